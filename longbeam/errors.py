@@ -1,0 +1,50 @@
+"""The one tree of errors.
+
+    LongbeamError
+    ├── UserError          fix your input: printed as one line, exit 2, no traceback
+    │   ├── SpecError      a spec file, or a change to one that is not allowed
+    │   └── StoreError     a store file that is locked, corrupt, of another version, or a full disk
+    └── ProviderError      a model call that failed; raised only in `models/`
+        └── ReplyError     a reply that arrived but does not fit what was asked
+
+Everything else that escapes is a bug and keeps its traceback. A failed *unit* is not an exception for the
+caller: it is stored as a failure record and counted in the summary.
+"""
+
+from __future__ import annotations
+
+
+class LongbeamError(Exception):
+    """Base of every error longbeam raises on purpose."""
+
+
+class UserError(LongbeamError):
+    """The input is wrong; the message says what, where, which value, what was allowed, what to do."""
+
+
+class SpecError(UserError):
+    """A benchmark spec that cannot be used, or a change to it that is not allowed."""
+
+
+class StoreError(UserError):
+    """A store file that cannot be read or written."""
+
+
+class ProviderError(LongbeamError):
+    """A model call failed.
+
+    `kind` names the cause (`timeout`, `rate_limit`, `server`, `auth`, `bad_request`, ...);
+    `is_retryable` says whether asking again can help.
+    """
+
+    def __init__(self, message: str, *, kind: str, is_retryable: bool) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.is_retryable = is_retryable
+
+
+class ReplyError(ProviderError):
+    """A reply that does not fit the schema or the checks of its prompt; asked again, then recorded."""
+
+    def __init__(self, message: str, *, kind: str = "schema") -> None:
+        super().__init__(message, kind=kind, is_retryable=True)

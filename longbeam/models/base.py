@@ -1,0 +1,77 @@
+"""The seam between a prompt and text: `ModelCall` in, `ModelReply` out.
+
+A call carries its typed inputs beside what it renders to, so that the offline writer can answer from the
+records and a language model from the messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+from longbeam.prompts.registry import ChatMessage, Prompt, PromptInputs
+from longbeam.schemas.base import Record, digest_of
+from longbeam.schemas.spec import Role
+
+
+class Sampling(Record):
+    """What is asked of the sampler; part of the journal's key, but for `max_tokens`."""
+
+    temperature: float | None = None
+    max_tokens: int | None = None
+
+
+@dataclass(frozen=True)
+class ModelCall:
+    """One question to a model."""
+
+    prompt: Prompt
+    inputs: PromptInputs
+    role: Role
+    model: str
+    """As the spec names it: `offline`, `openai:gpt-4.1-mini`."""
+    benchmark_seed: int
+    unit_key: str
+    """Conversation, stage, unit and the call's place in it: `c000/dialogue/p0.s2/t5.n1`."""
+    generation: int = 0
+    """Content attempts so far; transport faults do not count."""
+    sampling: Sampling = Sampling()
+
+    @cached_property
+    def key(self) -> str:
+        """The journal's key: equal for calls that would be paid for twice."""
+        return digest_of(
+            self.prompt.prompt_id,
+            self.prompt.version,
+            self.inputs.digest,
+            self.model,
+            self.sampling.temperature,
+            self.benchmark_seed,
+            self.unit_key,
+            self.generation,
+        )
+
+    def messages(self) -> Sequence[ChatMessage]:
+        """The request as chat messages."""
+        return self.prompt.render(self.inputs)
+
+
+class ModelReply(Record):
+    """What came back, before anything is made of it."""
+
+    text: str
+    finish_reason: str = "stop"
+    """`stop`, `length`, `content_filter`, ..."""
+    model: str = ""
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+
+
+class ChatModel(Protocol):
+    """Anything that answers model calls."""
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        """Return the reply; raise `ProviderError` when there is none."""

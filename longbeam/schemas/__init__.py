@@ -1,0 +1,1 @@
+"""The frozen records that flow between the rooms. No I/O here."""

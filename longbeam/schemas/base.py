@@ -1,0 +1,47 @@
+"""What every record shares: frozen, unknown keys refused, a stable digest.
+
+Digests are SHA-256 over canonical JSON, so that they are equal on every machine and Python version.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Record(BaseModel):
+    """A frozen record that flows between the rooms; it does no I/O."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(cached_property,))
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (hex) of the record's canonical JSON."""
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+
+
+def digest_of(*parts: object) -> str:
+    """Return the SHA-256 (hex) of parts that are strings, numbers, None, records, or sequences and dicts of them.
+
+    Records contribute their cached digest, so hashing a long list of messages is cheap.
+    """
+    return hashlib.sha256(json.dumps([_digestible(p) for p in parts], sort_keys=True).encode()).hexdigest()
+
+
+def _digestible(part: object) -> Any:  # Any: the JSON tree
+    if part is None or isinstance(part, (str, int, float, bool)):
+        return part
+    if isinstance(part, Record):
+        return part.digest
+    if isinstance(part, BaseModel):
+        return part.model_dump(mode="json")
+    if isinstance(part, dict):
+        return {str(k): _digestible(v) for k, v in part.items()}
+    if isinstance(part, Sequence):
+        return [_digestible(p) for p in part]
+    raise TypeError(f"cannot digest {type(part).__name__}")

@@ -1,0 +1,45 @@
+"""A conversation as validation, statistics and export read it, without knowing where it is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from longbeam.schemas.base import Record
+from longbeam.schemas.dialogue import Message, UserTurn
+from longbeam.schemas.people import Profile, RelationshipGraph
+from longbeam.schemas.plans import Narrative, Plan
+from longbeam.schemas.probes import Probe
+from longbeam.schemas.seeds import Seed
+
+
+class ConversationHead(Record):
+    """Everything of a conversation but its messages and probes."""
+
+    conversation_id: str
+    """`c000`, `c001`, ...: the ordinal in the benchmark."""
+    seed: Seed
+    """With its timeline."""
+    profile: Profile
+    relationships: RelationshipGraph
+    narratives: tuple[Narrative, ...]
+    plans: tuple[Plan, ...]
+    """Augmented."""
+    user_turns: tuple[UserTurn, ...] = ()
+    target_tokens: int
+    """0 for imports: no length was asked for."""
+    tokenizer: str = "o200k_base"
+
+
+class ConversationReader(Protocol):
+    """Read access to one conversation; messages come in the order of `message_id`."""
+
+    @property
+    def head(self) -> ConversationHead:
+        """All but messages and probes."""
+
+    def messages(self) -> Iterator[Message]:
+        """All messages in order, streamed."""
+
+    def probes(self) -> Iterator[Probe]:
+        """All candidate probes, by ability and rank; the selected ones have `is_selected`."""

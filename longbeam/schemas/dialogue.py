@@ -1,0 +1,86 @@
+"""What is said: planned user turns, and messages with stable keys."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from pydantic import Field
+
+from longbeam.schemas.base import Record
+
+
+class UserTurn(Record):
+    """A planned main question of the user."""
+
+    turn_id: str
+    """`p0.s2.t5`: plan, sub-plan, ordinal in the sub-plan."""
+    text: str
+    bullet_ids: tuple[str, ...]
+    """Bullets this turn *voices* (says with their values), in the order of the plan."""
+    about_bullet_ids: tuple[str, ...] = ()
+    """Bullets that it only asks about; nothing new is claimed of them."""
+
+    @property
+    def is_required(self) -> bool:
+        """Whether leaving the turn out would lose a bullet."""
+        return bool(self.bullet_ids)
+
+
+class Role(StrEnum):
+    """Who speaks, in the chat protocol's words."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+class MessageKind(StrEnum):
+    """Main question, answer to the assistant's question, follow-up; `reply` for the assistant."""
+
+    QUESTION = "question"
+    ANSWER = "answer"
+    FOLLOW_UP = "follow_up"
+    REPLY = "reply"
+
+
+class PartKind(StrEnum):
+    """Typed pieces of a message beyond its text."""
+
+    TEXT = "text"
+    TOOL_CALL = "tool_call"
+    TOOL_RESULT = "tool_result"
+    IMAGE_STUB = "image_stub"
+
+
+class Part(Record):
+    """A typed piece of a message; the message's `content` is its text projection."""
+
+    kind: PartKind
+    text: str = ""
+    data: dict[str, Any] = Field(default_factory=dict)
+
+
+class Message(Record):
+    """One message. `message_key` never changes; `message_id` is the ordinal given at sealing."""
+
+    message_key: str
+    """`p0.s2.t5.n0`: plan, sub-plan, turn, ordinal in the turn."""
+    message_id: int | None = None
+    role: Role
+    speaker: str
+    """A person's name for imports with several speakers; `user` or `assistant` otherwise."""
+    kind: MessageKind
+    session: int = 0
+    """Ordinal of the session; here one per sub-plan over the whole conversation."""
+    plan_index: int | None = None
+    sub_plan_index: int | None = None
+    turn_index: int | None = None
+    bullet_ids: tuple[str, ...] = ()
+    """Bullets that this message voices; empty for replies."""
+    sent_at: datetime
+    """Local time without zone; never goes back within a conversation."""
+    content: str
+    parts: tuple[Part, ...] = ()
+    tokens: int = Field(ge=0)
+    """Tokens of `content` alone, in the benchmark's tokenizer."""

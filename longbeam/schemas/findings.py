@@ -1,0 +1,28 @@
+"""What a check found. Checks return findings and edit nothing."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from longbeam.schemas.base import Record
+
+
+class Severity(StrEnum):
+    """`error`: the benchmark must not be used so; `warning`: a person should look; `info`: worth knowing."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Finding(Record):
+    """One sentence a person understands, and where to look."""
+
+    check: str
+    severity: Severity
+    conversation_id: str
+    subject: str
+    """What it is about: a probe_id, message_key, bullet_id, `profile`, `conversation`."""
+    message: str
+    evidence: tuple[str, ...] = ()
+    """Message keys to look at."""

@@ -1,0 +1,171 @@
+"""The scaffold of a conversation: narratives, plans, and the ledger of facts they assert.
+
+A `Fact` is a timeless slot; an `Assertion` says what one bullet does to it. Contradictions, stale gold and
+"no third value" are queries on the two.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from enum import StrEnum
+
+from pydantic import Field
+
+from longbeam.schemas.base import Record
+from longbeam.schemas.seeds import Timeline
+
+
+class Narrative(Record):
+    """One evolving aspect of the story; bullets name it by `label`."""
+
+    label: str
+    description: str
+    sub_labels: tuple[str, ...] = Field(min_length=1, max_length=6)
+
+
+class PlanSeed(Record):
+    """Topic and time bounds of one plan of a conversation of many plans."""
+
+    plan_index: int
+    topic: str
+    theme: str
+    subtopics: tuple[str, ...]
+    timeline: Timeline
+    phase: str = ""
+    can_mention: tuple[str, ...] = ()
+    cannot_mention: tuple[str, ...] = ()
+
+
+class BulletKind(StrEnum):
+    """What a bullet is for; the last three come from augmentation."""
+
+    INTRODUCTION = "introduction"
+    EVENT = "event"
+    RELATIONSHIP = "relationship"
+    PREFERENCE = "preference"
+    UPDATE = "update"
+    INSTRUCTION = "instruction"
+    CONTRADICTION = "contradiction"
+
+
+SPECIAL_KINDS = frozenset({BulletKind.UPDATE, BulletKind.INSTRUCTION, BulletKind.CONTRADICTION})
+
+
+class ValueKind(StrEnum):
+    """Types a value can have; the comparable ones carry `number` or `date` beside their text."""
+
+    DATE = "date"
+    DURATION = "duration"
+    NUMBER = "number"
+    MONEY = "money"
+    RATIO = "ratio"
+    VERSION = "version"
+    NAME = "name"
+    EXPRESSION = "expression"
+    TEXT = "text"
+
+
+class Value(Record):
+    """A typed value. `text` is how people say it; `number`, `unit` and `date` are what it means."""
+
+    kind: ValueKind
+    text: str = Field(min_length=1)
+    number: float | None = None
+    """Amount for duration, number, money, ratio (a share: 0.35 for 35 %)."""
+    unit: str = ""
+    """`days`, `USD`, `users`, ...; empty where there is none."""
+    date: dt.date | None = None
+
+    def means_same_as(self, other: Value) -> bool:
+        """Whether two values are equal as typed values, whatever their wording."""
+        if self.kind is not other.kind:
+            return False
+        if self.kind is ValueKind.DATE:
+            return self.date == other.date
+        if self.number is not None or other.number is not None:
+            return self.number == other.number and self.unit == other.unit
+        return self.text.casefold() == other.text.casefold()
+
+
+class Stance(StrEnum):
+    """What a bullet does to a fact."""
+
+    SETS = "sets"
+    UPDATES = "updates"
+    DENIES = "denies"
+    MENTIONS = "mentions"
+
+
+class Fact(Record):
+    """A timeless slot, such as (the login page, target date); values are in the assertions."""
+
+    fact_id: str
+    """`p0.f12`: plan index and ordinal within the plan."""
+    subject: str
+    attribute: str
+    kind: ValueKind
+    is_fixed: bool = False
+    """True for what happened or was measured once: it can be denied or misremembered, never updated."""
+
+
+class Assertion(Record):
+    """What one bullet says of one fact."""
+
+    bullet_id: str
+    fact_id: str
+    stance: Stance
+    value: Value | None = None
+    """None only for a denial of the whole fact."""
+
+
+class Bullet(Record):
+    """One thing that the story says in a sub-plan."""
+
+    bullet_id: str
+    """`p0.s2.b7`: plan, sub-plan, ordinal in the sub-plan."""
+    kind: BulletKind
+    narrative: str
+    """Label of one of the conversation's narratives."""
+    topic: str
+    """Short noun phrase: what the bullet is about (`the login page`)."""
+    text: str
+    """The statement, in the first person, with its values."""
+    happens_on: dt.date
+    """The day the user tells it; never before the sub-plan's anchor or the bullet before it."""
+    target_bullet_id: str | None = None
+    """The bullet that an update supersedes or a contradiction contradicts."""
+    condition: str = ""
+    """Instructions and preferences: when it applies (`when I ask about costs`)."""
+    requirement: str = ""
+    """Instructions and preferences: what a compliant answer shows, as a checkable claim."""
+    variety: str = ""
+    """Contradictions: `never_statement`, `other_value`, `not_yet`. Preferences: `evolved` for a changed one."""
+
+
+class SubPlan(Record):
+    """One stage of the story."""
+
+    plan_index: int
+    sub_plan_index: int
+    anchor: dt.date
+    """First day of the stage; strictly increasing over sub-plans."""
+    bullets: tuple[Bullet, ...]
+
+    @property
+    def key(self) -> str:
+        """`p0.s2`."""
+        return f"p{self.plan_index}.s{self.sub_plan_index}"
+
+
+class Plan(Record):
+    """A plan and its ledger. Augmentation returns a new plan; records are never edited."""
+
+    plan_index: int
+    sub_plans: tuple[SubPlan, ...]
+    facts: tuple[Fact, ...]
+    assertions: tuple[Assertion, ...]
+    """In the order of the bullets that make them."""
+
+    def bullets(self) -> tuple[Bullet, ...]:
+        """All bullets in the order of the story."""
+        return tuple(b for s in self.sub_plans for b in s.bullets)

@@ -1,0 +1,113 @@
+"""Probing questions: what is asked, what is right, and which messages make it right."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+from pydantic import Field
+
+from longbeam.schemas.base import Record
+
+ABILITIES = (
+    "abstention",
+    "contradiction_resolution",
+    "event_ordering",
+    "information_extraction",
+    "instruction_following",
+    "knowledge_update",
+    "multi_session_reasoning",
+    "preference_following",
+    "summarization",
+    "temporal_reasoning",
+)
+"""BEAM's ten, in the order of its files. The registry of generators is open; these are the built-in ones."""
+
+
+class Difficulty(StrEnum):
+    """BEAM's levels; what they mean per ability is in docs/probes.md."""
+
+    EASY = "easy"
+    MEDIUM = "medium"
+    HARD = "hard"
+
+
+class Nugget(Record):
+    """An atomic, self-contained criterion that an answer is judged on."""
+
+    nugget_id: str
+    """`<probe_id>.n0`."""
+    text: str
+
+
+class EvidencePart(StrEnum):
+    """The role that a cited message plays."""
+
+    SUPPORT = "support"
+    ORIGINAL = "original"
+    UPDATED = "updated"
+    FIRST = "first"
+    SECOND = "second"
+    STATEMENT = "statement"
+    DENIAL = "denial"
+    ITEM = "item"
+    INSTRUCTION = "instruction"
+    PREFERENCE = "preference"
+
+
+class Evidence(Record):
+    """A message that makes the answer true, with the words that do."""
+
+    message_key: str
+    quote: str
+    """Verbatim substring of the message; empty only for imports that have none."""
+    part: str = EvidencePart.SUPPORT
+    group: int | None = None
+    """Ordinal of the item this belongs to, for ordered answers."""
+    nugget_ids: tuple[str, ...] = ()
+
+
+class ProbeDetails(Record):
+    """Optional typed fields; the same in every line of the export."""
+
+    variety: str = ""
+    """Kind within the ability: `never_statement`, `duration`, `sum`, `count`, ..."""
+    old_value: str = ""
+    new_value: str = ""
+    computed_from: tuple[str, ...] = ()
+    """Values as said, that the gold is computed from, in the order of the evidence."""
+    computation: str = ""
+    """How: `days_between`, `sum`, `count`, `difference`, ..."""
+    computed_value: str = ""
+    items: tuple[str, ...] = ()
+    """Ordered items, for event ordering."""
+    missing: str = ""
+    """What the conversation never says, for abstention."""
+    searches: tuple[str, ...] = ()
+    """Terms searched in the whole conversation to show that `missing` is missing."""
+    instruction: str = ""
+    preference: str = ""
+    extra: dict[str, Any] = Field(default_factory=dict)
+    """What an import carried and no field holds."""
+
+
+class Probe(Record):
+    """A probing question with its gold answer, rubric and evidence."""
+
+    probe_id: str
+    """`<ability>.<ordinal of the candidate>`; unique within a conversation."""
+    ability: str
+    source_category: str = ""
+    """The name an import used for the ability."""
+    question: str
+    gold_answer: str
+    difficulty: Difficulty
+    rubric: tuple[Nugget, ...] = Field(min_length=1)
+    evidence: tuple[Evidence, ...]
+    """Oldest first; empty only for abstention."""
+    bullet_ids: tuple[str, ...] = ()
+    fact_ids: tuple[str, ...] = ()
+    details: ProbeDetails = ProbeDetails()
+    is_selected: bool = False
+    rank: int = 0
+    """Order of preference among the candidates of its ability, 0 best."""
