@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from longbeam.prompts.registry import ChatMessage, Prompt, PromptInputs
+from pydantic import BaseModel
+
 from longbeam.schemas.base import Record, digest_of
+from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs
 from longbeam.schemas.spec import Role
 
 
@@ -23,11 +25,30 @@ class Sampling(Record):
     max_tokens: int | None = None
 
 
+class PromptDeclaration(Protocol):
+    """What a call needs of its prompt; `prompts.registry.Prompt` is one."""
+
+    @property
+    def prompt_id(self) -> str:
+        """Stable name of the prompt."""
+
+    @property
+    def version(self) -> int:
+        """Raised whenever the prompt asks for something else."""
+
+    @property
+    def output(self) -> type[BaseModel] | None:
+        """Schema of the reply; None for prose."""
+
+    def render(self, inputs: PromptInputs) -> tuple[ChatMessage, ...]:
+        """The request as chat messages."""
+
+
 @dataclass(frozen=True)
 class ModelCall:
     """One question to a model."""
 
-    prompt: Prompt
+    prompt: PromptDeclaration
     inputs: PromptInputs
     role: Role
     model: str
@@ -56,18 +77,6 @@ class ModelCall:
     def messages(self) -> Sequence[ChatMessage]:
         """The request as chat messages."""
         return self.prompt.render(self.inputs)
-
-
-class ModelReply(Record):
-    """What came back, before anything is made of it."""
-
-    text: str
-    finish_reason: str = "stop"
-    """`stop`, `length`, `content_filter`, ..."""
-    model: str = ""
-    prompt_tokens: int = 0
-    cached_tokens: int = 0
-    output_tokens: int = 0
 
 
 class ChatModel(Protocol):

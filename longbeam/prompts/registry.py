@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -19,20 +19,9 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, meta, nodes
 from pydantic import BaseModel
 
-from longbeam.schemas.base import Record
+from longbeam.schemas.calls import ChatMessage, PromptInputs
 
 TEMPLATES = Path(__file__).parent / "templates"
-
-
-class ChatMessage(Record):
-    """One message of a request."""
-
-    role: str
-    content: str
-
-
-class PromptInputs(Record):
-    """Base of every prompt's typed inputs; each field is a variable of the template."""
 
 
 class Trusted(str):
@@ -95,12 +84,14 @@ class Prompt:
     """Schema of the reply; None for prose."""
     history: str | None = None
     """Name of the input field that holds the dialogue so far, a tuple of `ChatMessage`."""
+    offline_fields: frozenset[str] = frozenset()
+    """Input fields that only the offline writer reads."""
     directory: Path = TEMPLATES
 
     @property
     def variables(self) -> frozenset[str]:
         """Input fields that the template is given."""
-        return frozenset(self.inputs.model_fields) - {self.history}
+        return frozenset(self.inputs.model_fields) - {self.history, "feedback"} - self.offline_fields
 
     @cached_property
     def source(self) -> str:
@@ -125,18 +116,33 @@ class Prompt:
         """Return the request: system, then the history if there is one, then user if there is such a block."""
         template = _environment(self.directory).get_template(f"{self.prompt_id}.j2")
         values = {name: getattr(inputs, name) for name in self.variables}
-        parts: list[ChatMessage] = []
-        for block in ("system", "user"):
-            if block == "user" and self.history:
-                parts.extend(getattr(inputs, self.history))
-            if block in template.blocks:
-                text = "".join(template.blocks[block](template.new_context(values))).strip()
-                parts.append(ChatMessage(role=block, content=text))
+
+        def block(name: str) -> str:
+            if name not in template.blocks:
+                return ""
+            return "".join(template.blocks[name](template.new_context(values))).strip()
+
+        parts = [ChatMessage(role="system", content=block("system"))]
+        if self.history:
+            parts.extend(getattr(inputs, self.history))
+        last = block("user")
+        if inputs.feedback:
+            last += "\n\nYour last reply could not be used:\n" + fenced(inputs.feedback, "reason")
+        if last:
+            _append_user_text(parts, last)
         return tuple(parts)
 
     def schema(self) -> dict[str, Any] | None:
         """JSON schema of the reply, or None for prose."""
         return None if self.output is None else self.output.model_json_schema()
+
+
+def _append_user_text(parts: list[ChatMessage], text: str) -> None:
+    # Chat templates that insist on alternating roles refuse two user messages in a row.
+    if parts[-1].role == "user":
+        parts[-1] = ChatMessage(role="user", content=f"{parts[-1].content}\n\n{text}")
+    else:
+        parts.append(ChatMessage(role="user", content=text))
 
 
 class PromptRegistry:
@@ -153,7 +159,7 @@ class PromptRegistry:
     def __getitem__(self, prompt_id: str) -> Prompt:
         return self._prompts[prompt_id]
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Prompt]:
         return iter(self._prompts.values())
 
     def replaced(self, prompt: Prompt) -> PromptRegistry:
@@ -164,5 +170,3 @@ class PromptRegistry:
         """`id@version` of each; part of a unit's fingerprint."""
         return tuple(f"{i}@{self._prompts[i].version}" for i in prompt_ids)
 
-
-__all__ = ["ChatMessage", "Prompt", "PromptInputs", "PromptRegistry", "Trusted", "fenced", "inline"]

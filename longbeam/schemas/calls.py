@@ -1,0 +1,487 @@
+"""The typed inputs and outputs of every prompt: the contract between generators, templates and models.
+
+An input field is a variable of the prompt's template, but for three kinds: `history` fields, which become
+messages of their own; `feedback`, which says what was wrong with the last attempt; and the fields that a
+prompt declares as `offline_fields`, which only the offline writer reads, because it cannot read prose.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from longbeam.schemas.base import Record
+from longbeam.schemas.people import Person, Profile
+from longbeam.schemas.plans import Bullet, BulletKind, Narrative, Stance, Value, ValueKind
+from longbeam.schemas.probes import Difficulty
+from longbeam.schemas.seeds import Category, Seed
+
+
+class ChatMessage(Record):
+    """One message of a request to a model."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class ModelReply(Record):
+    """What came back from a model, before anything is made of it."""
+
+    text: str
+    finish_reason: str = "stop"
+    """`stop`, `length`, `content_filter`, ..."""
+    model: str = ""
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+
+
+class PromptInputs(Record):
+    """Base of every prompt's typed inputs."""
+
+    feedback: str = ""
+    """What was wrong with the last attempt; rendered after the prompt, never part of a template."""
+
+
+class ReplyModel(BaseModel):
+    """Base of structured replies: unknown keys are ignored, because models add some."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+# --- persona and narratives -------------------------------------------------------------------------------
+
+
+class PersonalityInputs(PromptInputs):
+    """A paragraph on the character that six types make; no name, age or job."""
+
+    gender: str
+    traits: tuple[str, ...]
+    """One description per MBTI type."""
+
+
+class NarrativesInputs(PromptInputs):
+    """Fifteen to twenty evolving aspects of a story."""
+
+    seed: Seed
+    at_least: int = 15
+    at_most: int = 20
+
+
+class NarrativesReply(ReplyModel):
+    """The narratives, most central first."""
+
+    narratives: list[Narrative]
+
+
+# --- plans --------------------------------------------------------------------------------------------------
+
+
+class Stage(Record):
+    """One stage of a story as the outline has it; dates are given by code."""
+
+    stage_index: int
+    first_day: dt.date
+    last_day: dt.date
+    title: str = ""
+    summary: str = ""
+
+
+class OutlineInputs(PromptInputs):
+    """What changes from stage to stage."""
+
+    seed: Seed
+    profile: Profile
+    people: tuple[Person, ...]
+    narratives: tuple[Narrative, ...]
+    stages: tuple[Stage, ...]
+    """Without title and summary."""
+
+
+class StageDraft(ReplyModel):
+    """Title and summary of one stage."""
+
+    title: str
+    summary: str
+
+
+class OutlineReply(ReplyModel):
+    """One draft per stage, in order."""
+
+    stages: list[StageDraft]
+
+
+class LedgerLine(Record):
+    """The state of one fact at some point of the story."""
+
+    fact_id: str
+    subject: str
+    attribute: str
+    kind: ValueKind
+    is_fixed: bool
+    value: Value | None
+    """None when the last assertion denied it."""
+
+
+class SubPlanInputs(PromptInputs):
+    """The bullets of one stage, after those of the stages before it."""
+
+    seed: Seed
+    profile: Profile
+    people: tuple[Person, ...]
+    narratives: tuple[Narrative, ...]
+    stages: tuple[Stage, ...]
+    stage_index: int
+    counts: dict[str, int]
+    """Bullets asked for by kind: introduction, event, relationship, preference."""
+    ledger: tuple[LedgerLine, ...]
+    """Facts so far, with their current values."""
+    earlier_bullets: tuple[Bullet, ...]
+    """All bullets of the earlier stages, in order."""
+
+
+class FactDraft(ReplyModel):
+    """What a drafted bullet does to a fact."""
+
+    fact_id: str = ""
+    """Of the ledger; empty for a new fact."""
+    subject: str
+    attribute: str
+    stance: Stance = Stance.SETS
+    value: Value
+    is_fixed: bool = False
+
+
+class BulletDraft(ReplyModel):
+    """One bullet as a model drafts it; code gives it its id."""
+
+    kind: BulletKind
+    narrative: str
+    topic: str
+    text: str
+    happens_on: dt.date
+    facts: list[FactDraft] = Field(default_factory=list)
+    condition: str = ""
+    requirement: str = ""
+    variety: str = ""
+
+
+class SubPlanReply(ReplyModel):
+    """The bullets of one stage, in order."""
+
+    bullets: list[BulletDraft]
+
+
+class UpdateTarget(Record):
+    """A fact that this stage is to change, and the bullet that set it."""
+
+    target_id: str
+    """`u0`, `u1`, ...: how the reply refers to it."""
+    fact: LedgerLine
+    bullet: Bullet
+
+
+class ContradictionTarget(Record):
+    """A statement that this stage is to contradict, and how."""
+
+    target_id: str
+    variety: str
+    """`never_statement`, `other_value` or `not_yet`."""
+    fact: LedgerLine | None
+    bullet: Bullet
+
+
+class AugmentInputs(PromptInputs):
+    """Wording for the special bullets of one stage; what they are about was chosen by code."""
+
+    seed: Seed
+    profile: Profile
+    stage: Stage
+    updates: tuple[UpdateTarget, ...]
+    contradictions: tuple[ContradictionTarget, ...]
+    instructions: int
+    """How many standing instructions to write."""
+    instructions_before: int
+    """How many the earlier stages were asked for: the offline writer's place in its list."""
+    taken_conditions: tuple[str, ...] = ()
+
+
+class UpdateDraft(ReplyModel):
+    """A changed value and how the user says so."""
+
+    target_id: str
+    value: Value
+    text: str
+
+
+class ContradictionDraft(ReplyModel):
+    """A statement that cannot be true beside its target; `value` only for `other_value`."""
+
+    target_id: str
+    text: str
+    value: Value | None = None
+
+
+class InstructionDraft(ReplyModel):
+    """A standing instruction."""
+
+    condition: str
+    requirement: str
+    text: str
+    topic: str
+
+
+class AugmentReply(ReplyModel):
+    """One draft per target, and the instructions asked for."""
+
+    updates: list[UpdateDraft]
+    contradictions: list[ContradictionDraft]
+    instructions: list[InstructionDraft]
+
+
+# --- user turns ---------------------------------------------------------------------------------------------
+
+
+class BulletBrief(Record):
+    """A bullet with what it asserts, as turn writers and repliers see it."""
+
+    bullet: Bullet
+    facts: tuple[LedgerLine, ...] = ()
+    """Facts it sets, updates or denies; `value` is the asserted one."""
+    old_values: tuple[Value | None, ...] = ()
+    """For each fact the value before, or None."""
+
+
+class UserTurnsInputs(PromptInputs):
+    """The user's questions for one batch of bullets."""
+
+    seed: Seed
+    profile: Profile
+    people: tuple[Person, ...]
+    stage: Stage
+    batch: tuple[BulletBrief, ...]
+    """Bullets to voice, each exactly once; empty when only more questions are asked for."""
+    about: tuple[BulletBrief, ...] = ()
+    """Bullets voiced already, that more questions may be about."""
+    context: tuple[Bullet, ...] = ()
+    """Bullets before the batch, newest last."""
+    questions: int
+    """Turns asked for."""
+    asked_before: tuple[str, ...] = ()
+    """The last questions, not to be repeated."""
+    first_ordinal: int = 0
+    """Ordinal of the first of these turns in the sub-plan."""
+
+
+class UserTurnDraft(ReplyModel):
+    """One question; `voices` are the bullets it says, `asks_about` those it only asks about."""
+
+    text: str
+    voices: list[str] = Field(default_factory=list)
+    asks_about: list[str] = Field(default_factory=list)
+
+
+class UserTurnsReply(ReplyModel):
+    """The turns, in the order in which they are asked."""
+
+    turns: list[UserTurnDraft]
+
+
+# --- dialogue -----------------------------------------------------------------------------------------------
+
+
+class DialogueContext(Record):
+    """What is fixed for one sub-plan; the assistant's prompt and the user's show different parts of it."""
+
+    seed: Seed
+    profile: Profile
+    people: tuple[Person, ...]
+    stage: Stage
+    earlier_bullets: tuple[str, ...]
+    """Texts of the bullets of earlier sub-plans, oldest first."""
+    current_bullets: tuple[str, ...]
+    """Texts of this sub-plan's bullets; only the user's prompts show them."""
+    state: tuple[LedgerLine, ...]
+    """Current values of the facts as the sub-plan begins: what later sub-plans must know of earlier ones."""
+    instructions: tuple[str, ...]
+    """Standing instructions and preferences voiced in earlier sub-plans."""
+
+
+class TurnHints(Record):
+    """What the offline writer is told of the present turn, because it cannot read prose."""
+
+    turn_id: str
+    bullets: tuple[BulletBrief, ...]
+    """Voiced by this turn, or asked about."""
+    standing: tuple[Bullet, ...] = ()
+    """Instructions and preferences in force, oldest first."""
+    ordinal: int = 0
+    """Messages so far in this turn."""
+    kind: str = "question"
+    """Kind of the user message that is answered or written."""
+    previous_reply: str = ""
+
+
+class AssistantReplyInputs(PromptInputs):
+    """The assistant's next message."""
+
+    context: DialogueContext
+    summary: str
+    """What the older part of this sub-plan's dialogue said; empty while all of it is in `history`."""
+    history: tuple[ChatMessage, ...]
+    """Recent messages, ending with the user's."""
+    target_tokens: int
+    hints: TurnHints
+
+
+class QuestionDetectorInputs(PromptInputs):
+    """Does this reply ask the user for something?"""
+
+    reply: str
+
+
+class QuestionDetectorReply(ReplyModel):
+    """Reason first, then the verdict."""
+
+    reason: str
+    asks_user: bool
+
+
+class FollowUpDetectorInputs(PromptInputs):
+    """Would this user ask on?"""
+
+    title: str
+    question: str
+    reply: str
+    follow_ups: int
+    """Follow-ups asked already in this turn."""
+    hints: TurnHints
+
+
+class FollowUpDetectorReply(ReplyModel):
+    """Reason first, then the verdict."""
+
+    reason: str
+    asks_on: bool
+
+
+class UserReplyInputs(PromptInputs):
+    """The user's answer to the assistant's question, or a follow-up; `history` has the roles exchanged."""
+
+    context: DialogueContext
+    summary: str
+    history: tuple[ChatMessage, ...]
+    hints: TurnHints
+
+
+class CompactInputs(PromptInputs):
+    """Fold the older messages of a sub-plan into its summary."""
+
+    summary: str
+    messages: tuple[ChatMessage, ...]
+    max_tokens: int
+
+
+# --- probes -------------------------------------------------------------------------------------------------
+
+
+class Excerpt(Record):
+    """A cited message as a probe writer sees it."""
+
+    ordinal: int
+    """How the reply refers to it."""
+    said_on: dt.date
+    quote: str
+    """Verbatim."""
+    part: str
+    group: int | None = None
+    topic: str = ""
+    subject: str = ""
+    attribute: str = ""
+    value: Value | None = None
+
+
+class ProbeInputs(PromptInputs):
+    """Write one probe; what it asks, its answer's values and its evidence are given."""
+
+    ability: str
+    difficulty: Difficulty
+    variety: str
+    category: Category
+    title: str
+    excerpts: tuple[Excerpt, ...]
+    topic: str
+    """What the probe is about, in a few words."""
+    computed_value: str = ""
+    """The answer, where code has computed it."""
+    condition: str = ""
+    requirement: str = ""
+    items: tuple[str, ...] = ()
+    """The ordered items, for event ordering."""
+
+
+class NuggetDraft(ReplyModel):
+    """A criterion and the excerpts that make it true."""
+
+    text: str
+    excerpts: list[int] = Field(default_factory=list)
+
+
+class ProbeReply(ReplyModel):
+    """Question, gold answer, rubric."""
+
+    question: str
+    gold_answer: str
+    nuggets: list[NuggetDraft]
+
+
+class AbstentionInputs(PromptInputs):
+    """Questions that sound as if the conversation answered them, and it does not."""
+
+    seed: Seed
+    people: tuple[Person, ...]
+    bullets: tuple[Bullet, ...]
+    """A spread of what the conversation says."""
+    count: int
+
+
+class AbstentionDraft(ReplyModel):
+    """One unanswerable question; `search_terms` would appear in any message that answered it."""
+
+    question: str
+    missing: str
+    bullet_id: str
+    """The bullet that the question is close to."""
+    search_terms: list[str]
+    difficulty: Difficulty
+
+
+class AbstentionReply(ReplyModel):
+    """The questions."""
+
+    items: list[AbstentionDraft]
+
+
+class CandidateOption(Record):
+    """A candidate that code found in the ledger, in one line."""
+
+    candidate_id: str
+    difficulty: Difficulty
+    summary: str
+
+
+class CandidatesInputs(PromptInputs):
+    """Choose the candidates that make the best questions."""
+
+    ability: str
+    title: str
+    options: tuple[CandidateOption, ...]
+    count: int
+
+
+class CandidatesReply(ReplyModel):
+    """Ids of the chosen candidates, best first."""
+
+    chosen: list[str]
