@@ -1,0 +1,82 @@
+# Everything here runs from the repository root. `make demo` and `make test` need nothing but Python and make.
+
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+
+# The first Python that longbeam supports; override with `make PYTHON=/path/to/python ...`.
+SUPPORTED := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
+	if $$python -c '$(SUPPORTED)' 2>/dev/null; then echo $$python; break; fi; done)
+UV := $(shell uv --version >/dev/null 2>&1 && echo uv)
+
+# A demo that is there already is resumed, which does nothing when it is complete.
+DEMO = $(if $(wildcard output/demo),resume demo,generate --name demo --length 128K)
+
+.PHONY: help venv demo test e2e lint format bench lock clean
+
+help:
+	@echo "make demo     one conversation of 128K tokens, offline: generated, validated, exported"
+	@echo "make test     the tests, with the short end-to-end runs"
+	@echo "make e2e      the long end-to-end runs (minutes)"
+	@echo "make lint     ruff, the format, mypy"
+	@echo "make format   rewrite the code in the house format"
+	@echo "make bench    speed and memory measurements"
+	@echo "make lock     resolve requirements.lock again (needs uv)"
+	@echo "make clean    remove .venv and caches; output/ stays"
+
+venv: $(INSTALLED)
+
+# Written last, so that an interrupted installation is done again.
+$(INSTALLED): requirements.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "longbeam needs Python 3.11, 3.12 or 3.13: make PYTHON=/path/to/python" >&2; exit 2; }
+ifneq ($(UV),)
+	test -x $(BIN)/python || uv venv --quiet --python $(PYTHON) .venv
+	uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
+	uv pip install --quiet --python $(BIN)/python --no-deps -e .
+else
+	test -x $(BIN)/pip || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps -e .
+endif
+	@touch $@
+
+demo: venv
+	$(BIN)/longbeam $(DEMO)
+	$(BIN)/longbeam validate demo
+	@rm -rf output/demo/export
+	$(BIN)/longbeam export demo --format jsonl --to output/demo/export
+	@echo
+	@echo "The benchmark is in output/demo, its JSONL export in output/demo/export (begin with README.md there)."
+	@echo "Next:"
+	@echo "  $(BIN)/longbeam stats demo                              its tables, next to BEAM's"
+	@echo "  $(BIN)/longbeam generate --name mine --length 500K      another length, another benchmark"
+	@echo "  $(BIN)/longbeam --help                                  every command"
+
+test: venv
+	$(BIN)/python -m pytest
+
+e2e: venv
+	$(BIN)/python -m pytest -m slow --timeout=1800 tests/e2e
+
+lint: venv
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: venv
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+bench: venv
+	$(BIN)/python -m benchmarks
+
+# One lock for Python 3.11 to 3.13, without the address of any index. `--fork-strategy fewest` keeps one version
+# of a package for all of them, so that the same spec gives the same bytes on each.
+lock:
+	UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile --quiet --universal --python-version 3.11 \
+		--fork-strategy fewest --generate-hashes --no-emit-index-url --no-annotate --extra dev \
+		pyproject.toml -o requirements.lock
+
+clean:
+	rm -rf .venv .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
