@@ -1,0 +1,209 @@
+"""The shape of the house, checked on the source.
+
+Which room may import which, what start-up may load, and that no committed file names a package registry.
+Imports are read from the syntax tree, so that one inside a function or under `if TYPE_CHECKING` counts too.
+"""
+
+from __future__ import annotations
+
+import ast
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+PACKAGE = REPOSITORY / "longbeam"
+
+# From the top of the house to the ground. A room imports from rows below its own; rooms of one row do not
+# import each other.
+ROWS = (
+    ("cli",),
+    ("flows", "annotation_ui"),
+    ("pipeline",),
+    ("evaluation",),
+    ("memory", "formats", "validation", "generators"),
+    ("models", "store", "prompts"),
+    ("schemas",),
+)
+ROW_OF_ROOM = {room: row for row, rooms in enumerate(ROWS) for room in rooms}
+
+# Modules at the top of the package that are no room: `__main__` is a door of `cli`, `__init__` may import
+# anything (lazily); every other one is a leaf: all may import it, and it imports nothing of the package.
+DOORS = {"__main__": "cli"}
+
+
+def find_wrong_imports(package: Path) -> list[str]:
+    """Return one line for each import in `package` that the house does not allow, by file."""
+    rooms = {path.name for path in package.iterdir() if any(path.glob("**/*.py"))}
+    leaves = {path.stem for path in package.glob("*.py")} - {"__init__", "cli", *DOORS}
+    wrong = [
+        f"{package.name}/{name}: no such room in the house" for name in sorted(rooms - ROW_OF_ROOM.keys())
+    ]
+    for path in sorted(package.rglob("*.py")):
+        module = path.relative_to(package).with_suffix("").parts
+        if module == ("__init__",) or (module[0] in rooms and module[0] not in ROW_OF_ROOM):
+            continue
+        room = DOORS.get(module[0], module[0])
+        for line, target in _imported_modules(path, package):
+            if fault := _fault_of_import(room, target, leaves):
+                wrong.append(f"{path.relative_to(package.parent)}:{line}: {fault}")
+    return wrong
+
+
+def _fault_of_import(room: str, target: str, leaves: set[str]) -> str | None:
+    """Return why `room` may not import `target`: a dotted name below the package, "" for the package itself."""
+    imported = target.split(".")[0]
+    if room in leaves:
+        return f"{room} is a leaf and imports {target or 'the package'}"
+    if imported in leaves or imported == "__version__" or imported == room:
+        return None
+    if imported not in ROW_OF_ROOM:
+        return f"{room} imports {target or 'the package'}, which is neither a room nor a leaf: name the room"
+    if ROW_OF_ROOM[imported] <= ROW_OF_ROOM[room]:
+        direction = "beside" if ROW_OF_ROOM[imported] == ROW_OF_ROOM[room] else "above"
+        return f"{room} imports {target}, a room {direction} it"
+    return None
+
+
+def _imported_modules(path: Path, package: Path) -> Iterator[tuple[int, str]]:
+    """Yield (line, dotted name below the package) for every import of the package in the file."""
+    package_of_file = [package.name, *path.relative_to(package).parent.parts]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+        if isinstance(node, ast.stmt | ast.expr):
+            for name in _names_of(node, package_of_file):
+                head, _, below = name.partition(".")
+                if head == package.name:
+                    yield node.lineno, below
+
+
+def _names_of(node: ast.AST, package_of_file: list[str]) -> list[str]:
+    """Return the absolute dotted names that a node imports; none if it is no import."""
+    match node:
+        case ast.Import(names=names):
+            return [alias.name for alias in names]
+        case ast.ImportFrom(module=module, names=names, level=level):
+            # Level 1 is the file's own package, each further dot one package up.
+            start = package_of_file[: len(package_of_file) - level + 1] if level else []
+            return [".".join([*start, *([module] if module else []), alias.name]) for alias in names]
+        case ast.Call(
+            func=ast.Name(id="import_module" | "__import__") | ast.Attribute(attr="import_module"),
+            args=[ast.Constant(value=str(name)), *_],
+        ):
+            return [name]
+    return []
+
+
+def test_rooms_import_only_downward() -> None:
+    assert find_wrong_imports(PACKAGE) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "source", "fault"),
+    [
+        ("schemas/planted.py", "import longbeam.store.journal", "a room above it"),
+        ("schemas/planted.py", "from longbeam.pipeline import driver", "a room above it"),
+        ("schemas/planted.py", "from longbeam import models", "a room above it"),
+        ("schemas/planted.py", "from longbeam import cli as c", "a room above it"),
+        ("models/planted.py", "from longbeam.prompts.registry import PromptSpec", "a room beside it"),
+        ("store/planted.py", "from ..models import base", "a room beside it"),
+        ("validation/planted.py", "from .. import generators", "a room beside it"),
+        ("generators/probes/planted.py", "from ...validation import checks", "a room beside it"),
+        ("flows/planted.py", "import longbeam.annotation_ui.app", "a room beside it"),
+        ("memory/planted.py", "def run():\n    from longbeam.evaluation import judge", "a room above it"),
+        (
+            "formats/planted.py",
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from longbeam.flows import generate",
+            "a room above it",
+        ),
+        (
+            "generators/planted.py",
+            "import importlib\nimportlib.import_module('longbeam.pipeline.driver')",
+            "a room above it",
+        ),
+        ("schemas/planted.py", "__import__('longbeam.models')", "a room above it"),
+        ("generators/planted.py", "import longbeam", "neither a room nor a leaf"),
+        ("generators/planted.py", "from longbeam import generate", "neither a room nor a leaf"),
+        ("generators/planted.py", "from longbeam import *", "neither a room nor a leaf"),
+        ("errors.py", "from longbeam.schemas import base", "is a leaf"),
+        ("planted_leaf.py", "from longbeam.errors import UserError", "is a leaf"),
+        ("helpers/__init__.py", "", "no such room"),
+    ],
+)
+def test_a_planted_import_is_found(tmp_path: Path, file: str, source: str, fault: str) -> None:
+    package = tmp_path / "longbeam"
+    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    planted = package / file
+    planted.parent.mkdir(parents=True, exist_ok=True)
+    planted.write_text(source + "\n", encoding="utf-8")
+
+    assert [
+        line for line in find_wrong_imports(package) if file.split("/__init__")[0] in line and fault in line
+    ]
+
+
+@pytest.mark.parametrize(
+    ("file", "source"),
+    [
+        ("schemas/a.py", "from longbeam.errors import UserError"),
+        ("schemas/a.py", "from . import b\nfrom .b import c\nimport longbeam.schemas.b"),
+        ("models/a.py", "from ..schemas.b import c"),
+        (
+            "generators/probes/a.py",
+            "from ..plans import x\nfrom ...models import y\nfrom longbeam.store import z",
+        ),
+        ("evaluation/a.py", "import longbeam.memory.rag\nimport longbeam.schemas.b"),
+        ("cli.py", "from longbeam import __version__, flows\nfrom longbeam.annotation_ui import app"),
+        ("__main__.py", "from longbeam.cli import main"),
+        ("__init__.py", "def f():\n    from longbeam.pipeline import driver"),
+        ("schemas/a.py", "import json, networkx, longbeam_tools\nfrom os import path"),
+    ],
+)
+def test_a_downward_import_is_allowed(tmp_path: Path, file: str, source: str) -> None:
+    package = tmp_path / "longbeam"
+    planted = package / file
+    planted.parent.mkdir(parents=True)
+    (package / "errors.py").write_text("", encoding="utf-8")
+    planted.write_text(source + "\n", encoding="utf-8")
+
+    assert find_wrong_imports(package) == []
+
+
+@pytest.mark.skipif(not (PACKAGE / "cli.py").exists(), reason="longbeam/cli.py is not written yet")
+def test_the_command_line_starts_without_the_heavy_libraries() -> None:
+    code = (
+        "import longbeam.cli, sys; "
+        "print(*sorted({'prefect', 'openai', 'vllm', 'duckdb', 'faker', 'networkx'} & sys.modules.keys()))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (ran.stdout.split(), ran.returncode) == ([], 0), ran.stderr
+
+
+def test_no_file_names_a_package_registry() -> None:
+    # Joined here, so that this file passes its own check.
+    hosts = [".".join(parts) for parts in (("pypi", "org"), ("files", "pythonhosted", "org"))]
+    hosts += [".".join(parts) for parts in (("registry", "npmjs", "org"), ("deb", "debian", "org"))]
+
+    found = [
+        f"{path}: {host}" for path, text in _committed_texts() for host in hosts if host in text.casefold()
+    ]
+
+    assert found == []
+
+
+def _committed_texts() -> Iterator[tuple[str, str]]:
+    """Yield (path, text) of the text files that git has or would add; skip the test outside a checkout."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=False)
+    if listed.returncode != 0:
+        pytest.skip(f"not a git checkout: {listed.stderr.decode().strip()}")
+    for name in sorted(set(listed.stdout.decode().split("\0")) - {""}):
+        path = REPOSITORY / name
+        if not path.is_file():  # deleted in the working tree, or a link to nothing
+            continue
+        content = path.read_bytes()
+        if b"\0" not in content[:8192]:
+            yield name, content.decode("utf-8", "replace")
