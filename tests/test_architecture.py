@@ -55,7 +55,7 @@ def find_wrong_imports(package: Path) -> list[str]:
 
 
 def _fault_of_import(room: str, target: str, leaves: set[str]) -> str | None:
-    """Return why `room` may not import `target`: a dotted name below the package, "" for the package itself."""
+    """Return why `room` may not import `target`, a dotted name below the package ("" for the package)."""
     imported = target.split(".")[0]
     if room in leaves:
         return f"{room} is a leaf and imports {target or 'the package'}"
