@@ -222,6 +222,8 @@ class ContradictionDraft(ReplyModel):
     target_id: str
     text: str
     value: Value | None = None
+    variety: str = ""
+    """Set when another variety than the target's suits the statement better."""
 
 
 class InstructionDraft(ReplyModel):

@@ -1,0 +1,148 @@
+"""How a generator asks a model: render, call, parse, check, ask again with the reason, up to three attempts.
+
+The raw reply is journalled by the model stack before it is parsed here, so a better parser never pays again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from pydantic import BaseModel, ValidationError
+
+from longbeam.errors import ReplyError
+from longbeam.models.base import ChatModel, ModelCall, PromptDeclaration, Sampling
+from longbeam.schemas.calls import ModelReply, PromptInputs
+from longbeam.schemas.spec import BenchmarkSpec, Role
+
+ATTEMPTS = 3
+"""Content attempts per run of a unit; `resume` opens three more."""
+
+Check = Callable[[Any], str | None]
+"""Says what is wrong with a parsed reply, in a sentence a model can act on; None when nothing is."""
+
+
+class Prompts(Protocol):
+    """Where declarations come from; `prompts.registry.PromptRegistry` is one."""
+
+    def __getitem__(self, prompt_id: str) -> PromptDeclaration:
+        """The declaration with this id."""
+
+
+@dataclass(frozen=True)
+class Asker:
+    """A model stack bound to the unit that asks; `place` names the call within it."""
+
+    model: ChatModel
+    prompts: Prompts
+    spec: BenchmarkSpec
+    unit_key: str
+    """`c000/dialogue/p0.s2`."""
+    generation: int = 0
+    """How often this unit has failed in earlier runs."""
+
+    def within(self, part: str) -> Asker:
+        """An asker for a part of this unit, so that places stay short."""
+        return replace(self, unit_key=f"{self.unit_key}/{part}")
+
+    async def structured(
+        self, prompt_id: str, inputs: PromptInputs, *, role: Role, place: str = "", check: Check | None = None
+    ) -> Any:  # Any: the prompt's declared output
+        """Return the parsed reply; raise ReplyError when three attempts did not fit."""
+        schema = self.prompts[prompt_id].output
+        if schema is None:
+            raise TypeError(f"prompt {prompt_id!r} declares no output schema")
+        return await self._ask(prompt_id, inputs, role, place, lambda text: parse_reply(text, schema), check)
+
+    async def prose(
+        self, prompt_id: str, inputs: PromptInputs, *, role: Role, place: str = "", check: Check | None = None
+    ) -> str:
+        """Return the reply's text, stripped; raise ReplyError when three attempts were empty or refused by `check`."""
+        return str(await self._ask(prompt_id, inputs, role, place, _non_empty, check))
+
+    async def _ask(
+        self,
+        prompt_id: str,
+        inputs: PromptInputs,
+        role: Role,
+        place: str,
+        parse: Callable[[str], Any],
+        check: Check | None,
+    ) -> Any:
+        problem = ""
+        for attempt in range(ATTEMPTS):
+            call = self._call(prompt_id, inputs, role, place, attempt)
+            reply = await self.model.complete(call)
+            try:
+                parsed = parse(_text_of(reply))
+            except ValueError as exc:
+                problem = str(exc)
+            else:
+                problem = (check(parsed) if check else None) or ""
+                if not problem:
+                    return parsed
+            inputs = inputs.model_copy(update={"feedback": problem})
+            inputs.__dict__.pop("digest", None)  # model_copy carries the cached digest over
+        raise ReplyError(f"{call.unit_key}, prompt {prompt_id!r}: {ATTEMPTS} replies did not fit; the last: {problem}")
+
+    def _call(self, prompt_id: str, inputs: PromptInputs, role: Role, place: str, attempt: int) -> ModelCall:
+        return ModelCall(
+            prompt=self.prompts[prompt_id],
+            inputs=inputs,
+            role=role,
+            model=self.spec.model_for(role),
+            benchmark_seed=self.spec.seed,
+            unit_key=f"{self.unit_key}/{place}" if place else self.unit_key,
+            generation=self.generation * ATTEMPTS + attempt,
+            sampling=Sampling(),
+        )
+
+
+def _text_of(reply: ModelReply) -> str:
+    if reply.finish_reason == "length":
+        raise ValueError("the reply was cut off at its length limit; write less")
+    if reply.finish_reason == "content_filter":
+        raise ValueError("the reply was withheld by a content filter")
+    return reply.text
+
+
+def _non_empty(text: str) -> str:
+    if not text.strip():
+        raise ValueError("the reply was empty")
+    return text.strip()
+
+
+def parse_reply(text: str, schema: type[BaseModel]) -> BaseModel:
+    """Return the reply as the schema's model; wrapping in prose or a code fence is taken off once.
+
+    Raises ValueError with the first three things that do not fit.
+    """
+    try:
+        return schema.model_validate_json(text)
+    except ValidationError as exc:
+        unwrapped = _unwrap(text)
+        if unwrapped is None or unwrapped == text:
+            raise ValueError(_describe(exc)) from exc
+    try:
+        return schema.model_validate_json(unwrapped)
+    except ValidationError as exc:
+        raise ValueError(_describe(exc)) from exc
+
+
+def _unwrap(text: str) -> str | None:
+    start, end = text.find("{"), text.rfind("}")
+    if start < 0 or end <= start:
+        return None
+    body = text[start : end + 1]
+    try:
+        json.loads(body)
+    except json.JSONDecodeError:
+        return None
+    return body
+
+
+def _describe(exc: ValidationError) -> str:
+    errors: Sequence[Any] = exc.errors(include_url=False, include_input=False)[:3]
+    return "; ".join(f"{'.'.join(str(p) for p in e['loc']) or 'reply'}: {e['msg']}" for e in errors)

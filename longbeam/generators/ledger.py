@@ -1,0 +1,129 @@
+"""Queries on a plan's facts and assertions: what is so at which point of the story, and what never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from longbeam.schemas.calls import BulletBrief, LedgerLine
+from longbeam.schemas.plans import Assertion, Bullet, Fact, Plan, Stance, SubPlan, Value
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The facts of some sub-plans in the order of the story."""
+
+    sub_plans: tuple[SubPlan, ...]
+    facts: tuple[Fact, ...]
+    assertions: tuple[Assertion, ...]
+
+    @classmethod
+    def of(cls, plan: Plan) -> Ledger:
+        """The ledger of a whole plan."""
+        return cls(plan.sub_plans, plan.facts, plan.assertions)
+
+    @cached_property
+    def bullets(self) -> tuple[Bullet, ...]:
+        """All bullets in the order of the story."""
+        return tuple(b for s in self.sub_plans for b in s.bullets)
+
+    @cached_property
+    def position(self) -> dict[str, int]:
+        """Ordinal of each bullet in the story."""
+        return {b.bullet_id: i for i, b in enumerate(self.bullets)}
+
+    @cached_property
+    def fact(self) -> dict[str, Fact]:
+        """Facts by id."""
+        return {f.fact_id: f for f in self.facts}
+
+    @cached_property
+    def by_bullet(self) -> dict[str, tuple[Assertion, ...]]:
+        """Assertions of each bullet."""
+        grouped: dict[str, list[Assertion]] = {}
+        for assertion in self.assertions:
+            grouped.setdefault(assertion.bullet_id, []).append(assertion)
+        return {k: tuple(v) for k, v in grouped.items()}
+
+    @cached_property
+    def by_fact(self) -> dict[str, tuple[Assertion, ...]]:
+        """Assertions on each fact, in the order of the story."""
+        grouped: dict[str, list[Assertion]] = {}
+        for assertion in sorted(self.assertions, key=lambda a: self.position[a.bullet_id]):
+            grouped.setdefault(assertion.fact_id, []).append(assertion)
+        return {k: tuple(v) for k, v in grouped.items()}
+
+    def lines(self, before: str | None = None) -> tuple[LedgerLine, ...]:
+        """The state of every fact asserted before a bullet (of all of them when None), in order of first mention."""
+        end = len(self.bullets) if before is None else self.position[before]
+        state: dict[str, Value | None] = {}
+        for bullet in self.bullets[:end]:
+            for assertion in self.by_bullet.get(bullet.bullet_id, ()):
+                state[assertion.fact_id] = _after(state.get(assertion.fact_id), assertion)
+        return tuple(self._line(fact_id, value) for fact_id, value in state.items())
+
+    def briefs(self, bullets: Iterable[Bullet]) -> tuple[BulletBrief, ...]:
+        """Each bullet with the facts it sets, updates or denies, and what they were before."""
+        return tuple(self._brief(b) for b in bullets)
+
+    def _brief(self, bullet: Bullet) -> BulletBrief:
+        assertions = self.by_bullet.get(bullet.bullet_id, ())
+        return BulletBrief(
+            bullet=bullet,
+            facts=tuple(self._line(a.fact_id, a.value) for a in assertions),
+            old_values=tuple(self.value_before(a.fact_id, bullet.bullet_id) for a in assertions),
+        )
+
+    def current_brief(self, bullet: Bullet, now: str) -> BulletBrief:
+        """A bullet with the values its facts have just after bullet `now`, for questions asked later."""
+        lines = []
+        for assertion in self.by_bullet.get(bullet.bullet_id, ()):
+            value: Value | None = None
+            for other in self.by_fact[assertion.fact_id]:
+                if self.position[other.bullet_id] <= self.position[now]:
+                    value = _after(value, other)
+            lines.append(self._line(assertion.fact_id, value))
+        return BulletBrief(bullet=bullet, facts=tuple(lines), old_values=(None,) * len(lines))
+
+    def value_before(self, fact_id: str, bullet_id: str) -> Value | None:
+        """The fact's value just before a bullet."""
+        value: Value | None = None
+        for assertion in self.by_fact.get(fact_id, ()):
+            if self.position[assertion.bullet_id] >= self.position[bullet_id]:
+                break
+            value = _after(value, assertion)
+        return value
+
+    def _line(self, fact_id: str, value: Value | None) -> LedgerLine:
+        fact = self.fact[fact_id]
+        return LedgerLine(
+            fact_id=fact_id,
+            subject=fact.subject,
+            attribute=fact.attribute,
+            kind=fact.kind,
+            is_fixed=fact.is_fixed,
+            value=value,
+        )
+
+
+def _after(value: Value | None, assertion: Assertion) -> Value | None:
+    # A denial is a contradiction for the reader to resolve, not a change of the world: the value stays.
+    if assertion.stance is Stance.DENIES or assertion.value is None:
+        return value
+    return assertion.value
+
+
+def split_evenly(items: Sequence[T], parts: int) -> list[tuple[T, ...]]:
+    """Split into `parts` contiguous groups whose sizes differ by at most one; later groups may be empty."""
+    size, extra = divmod(len(items), parts)
+    groups, start = [], 0
+    for i in range(parts):
+        end = start + size + (i < extra)
+        groups.append(tuple(items[start:end]))
+        start = end
+    return groups
