@@ -24,6 +24,7 @@ __all__ = [
     "money",
     "name",
     "number",
+    "parse_value",
     "plain",
     "quote_for",
     "ratio",
@@ -39,12 +40,12 @@ MONTHS = (
     "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_SPELLED = (
+_SPELLED = (  # noqa: SIM905 - a word list reads better as words
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
     "seventeen eighteen nineteen twenty"
 ).split()
 _SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥"}
-_CURRENCY_WORDS = {"USD": "(?:US )?dollars?", "EUR": "euros?", "GBP": "pounds?", "JPY": "yen"}
+_CURRENCY_WORDS = {"USD": "(?:US )?dollars?|bucks", "EUR": "euros?", "GBP": "pounds?", "JPY": "yen"}
 _DURATIONS = {
     "seconds": "seconds?|secs?",
     "minutes": "minutes?|mins?",
@@ -101,7 +102,8 @@ def money(amount: float, currency: str = "USD") -> Value:
     digits = f"{amount:,.0f}" if _exact(amount) % 1 == 0 else f"{amount:,.2f}"
     symbol = _SYMBOLS.get(currency)
     text = f"{symbol}{digits}" if symbol else f"{digits} {currency}"
-    return Value(kind=ValueKind.MONEY, text=text.replace(f"{symbol}-", f"-{symbol}"), number=amount, unit=currency)
+    text = text.replace(f"{symbol}-", f"-{symbol}")
+    return Value(kind=ValueKind.MONEY, text=text, number=amount, unit=currency)
 
 
 def duration(amount: float, unit: str) -> Value:
@@ -158,8 +160,8 @@ def says(text: str, value: Value) -> bool:
     """Return whether the text says the value in any usual form, the value's own text included.
 
     Upper and lower case are equal. A date is said with or without its year (`March 5`, `5th of March`,
-    `2024-03-05`), never with another one. Money: `$1,200`, `1,200 dollars`, `USD 1200`, `$1.2K`. Durations and
-    counted things: digits or, up to twenty, words (`a three-week`). Shares: `35%`, `35 percent`, `35 per cent`.
+    `2024-03-05`), never with another one. Money: `$1,200`, `1,200 dollars`, `USD 1200`, `$1.2K`. Durations
+    and counted things: digits or, up to twenty, words (`a three-week`). Shares: `35%`, `35 per cent`.
     """
     return _pattern(value.kind, value.text, value.number, value.unit, value.date).search(text) is not None
 
@@ -256,9 +258,10 @@ def _amount_forms(kind: ValueKind, amount: float, unit: str) -> list[str]:
 def _money_forms(amount: float, currency: str) -> list[str]:
     figures = _figures(amount)
     right = r"(?!\w)(?![.,]\d)" + _MAGNITUDE
-    words = "|".join(filter(None, (re.escape(currency), _CURRENCY_WORDS.get(currency), "bucks" * (currency == "USD"))))
+    code = re.escape(currency)
+    words = "|".join(filter(None, (code, _CURRENCY_WORDS.get(currency))))
     symbol = _SYMBOLS.get(currency)
-    signs = rf"{re.escape(currency)}\s?|(?:US|A|C)?{re.escape(symbol)}\s?" if symbol else rf"{re.escape(currency)}\s?"
+    signs = rf"{code}\s?|(?:US)?{re.escape(symbol)}\s?" if symbol else rf"{code}\s?"
     return [rf"(?<!\w)(?:{signs}){figures}{right}", rf"{_LEFT}{figures}[\s-](?:{words})(?!\w)"]
 
 
@@ -285,8 +288,8 @@ def _unit_forms(unit: str) -> str:
 def quote_for(text: str, values: Sequence[Value]) -> str | None:
     """Return the shortest run of whole sentences, verbatim, that says all the values; None if none does.
 
-    Runs do not cross fenced code. The earliest wins among equally short ones; without values that is the first
-    sentence.
+    Runs do not cross fenced code. The earliest wins among equally short ones; without values that is the
+    first sentence.
     """
     best: tuple[int, int] | None = None
     for prose in prose_spans(text):
@@ -352,11 +355,16 @@ _TOKENS = re.compile(
 )
 # Words after a number that are not what it counts.
 _NOT_UNITS = frozenset(
-    "of and or to in on at by for from with as is was are were be been the an this that then than but so if "
-    "when while which who will would can could should has had have did does do not no more less per about after "
-    "before until since because times instead also just it its my our your their we you they he she".split()
+    (  # noqa: SIM905 - a word list reads better as words
+        "of and or to in on at by for from with as is was are were be been the an this that then than but so "
+        "if when while which who will would can could should has had have did does do not no more less "
+        "per about after before until since because times instead also just it its my our your their we "
+        "you they he she"
+    ).split()
 )
-_CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "d": "USD", "b": "USD", "u": "USD", "e": "EUR", "g": "GBP"}
+_CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY"} | {"d": "USD", "b": "USD", "u": "USD"}
+_CURRENCIES |= {"e": "EUR", "g": "GBP"}
+"""By the first character of a sign or currency word."""
 
 
 def extract_values(text: str, *, year: int | None = None) -> tuple[Value, ...]:
@@ -368,6 +376,12 @@ def extract_values(text: str, *, year: int | None = None) -> tuple[Value, ...]:
     """
     values = (_token_value(match, year) for match in _TOKENS.finditer(text))
     return tuple(v for v in values if v is not None)
+
+
+def parse_value(text: str, *, year: int | None = None) -> Value:
+    """Return the value that the whole text is, typed where `extract_values` knows it, otherwise plain text."""
+    found = extract_values(text, year=year)
+    return found[0] if len(found) == 1 and found[0].text == text.strip() else plain(text)
 
 
 def _token_value(match: re.Match[str], year: int | None) -> Value | None:
@@ -394,7 +408,8 @@ def _token_value(match: re.Match[str], year: int | None) -> Value | None:
 
 def _number_token(found: dict[str, str], said: str) -> Value:
     if "unit3" in found:
-        return Value(kind=ValueKind.NUMBER, text=said, number=_counted(found, "", "w3"), unit=found["unit3"].casefold())
+        amount, counted = _counted(found, "", "w3"), found["unit3"].casefold()
+        return Value(kind=ValueKind.NUMBER, text=said, number=amount, unit=counted)
     digits = found.get("n2") or found["n4"]
     unit = (found.get("unit") or found.get("sym") or "").casefold()
     if unit in _NOT_UNITS:
@@ -434,17 +449,17 @@ COMPUTATIONS = ("days_between", "weeks_between", "sum", "difference", "count", "
 def recompute(computation: str, values: Sequence[Value]) -> Value:
     """Return what the values give.
 
-    `days_between` two dates, in either order, the first day not counted: March 1 and March 5 are 4 days apart;
-    `weeks_between` likewise, whole weeks only. `sum` of one kind and unit; `difference` of two, never negative;
-    `count` of the distinct ones, a number without unit; `ratio_change` from the first amount to the second as a
-    share of the first, never negative, rounded to a tenth of a per cent.
+    `days_between` two dates, in either order, the first day not counted: March 1 and March 5 are 4 days
+    apart; `weeks_between` likewise, whole weeks only. `sum` of one kind and unit; `difference` of two, never
+    negative; `count` of the distinct ones, a number without unit; `ratio_change` from the first amount to the
+    second as a share of the first, never negative, rounded to a tenth of a per cent.
 
-    Raises ValueError for another computation, too few values, mixed kinds or units, or values without amounts.
+    Raises ValueError for another computation, too few values, mixed kinds or units, or a missing amount.
     """
     if computation in ("days_between", "weeks_between"):
         return _between(values, computation)
     if computation == "count":
-        return number(len({(v.kind, v.number, v.unit, v.date) if _is_typed(v) else v.text.casefold() for v in values}))
+        return number(len({_identity(v) for v in values}))
     if computation not in COMPUTATIONS:
         raise ValueError(f"computation {computation!r}: allowed are {', '.join(COMPUTATIONS)}")
     amounts = _amounts(values, computation)
@@ -461,8 +476,10 @@ def recompute(computation: str, values: Sequence[Value]) -> Value:
     return ratio(float(round(change / abs(amounts[0]), 3)))
 
 
-def _is_typed(value: Value) -> bool:
-    return value.number is not None or value.date is not None
+def _identity(value: Value) -> tuple[object, ...]:
+    if value.number is not None or value.date is not None:
+        return value.kind, value.number, value.unit, value.date
+    return value.kind, value.text.casefold()
 
 
 def _between(values: Sequence[Value], computation: str) -> Value:
@@ -479,10 +496,11 @@ def _between(values: Sequence[Value], computation: str) -> Value:
 
 def _amounts(values: Sequence[Value], computation: str) -> list[Decimal]:
     amounts = [_exact(v.number) for v in values if v.number is not None]
+    said = [v.text for v in values]
     if len(values) < 2 or len(amounts) != len(values):
-        raise ValueError(f"{computation} needs at least two values with amounts, not {[v.text for v in values]}")
+        raise ValueError(f"{computation} needs at least two values with amounts, not {said}")
     if len({(v.kind, v.unit) for v in values}) > 1:
-        raise ValueError(f"{computation} of mixed kinds or units: {[v.text for v in values]}")
+        raise ValueError(f"{computation} of mixed kinds or units: {said}")
     return amounts
 
 

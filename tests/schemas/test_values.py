@@ -14,6 +14,7 @@ from longbeam.schemas.values import (
     money,
     name,
     number,
+    parse_value,
     plain,
     quote_for,
     ratio,
@@ -48,7 +49,8 @@ def test_says_a_date_in_usual_forms(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["March 5, 2023", "5 March 2025", "2023-03-05", "March 15", "March 50", "May 5", "15 March", "March 5.5"]
+    "text",
+    ["March 5, 2023", "5 March 2025", "2023-03-05", "March 15", "March 50", "May 5", "15 March", "March 5.5"],
 )
 def test_says_no_other_date(text: str) -> None:
     assert not says(text, MARCH_5)
@@ -112,8 +114,9 @@ def test_says_values_at_their_edges_only(text: str, value: Value, expected: bool
 @pytest.mark.parametrize(
     "value",
     [
-        MARCH_5, money(1200), money(89.5, "EUR"), money(300, "CHF"), money(0.5), duration(1, "day"), duration(2.5, "hours"),
-        number(1_250_000), number(3.25, "km"), ratio(0.285), ratio(1.2), version("v1.2"), name("O'Neil"), plain("(maybe)"),
+        MARCH_5, money(1200), money(89.5, "EUR"), money(300, "CHF"), money(0.5), duration(1, "day"),
+        duration(2.5, "hours"), number(1_250_000), number(3.25, "km"), ratio(0.285), ratio(1.2),
+        version("v1.2"), name("O'Neil"), plain("(maybe)"),
     ],
 )  # fmt: skip
 def test_says_every_value_by_its_own_text(value: Value) -> None:
@@ -122,7 +125,14 @@ def test_says_every_value_by_its_own_text(value: Value) -> None:
 
 
 def test_makers_write_canonical_text() -> None:
-    made = [money(1200), money(1200.5), money(300, "CHF"), duration(1, "weeks"), duration(2, "week"), number(1500, "users")]
+    made = [
+        money(1200),
+        money(1200.5),
+        money(300, "CHF"),
+        duration(1, "weeks"),
+        duration(2, "week"),
+        number(1500, "users"),
+    ]
     assert [v.text for v in made] == ["$1,200", "$1,200.50", "300 CHF", "1 week", "2 weeks", "1,500 users"]
     assert [ratio(0.285).text, ratio(0.3).text, number(2.50).text] == ["28.5%", "30%", "2.5"]
     assert (format_date(dt.date(2024, 3, 5)), weekday(dt.date(2024, 3, 5))) == ("March 5, 2024", "Tuesday")
@@ -145,7 +155,9 @@ def test_sentences_keep_abbreviations_decimals_and_versions_whole() -> None:
 
 
 def test_sentences_leave_out_list_markers_and_code() -> None:
-    text = "## Plan\n\nFirst line\ngoes on.\n\n1. Buy it. Now.\n- [x] Sell\n\n```py\nx = 1. + 2\n```\n> Quoted."
+    text = (
+        "## Plan\n\nFirst line\ngoes on.\n\n1. Buy it. Now.\n- [x] Sell\n\n```py\nx = 1. + 2\n```\n> Quoted."
+    )
     assert _split(text) == ["Plan", "First line\ngoes on.", "Buy it.", "Now.", "Sell", "Quoted."]
 
 
@@ -172,8 +184,8 @@ def test_quote_for_is_the_shortest_verbatim_run() -> None:
 
 def test_extract_values_in_order() -> None:
     text = (
-        "On March 5 I paid $1,200 (35%) for three weeks; v2.3.1 shipped 2024-04-01 at 2:30 PM with 250 users, "
-        "12 of them new, and 80ms. On 7 May 2023 we had two kids and 1.5 million dollars, or 14."
+        "On March 5 I paid $1,200 (35%) for three weeks; v2.3.1 shipped 2024-04-01 at 2:30 PM with 250 "
+        "users, 12 of them new, and 80ms. On 7 May 2023 we had two kids and 1.5 million dollars, or 14."
     )
     found = [(v.kind.value, v.text, v.number, v.unit, v.date) for v in extract_values(text)]
     assert found == [
@@ -197,6 +209,13 @@ def test_extract_values_in_order() -> None:
 def test_extract_values_takes_the_year_given() -> None:
     assert extract_values("by March 5th", year=2024)[0].date == dt.date(2024, 3, 5)
     assert extract_values("by February 30") == ()
+
+
+def test_parse_value_types_only_whole_texts() -> None:
+    assert parse_value("$1,200") == money(1200)
+    assert parse_value("March 5, 2024") == MARCH_5
+    assert parse_value("3 weeks") == duration(3, "weeks")
+    assert parse_value("the $1,200 desk") == plain("the $1,200 desk")
 
 
 def test_recompute() -> None:
