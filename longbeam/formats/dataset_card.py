@@ -1,0 +1,140 @@
+"""The export's README.md: a dataset card whose YAML header a dataset loader reads.
+
+The header declares every column's type, derived from the line records: without it a loader guesses types
+from the first lines, and guesses wrong where these hold only empty lists or nulls.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from datetime import date, datetime
+from enum import Enum
+from typing import Any, Union, get_args, get_origin
+
+import yaml
+from pydantic import BaseModel
+
+from longbeam.schemas.spec import BenchmarkSpec
+
+SCALARS: Mapping[type, str] = {bool: "bool", int: "int64", float: "float64", str: "string"}
+LANGUAGE_CODES = {"english": "en"}
+"""Languages that the card's header can name; others stand in the text alone."""
+
+
+def features_of(line: type[BaseModel]) -> list[dict[str, Any]]:
+    """Return a record's columns as the `features` list of a dataset card."""
+    return [{"name": name, **_feature(field.annotation)} for name, field in line.model_fields.items()]
+
+
+def _feature(annotation: Any) -> dict[str, Any]:  # Any: a type or a typing construct
+    if get_origin(annotation) in (types.UnionType, Union):
+        (inner,) = [a for a in get_args(annotation) if a is not type(None)]
+        return _feature(inner)
+    if get_origin(annotation) is tuple:
+        item = get_args(annotation)[0]
+        if issubclass(item, BaseModel):
+            return {"list": features_of(item)}
+        return {"sequence": _feature(item)["dtype"]}
+    if issubclass(annotation, BaseModel):
+        return {"struct": features_of(annotation)}
+    if issubclass(annotation, (Enum, date, datetime)):
+        return {"dtype": "string"}
+    return {"dtype": SCALARS[annotation]}
+
+
+def dataset_card(
+    spec: BenchmarkSpec, lines: Mapping[str, type[BaseModel]], counts: Mapping[str, int], version: str
+) -> str:
+    """Return the card: YAML header, who wrote the text, counts, columns, how to load it.
+
+    `lines` and `counts` are keyed by the files' names without suffix; `counts` has `tokens` as well.
+    """
+    header = {
+        "pretty_name": spec.name,
+        **({"language": [code]} if (code := LANGUAGE_CODES.get(spec.language.casefold())) else {}),
+        "task_categories": ["question-answering"],
+        "tags": ["long-term-memory", "conversational-memory", "synthetic", "longbeam"],
+        "configs": [
+            {
+                "config_name": name,
+                "data_files": f"{name}.jsonl",
+                **({"default": True} if name == "probes" else {}),
+            }
+            for name in lines
+        ],
+        "dataset_info": [
+            {"config_name": name, "features": features_of(line)} for name, line in lines.items()
+        ],
+    }
+    front = yaml.safe_dump(header, sort_keys=False, allow_unicode=True, width=100)
+    return f"---\n{front}---\n\n{_body(spec, lines, counts, version)}"
+
+
+def who_wrote_it(models: Mapping[str, str], version: str) -> str:
+    """Return a paragraph that says which model wrote the text; the offline writer is never called one."""
+    offline = (
+        f"the offline writer of longbeam {version}: rules, templates and data files, not a language model"
+    )
+    if set(models.values()) == {"offline"}:
+        return (
+            f"All text was written by {offline}.\nNo language model wrote, chose or judged any of it. It suits "
+            "trying, testing and measuring\nmemory systems on gold that is right by construction; as prose it "
+            "is not what a language model\nor a person would write."
+        )
+    rows = "\n".join(f"| {role} | {_model_text(model)} |" for role, model in sorted(models.items()))
+    text = f"Written by these models, by the role they had:\n\n| role | model |\n|---|---|\n{rows}\n"
+    if "offline" in models.values():
+        text += f"\n`offline` is {offline}.\n"
+    return text.rstrip("\n")
+
+
+def _model_text(model: str) -> str:
+    return "`offline`" if model == "offline" else f"`{model}`"
+
+
+def _body(
+    spec: BenchmarkSpec, lines: Mapping[str, type[BaseModel]], counts: Mapping[str, int], version: str
+) -> str:
+    columns = "\n".join(
+        f"- `{name}.jsonl` ({_number(counts[name], 'line')}): "
+        + ", ".join(f"`{column}`" for column in line.model_fields)
+        for name, line in lines.items()
+    )
+    conversations = _number(counts["conversations"], "user–assistant conversation")
+    messages, probes = _number(counts["messages"], "message"), _number(counts["probes"], "probing question")
+    return f"""# {spec.name}
+
+A benchmark of long conversational memory: {conversations} with {messages}
+({counts["tokens"]:,} tokens of {spec.tokenizer}, message content only) and {probes} with gold answers,
+nugget rubrics and evidence. All people in it are made up. Language: {spec.language}. Made with longbeam
+{version}.
+
+## Who wrote it
+
+{who_wrote_it(spec.models, version)}
+
+## Files
+
+{columns}
+- `manifest.json`: format version, the benchmark's specification, counts, SHA-256 of each file
+
+Messages come in the order in which they were sent: `message_id` is 0, 1, 2, ... within a conversation. A
+probe is asked after the last message. Its `evidence` names the messages that make its gold answer true
+(`message_id`, `message_key`), each with a verbatim `quote`; only abstention probes have none. Each nugget of
+its `rubric` is one criterion that an answer is judged on. `review.status` is `unreviewed` unless a person
+has looked at the probe.
+
+## Load it
+
+```python
+import datasets
+
+probes = datasets.load_dataset("DIR", "probes", split="train")
+messages = datasets.load_dataset("DIR", "messages", split="train")
+```
+"""
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

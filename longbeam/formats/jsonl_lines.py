@@ -1,0 +1,250 @@
+"""What a line of each JSONL file holds: docs/export-format.md is the contract, these records are its columns.
+
+Every line of a file has the same columns and types, nested ones too, so that a dataset loader needs no
+guessing. There are no open dictionaries: what has free keys is exported as JSON text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+
+from longbeam.schemas.base import Record
+from longbeam.schemas.conversation import ConversationHead
+from longbeam.schemas.dialogue import Message, MessageKind, PartKind, Role
+from longbeam.schemas.people import Person, Profile, RelationshipGraph
+from longbeam.schemas.plans import Narrative, Plan
+from longbeam.schemas.probes import Difficulty, Nugget, Probe, ProbeDetails
+from longbeam.schemas.seeds import Category, Domain, Seed, Timeline
+
+
+class SeedColumns(Record):
+    """The seed, with the category of its domain."""
+
+    domain: Domain
+    category: Category
+    title: str
+    theme: str
+    subtopics: tuple[str, ...]
+    timeline: Timeline | None
+    mode: str | None
+    source: str
+
+
+class Edge(Record):
+    """One relation: from the user, or from one person to another."""
+
+    source: str
+    target: str
+    relation: str
+
+
+class RelationshipColumns(Record):
+    """The people around the user."""
+
+    people: tuple[Person, ...]
+    edges: tuple[Edge, ...]
+
+
+class ConversationCounts(Record):
+    """Sizes of one conversation, counted from the lines written."""
+
+    messages: int
+    user_messages: int
+    replies: int
+    answers: int
+    follow_ups: int
+    turns: int
+    tokens: int
+    user_tokens: int
+    probes: int
+
+
+class ConversationLine(Record):
+    """A line of conversations.jsonl."""
+
+    conversation_id: str
+    seed: SeedColumns
+    profile: Profile
+    relationships: RelationshipColumns
+    narratives: tuple[Narrative, ...]
+    plans: tuple[Plan, ...]
+    target_tokens: int
+    tokenizer: str
+    statistics: ConversationCounts
+
+
+class PartColumns(Record):
+    """A typed piece of a message."""
+
+    kind: PartKind
+    text: str
+    data: str
+    """A JSON object, as text."""
+
+
+class MessageLine(Record):
+    """A line of messages.jsonl."""
+
+    conversation_id: str
+    message_id: int
+    message_key: str
+    role: Role
+    speaker: str
+    kind: MessageKind
+    session: int
+    plan: int | None
+    subplan: int | None
+    turn: int | None
+    sent_at: datetime
+    content: str
+    tokens: int
+    bullet_ids: tuple[str, ...]
+    parts: tuple[PartColumns, ...]
+
+
+class EvidenceColumns(Record):
+    """A cited message with the words that count."""
+
+    message_id: int
+    message_key: str
+    quote: str
+    part: str
+    group: int | None
+    nugget_ids: tuple[str, ...]
+
+
+class DetailColumns(Record):
+    """`ProbeDetails` with `extra` as JSON text."""
+
+    variety: str
+    old_value: str
+    new_value: str
+    computed_from: tuple[str, ...]
+    computation: str
+    computed_value: str
+    items: tuple[str, ...]
+    missing: str
+    searches: tuple[str, ...]
+    instruction: str
+    preference: str
+    extra: str
+
+
+class ReviewColumns(Record):
+    """What people made of the probe."""
+
+    status: str
+
+
+class ProbeLine(Record):
+    """A line of probes.jsonl."""
+
+    conversation_id: str
+    probe_id: str
+    ability: str
+    source_category: str
+    difficulty: Difficulty
+    question: str
+    gold_answer: str
+    rubric: tuple[Nugget, ...]
+    evidence: tuple[EvidenceColumns, ...]
+    bullet_ids: tuple[str, ...]
+    fact_ids: tuple[str, ...]
+    details: DetailColumns
+    review: ReviewColumns
+
+
+LINES: Mapping[str, type[Record]] = {
+    "conversations": ConversationLine,
+    "messages": MessageLine,
+    "probes": ProbeLine,
+}
+"""The record of each file's lines, by the file's name without `.jsonl`."""
+
+
+def conversation_line(head: ConversationHead, counts: ConversationCounts) -> ConversationLine:
+    """Return the line of a conversation."""
+    return ConversationLine(
+        conversation_id=head.conversation_id,
+        seed=_seed_columns(head.seed),
+        profile=head.profile,
+        relationships=_relationship_columns(head.relationships),
+        narratives=head.narratives,
+        plans=head.plans,
+        target_tokens=head.target_tokens,
+        tokenizer=head.tokenizer,
+        statistics=counts,
+    )
+
+
+def message_line(conversation_id: str, message_id: int, message: Message) -> MessageLine:
+    """Return the line of a message; `message_id` is its ordinal in the conversation."""
+    return MessageLine(
+        conversation_id=conversation_id,
+        message_id=message_id,
+        message_key=message.message_key,
+        role=message.role,
+        speaker=message.speaker,
+        kind=message.kind,
+        session=message.session,
+        plan=message.plan_index,
+        subplan=message.sub_plan_index,
+        turn=message.turn_index,
+        sent_at=message.sent_at,
+        content=message.content,
+        tokens=message.tokens,
+        bullet_ids=message.bullet_ids,
+        parts=tuple(PartColumns(kind=p.kind, text=p.text, data=json_text(p.data)) for p in message.parts),
+    )
+
+
+def probe_line(
+    conversation_id: str, probe: Probe, message_ids: Mapping[str, int], review_status: str
+) -> ProbeLine:
+    """Return the line of a probe. KeyError if it cites a message key that is not in `message_ids`."""
+    return ProbeLine(
+        conversation_id=conversation_id,
+        probe_id=probe.probe_id,
+        ability=probe.ability,
+        source_category=probe.source_category,
+        difficulty=probe.difficulty,
+        question=probe.question,
+        gold_answer=probe.gold_answer,
+        rubric=probe.rubric,
+        evidence=tuple(
+            EvidenceColumns(message_id=message_ids[e.message_key], **e.model_dump()) for e in probe.evidence
+        ),
+        bullet_ids=probe.bullet_ids,
+        fact_ids=probe.fact_ids,
+        details=_detail_columns(probe.details),
+        review=ReviewColumns(status=review_status),
+    )
+
+
+def json_text(value: object) -> str:
+    """Return JSON with fixed separators and no escapes that UTF-8 does not need; NaN is refused."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _seed_columns(seed: Seed) -> SeedColumns:
+    fields = {name: getattr(seed, name) for name in Seed.model_fields}
+    # A seeds file is named in a seed's source; where it lay is nobody's business.
+    fields["source"] = seed.source.replace("\\", "/").rsplit("/", 1)[-1]
+    return SeedColumns(category=seed.category, **fields)
+
+
+def _relationship_columns(graph: RelationshipGraph) -> RelationshipColumns:
+    links = graph.node_link.get("edges", graph.node_link.get("links", ()))  # the key changed in NetworkX 3.4
+    edges = tuple(
+        Edge(source=str(e["source"]), target=str(e["target"]), relation=str(e.get("relation", "")))
+        for e in links
+    )
+    return RelationshipColumns(people=graph.people, edges=edges)
+
+
+def _detail_columns(details: ProbeDetails) -> DetailColumns:
+    fields = {name: getattr(details, name) for name in ProbeDetails.model_fields}
+    fields["extra"] = json_text(details.extra) if details.extra else ""
+    return DetailColumns(**fields)
