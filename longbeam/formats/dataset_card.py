@@ -17,7 +17,15 @@ from pydantic import BaseModel
 
 from longbeam.schemas.spec import BenchmarkSpec
 
-SCALARS: Mapping[type, str] = {bool: "bool", int: "int64", float: "float64", str: "string"}
+SCALARS: Mapping[type, str] = {
+    bool: "bool",
+    int: "int64",
+    float: "float64",
+    str: "string",
+    # A loader takes ISO dates for times of day unless it is told which they are.
+    date: "date32",
+    datetime: "timestamp[s]",
+}
 LANGUAGE_CODES = {"english": "en"}
 """Languages that the card's header can name; others stand in the text alone."""
 
@@ -38,7 +46,7 @@ def _feature(annotation: Any) -> dict[str, Any]:  # Any: a type or a typing cons
         return {"sequence": _feature(item)["dtype"]}
     if issubclass(annotation, BaseModel):
         return {"struct": features_of(annotation)}
-    if issubclass(annotation, (Enum, date, datetime)):
+    if issubclass(annotation, Enum):
         return {"dtype": "string"}
     return {"dtype": SCALARS[annotation]}
 
@@ -73,14 +81,13 @@ def dataset_card(
 
 def who_wrote_it(models: Mapping[str, str], version: str) -> str:
     """Return a paragraph that says which model wrote the text; the offline writer is never called one."""
-    offline = (
-        f"the offline writer of longbeam {version}: rules, templates and data files, not a language model"
-    )
+    offline = f"the offline writer of longbeam {version}: rules, templates and data, not a language model"
     if set(models.values()) == {"offline"}:
         return (
-            f"All text was written by {offline}.\nNo language model wrote, chose or judged any of it. It suits "
-            "trying, testing and measuring\nmemory systems on gold that is right by construction; as prose it "
-            "is not what a language model\nor a person would write."
+            f"All text was written by {offline}.\n"
+            "No language model wrote, chose or judged any of it. It suits trying, testing and measuring\n"
+            "memory systems on gold that is right by construction; as prose it is not what a language model\n"
+            "or a person would write."
         )
     rows = "\n".join(f"| {role} | {_model_text(model)} |" for role, model in sorted(models.items()))
     text = f"Written by these models, by the role they had:\n\n| role | model |\n|---|---|\n{rows}\n"

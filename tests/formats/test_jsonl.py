@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,16 @@ def test_the_card_declares_every_column(tmp_path: Path) -> None:
     assert "2 probing questions" in body
 
 
+PARSERS: dict[str, Callable[[Any], Any]] = {
+    "string": str,
+    "int64": int,
+    "float64": float,
+    "bool": bool,
+    "date32": lambda text: dt.date.fromisoformat(text).isoformat(),
+    "timestamp[s]": lambda text: dt.datetime.fromisoformat(text).isoformat(),
+}
+
+
 def assert_fits(value: dict[str, Any], features: list[dict[str, Any]]) -> None:
     """The declared types are those of the line, all the way down."""
     assert list(value) == [f["name"] for f in features]
@@ -154,9 +165,7 @@ def assert_fits(value: dict[str, Any], features: list[dict[str, Any]]) -> None:
         elif "sequence" in feature:
             assert all(isinstance(element, str) for element in item)
         else:
-            assert isinstance(
-                item, {"string": str, "int64": int, "float64": float, "bool": bool}[feature["dtype"]]
-            )
+            assert PARSERS[feature["dtype"]](item) == item
 
 
 def test_features_are_derived_from_the_line_records() -> None:
