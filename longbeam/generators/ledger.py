@@ -10,7 +10,6 @@ from typing import TypeVar
 from longbeam.schemas.calls import BulletBrief, LedgerLine
 from longbeam.schemas.plans import Assertion, Bullet, Fact, Plan, Stance, SubPlan, Value
 
-
 T = TypeVar("T")
 
 

@@ -1,0 +1,306 @@
+"""Augmentation: each stage gets updates, contradictions and standing instructions.
+
+Code first gives each stage targets of its own, so that no two supersede the same fact and no later bullet still
+says the old value; only the wording is then asked for, stage by stage in parallel.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from longbeam.generators.asking import Asker
+from longbeam.generators.ledger import Ledger
+from longbeam.generators.plans import Frame
+from longbeam.schemas.base import Record
+from longbeam.schemas.calls import (
+    AugmentInputs,
+    AugmentReply,
+    ContradictionTarget,
+    LedgerLine,
+    Stage,
+    UpdateTarget,
+)
+from longbeam.schemas.plans import (
+    Assertion,
+    Bullet,
+    BulletKind,
+    Plan,
+    Stance,
+    SubPlan,
+    Value,
+    ValueKind,
+)
+from longbeam.schemas.spec import Role
+from longbeam.schemas.values import says
+
+AUGMENT_PROMPTS = ("augment",)
+VARIETIES = ("never_statement", "other_value", "not_yet")
+_TYPED = frozenset(ValueKind) - {ValueKind.TEXT, ValueKind.EXPRESSION}
+
+
+class Targets(Record):
+    """What one stage's special bullets are about."""
+
+    stage_index: int
+    updates: tuple[UpdateTarget, ...]
+    contradictions: tuple[ContradictionTarget, ...]
+
+
+class Augmented(Record):
+    """The special bullets of one stage, with the assertions they make; not yet placed among the others."""
+
+    stage_index: int
+    bullets: tuple[Bullet, ...]
+    assertions: tuple[Assertion, ...]
+
+
+def choose_targets(plan: Plan, per_kind: int, rng_key: str) -> tuple[Targets, ...]:
+    """Give every stage `per_kind` facts to change and statements to contradict, all different.
+
+    A fact to change is typed, was set once before the end of the stage, is changed or mentioned by no other
+    bullet, and its value is said by no later bullet of the same topic. A statement to contradict is an event with
+    a fixed fact, or with any fact that no other bullet touches. Facts of one topic serve only one purpose.
+    A stage gets fewer where the plan has no more: the pool check says so.
+    """
+    ledger = Ledger.of(plan)
+    taken: set[str] = set()
+    result = []
+    for stage_index in range(len(plan.sub_plans)):
+        rng = random.Random(f"{rng_key}/{stage_index}")
+        updates = _choose(_update_options(ledger, plan, stage_index, taken), per_kind, rng, taken, ledger)
+        contradictions = _choose(_denial_options(ledger, plan, stage_index, taken), per_kind, rng, taken, ledger)
+        result.append(
+            Targets(
+                stage_index=stage_index,
+                updates=tuple(
+                    UpdateTarget(target_id=f"u{i}", fact=_line(ledger, a), bullet=b) for i, (b, a) in enumerate(updates)
+                ),
+                contradictions=tuple(
+                    ContradictionTarget(
+                        target_id=f"c{i}",
+                        variety=VARIETIES[(stage_index * per_kind + i) % len(VARIETIES)],
+                        fact=_line(ledger, a),
+                        bullet=b,
+                    )
+                    for i, (b, a) in enumerate(contradictions)
+                ),
+            )
+        )
+    return tuple(result)
+
+
+Option = tuple[Bullet, Assertion]
+
+
+def _line(ledger: Ledger, assertion: Assertion) -> LedgerLine:
+    bullet = ledger.bullets[ledger.position[assertion.bullet_id]]
+    return next(f for f in ledger.briefs([bullet])[0].facts if f.fact_id == assertion.fact_id)
+
+
+def _reachable(plan: Plan, stage_index: int) -> list[Bullet]:
+    """Bullets that a special bullet of this stage may look back to.
+
+    Those of earlier stages; in the first stage those of its first half, so that the change comes later.
+    """
+    if stage_index == 0:
+        bullets = plan.sub_plans[0].bullets
+        return list(bullets[: max(1, len(bullets) // 2)])
+    return [b for s in plan.sub_plans[:stage_index] for b in s.bullets]
+
+
+def _lone_assertions(ledger: Ledger, bullets: Sequence[Bullet], taken: set[str]) -> list[Option]:
+    options = []
+    for bullet in bullets:
+        if bullet.kind not in {BulletKind.EVENT, BulletKind.RELATIONSHIP}:
+            continue
+        for assertion in ledger.by_bullet.get(bullet.bullet_id, ()):
+            if assertion.fact_id in taken or assertion.value is None or assertion.stance is not Stance.SETS:
+                continue
+            if len(ledger.by_fact[assertion.fact_id]) == 1:
+                options.append((bullet, assertion))
+    return options
+
+
+def _update_options(ledger: Ledger, plan: Plan, stage_index: int, taken: set[str]) -> list[Option]:
+    return [
+        (b, a)
+        for b, a in _lone_assertions(ledger, _reachable(plan, stage_index), taken)
+        if not ledger.fact[a.fact_id].is_fixed
+        and ledger.fact[a.fact_id].kind in _TYPED
+        and a.value is not None
+        and not _said_again(ledger, b, a.value)
+    ]
+
+
+def _denial_options(ledger: Ledger, plan: Plan, stage_index: int, taken: set[str]) -> list[Option]:
+    lone = _lone_assertions(ledger, _reachable(plan, stage_index), taken)
+    fixed = [(b, a) for b, a in lone if ledger.fact[a.fact_id].is_fixed]
+    return fixed or [(b, a) for b, a in lone if b.kind is BulletKind.EVENT]
+
+
+def _said_again(ledger: Ledger, bullet: Bullet, value: Value) -> bool:
+    later = ledger.bullets[ledger.position[bullet.bullet_id] + 1 :]
+    return any(b.topic == bullet.topic and says(b.text, value) for b in later)
+
+
+def _choose(options: list[Option], count: int, rng: random.Random, taken: set[str], ledger: Ledger) -> list[Option]:
+    """Draw up to `count` options of different bullets, spread over the story; their bullets' facts become taken."""
+    chosen: list[Option] = []
+    for part in range(count):
+        free = [(b, a) for b, a in options if a.fact_id not in taken]
+        if not free:
+            break
+        # One from each stretch of the story, so that evidence does not crowd at its beginning.
+        start, end = (
+            len(free) * part // count,
+            max(len(free) * (part + 1) // count, len(free) * part // count + 1),
+        )
+        bullet, assertion = rng.choice(free[start:end])
+        chosen.append((bullet, assertion))
+        taken.update(a.fact_id for a in ledger.by_bullet[bullet.bullet_id])
+    return sorted(chosen, key=lambda option: ledger.position[option[0].bullet_id])
+
+
+async def write_special_bullets(
+    asker: Asker, frame: Frame, plan: Plan, stage: Stage, targets: Targets, *, instructions: int
+) -> Augmented:
+    """Return the special bullets of one stage; every target is met or the reply is asked again."""
+    inputs = AugmentInputs(
+        seed=frame.seed,
+        profile=frame.profile,
+        stage=stage,
+        updates=targets.updates,
+        contradictions=targets.contradictions,
+        instructions=instructions,
+        instructions_before=instructions * stage.stage_index,
+    )
+    reply = await asker.structured(
+        "augment", inputs, role=Role.PLANNER, check=lambda r: _check_reply(r, targets, instructions)
+    )
+    return _assemble(reply, frame, plan, targets)
+
+
+def _check_reply(reply: AugmentReply, targets: Targets, instructions: int) -> str | None:
+    updates = {t.target_id: t for t in targets.updates}
+    if sorted(d.target_id for d in reply.updates) != sorted(updates):
+        return f"updates are for {sorted(d.target_id for d in reply.updates)}; exactly {sorted(updates)} are asked for"
+    for draft in reply.updates:
+        old = updates[draft.target_id].fact.value
+        if old is not None and draft.value.means_same_as(old):
+            return f"update {draft.target_id} keeps the old value {old.text!r}"
+        if draft.value.kind is not updates[draft.target_id].fact.kind:
+            return f"update {draft.target_id} is a {draft.value.kind.value}; the fact is a {updates[draft.target_id].fact.kind.value}"
+        if not says(draft.text, draft.value):
+            return f"update {draft.target_id} asserts {draft.value.text!r} and its text does not say it"
+    contradictions = {t.target_id: t for t in targets.contradictions}
+    if sorted(d.target_id for d in reply.contradictions) != sorted(contradictions):
+        return f"contradictions must be for exactly {sorted(contradictions)}"
+    for denial in reply.contradictions:
+        target = contradictions[denial.target_id]
+        if (denial.variety or target.variety) not in VARIETIES:
+            return f"contradiction {denial.target_id}: variety {denial.variety!r}; allowed are {', '.join(VARIETIES)}"
+        if (denial.variety or target.variety) == "other_value":
+            if denial.value is None or not says(denial.text, denial.value):
+                return f"contradiction {denial.target_id} must state another value, typed and in its text"
+            if target.fact and target.fact.value and denial.value.means_same_as(target.fact.value):
+                return f"contradiction {denial.target_id} states the same value {denial.value.text!r}"
+    if len(reply.instructions) != instructions:
+        return f"{len(reply.instructions)} instructions; exactly {instructions} are asked for"
+    if any(not d.condition or not d.requirement for d in reply.instructions):
+        return "an instruction lacks its condition or its requirement"
+    return None
+
+
+def _assemble(reply: AugmentReply, frame: Frame, plan: Plan, targets: Targets) -> Augmented:
+    sub_plan = plan.sub_plans[targets.stage_index]
+    update_of = {t.target_id: t for t in targets.updates}
+    denial_of = {t.target_id: t for t in targets.contradictions}
+    bullets: list[Bullet] = []
+    assertions: list[Assertion] = []
+
+    def add(kind: BulletKind, text: str, topic: str, narrative: str, **fields: str | None) -> str:
+        bullet_id = f"{sub_plan.key}.b{len(sub_plan.bullets) + len(bullets)}"
+        bullets.append(
+            Bullet(
+                bullet_id=bullet_id,
+                kind=kind,
+                narrative=narrative,
+                topic=topic,
+                text=text,
+                happens_on=sub_plan.anchor,
+                **fields,  # type: ignore[arg-type]
+            )
+        )
+        return bullet_id
+
+    for draft in reply.updates:
+        target = update_of[draft.target_id]
+        of = target.bullet
+        bullet_id = add(BulletKind.UPDATE, draft.text, of.topic, of.narrative, target_bullet_id=of.bullet_id)
+        assertions.append(
+            Assertion(bullet_id=bullet_id, fact_id=target.fact.fact_id, stance=Stance.UPDATES, value=draft.value)
+        )
+    for denial in reply.contradictions:
+        against = denial_of[denial.target_id]
+        of = against.bullet
+        variety = denial.variety or against.variety
+        bullet_id = add(
+            BulletKind.CONTRADICTION,
+            denial.text,
+            of.topic,
+            of.narrative,
+            target_bullet_id=of.bullet_id,
+            variety=variety,
+        )
+        value = denial.value if variety == "other_value" else None
+        if against.fact is not None:
+            assertions.append(
+                Assertion(bullet_id=bullet_id, fact_id=against.fact.fact_id, stance=Stance.DENIES, value=value)
+            )
+    for wish in reply.instructions:
+        add(
+            BulletKind.INSTRUCTION,
+            wish.text,
+            wish.topic,
+            frame.narratives[0].label,
+            condition=wish.condition,
+            requirement=wish.requirement,
+        )
+    return Augmented(stage_index=targets.stage_index, bullets=tuple(bullets), assertions=tuple(assertions))
+
+
+def augmented_plan(plan: Plan, augmented: Sequence[Augmented], rng_key: str) -> Plan:
+    """Place the special bullets among the others and return the new plan.
+
+    They are spread over the stage (over its second half in the first stage, behind what they look back to),
+    never two in a row where there is room, and take the day of the bullet before them.
+    """
+    by_stage = {a.stage_index: a for a in augmented}
+    sub_plans = tuple(_placed(s, by_stage.get(s.sub_plan_index), rng_key) for s in plan.sub_plans)
+    order = {b.bullet_id: i for i, b in enumerate(b for s in sub_plans for b in s.bullets)}
+    assertions = [*plan.assertions, *(a for x in augmented for a in x.assertions)]
+    return plan.model_copy(
+        update={
+            "sub_plans": sub_plans,
+            "assertions": tuple(sorted(assertions, key=lambda a: order[a.bullet_id])),
+        }
+    )
+
+
+def _placed(sub_plan: SubPlan, augmented: Augmented | None, rng_key: str) -> SubPlan:
+    if augmented is None or not augmented.bullets:
+        return sub_plan
+    base = list(sub_plan.bullets)
+    first = len(base) // 2 if sub_plan.sub_plan_index == 0 else 1
+    special = list(augmented.bullets)
+    random.Random(f"{rng_key}/{sub_plan.key}/place").shuffle(special)
+    room = len(base) - first
+    merged = base[:first]
+    done = 0
+    for i, bullet in enumerate(base[first:], 1):
+        merged.append(bullet)
+        while done < len(special) and (done + 1) * room <= i * len(special):
+            merged.append(special[done].model_copy(update={"happens_on": bullet.happens_on}))
+            done += 1
+    return sub_plan.model_copy(update={"bullets": tuple(merged)})

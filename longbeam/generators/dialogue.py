@@ -1,0 +1,369 @@
+"""Role-play of one sub-plan: assistant, question detector, follow-up detector, and a token budget.
+
+Each planned turn is asked; while the assistant asks back (at most twice) the user answers; while a user would ask
+on (at most twice) they do. The sub-plan's share of tokens decides how long replies are asked to be, which
+turns that only elaborate are left out, and when more turns are asked for. Nothing crosses the border of a
+sub-plan but its context, which is computed from the plan; so all sub-plans may run at the same time.
+
+Source: BEAM, algorithm 3 (delta_1 = delta_2 = 2).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from longbeam.generators.asking import Asker
+from longbeam.generators.clock import sent_times
+from longbeam.generators.ledger import Ledger
+from longbeam.generators.plans import Frame
+from longbeam.generators.user_turns import write_more_turns
+from longbeam.models.tokens import Tokenizer
+from longbeam.schemas.calls import (
+    AssistantReplyInputs,
+    BulletBrief,
+    ChatMessage,
+    CompactInputs,
+    DialogueContext,
+    FollowUpDetectorInputs,
+    QuestionDetectorInputs,
+    Stage,
+    TurnHints,
+    UserReplyInputs,
+)
+from longbeam.schemas.dialogue import Message, MessageKind, UserTurn
+from longbeam.schemas.dialogue import Role as Speaker
+from longbeam.schemas.plans import Bullet, BulletKind, SubPlan
+from longbeam.schemas.spec import Role
+
+DIALOGUE_PROMPTS = (
+    "assistant_reply",
+    "question_detector",
+    "user_answer",
+    "follow_up_detector",
+    "user_follow_up",
+    "compact_memory",
+    "more_turns",
+)
+MAX_ANSWERS = 2
+MAX_FOLLOW_UPS = 2
+HISTORY_TOKENS = 12_000
+"""Dialogue kept as it is; when it grows beyond, the older part is folded into a summary, down to KEPT_TOKENS."""
+KEPT_TOKENS = 4_000
+SUMMARY_TOKENS = 600
+MIN_REPLY, MAX_REPLY = 90, 1_150
+"""Reply lengths asked for; BEAM's replies are 800 to 1,050 tokens on average."""
+TYPICAL_EXCHANGE = 900
+EXCHANGES_PER_TURN = 1.3
+"""Exchanges a turn takes on average, with answers and follow-ups (BEAM at 128K: 143 messages, 106 turns)."""
+
+
+@dataclass(frozen=True)
+class SubPlanMaterial:
+    """What one sub-plan's dialogue is made from."""
+
+    frame: Frame
+    ledger: Ledger
+    stage: Stage
+    sub_plan: SubPlan
+    turns: tuple[UserTurn, ...]
+    share: int
+    """Tokens this sub-plan is to have."""
+
+
+async def talk(asker: Asker, tokenizer: Tokenizer, material: SubPlanMaterial) -> tuple[Message, ...]:
+    """Return the messages of one sub-plan, within one exchange of its share; ids are given at sealing."""
+    talk_ = _Talk(asker, tokenizer, material)
+    queue = list(material.turns)
+    while queue:
+        turn = queue.pop(0)
+        if turn.is_required or not talk_.must_save(queue):
+            await talk_.run(turn, queue)
+    await talk_.fill()
+    return talk_.messages()
+
+
+async def extend(
+    asker: Asker, tokenizer: Tokenizer, material: SubPlanMaterial, said: Sequence[Message]
+) -> tuple[Message, ...]:
+    """Return a sub-plan's messages with further exchanges at its end, until `material.share` is used."""
+    talk_ = _Talk(asker, tokenizer, material, list(said))
+    await talk_.fill()
+    return talk_.messages()
+
+
+def context_of(material: SubPlanMaterial) -> DialogueContext:
+    """What is fixed for a sub-plan: earlier bullets, this one's, and the state as it begins."""
+    ledger, sub_plan = material.ledger, material.sub_plan
+    first = sub_plan.bullets[0].bullet_id
+    earlier = ledger.bullets[: ledger.position[first]]
+    return DialogueContext(
+        seed=material.frame.seed,
+        profile=material.frame.profile,
+        people=material.frame.relationships.people,
+        stage=material.stage,
+        earlier_bullets=tuple(b.text for b in earlier),
+        current_bullets=tuple(b.text for b in sub_plan.bullets),
+        state=ledger.lines(before=first),
+        instructions=tuple(b.text for b in standing_bullets(earlier)),
+    )
+
+
+def standing_bullets(bullets: Sequence[Bullet]) -> tuple[Bullet, ...]:
+    """Instructions and preferences in force after these bullets; an evolved preference replaces its elder."""
+    standing: dict[tuple[str, str], Bullet] = {}
+    for bullet in bullets:
+        if bullet.kind is BulletKind.INSTRUCTION:
+            standing[("", bullet.bullet_id)] = bullet
+        elif bullet.kind is BulletKind.PREFERENCE:
+            standing[(bullet.topic, bullet.condition)] = bullet
+    return tuple(standing.values())
+
+
+@dataclass
+class _Talk:
+    """The state of one sub-plan's dialogue while it is driven."""
+
+    asker: Asker
+    tokenizer: Tokenizer
+    material: SubPlanMaterial
+    said: list[Message] = field(default_factory=list)
+    history: list[ChatMessage] = field(default_factory=list)
+    summary: str = ""
+    folds: int = 0
+    days: list[dt.date] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.context = context_of(self.material)
+        self.bullets = {b.bullet_id: b for b in self.material.ledger.bullets}
+        self.turns_asked = list(self.material.turns)
+        self.used = sum(m.tokens for m in self.said)
+        self.heard = [self.bullets[i] for m in self.said for i in m.bullet_ids]
+        for message in self.said:
+            self.history.append(ChatMessage(role=message.role.value, content=message.content))
+            self.days.append(message.sent_at.date())
+        self.sizes = [m.tokens for m in self.said]
+
+    # --- the budget ---------------------------------------------------------------------------------------
+
+    @property
+    def left(self) -> int:
+        return self.material.share - self.used
+
+    def must_save(self, queue: Sequence[UserTurn]) -> bool:
+        """Whether a turn that only elaborates has to be left out, so that the required ones get their tokens."""
+        required = sum(t.is_required for t in queue)
+        waiting = sum(self.tokenizer.count(t.text) for t in queue if t.is_required)
+        return self.left < waiting + (required + 1) * (MIN_REPLY * 2)
+
+    def reply_length(self, waiting: Sequence[UserTurn], turn_id: str, exchange: int) -> int:
+        """Tokens to ask for: an even part of what is left, varied by turn so that replies are not of one length."""
+        waiting_tokens = sum(self.tokenizer.count(t.text) for t in waiting)
+        exchanges = 1 + len(waiting) * EXCHANGES_PER_TURN
+        even = (self.left - waiting_tokens) / exchanges
+        if waiting:
+            even *= random.Random(f"{self.asker.spec.seed}/{turn_id}/{exchange}/length").uniform(0.6, 1.4)
+        return int(min(max(even, MIN_REPLY), MAX_REPLY))
+
+    # --- one turn -------------------------------------------------------------------------------------------
+
+    async def run(self, turn: UserTurn, waiting: Sequence[UserTurn]) -> None:
+        """Ask one planned turn and what comes of it."""
+        turn_index = int(turn.turn_id.rpartition(".t")[2])
+        day = self._day_of(turn)
+        now = self._now(turn)
+        hints = TurnHints(turn_id=turn.turn_id, bullets=self._briefs(turn, now), standing=standing_bullets(self.heard))
+        self._say(Speaker.USER, MessageKind.QUESTION, turn.text, turn_index, day, turn.bullet_ids)
+        self.heard += [self.bullets[i] for i in turn.bullet_ids]
+        reply = await self._reply(turn, hints, waiting, 0)
+        answers = await self._answer_questions(turn, hints, waiting, reply, day)
+        if not answers:
+            await self._follow_up(turn, hints, waiting, reply, day)
+
+    async def _answer_questions(
+        self, turn: UserTurn, hints: TurnHints, waiting: Sequence[UserTurn], reply: str, day: dt.date
+    ) -> int:
+        answers = 0
+        while answers < MAX_ANSWERS and self._can_afford(waiting):
+            inputs = QuestionDetectorInputs(reply=reply)
+            verdict = await self.asker.structured(
+                "question_detector", inputs, role=Role.DETECTOR, place=f"{turn.turn_id}/asks{answers}"
+            )
+            if not verdict.asks_user:
+                break
+            text = await self._user("user_answer", turn, hints, "answer", answers, reply)
+            self._say(Speaker.USER, MessageKind.ANSWER, text, self._turn_index(turn), day, ())
+            answers += 1
+            reply = await self._reply(turn, hints.model_copy(update={"kind": "answer"}), waiting, answers)
+        return answers
+
+    async def _follow_up(
+        self, turn: UserTurn, hints: TurnHints, waiting: Sequence[UserTurn], reply: str, day: dt.date
+    ) -> None:
+        follow_ups = 0
+        while follow_ups < MAX_FOLLOW_UPS and self._can_afford(waiting):
+            inputs = FollowUpDetectorInputs(
+                title=self.context.seed.title,
+                question=turn.text,
+                reply=reply,
+                follow_ups=follow_ups,
+                hints=hints,
+            )
+            verdict = await self.asker.structured(
+                "follow_up_detector", inputs, role=Role.DETECTOR, place=f"{turn.turn_id}/on{follow_ups}"
+            )
+            if not verdict.asks_on:
+                break
+            text = await self._user("user_follow_up", turn, hints, "follow_up", follow_ups, reply)
+            self._say(Speaker.USER, MessageKind.FOLLOW_UP, text, self._turn_index(turn), day, ())
+            follow_ups += 1
+            reply = await self._reply(turn, hints.model_copy(update={"kind": "follow_up"}), waiting, follow_ups)
+
+    def _can_afford(self, waiting: Sequence[UserTurn]) -> bool:
+        return self.left > MIN_REPLY * 2 and not self.must_save(waiting)
+
+    async def _reply(self, turn: UserTurn, hints: TurnHints, waiting: Sequence[UserTurn], exchange: int) -> str:
+        await self._fold()
+        inputs = AssistantReplyInputs(
+            context=self.context,
+            summary=self.summary,
+            history=tuple(self.history),
+            target_tokens=self.reply_length(waiting, turn.turn_id, exchange),
+            hints=hints.model_copy(update={"ordinal": exchange}),
+        )
+        text = await self.asker.prose(
+            "assistant_reply",
+            inputs,
+            role=Role.ASSISTANT,
+            place=f"{turn.turn_id}/reply{hints.kind}{exchange}",
+        )
+        self._say(Speaker.ASSISTANT, MessageKind.REPLY, text, self._turn_index(turn), self.days[-1], ())
+        return text
+
+    async def _user(self, prompt_id: str, turn: UserTurn, hints: TurnHints, kind: str, ordinal: int, reply: str) -> str:
+        inputs = UserReplyInputs(
+            context=self.context,
+            summary=self.summary,
+            history=tuple(_exchanged(m) for m in self.history),
+            hints=hints.model_copy(update={"kind": kind, "ordinal": ordinal, "previous_reply": reply}),
+        )
+        said = {m.content for m in self.said}
+        return await self.asker.prose(
+            prompt_id,
+            inputs,
+            role=Role.USER,
+            place=f"{turn.turn_id}/{kind}{ordinal}",
+            check=lambda text: "you said exactly this before; say something else" if text in said else None,
+        )
+
+    # --- the end --------------------------------------------------------------------------------------------
+
+    async def fill(self) -> None:
+        """Ask for more turns until the share is used to within a short exchange; the last is asked to fit."""
+        rounds = 0
+        while self.left > MIN_REPLY + 60 and rounds < 40:
+            count = max(1, min(8, round(self.left / (TYPICAL_EXCHANGE * EXCHANGES_PER_TURN))))
+            more = await write_more_turns(
+                self.asker.within(f"more{len(self.turns_asked)}"),
+                self.material.frame,
+                self.material.ledger,
+                self.material.stage,
+                self.material.sub_plan,
+                self.turns_asked,
+                count,
+            )
+            self.turns_asked += more
+            rounds += 1
+            for i, turn in enumerate(more):
+                if self.left > MIN_REPLY + 60:
+                    await self.run(turn, more[i + 1 :])
+
+    def messages(self) -> tuple[Message, ...]:
+        """The messages with their times: within each day in order, none before the one before it."""
+        conversation_id = self.asker.unit_key.partition("/")[0]
+        times = sent_times(self.days, f"{self.asker.spec.seed}/{conversation_id}")
+        return tuple(m.model_copy(update={"sent_at": t}) for m, t in zip(self.said, times, strict=True))
+
+    # --- memory -----------------------------------------------------------------------------------------------
+
+    async def _fold(self) -> None:
+        if sum(self.sizes) <= HISTORY_TOKENS:
+            return
+        keep = len(self.sizes)
+        kept = 0
+        while keep > 1 and kept + self.sizes[keep - 1] <= KEPT_TOKENS:
+            keep -= 1
+            kept += self.sizes[keep]
+        if self.history[keep].role == "assistant" and keep + 1 < len(self.history):
+            keep += 1  # what is kept begins with the user, as chat templates want it
+        inputs = CompactInputs(summary=self.summary, messages=tuple(self.history[:keep]), max_tokens=SUMMARY_TOKENS)
+        self.summary = await self.asker.prose("compact_memory", inputs, role=Role.ASSISTANT, place=f"fold{self.folds}")
+        self.folds += 1
+        del self.history[:keep], self.sizes[:keep]
+
+    # --- helpers --------------------------------------------------------------------------------------------
+
+    def _say(
+        self,
+        speaker: Speaker,
+        kind: MessageKind,
+        text: str,
+        turn: int,
+        day: dt.date,
+        bullet_ids: tuple[str, ...],
+    ) -> None:
+        sub_plan = self.material.sub_plan
+        ordinal = sum(m.turn_index == turn for m in self.said[-8:])
+        tokens = self.tokenizer.count(text)
+        self.said.append(
+            Message(
+                message_key=f"{sub_plan.key}.t{turn}.n{ordinal}",
+                role=speaker,
+                speaker=speaker.value,
+                kind=kind,
+                session=sub_plan.sub_plan_index,
+                plan_index=sub_plan.plan_index,
+                sub_plan_index=sub_plan.sub_plan_index,
+                turn_index=turn,
+                bullet_ids=bullet_ids,
+                sent_at=dt.datetime.combine(day, dt.time()),
+                content=text,
+                tokens=tokens,
+            )
+        )
+        self.days.append(day)
+        self.used += tokens
+        self.history.append(ChatMessage(role=speaker.value, content=text))
+        self.sizes.append(tokens)
+
+    def _turn_index(self, turn: UserTurn) -> int:
+        return int(turn.turn_id.rpartition(".t")[2])
+
+    def _day_of(self, turn: UserTurn) -> dt.date:
+        told = [self.bullets[i].happens_on for i in turn.bullet_ids]
+        stage = self.material.stage
+        before = self.days[-1] if self.days else stage.first_day
+        if not told and self._turn_index(turn) >= len(self.material.turns):
+            # Turns beyond the planned ones go on into the days that the stage has left.
+            before = max(before, min(stage.last_day, before + dt.timedelta(days=self._turn_index(turn) % 2)))
+        return max([before, *told])
+
+    def _now(self, turn: UserTurn) -> str:
+        """The latest bullet said so far, this turn's included: facts have the values they have after it."""
+        position = self.material.ledger.position
+        candidates = [*(b.bullet_id for b in self.heard), *turn.bullet_ids]
+        if not candidates:
+            return self.material.sub_plan.bullets[0].bullet_id
+        return max(candidates, key=lambda i: position[i])
+
+    def _briefs(self, turn: UserTurn, now: str) -> tuple[BulletBrief, ...]:
+        ledger = self.material.ledger
+        voiced = ledger.briefs(self.bullets[i] for i in turn.bullet_ids)
+        about = tuple(ledger.current_brief(self.bullets[i], now) for i in turn.about_bullet_ids if i in self.bullets)
+        return (*voiced, *about)
+
+
+def _exchanged(message: ChatMessage) -> ChatMessage:
+    return ChatMessage(role="user" if message.role == "assistant" else "assistant", content=message.content)

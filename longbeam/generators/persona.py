@@ -1,0 +1,42 @@
+"""The written half of a persona and of a story's frame: personality and narratives. The drawn half is code."""
+
+from __future__ import annotations
+
+from longbeam.generators.asking import Asker
+from longbeam.schemas.calls import NarrativesInputs, NarrativesReply, PersonalityInputs
+from longbeam.schemas.people import Profile
+from longbeam.schemas.plans import Narrative
+from longbeam.schemas.seeds import Seed
+from longbeam.schemas.spec import Role
+
+PERSONALITY_PROMPTS = ("personality",)
+NARRATIVE_PROMPTS = ("narratives",)
+
+
+async def write_personality(asker: Asker, profile: Profile, traits: dict[str, str]) -> Profile:
+    """Return the profile with its personality paragraph; `traits` describes each MBTI type."""
+
+    def check(text: str) -> str | None:
+        if profile.first_name.casefold() in text.casefold():
+            return "the paragraph names the person; leave name, age and job out"
+        return None
+
+    inputs = PersonalityInputs(gender=profile.gender, traits=tuple(traits[t] for t in profile.mbti))
+    text = await asker.prose("personality", inputs, role=Role.WRITER, check=check)
+    return profile.model_copy(update={"personality": text})
+
+
+async def write_narratives(asker: Asker, seed: Seed) -> tuple[Narrative, ...]:
+    """Return fifteen to twenty narratives with distinct labels."""
+    inputs = NarrativesInputs(seed=seed)
+
+    def check(reply: NarrativesReply) -> str | None:
+        labels = [n.label.casefold() for n in reply.narratives]
+        if not inputs.at_least <= len(labels) <= inputs.at_most:
+            return f"{len(labels)} narratives; {inputs.at_least} to {inputs.at_most} are asked for"
+        if twice := sorted({label for label in labels if labels.count(label) > 1}):
+            return f"label {twice[0]!r} is used twice"
+        return None
+
+    reply = await asker.structured("narratives", inputs, role=Role.WRITER, check=check)
+    return tuple(reply.narratives)

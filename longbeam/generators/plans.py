@@ -1,0 +1,246 @@
+"""The plan of a story: stages with dates, an outline, then the bullets of stage after stage with their facts.
+
+A plan is drafted recursively: one call says what changes from stage to stage, then one call per stage writes
+its bullets, given the outline, the bullets before it and the ledger so far. Ids and dates of stages are code's.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from longbeam.generators.asking import Asker
+from longbeam.generators.layout import Layout
+from longbeam.generators.ledger import Ledger
+from longbeam.schemas.base import Record
+from longbeam.schemas.calls import (
+    BulletDraft,
+    FactDraft,
+    OutlineInputs,
+    OutlineReply,
+    Stage,
+    SubPlanInputs,
+    SubPlanReply,
+)
+from longbeam.schemas.people import Profile, RelationshipGraph
+from longbeam.schemas.plans import (
+    SPECIAL_KINDS,
+    Assertion,
+    Bullet,
+    BulletKind,
+    Fact,
+    Narrative,
+    Plan,
+    Stance,
+    SubPlan,
+)
+from longbeam.schemas.seeds import Seed, Timeline
+from longbeam.schemas.spec import Role
+from longbeam.schemas.values import says
+
+OUTLINE_PROMPTS = ("outline",)
+SUB_PLAN_PROMPTS = ("sub_plan",)
+
+
+class Frame(Record):
+    """What a story is told within."""
+
+    seed: Seed
+    profile: Profile
+    relationships: RelationshipGraph
+    narratives: tuple[Narrative, ...]
+
+
+class Drafted(Record):
+    """One sub-plan with the facts it adds and the assertions it makes."""
+
+    sub_plan: SubPlan
+    facts: tuple[Fact, ...]
+    assertions: tuple[Assertion, ...]
+
+
+def stages_of(timeline: Timeline, count: int) -> tuple[Stage, ...]:
+    """Divide a timeline into stages of equal length, to the day; each begins the day after the one before."""
+    days = timeline.days + 1
+    if days < count:
+        raise ValueError(f"{days} days cannot hold {count} stages")
+    starts = [timeline.start + dt.timedelta(days=days * i // count) for i in range(count)]
+    ends = [s - dt.timedelta(days=1) for s in starts[1:]] + [timeline.end]
+    return tuple(
+        Stage(stage_index=i, first_day=s, last_day=e) for i, (s, e) in enumerate(zip(starts, ends, strict=True))
+    )
+
+
+async def write_outline(asker: Asker, frame: Frame, stages: tuple[Stage, ...]) -> tuple[Stage, ...]:
+    """Return the stages with title and summary."""
+
+    def check(reply: OutlineReply) -> str | None:
+        if len(reply.stages) != len(stages):
+            return f"{len(reply.stages)} stages; exactly {len(stages)} are asked for"
+        return None
+
+    inputs = OutlineInputs(
+        seed=frame.seed,
+        profile=frame.profile,
+        people=frame.relationships.people,
+        narratives=frame.narratives,
+        stages=stages,
+    )
+    reply = await asker.structured("outline", inputs, role=Role.PLANNER, check=check)
+    return tuple(
+        s.model_copy(update={"title": d.title, "summary": d.summary}) for s, d in zip(stages, reply.stages, strict=True)
+    )
+
+
+def bullet_counts(layout: Layout, stage_index: int) -> dict[str, int]:
+    """How many bullets of each kind one stage has, before augmentation.
+
+    The introduction stands in the first stage only. BEAM asks for one preference and two or three
+    relationship bullets; ours are as many preferences as the probe pool needs.
+    """
+    preferences = layout.special_per_kind
+    relationships = max(1, min(3, layout.bullets_per_sub_plan // 7))
+    introduction = int(stage_index == 0)
+    events = layout.bullets_per_sub_plan - preferences - relationships - introduction
+    return {
+        "introduction": introduction,
+        "event": max(events, 2),
+        "relationship": relationships,
+        "preference": preferences,
+    }
+
+
+async def write_sub_plan(
+    asker: Asker,
+    frame: Frame,
+    layout: Layout,
+    stages: tuple[Stage, ...],
+    earlier: Sequence[Drafted],
+    plan_index: int = 0,
+) -> Drafted:
+    """Return the sub-plan after those in `earlier`."""
+    stage = stages[len(earlier)]
+    ledger = ledger_of(earlier)
+    counts = bullet_counts(layout, stage.stage_index)
+    inputs = SubPlanInputs(
+        seed=frame.seed,
+        profile=frame.profile,
+        people=frame.relationships.people,
+        narratives=frame.narratives,
+        stages=stages,
+        stage_index=stage.stage_index,
+        counts=counts,
+        ledger=ledger.lines(),
+        earlier_bullets=ledger.bullets,
+    )
+
+    def check(reply: SubPlanReply) -> str | None:
+        return _check_drafts(reply.bullets, stage, counts, {n.label for n in frame.narratives}, ledger)
+
+    reply = await asker.structured("sub_plan", inputs, role=Role.PLANNER, check=check)
+    return _Assembler(plan_index, stage, ledger).assemble(reply.bullets)
+
+
+def _check_drafts(
+    drafts: Sequence[BulletDraft], stage: Stage, counts: dict[str, int], labels: set[str], ledger: Ledger
+) -> str | None:
+    got = {kind: sum(d.kind == kind for d in drafts) for kind in counts}
+    for kind, asked in counts.items():
+        if got[kind] != asked:
+            return f"{got[kind]} bullets of kind {kind!r}; exactly {asked} are asked for"
+    day = stage.first_day
+    for i, draft in enumerate(drafts, 1):
+        if draft.kind in SPECIAL_KINDS:
+            return f"bullet {i} has kind {draft.kind.value!r}; only {', '.join(counts)} are asked for here"
+        if draft.narrative not in labels:
+            return f"bullet {i} names narrative {draft.narrative!r}, which is none of those given"
+        if not day <= draft.happens_on <= stage.last_day:
+            return f"bullet {i} happens on {draft.happens_on}; between {day} and {stage.last_day} was possible"
+        day = draft.happens_on
+        if draft.kind is BulletKind.PREFERENCE and not (draft.condition and draft.requirement):
+            return f"bullet {i} is a preference without condition or requirement"
+        for fact in draft.facts:
+            if not says(draft.text, fact.value):
+                return f"bullet {i} asserts {fact.value.text!r} and its text does not say it"
+            if fact.fact_id and fact.fact_id not in ledger.fact:
+                return f"bullet {i} names fact {fact.fact_id!r}, which is not in the ledger"
+    return None
+
+
+@dataclass(frozen=True)
+class _Assembler:
+    """Turns drafts into records with ids."""
+
+    plan_index: int
+    stage: Stage
+    ledger: Ledger
+
+    def assemble(self, drafts: Sequence[BulletDraft]) -> Drafted:
+        key = f"p{self.plan_index}.s{self.stage.stage_index}"
+        slots = {(f.subject.casefold(), f.attribute.casefold()): f for f in self.ledger.facts}
+        known = set(self.ledger.fact)
+        facts: list[Fact] = []
+        assertions: list[Assertion] = []
+        bullets: list[Bullet] = []
+        for draft in drafts:
+            bullet_id = f"{key}.b{len(bullets)}"
+            bullets.append(
+                Bullet(
+                    bullet_id=bullet_id,
+                    kind=draft.kind,
+                    narrative=draft.narrative,
+                    topic=draft.topic,
+                    text=draft.text,
+                    happens_on=draft.happens_on,
+                    condition=draft.condition,
+                    requirement=draft.requirement,
+                    variety=draft.variety,
+                )
+            )
+            for fact_draft in draft.facts:
+                slot = (fact_draft.subject.casefold(), fact_draft.attribute.casefold())
+                fact = self.ledger.fact.get(fact_draft.fact_id) or slots.get(slot)
+                if fact is None:
+                    fact = self._new_fact(fact_draft, len(self.ledger.facts) + len(facts))
+                    facts.append(fact)
+                    slots[slot] = fact
+                stance = fact_draft.stance
+                if stance is Stance.SETS and fact.fact_id in known:
+                    stance = Stance.UPDATES
+                known.add(fact.fact_id)
+                assertions.append(
+                    Assertion(bullet_id=bullet_id, fact_id=fact.fact_id, stance=stance, value=fact_draft.value)
+                )
+        sub_plan = SubPlan(
+            plan_index=self.plan_index,
+            sub_plan_index=self.stage.stage_index,
+            anchor=self.stage.first_day,
+            bullets=tuple(bullets),
+        )
+        return Drafted(sub_plan=sub_plan, facts=tuple(facts), assertions=tuple(assertions))
+
+    def _new_fact(self, draft: FactDraft, ordinal: int) -> Fact:
+        return Fact(
+            fact_id=f"p{self.plan_index}.f{ordinal}",
+            subject=draft.subject,
+            attribute=draft.attribute,
+            kind=draft.value.kind,
+            is_fixed=draft.is_fixed,
+        )
+
+
+def ledger_of(drafted: Iterable[Drafted]) -> Ledger:
+    """The ledger of sub-plans drafted so far, in their order."""
+    parts = tuple(drafted)
+    return Ledger(
+        tuple(d.sub_plan for d in parts),
+        tuple(f for d in parts for f in d.facts),
+        tuple(a for d in parts for a in d.assertions),
+    )
+
+
+def plan_of(drafted: Iterable[Drafted], plan_index: int = 0) -> Plan:
+    """The plan made of its drafted sub-plans."""
+    ledger = ledger_of(drafted)
+    return Plan(plan_index=plan_index, sub_plans=ledger.sub_plans, facts=ledger.facts, assertions=ledger.assertions)

@@ -1,0 +1,181 @@
+"""The user's main questions: K batches of bullets per sub-plan, I questions per batch, and one turn per special
+bullet.
+
+Whether every bullet is really said is checked here, before hundreds of dialogue calls depend on it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from longbeam.generators.asking import Asker
+from longbeam.generators.layout import Layout
+from longbeam.generators.ledger import Ledger, split_evenly
+from longbeam.generators.plans import Frame
+from longbeam.schemas.base import Record
+from longbeam.schemas.calls import BulletBrief, Stage, UserTurnsInputs, UserTurnsReply
+from longbeam.schemas.dialogue import UserTurn
+from longbeam.schemas.plans import SPECIAL_KINDS, BulletKind, SubPlan
+from longbeam.schemas.spec import Role
+from longbeam.schemas.values import says
+
+USER_TURNS_PROMPTS = ("user_turns",)
+MORE_TURNS_PROMPTS = ("more_turns",)
+SPECIALS_PER_CALL = 4
+CONTEXT_BULLETS = 40
+"""Bullets before the batch that its writer sees; more would cost prompt tokens for nothing it needs."""
+MIN_WORD_RECALL = 0.5
+"""Share of a bullet's content words that a turn must hold to count as saying it, where it has no typed value."""
+_WORD = re.compile(r"[a-z0-9']{4,}")
+
+
+class Batch(Record):
+    """Bullets of one sub-plan that are put into questions by one call."""
+
+    batch_index: int
+    bullet_ids: tuple[str, ...]
+    questions: int
+
+
+def batches_of(sub_plan: SubPlan, layout: Layout) -> tuple[Batch, ...]:
+    """K contiguous batches of ordinary bullets, then the special bullets a few at a time, one question each."""
+    ordinary = [b.bullet_id for b in sub_plan.bullets if b.kind not in SPECIAL_KINDS]
+    special = [b.bullet_id for b in sub_plan.bullets if b.kind in SPECIAL_KINDS]
+    groups = [(g, layout.questions) for g in split_evenly(ordinary, layout.batches) if g]
+    for start in range(0, len(special), SPECIALS_PER_CALL):
+        chunk = tuple(special[start : start + SPECIALS_PER_CALL])
+        groups.append((chunk, len(chunk)))
+    return tuple(Batch(batch_index=i, bullet_ids=ids, questions=n) for i, (ids, n) in enumerate(groups))
+
+
+async def write_user_turns(
+    asker: Asker, frame: Frame, ledger: Ledger, stage: Stage, sub_plan: SubPlan, batch: Batch
+) -> tuple[UserTurn, ...]:
+    """Return the turns of one batch; their ids hold the batch until `ordered_turns` numbers them."""
+    bullets = [b for b in sub_plan.bullets if b.bullet_id in batch.bullet_ids]
+    briefs = ledger.briefs(bullets)
+    before = ledger.bullets[: ledger.position[bullets[0].bullet_id]]
+    inputs = UserTurnsInputs(
+        seed=frame.seed,
+        profile=frame.profile,
+        people=frame.relationships.people,
+        stage=stage,
+        batch=briefs,
+        context=before[-CONTEXT_BULLETS:],
+        questions=batch.questions,
+        first_ordinal=batch.batch_index * 100,
+    )
+    reply: UserTurnsReply = await asker.structured(
+        "user_turns", inputs, role=Role.WRITER, check=lambda r: check_turns(r, briefs, batch.questions)
+    )
+    return tuple(
+        UserTurn(
+            turn_id=f"{sub_plan.key}.x{batch.batch_index}.{i}",
+            text=turn.text.strip(),
+            bullet_ids=tuple(turn.voices),
+            about_bullet_ids=tuple(turn.asks_about),
+        )
+        for i, turn in enumerate(reply.turns)
+    )
+
+
+def check_turns(reply: UserTurnsReply, briefs: Sequence[BulletBrief], questions: int) -> str | None:
+    """Say what is wrong: every bullet of the batch is voiced once, with its values; special bullets stand alone."""
+    offered = {b.bullet.bullet_id: b for b in briefs}
+    voiced = [bullet_id for turn in reply.turns for bullet_id in turn.voices]
+    if unknown := sorted(set(voiced) - set(offered)):
+        return f"a turn voices {unknown[0]!r}, which is not in this batch"
+    if missing := [i for i in offered if i not in voiced]:
+        return f"no turn voices {missing[0]}: {offered[missing[0]].bullet.text!r}"
+    if len(voiced) != len(set(voiced)):
+        return "a bullet is voiced by two turns"
+    if len(reply.turns) != questions:
+        return f"{len(reply.turns)} turns; exactly {questions} are asked for"
+    texts = [" ".join(t.text.casefold().split()) for t in reply.turns]
+    if len(set(texts)) != len(texts):
+        return "two turns are the same"
+    for turn in reply.turns:
+        for bullet_id in turn.voices:
+            if problem := _unsaid(turn.text, offered[bullet_id]):
+                return problem
+            if offered[bullet_id].bullet.kind is BulletKind.CONTRADICTION and len(turn.voices) > 1:
+                return f"{bullet_id} must have a turn of its own"
+    return None
+
+
+def _unsaid(text: str, brief: BulletBrief) -> str | None:
+    for line in brief.facts:
+        if line.value is not None and not says(text, line.value):
+            return f"the turn that voices {brief.bullet.bullet_id} does not say {line.value.text!r}"
+    words = set(_WORD.findall(brief.bullet.text.casefold()))
+    found = set(_WORD.findall(text.casefold()))
+    if not any(line.value for line in brief.facts) and len(words & found) < MIN_WORD_RECALL * len(words):
+        return f"the turn that voices {brief.bullet.bullet_id} does not say it: {brief.bullet.text!r}"
+    return None
+
+
+def ordered_turns(sub_plan: SubPlan, turns: Sequence[UserTurn]) -> tuple[UserTurn, ...]:
+    """Number the turns of a sub-plan in the order of the story.
+
+    A turn stands where the last bullet it voices or asks about stands; ties keep the order of writing.
+    """
+    position = {b.bullet_id: i for i, b in enumerate(sub_plan.bullets)}
+
+    def place(turn: UserTurn) -> int:
+        # Questions about bullets of earlier stages come first: their subject is known already.
+        return max((position.get(i, -1) for i in (*turn.bullet_ids, *turn.about_bullet_ids)), default=-1)
+
+    ordered = sorted(turns, key=place)
+    return tuple(t.model_copy(update={"turn_id": f"{sub_plan.key}.t{i}"}) for i, t in enumerate(ordered))
+
+
+async def write_more_turns(
+    asker: Asker,
+    frame: Frame,
+    ledger: Ledger,
+    stage: Stage,
+    sub_plan: SubPlan,
+    asked: Sequence[UserTurn],
+    count: int,
+) -> tuple[UserTurn, ...]:
+    """Return `count` further questions about what was voiced already; they voice nothing new."""
+    now = sub_plan.bullets[-1].bullet_id
+    about = tuple(
+        ledger.current_brief(b, now) for b in sub_plan.bullets if b.kind in {BulletKind.EVENT, BulletKind.RELATIONSHIP}
+    )
+    before = {" ".join(t.text.casefold().split()) for t in asked}
+    inputs = UserTurnsInputs(
+        seed=frame.seed,
+        profile=frame.profile,
+        people=frame.relationships.people,
+        stage=stage,
+        batch=(),
+        about=about,
+        context=(),
+        questions=count,
+        asked_before=tuple(t.text for t in asked[-20:]),
+        first_ordinal=len(asked),
+    )
+
+    def check(reply: UserTurnsReply) -> str | None:
+        if any(t.voices for t in reply.turns):
+            return "these turns must not voice bullets; name what they are about in asks_about"
+        if len(reply.turns) != count:
+            return f"{len(reply.turns)} turns; exactly {count} are asked for"
+        for turn in reply.turns:
+            if " ".join(turn.text.casefold().split()) in before:
+                return f"this was asked before: {turn.text!r}"
+        return None
+
+    reply: UserTurnsReply = await asker.structured("more_turns", inputs, role=Role.WRITER, check=check)
+    known = {b.bullet_id for b in sub_plan.bullets}
+    return tuple(
+        UserTurn(
+            turn_id=f"{sub_plan.key}.t{len(asked) + i}",
+            text=turn.text.strip(),
+            bullet_ids=(),
+            about_bullet_ids=tuple(b for b in turn.asks_about if b in known),
+        )
+        for i, turn in enumerate(reply.turns)
+    )
