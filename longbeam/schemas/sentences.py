@@ -19,8 +19,8 @@ _BREAK = re.compile(r"[.!?…]+[\"'”’)\]*_`]*(?=\s+)")
 # Words whose full stop does not end a sentence; compared without it, in lower case.
 _ABBREVIATIONS = frozenset(
     (  # noqa: SIM905 - a word list reads better as words
-        "dr mr mrs ms prof st sr jr vs etc e.g i.e eg ie approx no fig eq ch sec vol pp cf al inc ltd co corp "
-        "est dept a.m p.m jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun "
+        "dr mr mrs ms prof st sr jr vs etc e.g i.e eg ie approx no fig eq ch sec vol pp cf al inc ltd co "
+        "corp est dept a.m p.m jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun "
         "min max avg"
     ).split()
 )

@@ -167,14 +167,14 @@ def says(text: str, value: Value) -> bool:
 
 
 @lru_cache(maxsize=16_384)
-def _pattern(
-    kind: ValueKind, text: str, amount: float | None, unit: str, date: dt.date | None
-) -> re.Pattern[str]:
+def _pattern(kind: ValueKind, text: str, amount: float | None, unit: str, date: dt.date | None) -> re.Pattern[str]:
     if kind is ValueKind.DATE and date is not None:
         forms = _date_forms(date)
         year = re.search(_YEAR, text)
         guard = "" if year else rf"(?!,?\s+(?!{date.year}\b){_YEAR}\b)"
         forms.append(_own(text) + guard)
+    elif kind is ValueKind.DATE:
+        forms = [_own(text), *_yearless_forms(text)]
     elif kind is ValueKind.VERSION:
         core = re.fullmatch(r"(?:version\s+|v)?(\d.*)", text, re.IGNORECASE)
         forms = [rf"(?<![\w.])v?{re.escape(core[1])}(?!\w)(?!\.\w)"] if core else [_own(text)]
@@ -204,15 +204,28 @@ def _expression(text: str) -> str:
 
 
 def _date_forms(date: dt.date) -> list[str]:
-    full = MONTHS[date.month - 1]
-    short = "Sept?" if date.month == 9 else full[:3]
-    month = rf"(?:{full}|{short}\.?)"
     year = rf"(?:,?\s+{date.year}\b|(?!,?\s+{_YEAR}\b))"
+    iso = rf"(?<!\d){date.year}[-/]{date.month:02d}[-/]{date.day:02d}(?!\d)"
+    return [form + year for form in _day_forms(date.month, date.day)] + [iso]
+
+
+def _day_forms(month: int, day: int) -> list[str]:
+    full = MONTHS[month - 1]
+    short = "Sept?" if month == 9 else full[:3]
+    named = rf"(?:{full}|{short}\.?)"
     return [
-        rf"(?<!\w){month}\s+(?:the\s+)?0?{date.day}{_ORDINAL}(?!\w|\.\d){year}",
-        rf"(?<![\w.]){date.day}{_ORDINAL}\s+(?:of\s+)?{month}(?!\w){year}",
-        rf"(?<!\d){date.year}[-/]{date.month:02d}[-/]{date.day:02d}(?!\d)",
+        rf"(?<!\w){named}\s+(?:the\s+)?0?{day}{_ORDINAL}(?!\w|\.\d)",
+        rf"(?<![\w.]){day}{_ORDINAL}\s+(?:of\s+)?{named}(?!\w)",
     ]
+
+
+def _yearless_forms(text: str) -> list[str]:
+    match = _TOKENS.fullmatch(text.strip())
+    known = _token_value(match, 2000) if match else None  # any year: only month and day are read
+    if known is None or known.date is None:
+        return []
+    iso = rf"(?<!\d)\d{{4}}[-/]{known.date.month:02d}[-/]{known.date.day:02d}(?!\d)"
+    return [*_day_forms(known.date.month, known.date.day), iso]
 
 
 def _digits(amount: float) -> str:
@@ -304,9 +317,7 @@ def quote_for(text: str, values: Sequence[Value]) -> str | None:
     return None if best is None else text[slice(*best)]
 
 
-def _shortest_run(
-    text: str, spans: Sequence[tuple[int, int]], values: Sequence[Value]
-) -> tuple[int, int] | None:
+def _shortest_run(text: str, spans: Sequence[tuple[int, int]], values: Sequence[Value]) -> tuple[int, int] | None:
     best: tuple[int, int] | None = None
     last = 0
     for start, _ in spans:
@@ -379,7 +390,7 @@ def extract_values(text: str, *, year: int | None = None) -> tuple[Value, ...]:
 
 
 def parse_value(text: str, *, year: int | None = None) -> Value:
-    """Return the value that the whole text is, typed where `extract_values` knows it, otherwise plain text."""
+    """Return the value that the whole text is: typed where `extract_values` knows it, plain otherwise."""
     found = extract_values(text, year=year)
     return found[0] if len(found) == 1 and found[0].text == text.strip() else plain(text)
 

@@ -57,6 +57,12 @@ def test_says_no_other_date(text: str) -> None:
     assert not says(text, date_value(dt.date(2024, 3, 5), with_year=False))
 
 
+def test_says_a_date_of_unknown_year_with_any_year() -> None:
+    value = Value(kind=ValueKind.DATE, text="March 5")
+    assert all(says(text, value) for text in ("5 March", "Mar 5, 2023", "2024-03-05"))
+    assert not says("March 6", value)
+
+
 @pytest.mark.parametrize(
     ("text", "value", "expected"),
     [
@@ -155,9 +161,7 @@ def test_sentences_keep_abbreviations_decimals_and_versions_whole() -> None:
 
 
 def test_sentences_leave_out_list_markers_and_code() -> None:
-    text = (
-        "## Plan\n\nFirst line\ngoes on.\n\n1. Buy it. Now.\n- [x] Sell\n\n```py\nx = 1. + 2\n```\n> Quoted."
-    )
+    text = "## Plan\n\nFirst line\ngoes on.\n\n1. Buy it. Now.\n- [x] Sell\n\n```py\nx = 1. + 2\n```\n> Quoted."
     assert _split(text) == ["Plan", "First line\ngoes on.", "Buy it.", "Now.", "Sell", "Quoted."]
 
 
