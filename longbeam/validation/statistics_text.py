@@ -1,0 +1,152 @@
+"""The tables of a benchmark as plain text, BEAM's figures beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from longbeam.schemas.statistics import MEASURES, TURN_SHAPES, Statistics
+
+Row = Sequence[str]
+MISSING = "-"
+
+
+def render_text(statistics: Statistics) -> str:
+    """Return all tables as aligned plain text with a final newline; the same on any terminal."""
+    sections = [
+        ("Sizes, mean per conversation", _sizes(statistics)),
+        ("Turns by what follows the main question", _shapes(statistics)),
+        ("Tokens per message", _category_tokens(statistics)),
+        ("Probes", _abilities(statistics)),
+        ("Where the evidence lies", _deciles(statistics)),
+        ("Conversations", _conversations(statistics)),
+    ]
+    blocks = [f"{title}\n{_table(rows)}" for title, rows in sections if len(rows) > 1]
+    blocks.append(_spread(statistics))
+    blocks.append("\n".join([f"BEAM's figures: {statistics.beam_source}.", *statistics.beam_notes]))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _sizes(statistics: Statistics) -> list[Row]:
+    beam, rows = statistics.beam, statistics.conversations
+    table: list[Row] = [("", "mean", "least", "most", f"BEAM {beam.name} paper", "measured")]
+    for measure in (*MEASURES, "sessions", "days", "probes", "nuggets"):
+        values = [getattr(row, measure) for row in rows]
+        table.append(
+            (
+                measure.replace("_", " "),
+                _number(statistics.mean[measure]),
+                _number(min(values)),
+                _number(max(values)),
+                _number(beam.paper.get(measure)),
+                _number(beam.measured.get(measure)),
+            )
+        )
+    return table
+
+
+def _shapes(statistics: Statistics) -> list[Row]:
+    table: list[Row] = [("", "share", f"BEAM {statistics.beam.name} measured")]
+    for shape in TURN_SHAPES:
+        ours, theirs = statistics.turn_shapes[shape], statistics.beam.turn_shapes.get(shape)
+        table.append((shape.replace("_", " "), _percent(ours), _percent(theirs)))
+    return table
+
+
+def _category_tokens(statistics: Statistics) -> list[Row]:
+    beam = statistics.beam_tokens_by_category
+    table: list[Row] = [("", "conversations", "per user message", "BEAM", "per reply", "BEAM")]
+    for row in statistics.tokens_by_category:
+        table.append(
+            (
+                row.category.value,
+                str(row.conversations),
+                _number(row.per_user_message),
+                _range(beam.user.get(row.category.value)),
+                _number(row.per_reply),
+                _range(beam.reply),
+            )
+        )
+    return table
+
+
+def _abilities(statistics: Statistics) -> list[Row]:
+    name = statistics.beam.name
+    header = ("", "probes", "easy/medium/hard", "nuggets", f"BEAM {name}", "messages cited", f"BEAM {name}", "span")
+    table: list[Row] = [header]
+    for row in statistics.abilities:
+        table.append(
+            (
+                row.ability.replace("_", " "),
+                str(row.probes),
+                f"{row.easy}/{row.medium}/{row.hard}",
+                f"{_number(row.nuggets)} (most {row.most_nuggets})",
+                _number(statistics.beam.nuggets.get(row.ability)),
+                f"{_number(row.cited_messages)} (most {row.most_cited_messages})",
+                _number(statistics.beam.cited_messages.get(row.ability)),
+                _percent(row.median_span),
+            )
+        )
+    return table
+
+
+def _deciles(statistics: Statistics) -> list[Row]:
+    beam = statistics.beam
+    table: list[Row] = [("tenth of the conversation", "share", f"BEAM {beam.name} paper", "measured")]
+    for index, share in enumerate(statistics.deciles):
+        paper, measured = (column[index] if column else None for column in (beam.paper_deciles, beam.measured_deciles))
+        table.append((str(index + 1), _percent(share), _percent(paper), _percent(measured)))
+    return table
+
+
+def _spread(statistics: Statistics) -> str:
+    if statistics.median_span is None:
+        return "No probe cites more than one message."
+    return (
+        f"A probe that cites several messages spans {_percent(statistics.median_span)} of its conversation "
+        "from the first to the last\n(median; `span` above is the same by ability)."
+    )
+
+
+def _conversations(statistics: Statistics) -> list[Row]:
+    header = ("", "domain", "tokens", "asked", "turns", "probes", "user messages repeated", "replies repeated")
+    table: list[Row] = [header]
+    for row in statistics.conversations:
+        table.append(
+            (
+                row.conversation_id,
+                row.domain.value,
+                _number(row.tokens),
+                _number(row.target_tokens) if row.target_tokens else MISSING,
+                _number(row.turns),
+                _number(row.probes),
+                f"{row.user_duplicates} (nearly {row.user_near_duplicates})",
+                f"{row.reply_duplicates} (nearly {row.reply_near_duplicates})",
+            )
+        )
+    return table
+
+
+def _table(rows: Sequence[Row]) -> str:
+    """Aligned columns: the first to the left, the others to the right."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if i == 0 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    )
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return MISSING
+    return f"{value:,.0f}" if value == int(value) or abs(value) >= 1000 else f"{value:,.1f}"
+
+
+def _percent(share: float | None) -> str:
+    return MISSING if share is None else f"{share:.1%}"
+
+
+def _range(bounds: tuple[float, float] | None) -> str:
+    return MISSING if bounds is None else f"{_number(bounds[0])}-{_number(bounds[1])}"

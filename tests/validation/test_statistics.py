@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from longbeam.errors import UserError
+from longbeam.schemas.conversation import ConversationReader
+from longbeam.schemas.probes import ABILITIES
+from longbeam.schemas.seeds import Domain
+from longbeam.schemas.statistics import MEASURES, TURN_SHAPES
+from longbeam.validation.statistics import as_json, benchmark_statistics, published_figures, turn_shape
+from longbeam.validation.statistics_text import render_text
+from tests.tiny import TinyConversation, message, probe, tiny_conversation
+
+
+def test_counts_of_one_conversation() -> None:
+    (row,) = benchmark_statistics([tiny_conversation()]).conversations
+
+    # tests/tiny.py: turn 0 has an answer, turn 1 a follow-up; user tokens 10 + 4 + 12 + 4
+    assert {name: getattr(row, name) for name in MEASURES} == {
+        "user_messages": 4,
+        "replies": 4,
+        "answers": 1,
+        "follow_ups": 1,
+        "turns": 2,
+        "tokens": 230,
+        "user_tokens": 30,
+    }
+    assert (row.sessions, row.days, row.candidates, row.probes, row.nuggets) == (2, 0, 3, 2, 3)
+
+
+def test_means_are_per_conversation() -> None:
+    short = tiny_conversation("c001")
+    short = TinyConversation(short.head, short.said[:2], ())
+    statistics = benchmark_statistics([tiny_conversation(), short])
+
+    assert statistics.mean["user_messages"] == 2.5  # (4 + 1) / 2
+    assert statistics.mean["tokens"] == 140  # (230 + 50) / 2
+    assert statistics.mean["probes"] == 1
+
+
+def test_turn_shapes_are_shares_of_all_turns() -> None:
+    statistics = benchmark_statistics([tiny_conversation()])
+    assert statistics.turn_shapes["one_answer"] == statistics.turn_shapes["one_follow_up"] == 0.5
+    assert tuple(statistics.turn_shapes) == TURN_SHAPES
+
+
+@pytest.mark.parametrize(
+    ("answers", "follow_ups", "shape"),
+    [
+        (0, 0, "no_interaction"),
+        (1, 0, "one_answer"),
+        (2, 0, "two_answers"),
+        (0, 1, "one_follow_up"),
+        (0, 2, "two_follow_ups"),
+        (1, 1, "answers_and_follow_ups"),
+        (3, 0, "other"),
+    ],
+)
+def test_turn_shape(answers: int, follow_ups: int, shape: str) -> None:
+    assert turn_shape(answers, follow_ups) == shape
+
+
+def test_tokens_per_message_are_kept_apart_by_category() -> None:
+    statistics = benchmark_statistics([tiny_conversation(), tiny_conversation("c001", domain=Domain.MATH)])
+
+    assert [(t.category, t.conversations) for t in statistics.tokens_by_category] == [
+        ("general", 1),
+        ("math", 1),
+    ]
+    # 30 tokens in 4 user messages, 200 in 4 replies
+    assert statistics.tokens_by_category[0].per_user_message == 7.5
+    assert statistics.tokens_by_category[0].per_reply == 50
+
+
+def test_abilities_count_selected_probes_only() -> None:
+    abstention, extraction = benchmark_statistics([tiny_conversation()]).abilities
+
+    assert (abstention.ability, abstention.probes, abstention.hard) == ("abstention", 1, 1)
+    assert (abstention.cited_messages, abstention.median_span) == (0, None)
+    assert (extraction.probes, extraction.easy, extraction.nuggets, extraction.cited_messages) == (1, 1, 2, 2)
+
+
+def test_evidence_is_placed_in_tenths_of_the_messages() -> None:
+    statistics = benchmark_statistics([tiny_conversation()])
+
+    # messages 0 and 4 of 8: 0 * 10 // 8 = 0 and 4 * 10 // 8 = 5; the distance is 4 of 7
+    assert statistics.deciles == (0.5, 0, 0, 0, 0, 0.5, 0, 0, 0, 0)
+    assert statistics.median_span == pytest.approx(4 / 7, abs=1e-4)
+
+
+def test_a_probe_counts_once_per_tenth() -> None:
+    tiny = tiny_conversation()
+    both = probe("a.0", "a", (tiny.said[0], tiny.said[0], tiny.said[7]), selected=True)
+    statistics = benchmark_statistics([TinyConversation(tiny.head, tiny.said, (both,))])
+
+    assert (statistics.deciles[0], statistics.deciles[8]) == (0.5, 0.5)  # 7 * 10 // 8 = 8
+    assert statistics.abilities[0].cited_messages == 2
+
+
+def test_no_evidence_leaves_the_tables_empty() -> None:
+    tiny = tiny_conversation()
+    statistics = benchmark_statistics([TinyConversation(tiny.head, tiny.said, ())])
+
+    assert (statistics.deciles, statistics.median_span, statistics.abilities) == ((), None, ())
+    assert "No probe cites more than one message." in render_text(statistics)
+
+
+def test_repeated_messages_are_counted() -> None:
+    base = "We looked at the flat near the harbour and the rent is nine hundred euros with heating and water"
+    said = [
+        message(i, f"p0.s0.t{i}.n0", "question", text, 5)
+        for i, text in enumerate((base, base.upper(), base + " included", "Thanks.", "thanks.", "Quite another one."))
+    ]
+    (row,) = benchmark_statistics([TinyConversation(tiny_conversation().head, said, ())]).conversations
+
+    assert (row.user_duplicates, row.user_near_duplicates) == (2, 1)
+    assert (row.reply_duplicates, row.reply_near_duplicates) == (0, 0)
+
+
+def test_no_conversation_is_refused() -> None:
+    nothing: list[ConversationReader] = []
+    with pytest.raises(UserError, match="no finished conversation"):
+        benchmark_statistics(nothing)
+
+
+@pytest.mark.parametrize(("tokens", "name"), [(16_000, "128K"), (128_000, "128K"), (400_000, "500K"), (990_000, "1M")])
+def test_beam_is_shown_at_the_nearest_length(tokens: int, name: str) -> None:
+    long = TinyConversation(tiny_conversation().head, (message(0, "p0.s0.t0.n0", "question", "Hello", tokens),), ())
+    assert benchmark_statistics([long]).beam.name == name
+
+
+def test_published_figures_name_our_measures_and_abilities() -> None:
+    for length in published_figures().lengths:
+        assert set(length.paper) | set(length.measured) <= set(MEASURES)
+        assert set(length.turn_shapes) <= set(TURN_SHAPES)
+        assert set(length.nuggets) | set(length.cited_messages) <= set(ABILITIES)
+        for deciles in (length.paper_deciles, length.measured_deciles):
+            assert not deciles or sum(deciles) == pytest.approx(1, abs=0.015)  # published to 0.01 %, ours to 0.1 %
+            assert len(deciles) in (0, 10)
+
+
+def test_text_shows_ours_beside_beams() -> None:
+    text = render_text(benchmark_statistics([tiny_conversation()]))
+
+    (line,) = [line for line in text.splitlines() if line.startswith("user messages")]
+    assert line.split()[2:] == ["4", "4", "4", "144", "143.3"]
+    assert "c000  trip_planning" in text
+    assert text.endswith("\n")
+
+
+def test_json_has_every_table() -> None:
+    statistics = benchmark_statistics([tiny_conversation()])
+    tables = json.loads(as_json(statistics))
+
+    assert tables["mean"]["tokens"] == 230
+    assert tables["beam"]["paper"]["turns"] == 107
+    assert [row["conversation_id"] for row in tables["conversations"]] == ["c000"]
