@@ -1,0 +1,163 @@
+"""The way of one conversation through the stages, and of a benchmark through its conversations.
+
+Knows nothing of Prefect: `flows/` wraps `run_stage` in tasks, `run_inline` calls it directly.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from longbeam.generators.layout import Layout, layout_for
+from longbeam.models.base import ChatModel
+from longbeam.models.factory import make_model
+from longbeam.models.journal import JournalledModel
+from longbeam.models.limits import LimitedModel
+from longbeam.models.tokens import load_tokenizer
+from longbeam.pipeline.benchmark import Benchmark
+from longbeam.pipeline.stages import STAGE_WORK, Conversation
+from longbeam.pipeline.units import Blocked, Progress, SilentProgress, Units
+from longbeam.prompts.declarations import default_registry
+from longbeam.prompts.registry import PromptRegistry
+from longbeam.schemas.seeds import Seed
+from longbeam.store.worklog import Unit, WorkLog
+
+STAGES: tuple[str, ...] = tuple(STAGE_WORK)
+CONVERSATIONS_AT_ONCE = 4
+"""More would not help: model calls share one limit, and each open conversation costs memory."""
+
+
+@dataclass(frozen=True)
+class StageOutcome:
+    """What became of one stage of one conversation."""
+
+    is_complete: bool
+    failures: tuple[Unit, ...] = ()
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """What a run did."""
+
+    conversations: int
+    finished: int
+    failures: tuple[tuple[str, Unit], ...]
+    """(conversation_id, unit) of every unit that failed in this run."""
+    calls: int
+    """Model calls made."""
+    replayed: int
+    """Replies taken from the journal."""
+
+
+@dataclass
+class ConversationRun:
+    """One conversation being worked on."""
+
+    conversation: Conversation
+    journalled: JournalledModel
+    progress: Progress
+    blocked: bool = False
+    reported: int = field(default=0)
+
+
+@asynccontextmanager
+async def open_run(
+    benchmark: Benchmark,
+    conversation_id: str,
+    seed: Seed,
+    model: ChatModel,
+    *,
+    progress: Progress | None = None,
+    prompts: PromptRegistry | None = None,
+) -> AsyncIterator[ConversationRun]:
+    """Open a conversation's work log for writing, for as long as the block lasts."""
+    spec = benchmark.spec
+    with WorkLog.open(benchmark.work_path(conversation_id)) as log:
+        journalled = JournalledModel(model, log)
+        units = Units(conversation_id, spec, log, journalled, prompts or default_registry())
+        conversation = Conversation(
+            conversation_id=conversation_id,
+            index=int(conversation_id[1:]),
+            seed=seed,
+            layout=_layout(benchmark, seed),
+            units=units,
+            tokenizer=load_tokenizer(spec.tokenizer),
+            sealed_path=benchmark.sealed_path(conversation_id),
+        )
+        yield ConversationRun(conversation, journalled, progress or SilentProgress())
+
+
+def _layout(benchmark: Benchmark, seed: Seed) -> Layout:
+    return layout_for(benchmark.spec.length, seed.category)
+
+
+async def run_stage(run: ConversationRun, stage: str) -> StageOutcome:
+    """Run one stage; units that fail are recorded, and the stages that need them are left out."""
+    if run.blocked:
+        return StageOutcome(False)
+    units = run.conversation.units
+    before = len(units.failed)
+    try:
+        await STAGE_WORK[stage](run.conversation)
+    except Blocked:
+        run.blocked = True
+    failures = tuple(units.failed[before:])
+    counts = units.log.unit_counts().get(stage, {})
+    run.progress.update(
+        run.conversation.conversation_id,
+        stage,
+        units_done=counts.get("done", 0),
+        units_total=sum(counts.values()),
+        tokens=run.conversation.tokens,
+        calls=run.journalled.asked,
+    )
+    return StageOutcome(not run.blocked, failures)
+
+
+async def run_inline(
+    benchmark: Benchmark,
+    *,
+    progress: Progress | None = None,
+    model: ChatModel | None = None,
+    prompts: PromptRegistry | None = None,
+) -> RunSummary:
+    """Run every conversation of a benchmark through all stages, in this process, without Prefect."""
+    limited = limited_model(benchmark, model)
+    gate = asyncio.Semaphore(CONVERSATIONS_AT_ONCE)
+
+    async def one(conversation_id: str, seed: Seed) -> ConversationRun:
+        async with gate, open_run(benchmark, conversation_id, seed, limited, progress=progress, prompts=prompts) as run:
+            for stage in STAGES:
+                await run_stage(run, stage)
+            return run
+
+    runs = await asyncio.gather(
+        *(one(i, s) for i, s in zip(benchmark.conversation_ids, seeds_of(benchmark), strict=True))
+    )
+    return summarise(benchmark, runs)
+
+
+def limited_model(benchmark: Benchmark, model: ChatModel | None = None) -> ChatModel:
+    """The model stack that all conversations of a run share: limits around the clients."""
+    return LimitedModel(model or make_model(benchmark.spec), benchmark.spec.limits)
+
+
+def seeds_of(benchmark: Benchmark) -> tuple[Seed, ...]:
+    """One seed per conversation, the same whatever the number of conversations."""
+    from longbeam.generators.seeds import seeds_for
+
+    seeds, _ = seeds_for(benchmark.spec, benchmark.spec.conversations)
+    return tuple(seeds)
+
+
+def summarise(benchmark: Benchmark, runs: Sequence[ConversationRun]) -> RunSummary:
+    """Add up what the runs of a benchmark's conversations did."""
+    return RunSummary(
+        conversations=len(runs),
+        finished=sum(not r.blocked for r in runs),
+        failures=tuple((r.conversation.conversation_id, u) for r in runs for u in r.conversation.units.failed),
+        calls=sum(r.journalled.asked for r in runs),
+        replayed=sum(r.journalled.replayed for r in runs),
+    )

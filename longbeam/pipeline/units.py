@@ -1,0 +1,114 @@
+"""Units of work: run what is not done, keep what is, record what fails.
+
+A unit's done-mark holds a fingerprint of its prompts, models and input records, and counts only while that is
+equal. A failure is stored with its reason and stops nobody but those who need its records.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+
+from longbeam.errors import ProviderError
+from longbeam.generators.asking import Asker
+from longbeam.models.base import ChatModel
+from longbeam.prompts.registry import PromptRegistry
+from longbeam.schemas.base import Record, digest_of
+from longbeam.schemas.spec import BenchmarkSpec, Role
+from longbeam.store.worklog import Unit, WorkLog
+
+R = TypeVar("R", bound=Record)
+LAYOUT_VERSION = 1
+"""Raised when what a unit's records mean changes in code, so that old done-marks no longer count."""
+
+
+class Progress(Protocol):
+    """Told whenever a unit ends."""
+
+    def update(
+        self, conversation_id: str, stage: str, *, units_done: int, units_total: int, tokens: int, calls: int
+    ) -> None:
+        """`tokens`: of the conversation's messages so far; `calls`: model calls made in this run."""
+
+
+class SilentProgress:
+    """Progress for tests and notebooks."""
+
+    def update(
+        self, conversation_id: str, stage: str, *, units_done: int, units_total: int, tokens: int, calls: int
+    ) -> None:
+        """Say nothing."""
+
+
+class Blocked(Exception):
+    """Records that this work needs are missing because their unit failed; already recorded."""
+
+
+@dataclass
+class Units:
+    """The units of one conversation in one run."""
+
+    conversation_id: str
+    spec: BenchmarkSpec
+    log: WorkLog
+    model: ChatModel
+    prompts: PromptRegistry
+    failed: list[Unit] = field(default_factory=list)
+
+    async def run(
+        self,
+        stage: str,
+        key: str,
+        *,
+        record: type[R],
+        needs: Sequence[object],
+        work: Callable[[Asker], Awaitable[Sequence[R]]],
+        prompts: Sequence[str] = (),
+        roles: Sequence[Role] = (),
+    ) -> tuple[R, ...]:
+        """Return the unit's records, from the work log when it is done and nothing it depends on has changed.
+
+        Raises Blocked after a failure, which is recorded.
+        """
+        fingerprint = self.fingerprint(prompts, roles, needs)
+        unit = self.log.unit(stage, key)
+        if unit is not None and unit.status == "done" and unit.fingerprint == fingerprint:
+            return tuple(self.log.records(stage, record, unit_keys=[key]))
+        asker = Asker(
+            model=self.model,
+            prompts=self.prompts,
+            spec=self.spec,
+            unit_key=f"{self.conversation_id}/{stage}/{key}",
+            generation=self.log.generation(stage, key),
+        )
+        try:
+            records = tuple(await work(asker))
+        except ProviderError as exc:
+            self.log.fail_unit(stage, key, fingerprint=fingerprint, error_kind=exc.kind, error=str(exc), attempts=1)
+            if (recorded := self.log.unit(stage, key)) is not None:
+                self.failed.append(recorded)
+            raise Blocked(f"{stage} {key}") from exc
+        self.log.finish_unit(stage, key, fingerprint=fingerprint, records=records)
+        return records
+
+    def fingerprint(self, prompts: Sequence[str], roles: Sequence[Role], needs: Sequence[object]) -> str:
+        """Digest of what a unit depends on: prompt versions, models of its roles, input records."""
+        return digest_of(
+            LAYOUT_VERSION,
+            list(self.prompts.versions(prompts)),
+            [self.spec.model_for(r) for r in roles],
+            list(needs),
+        )
+
+
+async def all_of(work: Sequence[Awaitable[R]]) -> list[R]:
+    """Await all; siblings of a blocked one finish before Blocked is raised."""
+    results = await asyncio.gather(*work, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException) and not isinstance(result, Blocked):
+            raise result
+    if any(isinstance(r, Blocked) for r in results):
+        raise next(r for r in results if isinstance(r, Blocked))
+    return [r for r in results if not isinstance(r, BaseException)]
