@@ -1,0 +1,135 @@
+"""Seeds: our own catalogue, seeds files, which conversation gets which seed, and when its story takes place.
+
+Every choice is a pure function of the benchmark's seed and the conversation's index, so that a benchmark
+that grows keeps the seeds of the conversations it has.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+from collections import defaultdict
+from functools import lru_cache
+from pathlib import Path
+
+from longbeam.errors import UserError
+from longbeam.generators.layout import layout_for
+from longbeam.generators.seeds_file import parse_seeds, read_seeds_file
+from longbeam.schemas.seeds import Category, Domain, Seed, Timeline
+from longbeam.schemas.spec import BenchmarkSpec
+
+__all__ = ["CATALOGUE_DOMAINS", "draw_timeline", "load_catalogue", "read_seeds_file", "seeds_for"]
+
+CATALOGUE = Path(__file__).parent / "data" / "seeds.json"
+CATALOGUE_DOMAINS = tuple(domain for domain in Domain if domain is not Domain.GENERAL)
+"""The nineteen that are taken in turn when a spec names none."""
+
+FIRST_DAY = dt.date(2019, 1, 1)
+LAST_DAY = dt.date(2025, 12, 31)
+"""Bounds of drawn timelines."""
+
+_DAYS_PER_SUB_PLAN = {Category.GENERAL: (25, 45), Category.CODING: (20, 35), Category.MATH: (20, 35)}
+_LEAST_DAYS_PER_SUB_PLAN = 3
+"""Of a given timeline: anchors strictly increase and leave days for what happens between them."""
+
+
+@lru_cache(maxsize=1)
+def load_catalogue() -> tuple[Seed, ...]:
+    """Return the built-in seeds, at least five per domain, in the order of `Domain`."""
+    seeds, warnings = parse_seeds(CATALOGUE.read_text(encoding="utf-8"), name=CATALOGUE.name)
+    if warnings:
+        raise ValueError(f"the built-in catalogue has faults: {warnings[0]}")
+    return tuple(seed.model_copy(update={"source": "catalogue"}) for seed in seeds)
+
+
+def seeds_for(spec: BenchmarkSpec, count: int) -> tuple[list[Seed], list[str]]:
+    """Return the seeds of conversations 0..count-1, and warnings about the seeds file.
+
+    A seeds file is taken in its order (only the entries of `spec.domains`, if any are named) and again from
+    the start when it is exhausted. Without one, domains take turns, and which of a domain's catalogue entries
+    is drawn depends on (spec.seed, domain, round). `spec.seeds_file` is read relative to the working folder.
+
+    Raises UserError for a file that cannot be used, for one without an entry of the named domains, and for
+    timelines too short for the length asked for.
+    """
+    if spec.seeds_file is None:
+        return _draw_from_catalogue(spec, count), []
+    path = Path(spec.seeds_file)
+    seeds, warnings = read_seeds_file(path)
+    if spec.domains:
+        seeds = [seed for seed in seeds if seed.domain in spec.domains]
+        if not seeds:
+            raise UserError(
+                f"seeds file {str(path)!r}: no entry of the domains asked for: {', '.join(spec.domains)}; "
+                "add one, or leave `domains` out to use every entry"
+            )
+    for seed in seeds[:count]:
+        _check_timeline(seed, layout_for(spec.length, seed.category).sub_plans)
+    return [seeds[i % len(seeds)] for i in range(count)], warnings
+
+
+def draw_timeline(spec_seed: int, conversation_index: int, seed: Seed, sub_plans: int) -> Timeline:
+    """Return the seed's timeline, or one drawn for the conversation.
+
+    Drawn ones lie within 2019 to 2025, 20 to 45 days per sub-plan by category. Start days follow the golden
+    ratio through these years, so that even a few conversations spread over them; each seven conversations in
+    a row start on the seven days of the week.
+
+    Raises UserError if a given timeline leaves fewer than three days per sub-plan.
+    """
+    if seed.timeline is not None:
+        _check_timeline(seed, sub_plans)
+        return seed.timeline
+    draw = random.Random(f"{spec_seed}/timeline/{conversation_index}")
+    least, most = _DAYS_PER_SUB_PLAN[seed.category]
+    length = sum(draw.randint(least, most) for _ in range(sub_plans))
+    latest = (LAST_DAY - FIRST_DAY).days - length - 6
+    if latest < 0:
+        raise ValueError(f"{sub_plans} sub-plans do not fit between {FIRST_DAY} and {LAST_DAY}")
+    start = FIRST_DAY + dt.timedelta(days=_spread(spec_seed, conversation_index, latest + 1))
+    start += dt.timedelta(days=(_weekday(spec_seed, conversation_index) - start.weekday()) % 7)
+    return Timeline(start=start, end=start + dt.timedelta(days=length))
+
+
+def _spread(spec_seed: int, index: int, size: int) -> int:
+    # Kronecker sequence with the golden ratio, in integers: 0x9E3779B97F4A7C15 / 2**64 is its fraction.
+    origin = random.Random(f"{spec_seed}/timeline").getrandbits(64)
+    return ((origin + index * 0x9E3779B97F4A7C15) % 2**64) * size >> 64
+
+
+def _weekday(spec_seed: int, index: int) -> int:
+    week, day = divmod(index, 7)
+    order = list(range(7))
+    random.Random(f"{spec_seed}/timeline/week/{week}").shuffle(order)
+    return order[day]
+
+
+def _check_timeline(seed: Seed, sub_plans: int) -> None:
+    needed = _LEAST_DAYS_PER_SUB_PLAN * sub_plans
+    if seed.timeline is not None and seed.timeline.days < needed:
+        raise UserError(
+            f"seed {seed.title!r} ({seed.source}): timeline {seed.timeline.start} to {seed.timeline.end} has "
+            f"{seed.timeline.days} days; {sub_plans} sub-plans need at least {needed}. Lengthen or remove it."
+        )
+
+
+def _draw_from_catalogue(spec: BenchmarkSpec, count: int) -> list[Seed]:
+    by_domain: dict[Domain, list[Seed]] = defaultdict(list)
+    for seed in load_catalogue():
+        by_domain[seed.domain].append(seed)
+    domains = spec.domains or CATALOGUE_DOMAINS
+    taken: dict[Domain, int] = defaultdict(int)
+    drawn = []
+    for index in range(count):
+        domain = domains[index % len(domains)]
+        drawn.append(_draw_entry(spec.seed, by_domain[domain], domain, taken[domain]))
+        taken[domain] += 1
+    return drawn
+
+
+def _draw_entry(spec_seed: int, entries: list[Seed], domain: Domain, rank: int) -> Seed:
+    # Each pass over a domain's entries has its own order, and uses every entry before any comes again.
+    passed, place = divmod(rank, len(entries))
+    order = list(range(len(entries)))
+    random.Random(f"{spec_seed}/seeds/{domain.value}/{passed}").shuffle(order)
+    return entries[order[place]]
