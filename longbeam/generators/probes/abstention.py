@@ -1,0 +1,136 @@
+"""Abstention: questions that sound as if the conversation answered them, and nothing in it does.
+
+Here the model words the question first and code proves it afterwards: neither the question's search terms nor the
+words of what is missing may stand together in any message of the whole conversation, the assistant's included.
+Each draft keeps its own level: how close the question comes to something that was said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from longbeam.generators.probes.candidates import AbilityGenerator, ProbeAsker, ProbeCandidate
+from longbeam.generators.probes.checks import check_form, check_voice, neutral, run_checks
+from longbeam.generators.probes.evidence import coverage, words_of
+from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.schemas.calls import (
+    AbstentionDraft,
+    AbstentionInputs,
+    AbstentionReply,
+    NuggetDraft,
+    ProbeReply,
+)
+from longbeam.schemas.plans import Bullet, BulletKind
+from longbeam.schemas.probes import ProbeDetails
+from longbeam.schemas.spec import Role
+
+ABILITY = "abstention"
+PROMPT_ID = "probe_abstention"
+SPREAD = 40
+"""Bullets shown to the model."""
+SPARE = 6
+"""Questions asked for beyond those needed, because some turn out to be answered."""
+MIN_PROVED = 8
+_ASKABLE = (BulletKind.EVENT, BulletKind.RELATIONSHIP, BulletKind.INTRODUCTION)
+
+
+async def draft_candidates(asker: ProbeAsker, material: ProbeMaterial, count: int) -> list[ProbeCandidate]:
+    """Return up to `count` unanswerable questions, each proved by a search; raises ReplyError under eight."""
+    bullets = _spread(material)
+    by_id = {b.bullet_id: b for b in bullets}
+
+    def check_reply(reply: AbstentionReply) -> str | None:
+        problems = [problem_of(material, by_id, item) for item in reply.items]
+        proved = problems.count(None)
+        if proved >= min(count, MIN_PROVED):
+            return None
+        refused = [p for p in problems if p is not None]
+        return f"only {proved} of {len(problems)} questions can be used: " + "; ".join(refused[:6])
+
+    inputs = AbstentionInputs(
+        seed=material.head.seed,
+        people=material.head.relationships.people,
+        bullets=bullets,
+        count=count + SPARE,
+    )
+    reply: AbstentionReply = await asker.structured(
+        PROMPT_ID, inputs, role=Role.PROBER, place="questions", check=check_reply
+    )
+    proved = [d for d in _distinct(reply.items) if problem_of(material, by_id, d) is None]
+    return [_candidate(i, draft, by_id[draft.bullet_id]) for i, draft in enumerate(proved[:count])]
+
+
+def _spread(material: ProbeMaterial) -> tuple[Bullet, ...]:
+    """Return voiced bullets on different topics, evenly over the story."""
+    by_topic: dict[str, Bullet] = {}
+    for bullet in material.histories.bullets.values():
+        if bullet.kind in _ASKABLE and material.voicing(bullet.bullet_id):
+            by_topic.setdefault(bullet.topic.casefold(), bullet)
+    bullets = list(by_topic.values())
+    kept = min(len(bullets), SPREAD)
+    return tuple(bullets[i * len(bullets) // kept] for i in range(kept))
+
+
+def _distinct(drafts: Sequence[AbstentionDraft]) -> list[AbstentionDraft]:
+    return list({frozenset(words_of(d.missing)): d for d in reversed(drafts)}.values())[::-1]
+
+
+def problem_of(material: ProbeMaterial, bullets: dict[str, Bullet], draft: AbstentionDraft) -> str | None:
+    """Return why a drafted question cannot be used, or None."""
+    name = repr(draft.question[:60])
+    if not draft.question.strip() or not draft.missing.strip():
+        return "a question or its `missing` is empty"
+    if draft.bullet_id not in bullets:
+        return f"{name} names bullet {draft.bullet_id!r}, which was not offered"
+    topic = neutral(bullets[draft.bullet_id].topic)
+    if coverage(topic, draft.question) < 0.5:
+        return f"{name} is not close to its bullet: it does not name {topic!r}"
+    terms = [t for t in draft.search_terms if len(t.strip()) >= 3]
+    if not 2 <= len(terms) <= 6:
+        return f"{name} needs 2 to 6 search terms of three letters or more"
+    # Any word that nobody ever says would make an answered question look unanswered.
+    if strange := [t for t in terms if coverage(t, f"{draft.question} {draft.missing}") < 1]:
+        return f"{name}: search term {strange[0]!r} has words that stand neither in the question nor in `missing`"
+    for searched in (terms, [draft.missing]):
+        found = material.search([word for text in searched for word in sorted(words_of(text))])
+        if found:
+            return f"{name}: message {found[0]} holds all of {', '.join(searched)}, so it may answer it"
+    return None
+
+
+def _candidate(ordinal: int, draft: AbstentionDraft, bullet: Bullet) -> ProbeCandidate:
+    missing = draft.missing.strip().rstrip(".")
+    return ProbeCandidate(
+        candidate_id=f"{ABILITY}.{ordinal}",
+        ability=ABILITY,
+        difficulty=draft.difficulty,
+        variety=bullet.kind.value,
+        topic=bullet.topic,
+        summary=missing,
+        bullet_ids=(bullet.bullet_id,),
+        question=draft.question.strip(),
+        details=ProbeDetails(
+            variety="missing_detail", missing=missing, searches=tuple(t.strip() for t in draft.search_terms)
+        ),
+        rank=ordinal,
+    )
+
+
+def word_candidate(candidate: ProbeCandidate) -> ProbeReply:
+    """Return the probe that a drafted question makes: its answer is always that there is nothing about it."""
+    missing = candidate.details.missing
+    return ProbeReply(
+        question=candidate.question,
+        gold_answer=f"Based on our conversation, there is no information about {missing}.",
+        nuggets=[NuggetDraft(text=f"States that the conversation has no information about {missing}")],
+    )
+
+
+def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+    """Return what is wrong with a worded probe, or None."""
+    return run_checks(candidate, reply, (check_form, check_voice))
+
+
+GENERATOR = AbilityGenerator(
+    ABILITY, PROMPT_ID, lambda material: [], check, draft=draft_candidates, word=word_candidate
+)

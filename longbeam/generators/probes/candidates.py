@@ -1,0 +1,202 @@
+"""What a probe candidate is, how a pool of them is thinned out, and what an ability's generator provides.
+
+A candidate holds everything its probe needs but the wording: values, evidence, difficulty. It is a record, so
+that it can be stored between the unit that finds it and the unit that words it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from longbeam.generators.probes.evidence import Said
+from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.schemas.base import Record
+from longbeam.schemas.calls import Excerpt, ProbeReply, PromptInputs
+from longbeam.schemas.plans import Value
+from longbeam.schemas.probes import Difficulty, EvidencePart, ProbeDetails
+from longbeam.schemas.spec import Role
+
+POOL = 24
+"""Candidates of one ability that are offered to the model; about twice what is kept."""
+
+
+class ProbeCandidate(Record):
+    """A probe but for its words."""
+
+    candidate_id: str = ""
+    """`<ability>.<ordinal in the pool>`; the probe takes it as its id."""
+    ability: str
+    difficulty: Difficulty
+    variety: str = ""
+    topic: str
+    summary: str
+    """One line, from which the model chooses."""
+    excerpts: tuple[Excerpt, ...] = ()
+    """Evidence in the order of the conversation."""
+    message_keys: tuple[str, ...] = ()
+    """Message of each excerpt."""
+    positions: tuple[int, ...] = ()
+    """Ordinal in the conversation of each excerpt's message."""
+    cited: tuple[int, ...] = ()
+    """Ordinals of excerpts that at least one nugget must name."""
+    bullet_ids: tuple[str, ...] = ()
+    fact_ids: tuple[str, ...] = ()
+    answers: tuple[Value, ...] = ()
+    """Values that the gold answer and the nuggets say, and the question does not."""
+    context_values: tuple[Value, ...] = ()
+    """Values that the gold answer says and the question does not; nuggets are free to."""
+    stale: tuple[Value, ...] = ()
+    """Superseded values: a nugget may not assert one."""
+    condition: str = ""
+    requirement: str = ""
+    items: tuple[str, ...] = ()
+    details: ProbeDetails = ProbeDetails()
+    question: str = ""
+    """Only where choosing and wording are one call (abstention): then nothing is left to ask."""
+    rank: int = 0
+    """Place in the model's choice, 0 best."""
+
+
+class ProbeAsker(Protocol):
+    """What probe generators need of `generators.asking.Asker`."""
+
+    async def structured(
+        self,
+        prompt_id: str,
+        inputs: PromptInputs,
+        *,
+        role: Role,
+        place: str = "",
+        check: Callable[[Any], str | None] | None = None,
+    ) -> Any:  # Any: the prompt's declared output
+        """Return the parsed and checked reply; raise ReplyError when there is none."""
+
+
+Draft = Callable[[ProbeAsker, ProbeMaterial, int], Awaitable[list[ProbeCandidate]]]
+
+
+@dataclass(frozen=True)
+class AbilityGenerator:
+    """One ability: how its candidates are found, and what a worded probe must fulfil."""
+
+    ability: str
+    prompt_id: str
+    """Of the prompt that words a probe, or that drafts candidates and questions at once."""
+    candidates: Callable[[ProbeMaterial], list[ProbeCandidate]]
+    """Pure: every candidate that the material gives, best first; empty for an ability with `draft`."""
+    check: Callable[[ProbeCandidate, ProbeReply], str | None]
+    """What is wrong with a reply, in a sentence the model can act on; None when nothing is."""
+    draft: Draft | None = None
+    """Instead of `candidates`: asks the model for questions and proves each."""
+    word: Callable[[ProbeCandidate], ProbeReply] | None = None
+    """Words a candidate without a call, where `draft` has its question already."""
+
+
+def make_candidate(
+    ability: str,
+    said: Sequence[Said],
+    *,
+    difficulty: Difficulty,
+    topic: str,
+    summary: str,
+    parts: Sequence[str] = (),
+    grouped: bool = False,
+    **fields: Any,  # Any: further fields of ProbeCandidate, validated there
+) -> ProbeCandidate:
+    """Return a candidate on this evidence, put in the order of the conversation.
+
+    `parts[i]` is the part of `said[i]`; `grouped` numbers the items in order.
+    """
+    roles = parts or [EvidencePart.ITEM if grouped else EvidencePart.SUPPORT] * len(said)
+    ordered = sorted(zip(said, roles, strict=True), key=lambda pair: pair[0].position)
+    excerpts = tuple(s.excerpt(i, part, i if grouped else None) for i, (s, part) in enumerate(ordered))
+    facts = (s.fact.fact_id for s, _ in ordered if s.fact is not None and s.fact.fact_id)
+    return ProbeCandidate(
+        ability=ability,
+        difficulty=difficulty,
+        topic=topic,
+        summary=summary,
+        excerpts=excerpts,
+        message_keys=tuple(s.message.message_key for s, _ in ordered),
+        positions=tuple(s.position for s, _ in ordered),
+        bullet_ids=tuple(dict.fromkeys(s.bullet.bullet_id for s, _ in ordered)),
+        fact_ids=tuple(dict.fromkeys(facts)),
+        **{"cited": tuple(range(len(ordered))), **fields},
+    )
+
+
+def sessions_of(said: Iterable[Said]) -> int:
+    """How many sessions the evidence spans."""
+    return len({s.message.session for s in said})
+
+
+def difficulty_by_sessions(sessions: int) -> Difficulty:
+    """BEAM's levels where evidence must be put together: up to two sessions, three, four and more."""
+    if sessions <= 2:
+        return Difficulty.EASY
+    return Difficulty.MEDIUM if sessions == 3 else Difficulty.HARD
+
+
+def difficulty_by_gap(first: Said, second: Said) -> Difficulty:
+    """Levels for two messages: neighbouring sessions, one or two sessions between, more."""
+    gap = abs(second.message.session - first.message.session)
+    if gap <= 1:
+        return Difficulty.EASY
+    return Difficulty.MEDIUM if gap <= 3 else Difficulty.HARD
+
+
+def difficulty_by_items(items: int) -> Difficulty:
+    """BEAM's levels of event ordering: 4-5, 6-7, 8-10 items."""
+    if items <= 5:
+        return Difficulty.EASY
+    return Difficulty.MEDIUM if items <= 7 else Difficulty.HARD
+
+
+def thin_out(
+    candidates: Sequence[ProbeCandidate], total_messages: int, limit: int = POOL
+) -> list[ProbeCandidate]:
+    """Return up to `limit` candidates, numbered: spread over facts, difficulties and the conversation's deciles.
+
+    Greedy and deterministic; of equally good ones the earlier is taken.
+    """
+    left = list(candidates)
+    taken: list[ProbeCandidate] = []
+    uses: Counter[str] = Counter()
+    levels: Counter[str] = Counter()
+    deciles: Counter[int] = Counter()
+    while left and len(taken) < limit:
+        best = min(left, key=lambda c: _crowding(c, uses, levels, deciles, total_messages))
+        left.remove(best)
+        uses.update((*best.fact_ids, *best.bullet_ids))
+        levels[best.difficulty] += 1
+        deciles.update(deciles_of(best.positions, total_messages))
+        taken.append(best)
+    return [
+        c.model_copy(update={"candidate_id": f"{c.ability}.{i}"}) for i, c in enumerate(taken)
+    ]
+
+
+def _crowding(
+    candidate: ProbeCandidate,
+    uses: Counter[str],
+    levels: Counter[str],
+    deciles: Counter[int],
+    total_messages: int,
+) -> tuple[float, int, float]:
+    subjects = (*candidate.fact_ids, *candidate.bullet_ids)
+    overlap = sum(uses[s] for s in subjects) / max(len(subjects), 1)
+    return overlap, levels[candidate.difficulty], crowd_of(candidate.positions, deciles, total_messages)
+
+
+def deciles_of(positions: Iterable[int], total_messages: int) -> tuple[int, ...]:
+    """Deciles of the conversation, 0 to 9, that positions lie in, each once."""
+    return tuple(sorted({min(p * 10 // max(total_messages, 1), 9) for p in positions}))
+
+
+def crowd_of(positions: Iterable[int], deciles: Counter[int], total_messages: int) -> float:
+    """Mean number of probes already in the deciles of these positions; 0 for none."""
+    here = deciles_of(positions, total_messages)
+    return sum(deciles[d] for d in here) / len(here) if here else 0.0

@@ -1,0 +1,155 @@
+"""What must hold of every worded probe, whatever its ability. Each check returns what is wrong, or None.
+
+The sentences go back to the model as feedback, so they say what to do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.generators.probes.evidence import coverage
+from longbeam.schemas.calls import NuggetDraft, ProbeReply
+from longbeam.schemas.plans import Value, ValueKind
+from longbeam.schemas.values import extract_values, says
+
+Check = Callable[[ProbeCandidate, ProbeReply], str | None]
+
+MAX_NUGGETS = 12
+MAX_NUGGET_WORDS = 40
+MAX_QUESTION_WORDS = 70
+_QUOTED = re.compile(r"[\"“][^\"”]*[\"”]")
+_USERS_VOICE = re.compile(
+    r"\b(?:my|mine|I (?:am|was|have|had|said|set|will|plan|planned|want|need|prefer)|I['’](?:m|ve|ll|d))\b"
+)
+_INSIDE_WORDS = re.compile(r"\b(?:excerpts?|nuggets?|rubrics?|p\d+\.[sf]\d+)\b|[{}]", re.IGNORECASE)
+
+
+def run_checks(candidate: ProbeCandidate, reply: ProbeReply, checks: Iterable[Check]) -> str | None:
+    """Return the first thing that is wrong, or None."""
+    found = (check(candidate, reply) for check in checks)
+    return next((problem for problem in found if problem), None)
+
+
+def check_form(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+    """Question, gold and nuggets are there, of a sane size, and name existing excerpts."""
+    if not reply.question.strip() or not reply.gold_answer.strip():
+        return "question and gold_answer must not be empty"
+    if len(reply.question.split()) > MAX_QUESTION_WORDS:
+        return f"the question has {len(reply.question.split())} words; at most {MAX_QUESTION_WORDS} are allowed"
+    for text, name in ((reply.question, "question"), (reply.gold_answer, "gold_answer")):
+        if inside := _INSIDE_WORDS.search(_without_values(text, candidate)):
+            return f"the {name} says {inside.group()!r}, which nobody in the conversation would"
+    if not 1 <= len(reply.nuggets) <= MAX_NUGGETS:
+        return f"{len(reply.nuggets)} nuggets; 1 to {MAX_NUGGETS} are allowed"
+    texts = [n.text.strip().casefold() for n in reply.nuggets]
+    if len(set(texts)) < len(texts):
+        return "two nuggets are the same; each must add something"
+    return next((p for n in reply.nuggets if (p := _check_nugget(candidate, n))), None)
+
+
+def _check_nugget(candidate: ProbeCandidate, nugget: NuggetDraft) -> str | None:
+    if not nugget.text.strip():
+        return "a nugget is empty"
+    if len(nugget.text.split()) > MAX_NUGGET_WORDS:
+        return f"nugget {nugget.text[:60]!r}... has more than {MAX_NUGGET_WORDS} words; split it"
+    if not candidate.excerpts:
+        return None
+    if unknown := sorted(set(nugget.excerpts) - set(range(len(candidate.excerpts)))):
+        return f"nugget {nugget.text[:60]!r} names excerpt {unknown[0]}; there are 0 to {len(candidate.excerpts) - 1}"
+    return None if nugget.excerpts else f"nugget {nugget.text[:60]!r} names no excerpt that makes it true"
+
+
+def check_coverage(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+    """Every excerpt that matters supports at least one nugget."""
+    named = {e for n in reply.nuggets for e in n.excerpts}
+    missing = sorted(set(candidate.cited) - named)
+    return f"no nugget names excerpt {missing[0]}; its content must be judged too" if missing else None
+
+
+def check_voice(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+    """The gold answer speaks to the user, not as the user."""
+    gold = _QUOTED.sub("", _without_values(reply.gold_answer, candidate))
+    found = _USERS_VOICE.search(gold)
+    return f"gold_answer says {found.group()!r}: it must address the user as 'you'" if found else None
+
+
+def check_values(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+    """Gold and nuggets say the answer's values, the question none of them, and no nugget a superseded one."""
+    for value in candidate.answers:
+        if not says(reply.gold_answer, value):
+            return f"gold_answer does not say {value.text!r}"
+        if not any(says(n.text, value) for n in reply.nuggets):
+            return f"no nugget says {value.text!r}"
+    for value in candidate.context_values:
+        if not says(reply.gold_answer, value):
+            return f"gold_answer does not say {value.text!r}"
+    for value in (*candidate.answers, *candidate.context_values, *candidate.stale):
+        if says(reply.question, value):
+            return f"the question gives {value.text!r} away"
+    return next((p for n in reply.nuggets if (p := _check_stale(candidate, n.text))), None)
+
+
+def _check_stale(candidate: ProbeCandidate, text: str) -> str | None:
+    if any(says(text, v) for v in candidate.answers):
+        return None
+    stale = next((v for v in candidate.stale if says(text, v)), None)
+    return f"nugget {text[:60]!r} asserts {stale.text!r}, which no longer holds" if stale else None
+
+
+def check_no_dates(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+    """The question names no date."""
+    dates = [v for v in extract_values(reply.question) if v.kind is ValueKind.DATE]
+    return f"the question names a date ({dates[0].text}); name what happened instead" if dates else None
+
+
+def check_words(banned: Iterable[str]) -> Check:
+    """Return a check that the question has none of these words, unless what it is about has them in its name."""
+    words = tuple(banned)
+
+    def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+        names = " ".join((candidate.topic, *(f"{e.subject} {e.attribute}" for e in candidate.excerpts))).casefold()
+        question = reply.question.casefold()
+        for word in words:
+            pattern = rf"\b{re.escape(word)}\b"
+            if re.search(pattern, question) and not re.search(pattern, names):
+                return f"the question says {word!r}; ask without it"
+        return None
+
+    return check
+
+
+def check_requirement(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+    """Nuggets demand what the user required, and the question does not repeat it.
+
+    Words that the condition or the topic needs anyway do not count as repeating.
+    """
+    nuggets = " ".join(n.text for n in reply.nuggets)
+    if coverage(candidate.requirement, nuggets) < 0.5:
+        return f"the nuggets do not demand what the user required: {candidate.requirement!r}"
+    own = words_beyond(candidate.requirement, f"{candidate.condition} {candidate.topic}")
+    if own and coverage(own, reply.question) >= 0.5:
+        return f"the question repeats the requirement ({candidate.requirement!r}); it must be remembered instead"
+    return None
+
+
+def words_beyond(text: str, known: str) -> str:
+    """Return the words of a text that another does not have."""
+    return " ".join(w for w in re.findall(r"[^\W_]+", text) if coverage(w, known) < 1)
+
+
+def gives_itself_away(value: Value, *names: str) -> bool:
+    """Whether what a question must name says the answer already."""
+    return any(says(name, value) for name in names)
+
+
+def neutral(phrase: str) -> str:
+    """Return a noun phrase without its leading article or possessive: `my kitchen` is `kitchen`."""
+    return re.sub(r"^(?:the|my|our|a|an|your)\s+", "", phrase.strip(), flags=re.IGNORECASE)
+
+
+def _without_values(text: str, candidate: ProbeCandidate) -> str:
+    for value in (*candidate.answers, *candidate.context_values, *candidate.stale):
+        text = text.replace(value.text, "")
+    return text

@@ -1,0 +1,105 @@
+"""Contradiction resolution: two messages that cannot both be true; the answer names both and asks which is right.
+
+Always four nuggets: there is a conflict, one side, the other side, the question back. Difficulty is the distance
+between the messages, in sessions.
+"""
+
+from __future__ import annotations
+
+import re
+
+from longbeam.generators.probes.candidates import (
+    AbilityGenerator,
+    ProbeCandidate,
+    difficulty_by_gap,
+    make_candidate,
+    thin_out,
+)
+from longbeam.generators.probes.checks import check_coverage, check_form, check_values, check_words, run_checks
+from longbeam.generators.probes.evidence import Said, coverage, find_words
+from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.schemas.calls import ProbeReply
+from longbeam.schemas.plans import Bullet, Fact, Value
+from longbeam.schemas.probes import EvidencePart, ProbeDetails
+
+ABILITY = "contradiction_resolution"
+GIVEAWAYS = ("contradict", "contradiction", "contradictory", "contradicting", "conflict", "conflicting", "inconsistent")
+_CONFLICT = re.compile(r"contradict|conflict|inconsisten|both (?:said|ways)|do(?:es)? not (?:agree|fit)", re.IGNORECASE)
+_ASKS = re.compile(r"\bwhich\b|clarif|\bask", re.IGNORECASE)
+
+
+def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
+    """Return one candidate per contradiction whose two sides are said in different messages."""
+    found = []
+    for statement, denial in material.histories.contradictions():
+        candidate = _candidate(material, statement, denial)
+        if candidate is not None:
+            found.append(candidate)
+    return thin_out(found, material.total_messages)
+
+
+def _candidate(material: ProbeMaterial, statement: Bullet, denial: Bullet) -> ProbeCandidate | None:
+    fact, values = _values_at_odds(material, statement, denial)
+    first = find_words(material, statement, values=values[:1])
+    second = find_words(material, denial, values=values[1:])
+    if first is None or second is None or first.message.message_key == second.message.message_key:
+        return None
+    fact_id = (fact.fact_id,) if fact else ()
+    return make_candidate(
+        ABILITY,
+        [_about(first, fact, values[:1]), _about(second, fact, values[1:])],
+        difficulty=difficulty_by_gap(first, second),
+        variety=denial.variety,
+        topic=statement.topic,
+        summary=f"{denial.variety}: {first.quote} / {second.quote}",
+        parts=[EvidencePart.STATEMENT, EvidencePart.DENIAL],
+        answers=values,
+        fact_ids=fact_id or tuple(f.fact_id for f in material.histories.facts_of(statement.bullet_id)),
+        details=ProbeDetails(variety=denial.variety, computed_from=tuple(v.text for v in values)),
+    )
+
+
+def _values_at_odds(
+    material: ProbeMaterial, statement: Bullet, denial: Bullet
+) -> tuple[Fact | None, tuple[Value, ...]]:
+    """Return the fact that the two give different values, and those; nothing where one side has none."""
+    stated = material.histories.values_of(statement.bullet_id)
+    for fact_id, other in material.histories.values_of(denial.bullet_id).items():
+        if fact_id in stated and not stated[fact_id].means_same_as(other):
+            return material.histories.facts[fact_id], (stated[fact_id], other)
+    return None, ()
+
+
+def _about(said: Said, fact: Fact | None, values: tuple[Value, ...]) -> Said:
+    return Said(said.message, said.position, said.quote, said.bullet, fact, values[0] if values else None)
+
+
+def check_sides(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+    """Four nuggets in their order, and a gold answer that names both sides and asks which is right."""
+    if len(reply.nuggets) != 4:
+        return f"{len(reply.nuggets)} nuggets; four are needed: the conflict, each side, the question which is right"
+    conflict, one, other, asks = reply.nuggets
+    if not _CONFLICT.search(conflict.text):
+        return "the first nugget must demand that the answer says the statements contradict each other"
+    for nugget, ordinal in ((one, 0), (other, 1)):
+        excerpt = candidate.excerpts[ordinal]
+        if nugget.excerpts != [ordinal]:
+            return f"nugget {ordinal + 1} must be about excerpt {ordinal} alone"
+        if coverage(excerpt.quote, nugget.text) < 0.25:
+            return f"nugget {ordinal + 1} does not say what excerpt {ordinal} says"
+        if coverage(excerpt.quote, reply.gold_answer) < 0.25:
+            return f"gold_answer does not say what excerpt {ordinal} says"
+    if not _ASKS.search(asks.text):
+        return "the last nugget must demand that the answer asks which statement is right"
+    if not _CONFLICT.search(reply.gold_answer) or not _ASKS.search(reply.gold_answer):
+        return "gold_answer must say that the statements contradict each other and ask which is right"
+    return None
+
+
+def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+    """Return what is wrong with a worded probe, or None."""
+    checks = (check_form, check_coverage, check_sides, check_values, check_words(GIVEAWAYS))
+    return run_checks(candidate, reply, checks)
+
+
+GENERATOR = AbilityGenerator(ABILITY, "probe_contradiction_resolution", find_candidates, check)

@@ -1,0 +1,170 @@
+"""Finding the words that make an answer true: a verbatim quote of a user message for each value or bullet.
+
+What no message says is no evidence: the functions return None, and the candidate is not made. Where several
+messages voice a bullet, the first that says what is needed is cited.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from longbeam.generators.probes.histories import Step
+from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.schemas.calls import Excerpt
+from longbeam.schemas.dialogue import Message
+from longbeam.schemas.plans import Bullet, Fact, Value, ValueKind
+from longbeam.schemas.probes import EvidencePart
+from longbeam.schemas.sentences import sentences
+from longbeam.schemas.values import date_value, quote_for, says
+
+_STOP_WORDS = frozenset(
+    (  # noqa: SIM905 - a word list reads better as words
+        "a about after again all also am an and any are as at be because been before being but by can could did do "
+        "does doing done down each few for from further get give given gives go going had has have having he her "
+        "here hers him his how i if in include includes into is it its just know let like made make makes me mention "
+        "mentions more most much my need no not now of off on once one only or other our out over own please really "
+        "said same say says she should so some such tell than thank thanks that the their them then there these they "
+        "thing things this those through to too under until up us use user uses very want was we well were what when "
+        "where whether which while who whom why will with would yes you your yours always never every whenever ask "
+        "asks asked asking reply replies response answer answers show shows"
+    ).split()
+)
+
+
+@dataclass(frozen=True)
+class Said:
+    """Words of a user message, and what they are evidence for."""
+
+    message: Message
+    position: int
+    quote: str
+    bullet: Bullet
+    fact: Fact | None = None
+    value: Value | None = None
+
+    def excerpt(self, ordinal: int, part: str = EvidencePart.SUPPORT, group: int | None = None) -> Excerpt:
+        """What the probe writer sees of it."""
+        return Excerpt(
+            ordinal=ordinal,
+            said_on=self.message.sent_at.date(),
+            quote=self.quote,
+            part=part,
+            group=group,
+            topic=self.bullet.topic,
+            subject=self.fact.subject if self.fact else "",
+            attribute=self.fact.attribute if self.fact else "",
+            value=self.value,
+        )
+
+
+@dataclass(frozen=True)
+class FactSaid(Said):
+    """Words of a user message that give a fact a value."""
+
+    fact: Fact
+    value: Value
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Content words of a text, case-folded, plural and other short endings cut off so that forms compare equal."""
+    words = re.findall(r"[^\W_]+", text.casefold().replace("'s ", " ").replace("’s ", " "))
+    return frozenset(_stem(w) for w in words if w not in _STOP_WORDS and (len(w) > 1 or w.isdigit()))
+
+
+def _stem(word: str) -> str:
+    for ending in ("ing", "ies", "ed", "es", "s", "e", "y"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word
+
+
+def coverage(wanted: str, text: str) -> float:
+    """Share of the content words of `wanted` that `text` has, 0 to 1; 1 if there are none."""
+    needed = words_of(wanted)
+    return len(needed & words_of(text)) / len(needed) if needed else 1.0
+
+
+def find_value(material: ProbeMaterial, fact: Fact, step: Step) -> FactSaid | None:
+    """Return where a user message that voices the step's bullet says its value, or None."""
+    for message in material.voicing(step.bullet.bullet_id):
+        quote = quote_for(message.content, [step.value])
+        if quote is not None:
+            named = _with_subject(message.content, quote, fact.subject)
+            return FactSaid(message, material.position(message), named, step.bullet, fact, step.value)
+    return None
+
+
+def _with_subject(content: str, quote: str, subject: str) -> str:
+    """Widen a quote by the sentence before it when only that one names the subject ("It will cost $80.")."""
+    start = content.find(quote)
+    earlier = [span for span in sentences(content) if span[1] <= start]
+    if coverage(subject, quote) >= 0.5 or not earlier:
+        return quote
+    before = content[slice(*earlier[-1])]
+    if coverage(subject, before) < 0.5 or content[earlier[-1][1] : start].strip():
+        return quote
+    return content[earlier[-1][0] : start + len(quote)]
+
+
+def find_words(
+    material: ProbeMaterial, bullet: Bullet, texts: Sequence[str] = (), *, values: Sequence[Value] = ()
+) -> Said | None:
+    """Return where a bullet is said, quoting the sentences closest to its text (or to `texts`); None if it is not.
+
+    At least a third of its content words must stand in the quote, and each of `values`.
+    """
+    for message in material.voicing(bullet.bullet_id):
+        quote = _closest(message.content, " ".join(texts) or bullet.text)
+        if quote is not None and not all(says(quote, v) for v in values):
+            quote = quote_for(message.content, values)
+        if quote is not None:
+            return Said(message, material.position(message), quote, bullet)
+    return None
+
+
+def _closest(content: str, text: str) -> str | None:
+    """Return the sentence that says most of a text, or two neighbours that say clearly more; None under a third."""
+    spans = sentences(content)
+    # Neighbours are joined only across white space: code between them is no part of a quote.
+    pairs = [(a, d) for (a, b), (c, d) in pairwise(spans) if not content[b:c].strip()]
+    single = [(coverage(text, content[a:b]), content[a:b]) for a, b in spans]
+    double = [(coverage(text, content[a:b]) - 0.2, content[a:b]) for a, b in pairs]
+    best = max(single + double, key=lambda scored: scored[0], default=(0.0, ""))
+    return best[1] if best[0] >= 1 / 3 else None
+
+
+def settled_facts(material: ProbeMaterial) -> tuple[FactSaid, ...]:
+    """Facts that take one value for ever, each where it is said, in the order of the conversation."""
+    histories = material.histories
+    found = (find_value(material, histories.facts[f], step) for f, step in histories.settled.items())
+    return tuple(sorted((s for s in found if s is not None), key=_place))
+
+
+def current_facts(material: ProbeMaterial) -> tuple[FactSaid, ...]:
+    """Facts that nothing contests, each where its last value is said, in the order of the conversation."""
+    histories = material.histories
+    found = (find_value(material, histories.facts[f], step) for f, step in histories.current.items())
+    return tuple(sorted((s for s in found if s is not None), key=_place))
+
+
+def _place(said: FactSaid) -> tuple[int, str]:
+    return said.position, said.fact.fact_id
+
+
+def find_event_day(material: ProbeMaterial, bullet: Bullet) -> FactSaid | None:
+    """Return where the user says the very day on which an event happened, as a fact of the event; None if nowhere.
+
+    The fact is made up here, without an id, because it is in no ledger: it names what the day is of.
+    """
+    value = date_value(bullet.happens_on)
+    for message in material.voicing(bullet.bullet_id):
+        quote = quote_for(message.content, [value])
+        if quote is not None:
+            fact = Fact(
+                fact_id="", subject=bullet.topic, attribute="day", kind=ValueKind.DATE
+            )
+            return FactSaid(message, material.position(message), quote, bullet, fact, value)
+    return None

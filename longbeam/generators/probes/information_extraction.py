@@ -1,0 +1,118 @@
+"""Information extraction: what was said once, and never changed or denied.
+
+Easy: one fact, asked for by its name. Medium: two facts of one thing. Hard: one fact of a thing that the question
+refers to only by something else that was said of it.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, make_candidate, thin_out
+from longbeam.generators.probes.checks import (
+    check_coverage,
+    check_form,
+    check_values,
+    check_voice,
+    gives_itself_away,
+    neutral,
+    run_checks,
+)
+from longbeam.generators.probes.evidence import FactSaid, coverage, settled_facts
+from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.schemas.calls import ProbeReply
+from longbeam.schemas.probes import Difficulty
+
+ABILITY = "information_extraction"
+MAX_PAIRS = 3
+"""Pairs made of the facts of one thing: more would ask the same again."""
+
+
+def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
+    """Return candidates of all three levels."""
+    facts = [s for s in settled_facts(material) if _can_be_asked(s)]
+    by_subject: dict[str, list[FactSaid]] = {}
+    for said in facts:
+        by_subject.setdefault(said.fact.subject.casefold(), []).append(said)
+    found = [_direct(said) for said in facts]
+    for group in by_subject.values():
+        pairs = list(combinations(group, 2))
+        found += [_several(pair) for pair in pairs[:MAX_PAIRS]]
+        # Each fact of a thing is asked for once, with the next one as the clue.
+        found += [_indirect(a, b) for a, b in zip(group, group[1:] + group[:1], strict=True) if _is_clue(b, a, facts)]
+    return thin_out(found, material.total_messages)
+
+
+def _can_be_asked(said: FactSaid) -> bool:
+    fact, value = said.fact, said.value
+    return not gives_itself_away(value, fact.subject, fact.attribute)
+
+
+def _is_clue(clue: FactSaid, asked: FactSaid, facts: list[FactSaid]) -> bool:
+    """Whether the clue's value points at one thing only, and does not answer what is asked."""
+    if clue is asked or clue.value.means_same_as(asked.value):
+        return False
+    attribute = clue.fact.attribute.casefold()
+    same = [f for f in facts if f.fact.attribute.casefold() == attribute and f.value.means_same_as(clue.value)]
+    return len(same) == 1
+
+
+def _direct(said: FactSaid) -> ProbeCandidate:
+    fact, value = said.fact, said.value
+    return make_candidate(
+        ABILITY,
+        [said],
+        difficulty=Difficulty.EASY,
+        variety="direct",
+        topic=fact.subject,
+        summary=f"the {fact.attribute} of {fact.subject}: {value.text}",
+        answers=(value,),
+    )
+
+
+def _several(pair: tuple[FactSaid, FactSaid]) -> ProbeCandidate:
+    first, second = pair
+    subject = first.fact.subject
+    return make_candidate(
+        ABILITY,
+        list(pair),
+        difficulty=Difficulty.MEDIUM,
+        variety="several",
+        topic=subject,
+        summary=f"the {first.fact.attribute} and the {second.fact.attribute} of {subject}: "
+        f"{first.value.text}, {second.value.text}",
+        answers=(first.value, second.value),
+    )
+
+
+def _indirect(asked: FactSaid, clue: FactSaid) -> ProbeCandidate:
+    fact = asked.fact
+    ordinal = 0 if asked.position <= clue.position else 1
+    return make_candidate(
+        ABILITY,
+        [asked, clue],
+        difficulty=Difficulty.HARD,
+        variety="indirect",
+        topic=fact.subject,
+        summary=f"the {fact.attribute} of {fact.subject}, known only as that whose {clue.fact.attribute} is "
+        f"{clue.value.text}: {asked.value.text}",
+        parts=["support", "clue"],
+        cited=(ordinal,),
+        answers=(asked.value,),
+    )
+
+
+def _check_indirect(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+    if candidate.variety != "indirect":
+        return None
+    if coverage(neutral(candidate.topic), reply.question) >= 1:
+        return f"the question names {candidate.topic!r}; refer to it only by what the clue says"
+    return None
+
+
+def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+    """Return what is wrong with a worded probe, or None."""
+    return run_checks(candidate, reply, (check_form, check_voice, check_values, check_coverage, _check_indirect))
+
+
+GENERATOR = AbilityGenerator(ABILITY, "probe_information_extraction", find_candidates, check)

@@ -1,0 +1,55 @@
+"""Instruction following: a question under a standing instruction's condition; the requirement is the rubric.
+
+BEAM calls all of these medium; here the level is how much conversation lies between the instruction and the end.
+"""
+
+from __future__ import annotations
+
+from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, make_candidate, thin_out
+from longbeam.generators.probes.checks import check_coverage, check_form, check_requirement, run_checks
+from longbeam.generators.probes.evidence import find_words
+from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.schemas.calls import ProbeReply
+from longbeam.schemas.plans import BulletKind
+from longbeam.schemas.probes import Difficulty, EvidencePart, ProbeDetails
+
+ABILITY = "instruction_following"
+
+
+def difficulty_by_age(position: int, total_messages: int) -> Difficulty:
+    """Levels for what must be kept in mind to the end: said in the last third, the middle one, the first."""
+    left = total_messages - position
+    if 3 * left <= total_messages:
+        return Difficulty.EASY
+    return Difficulty.MEDIUM if 3 * left <= 2 * total_messages else Difficulty.HARD
+
+
+def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
+    """Return one candidate per instruction in force at the end of the conversation."""
+    found = []
+    for instruction, _ in material.histories.standing(BulletKind.INSTRUCTION):
+        said = find_words(material, instruction)
+        if said is None or not instruction.condition or not instruction.requirement:
+            continue
+        found.append(
+            make_candidate(
+                ABILITY,
+                [said],
+                difficulty=difficulty_by_age(said.position, material.total_messages),
+                topic=instruction.topic,
+                summary=f"{instruction.condition}: {instruction.requirement}",
+                parts=[EvidencePart.INSTRUCTION],
+                condition=instruction.condition,
+                requirement=instruction.requirement,
+                details=ProbeDetails(instruction=said.quote),
+            )
+        )
+    return thin_out(found, material.total_messages)
+
+
+def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+    """Return what is wrong with a worded probe, or None."""
+    return run_checks(candidate, reply, (check_form, check_coverage, check_requirement))
+
+
+GENERATOR = AbilityGenerator(ABILITY, "probe_instruction_following", find_candidates, check)

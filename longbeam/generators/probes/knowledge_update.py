@@ -1,0 +1,70 @@
+"""Knowledge update: a fact that changes once; the answer is the new value, and the old one is not said.
+
+Difficulty is the distance between the two messages, in sessions.
+"""
+
+from __future__ import annotations
+
+from longbeam.generators.probes.candidates import (
+    AbilityGenerator,
+    ProbeCandidate,
+    difficulty_by_gap,
+    make_candidate,
+    thin_out,
+)
+from longbeam.generators.probes.checks import (
+    check_coverage,
+    check_form,
+    check_values,
+    check_voice,
+    check_words,
+    gives_itself_away,
+    run_checks,
+)
+from longbeam.generators.probes.evidence import find_value
+from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.schemas.calls import ProbeReply
+from longbeam.schemas.probes import EvidencePart, ProbeDetails
+
+ABILITY = "knowledge_update"
+GIVEAWAYS = ("now", "updated", "update", "currently", "latest", "changed", "anymore", "moved", "revised", "newest")
+
+
+def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
+    """Return one candidate for each fact with exactly one change, both sides said in different messages."""
+    histories = material.histories
+    found: list[ProbeCandidate] = []
+    for fact_id, (original, updated) in histories.updated_once.items():
+        fact = histories.facts[fact_id]
+        old, new = find_value(material, fact, original), find_value(material, fact, updated)
+        if old is None or new is None or old.position >= new.position:
+            continue
+        if gives_itself_away(new.value, fact.subject, fact.attribute):
+            continue
+        found.append(
+            make_candidate(
+                ABILITY,
+                [old, new],
+                difficulty=difficulty_by_gap(old, new),
+                variety=fact.kind.value,
+                topic=fact.subject,
+                summary=f"the {fact.attribute} of {fact.subject}: {old.value.text}, then {new.value.text}",
+                parts=[EvidencePart.ORIGINAL, EvidencePart.UPDATED],
+                cited=(1,),
+                answers=(new.value,),
+                stale=(old.value,),
+                details=ProbeDetails(
+                    variety=fact.kind.value, old_value=old.value.text, new_value=new.value.text
+                ),
+            )
+        )
+    return thin_out(found, material.total_messages)
+
+
+def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+    """Return what is wrong with a worded probe, or None."""
+    checks = (check_form, check_voice, check_values, check_coverage, check_words(GIVEAWAYS))
+    return run_checks(candidate, reply, checks)
+
+
+GENERATOR = AbilityGenerator(ABILITY, "probe_knowledge_update", find_candidates, check)

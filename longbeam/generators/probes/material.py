@@ -1,0 +1,113 @@
+"""What probes are made from: the ledger, the user messages that voice its bullets, and a search over the rest.
+
+The conversation is read once, as a stream. Of messages that voice nothing only their words are kept, in an
+inverted index (word -> ordinals, 4 bytes each: some 25 MB at 10M tokens).
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from longbeam.generators.probes.histories import Histories
+from longbeam.schemas.conversation import ConversationHead
+from longbeam.schemas.dialogue import Message, Role
+
+Search = Callable[[Sequence[str]], list[str]]
+"""Terms to the keys of the messages that may hold them all, in the order of the conversation."""
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+class WordIndex:
+    """Finds the messages that hold all of some terms.
+
+    A term's words match inside longer words ("opinion" finds "opinionated") and anywhere in the message, so
+    the index finds at least what a substring search would: an empty answer is a proof.
+    """
+
+    def __init__(self) -> None:
+        self._postings: dict[str, array[int]] = {}
+        self._keys: list[str] = []
+
+    def add(self, message: Message) -> None:
+        """Index the next message."""
+        ordinal = len(self._keys)
+        self._keys.append(message.message_key)
+        for word in sorted(set(_WORD.findall(message.content.casefold()))):
+            self._postings.setdefault(word, array("I")).append(ordinal)
+
+    def search(self, terms: Sequence[str]) -> list[str]:
+        """Return the keys of the messages that hold every word of every term; all of them for no words."""
+        found = set(range(len(self._keys)))
+        for word in dict.fromkeys(w for term in terms for w in _WORD.findall(term.casefold())):
+            holders: set[int] = set()
+            for indexed, ordinals in self._postings.items():
+                if word in indexed:
+                    holders.update(ordinals)
+            found &= holders
+        return [self._keys[i] for i in sorted(found)]
+
+
+@dataclass(frozen=True)
+class ProbeMaterial:
+    """One conversation as probe generators see it."""
+
+    head: ConversationHead
+    messages: tuple[Message, ...]
+    """User messages that voice bullets, in order."""
+    positions: dict[str, int]
+    """Ordinal of every message by key."""
+    sessions: int
+    """Number of sessions."""
+    search: Search
+
+    @classmethod
+    def from_messages(
+        cls, head: ConversationHead, messages: Iterable[Message], *, search: Search | None = None
+    ) -> ProbeMaterial:
+        """Read a conversation's messages, in order, once.
+
+        `search` replaces the index built here, for callers that have one already.
+        """
+        index = WordIndex()
+        voiced: list[Message] = []
+        positions: dict[str, int] = {}
+        sessions: set[int] = set()
+        for message in messages:
+            positions[message.message_key] = len(positions)
+            sessions.add(message.session)
+            if search is None:
+                index.add(message)
+            if message.role is Role.USER and message.bullet_ids:
+                voiced.append(message)
+        return cls(head, tuple(voiced), positions, len(sessions), search or index.search)
+
+    @property
+    def total_messages(self) -> int:
+        """Messages of the whole conversation."""
+        return len(self.positions)
+
+    @cached_property
+    def histories(self) -> Histories:
+        """The facts of all plans."""
+        return Histories(self.head.plans)
+
+    @cached_property
+    def _voicing(self) -> dict[str, list[Message]]:
+        voicing: dict[str, list[Message]] = {}
+        for message in self.messages:
+            for bullet_id in message.bullet_ids:
+                voicing.setdefault(bullet_id, []).append(message)
+        return voicing
+
+    def voicing(self, bullet_id: str) -> tuple[Message, ...]:
+        """User messages that voice a bullet, in order."""
+        return tuple(self._voicing.get(bullet_id, ()))
+
+    def position(self, message: Message) -> int:
+        """Ordinal of a message in the conversation."""
+        return self.positions[message.message_key]

@@ -1,0 +1,150 @@
+"""Multi-session reasoning: a sum, a difference or a count over facts that were said in several sessions.
+
+Sums and differences name the things they are over, so nothing hangs on what else was said; a count is only asked
+where every fact of the attribute is settled and said, because it must be complete. Code computes the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+from longbeam.generators.probes.candidates import (
+    AbilityGenerator,
+    ProbeCandidate,
+    difficulty_by_sessions,
+    make_candidate,
+    sessions_of,
+    thin_out,
+)
+from longbeam.generators.probes.checks import check_coverage, check_form, check_values, check_voice, run_checks
+from longbeam.generators.probes.evidence import FactSaid, settled_facts
+from longbeam.generators.probes.histories import Histories
+from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.schemas.calls import ProbeReply
+from longbeam.schemas.plans import Value, ValueKind
+from longbeam.schemas.probes import ProbeDetails
+from longbeam.schemas.values import recompute
+
+ABILITY = "multi_session_reasoning"
+ADDABLE = frozenset({ValueKind.MONEY, ValueKind.NUMBER, ValueKind.DURATION})
+COUNTABLE = frozenset({ValueKind.NAME, ValueKind.TEXT, ValueKind.VERSION})
+MAX_PER_FAMILY = 12
+"""Sums and differences of one attribute each, at most; a large family has thousands of subsets."""
+
+
+def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
+    """Return sums, differences and counts; every one spans at least two sessions."""
+    facts = settled_facts(material)
+    found: list[ProbeCandidate] = []
+    for family in _families(facts):
+        found += [c for group in _sums(family) if (c := _candidate("sum", group))]
+        found += [c for pair in _pairs(family) if (c := _candidate("difference", pair))]
+    for group in _complete(facts, material.histories):
+        found += [c for c in [_candidate("count", group)] if c]
+    if len(found) < 14:
+        found += [c for pair in _same_thing(facts) if (c := _candidate("difference", pair))]
+    return thin_out(found, material.total_messages)
+
+
+def _families(facts: Sequence[FactSaid]) -> Iterator[list[FactSaid]]:
+    """Facts of one attribute that can be added up."""
+    families: dict[tuple[str, str, str], list[FactSaid]] = {}
+    for said in facts:
+        if said.value.kind in ADDABLE and said.value.number is not None:
+            key = (said.fact.attribute.casefold(), said.value.kind.value, said.value.unit)
+            families.setdefault(key, []).append(said)
+    yield from (family for family in families.values() if len(family) >= 2)
+
+
+def _sums(family: Sequence[FactSaid]) -> list[tuple[FactSaid, ...]]:
+    """Twos, threes, fours and fives that stand far apart in the family, each starting somewhere else."""
+    groups: dict[tuple[int, ...], None] = {}
+    for size in (3, 2, 4, 5):
+        for start in range(len(family)):
+            if size > len(family) or len(groups) >= MAX_PER_FAMILY:
+                break
+            step = max(len(family) // size, 1)
+            chosen = sorted({(start + i * step) % len(family) for i in range(size)})
+            if len(chosen) == size:
+                groups[tuple(chosen)] = None
+    return [tuple(family[i] for i in group) for group in groups]
+
+
+def _pairs(family: Sequence[FactSaid]) -> list[tuple[FactSaid, FactSaid]]:
+    pairs = [p for p in combinations(family, 2) if p[0].value.number != p[1].value.number]
+    step = max(len(pairs) // MAX_PER_FAMILY, 1)
+    return pairs[::step][:MAX_PER_FAMILY]
+
+
+def _complete(facts: Sequence[FactSaid], histories: Histories) -> Iterator[list[FactSaid]]:
+    """Families of 3 to 8 things with a name each, of which nothing is contested, updated or unsaid."""
+    everything: dict[str, int] = {}
+    for fact in histories.facts.values():
+        everything[fact.attribute.casefold()] = everything.get(fact.attribute.casefold(), 0) + 1
+    families: dict[str, list[FactSaid]] = {}
+    for said in facts:
+        if said.value.kind in COUNTABLE:
+            families.setdefault(said.fact.attribute.casefold(), []).append(said)
+    for attribute, family in families.items():
+        if 3 <= len(family) <= 8 and len(family) == everything[attribute]:
+            yield family
+
+
+def _same_thing(facts: Sequence[FactSaid]) -> Iterator[tuple[FactSaid, FactSaid]]:
+    """Two amounts of one thing and one unit, such as its budget and its price."""
+    for first, second in combinations(facts, 2):
+        same = first.fact.subject.casefold() == second.fact.subject.casefold()
+        kinds = (first.value.kind, first.value.unit) == (second.value.kind, second.value.unit)
+        if same and kinds and first.value.kind in ADDABLE and first.value.number != second.value.number:
+            yield first, second
+
+
+def _candidate(computation: str, group: Sequence[FactSaid]) -> ProbeCandidate | None:
+    if sessions_of(group) < 2:
+        return None
+    ordered = sorted(group, key=lambda s: s.position)
+    values = [s.value for s in ordered]
+    result = recompute(computation, values)
+    # A total that one of the facts says by itself proves nothing of having added.
+    if any(v.means_same_as(result) for v in values):
+        return None
+    attribute, subjects = ordered[0].fact.attribute, [s.fact.subject for s in ordered]
+    one_attribute = len({s.fact.attribute.casefold() for s in ordered}) == 1
+    names = f"{attribute} of {_listed(subjects)}" if one_attribute else _two_attributes(ordered)
+    return make_candidate(
+        ABILITY,
+        ordered,
+        difficulty=difficulty_by_sessions(sessions_of(ordered)),
+        variety=computation,
+        topic=attribute if computation == "count" else names,
+        summary=f"{computation} of the {names}: {', '.join(v.text for v in values)} give {result.text}",
+        answers=(result, *_distinct(values)) if computation == "count" else (result,),
+        context_values=() if computation == "count" else tuple(values),
+        details=ProbeDetails(
+            variety=computation,
+            computed_from=tuple(v.text for v in values),
+            computation=computation,
+            computed_value=result.text,
+        ),
+    )
+
+
+def _two_attributes(group: Sequence[FactSaid]) -> str:
+    return f"{_listed([s.fact.attribute for s in group])} of {group[0].fact.subject}"
+
+
+def _distinct(values: Sequence[Value]) -> tuple[Value, ...]:
+    return tuple({v.text.casefold(): v for v in values}.values())
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+
+
+def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+    """Return what is wrong with a worded probe, or None."""
+    return run_checks(candidate, reply, (check_form, check_voice, check_values, check_coverage))
+
+
+GENERATOR = AbilityGenerator(ABILITY, "probe_multi_session_reasoning", find_candidates, check)

@@ -1,0 +1,49 @@
+"""From a checked reply to a probe: ids for its nuggets, and for each piece of evidence the nuggets it supports."""
+
+from __future__ import annotations
+
+from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.schemas.calls import ProbeReply
+from longbeam.schemas.probes import Evidence, Nugget, Probe
+
+
+def assemble_probe(candidate: ProbeCandidate, reply: ProbeReply) -> Probe:
+    """Return the probe; evidence is in the order of the conversation, each message and quote once per group."""
+    return Probe(
+        probe_id=candidate.candidate_id,
+        ability=candidate.ability,
+        question=reply.question.strip(),
+        gold_answer=reply.gold_answer.strip(),
+        difficulty=candidate.difficulty,
+        rubric=tuple(
+            Nugget(nugget_id=nugget_id(candidate, i), text=n.text.strip()) for i, n in enumerate(reply.nuggets)
+        ),
+        evidence=_evidence(candidate, reply),
+        bullet_ids=candidate.bullet_ids,
+        fact_ids=candidate.fact_ids,
+        details=candidate.details,
+        rank=candidate.rank,
+    )
+
+
+def nugget_id(candidate: ProbeCandidate, ordinal: int) -> str:
+    """`<probe_id>.n0`."""
+    return f"{candidate.candidate_id}.n{ordinal}"
+
+
+def _evidence(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[Evidence, ...]:
+    supported: dict[tuple[str, str, str, int | None], list[str]] = {}
+    for excerpt, message_key in zip(candidate.excerpts, candidate.message_keys, strict=True):
+        nuggets = [nugget_id(candidate, i) for i, n in enumerate(reply.nuggets) if excerpt.ordinal in n.excerpts]
+        key = (message_key, excerpt.quote, excerpt.part, excerpt.group)
+        supported.setdefault(key, []).extend(nuggets)
+    return tuple(
+        Evidence(
+            message_key=message_key,
+            quote=quote,
+            part=part,
+            group=group,
+            nugget_ids=tuple(sorted(set(nuggets), key=lambda n: int(n.rpartition(".n")[2]))),
+        )
+        for (message_key, quote, part, group), nuggets in supported.items()
+    )

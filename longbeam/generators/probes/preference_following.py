@@ -1,0 +1,80 @@
+"""Preference following: a question that a preference bears on; an evolved preference counts as it last was.
+
+The level is how much conversation lies between the preference and the end; a changed one is hard wherever it stands.
+"""
+
+from __future__ import annotations
+
+from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, make_candidate, thin_out
+from longbeam.generators.probes.checks import (
+    check_coverage,
+    check_form,
+    check_requirement,
+    check_words,
+    run_checks,
+    words_beyond,
+)
+from longbeam.generators.probes.evidence import coverage, find_words
+from longbeam.generators.probes.instruction_following import difficulty_by_age
+from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.schemas.calls import ProbeReply
+from longbeam.schemas.plans import Bullet, BulletKind
+from longbeam.schemas.probes import Difficulty, EvidencePart, ProbeDetails
+
+ABILITY = "preference_following"
+GIVEAWAYS = ("prefer", "preference", "preferences", "favourite", "favorite")
+
+
+def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
+    """Return one candidate per preference that holds at the end of the conversation."""
+    pairs = material.histories.standing(BulletKind.PREFERENCE)
+    found = (_candidate(material, preference, earlier) for preference, earlier in pairs)
+    return thin_out([c for c in found if c is not None], material.total_messages)
+
+
+def _candidate(material: ProbeMaterial, preference: Bullet, earlier: Bullet | None) -> ProbeCandidate | None:
+    said = find_words(material, preference)
+    before = find_words(material, earlier) if earlier is not None else None
+    if said is None or not preference.condition or not preference.requirement:
+        return None
+    if before is not None and before.position >= said.position:
+        return None
+    level = difficulty_by_age(said.position, material.total_messages)
+    evidence = [said] if before is None else [before, said]
+    parts = [EvidencePart.PREFERENCE] if before is None else [EvidencePart.ORIGINAL, EvidencePart.PREFERENCE]
+    return make_candidate(
+        ABILITY,
+        evidence,
+        difficulty=level if before is None else Difficulty.HARD,
+        variety="" if before is None else "evolved",
+        topic=preference.topic,
+        summary=f"{preference.condition}: {preference.requirement}",
+        parts=parts,
+        cited=(len(evidence) - 1,),
+        condition=preference.condition,
+        requirement=preference.requirement,
+        details=ProbeDetails(
+            variety="" if before is None else "evolved",
+            preference=said.quote,
+            old_value=earlier.requirement if before is not None and earlier is not None else "",
+            new_value=preference.requirement if before is not None else "",
+        ),
+    )
+
+
+def check_superseded(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+    """No nugget demands what the user preferred before."""
+    own = words_beyond(candidate.details.old_value, f"{candidate.requirement} {candidate.condition} {candidate.topic}")
+    if not own:
+        return None
+    stale = next((n.text for n in reply.nuggets if coverage(own, n.text) > 0.5), None)
+    return f"nugget {stale[:60]!r} demands what the user no longer prefers" if stale else None
+
+
+def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+    """Return what is wrong with a worded probe, or None."""
+    checks = (check_form, check_coverage, check_requirement, check_superseded, check_words(GIVEAWAYS))
+    return run_checks(candidate, reply, checks)
+
+
+GENERATOR = AbilityGenerator(ABILITY, "probe_preference_following", find_candidates, check)

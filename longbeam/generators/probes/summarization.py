@@ -1,0 +1,88 @@
+"""Summarization: everything that holds of one, two or three things of a narrative, told over several sessions.
+
+Each fact is a nugget with its value at the end of the conversation; contested facts are left out. Difficulty is
+the number of sessions that must be put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from longbeam.generators.probes.candidates import (
+    AbilityGenerator,
+    ProbeCandidate,
+    difficulty_by_sessions,
+    make_candidate,
+    sessions_of,
+    thin_out,
+)
+from longbeam.generators.probes.checks import check_coverage, check_form, check_values, check_voice, run_checks
+from longbeam.generators.probes.evidence import FactSaid, current_facts
+from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.schemas.calls import ProbeReply
+from longbeam.schemas.probes import ProbeDetails
+from longbeam.schemas.values import says
+
+ABILITY = "summarization"
+MIN_MESSAGES, MAX_FACTS = 3, 9
+MAX_THINGS = 3
+
+
+def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
+    """Return a candidate for each thing with enough to tell, and for neighbouring things of a narrative."""
+    things: dict[str, list[FactSaid]] = {}
+    for said in current_facts(material):
+        things.setdefault(said.fact.subject, []).append(said)
+    found = [_candidate(material, group) for group in _groups(things)]
+    return thin_out([c for c in found if c is not None], material.total_messages)
+
+
+def _groups(things: dict[str, list[FactSaid]]) -> Iterator[list[list[FactSaid]]]:
+    by_narrative: dict[str, list[list[FactSaid]]] = {}
+    for facts in things.values():
+        by_narrative.setdefault(facts[0].bullet.narrative, []).append(facts)
+    for size in range(1, MAX_THINGS + 1):
+        for strand in by_narrative.values():
+            for start in range(len(strand) - size + 1):
+                yield strand[start : start + size]
+
+
+def _candidate(material: ProbeMaterial, group: Sequence[Sequence[FactSaid]]) -> ProbeCandidate | None:
+    facts = sorted((said for facts in group for said in facts), key=lambda s: s.position)
+    if len({s.position for s in facts}) < MIN_MESSAGES or len(facts) > MAX_FACTS or sessions_of(facts) < 2:
+        return None
+    subjects = [facts[0].fact.subject for facts in group]
+    topic = subjects[0] if len(subjects) == 1 else f"{', '.join(subjects[:-1])} and {subjects[-1]}"
+    if any(says(topic, s.value) for s in facts):
+        return None
+    past = [v for s in facts for v in material.histories.past_values(s.fact.fact_id)]
+    current = [s.value for s in facts]
+    return make_candidate(
+        ABILITY,
+        facts,
+        difficulty=difficulty_by_sessions(sessions_of(facts)),
+        variety="thing" if len(group) == 1 else "things",
+        topic=topic,
+        summary=f"{topic}: {'; '.join(f'{s.fact.attribute} {s.value.text}' for s in facts)}",
+        answers=tuple(current),
+        # What one fact no longer is another may well be.
+        stale=tuple(v for v in past if not any(v.means_same_as(c) for c in current)),
+        details=ProbeDetails(variety="thing" if len(group) == 1 else "things"),
+    )
+
+
+def check_facts(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+    """Each fact has a nugget of its own that says its value."""
+    for excerpt in candidate.excerpts:
+        own = [n for n in reply.nuggets if excerpt.ordinal in n.excerpts]
+        if excerpt.value is not None and not any(says(n.text, excerpt.value) for n in own):
+            return f"no nugget on excerpt {excerpt.ordinal} says {excerpt.value.text!r}"
+    return None
+
+
+def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+    """Return what is wrong with a worded probe, or None."""
+    return run_checks(candidate, reply, (check_form, check_voice, check_coverage, check_facts, check_values))
+
+
+GENERATOR = AbilityGenerator(ABILITY, "probe_summarization", find_candidates, check)

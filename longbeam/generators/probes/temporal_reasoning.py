@@ -1,0 +1,112 @@
+"""Temporal reasoning: how many days lie between two dates that were said in different messages.
+
+Code computes the days; the question names the two events and no date. Difficulty is the distance between the
+messages, in sessions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+
+from longbeam.generators.probes.candidates import (
+    AbilityGenerator,
+    ProbeCandidate,
+    difficulty_by_gap,
+    make_candidate,
+    thin_out,
+)
+from longbeam.generators.probes.checks import (
+    check_coverage,
+    check_form,
+    check_no_dates,
+    check_values,
+    check_voice,
+    run_checks,
+)
+from longbeam.generators.probes.evidence import FactSaid, find_event_day, settled_facts
+from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.schemas.calls import ProbeReply
+from longbeam.schemas.plans import BulletKind, ValueKind
+from longbeam.schemas.probes import EvidencePart, ProbeDetails
+from longbeam.schemas.values import recompute
+
+ABILITY = "temporal_reasoning"
+MAX_USES = 4
+"""Pairs a date may be part of."""
+ENOUGH = 14
+"""Pairs from which on settled dates alone will do."""
+
+
+def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
+    """Return pairs of dates; those of one thing or one narrative first, because they belong together.
+
+    Days of events that the user only names in telling them come in where settled dates give too few pairs.
+    """
+    facts = [s for s in settled_facts(material) if s.value.kind is ValueKind.DATE and s.value.date is not None]
+    pairs = _pairs(facts)
+    if len(pairs) < ENOUGH:
+        pairs = _pairs(sorted([*facts, *_event_days(material, facts)], key=lambda s: s.position))
+    return thin_out([_candidate(*pair) for pair in pairs], material.total_messages)
+
+
+def _pairs(dated: list[FactSaid]) -> list[tuple[FactSaid, FactSaid]]:
+    uses: Counter[str] = Counter()
+    found: list[tuple[FactSaid, FactSaid]] = []
+    for pair in sorted(combinations(dated, 2), key=_distance):
+        first, second = pair
+        keys = [s.fact.fact_id or s.bullet.bullet_id for s in pair]
+        if first.message.message_key == second.message.message_key or first.value.date == second.value.date:
+            continue
+        if max(uses[key] for key in keys) >= MAX_USES:
+            continue
+        uses.update(keys)
+        found.append(pair)
+    return found
+
+
+def _event_days(material: ProbeMaterial, facts: list[FactSaid]) -> list[FactSaid]:
+    histories = material.histories
+    told = {s.bullet.bullet_id for s in facts} | histories.contested_bullets
+    bullets = (b for b in histories.of_kind(BulletKind.EVENT) if b.bullet_id not in told)
+    found = (find_event_day(material, b) for b in bullets if not histories.facts_of(b.bullet_id))
+    return [event for event in found if event is not None]
+
+
+def _distance(pair: tuple[FactSaid, FactSaid]) -> tuple[int, int, int]:
+    first, second = pair
+    is_other_thing = first.fact.subject.casefold() != second.fact.subject.casefold()
+    is_other_strand = first.bullet.narrative != second.bullet.narrative
+    return int(is_other_thing) + int(is_other_strand), first.position, second.position
+
+
+def _candidate(first: FactSaid, second: FactSaid) -> ProbeCandidate:
+    days = recompute("days_between", [first.value, second.value])
+    names = [f"the {s.fact.attribute} of {s.fact.subject}" for s in (first, second)]
+    details = ProbeDetails(
+        variety="duration",
+        computed_from=(first.value.text, second.value.text),
+        computation="days_between",
+        computed_value=days.text,
+    )
+    return make_candidate(
+        ABILITY,
+        [first, second],
+        difficulty=difficulty_by_gap(first, second),
+        variety="duration",
+        topic=f"{names[0]} and {names[1]}",
+        summary=f"{days.text} between {names[0]} ({first.value.text}) and {names[1]} ({second.value.text})",
+        parts=[EvidencePart.FIRST, EvidencePart.SECOND],
+        answers=(days,),
+        context_values=(first.value, second.value),
+        details=details,
+    )
+
+
+def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+    """Return what is wrong with a worded probe, or None."""
+    checks = (check_form, check_voice, check_values, check_coverage, check_no_dates)
+    return run_checks(candidate, reply, checks)
+
+
+GENERATOR = AbilityGenerator(ABILITY, "probe_temporal_reasoning", find_candidates, check)

@@ -1,0 +1,139 @@
+"""From material to probes: candidates are planned once per ability, then each is worded as a unit of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from longbeam.errors import ProviderError
+from longbeam.generators.probes.candidates import ProbeAsker, ProbeCandidate
+from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.generators.probes.nuggets import assemble_probe
+from longbeam.generators.probes.registry import generator_for
+from longbeam.schemas.calls import CandidateOption, CandidatesInputs, CandidatesReply, ProbeInputs, ProbeReply
+from longbeam.schemas.conversation import ConversationHead
+from longbeam.schemas.probes import Probe
+from longbeam.schemas.spec import Role
+
+CHOICE_PROMPT = "probe_candidates"
+DEFAULT_COUNT = 12
+"""Candidates worded per ability: at least eight checked ones are to be left."""
+
+
+@dataclass(frozen=True)
+class ProbeFailure:
+    """A candidate that could not be worded, and why."""
+
+    candidate_id: str
+    message: str
+
+
+@dataclass(frozen=True)
+class WrittenProbes:
+    """Probes of one ability, best first, and the candidates that failed."""
+
+    probes: tuple[Probe, ...]
+    failures: tuple[ProbeFailure, ...]
+
+
+def planning_prompts(ability: str) -> tuple[str, ...]:
+    """Prompts that `plan_candidates` may use; part of its unit's fingerprint."""
+    generator = generator_for(ability)
+    return (generator.prompt_id,) if generator.draft else (CHOICE_PROMPT,)
+
+
+def writing_prompts(ability: str) -> tuple[str, ...]:
+    """Prompts that `write_probe` may use; part of its unit's fingerprint."""
+    generator = generator_for(ability)
+    return () if generator.word else (generator.prompt_id,)
+
+
+async def plan_candidates(
+    asker: ProbeAsker, material: ProbeMaterial, ability: str, count: int = DEFAULT_COUNT
+) -> list[ProbeCandidate]:
+    """Return up to `count` candidates of an ability, ranked; the model chooses where code finds more.
+
+    Fewer, or none, come back where the ledger holds fewer. Raises ReplyError when the model's choice does not fit.
+    """
+    generator = generator_for(ability)
+    if generator.draft is not None:
+        return await generator.draft(asker, material, count)
+    pool = generator.candidates(material)
+    chosen = pool if len(pool) <= count else await _choose(asker, material.head, ability, pool, count)
+    return [c.model_copy(update={"rank": rank}) for rank, c in enumerate(chosen)]
+
+
+async def _choose(
+    asker: ProbeAsker, head: ConversationHead, ability: str, pool: Sequence[ProbeCandidate], count: int
+) -> list[ProbeCandidate]:
+    by_id = {c.candidate_id: c for c in pool}
+
+    def check(reply: CandidatesReply) -> str | None:
+        if unknown := [i for i in reply.chosen if i not in by_id]:
+            return f"{unknown[0]!r} is no candidate; there are {', '.join(by_id)}"
+        if len(set(reply.chosen)) != len(reply.chosen):
+            return "a candidate is chosen twice"
+        return None if len(reply.chosen) == count else f"{len(reply.chosen)} are chosen; exactly {count} are asked for"
+
+    options = tuple(
+        CandidateOption(candidate_id=c.candidate_id, difficulty=c.difficulty, summary=c.summary) for c in pool
+    )
+    inputs = CandidatesInputs(ability=ability, title=head.seed.title, options=options, count=count)
+    reply = await asker.structured(CHOICE_PROMPT, inputs, role=Role.PROBER, place="choice", check=check)
+    return [by_id[i] for i in reply.chosen]
+
+
+async def write_probe(asker: ProbeAsker, head: ConversationHead, candidate: ProbeCandidate) -> Probe:
+    """Return the probe of one candidate; raises ReplyError when no wording passes the ability's checks."""
+    generator = generator_for(candidate.ability)
+    if generator.word is not None:
+        return assemble_probe(candidate, generator.word(candidate))
+    check = partial(generator.check, candidate)
+    reply: ProbeReply = await asker.structured(
+        generator.prompt_id,
+        probe_inputs(head, candidate),
+        role=Role.PROBER,
+        place=candidate.candidate_id,
+        check=check,
+    )
+    return assemble_probe(candidate, reply)
+
+
+def probe_inputs(head: ConversationHead, candidate: ProbeCandidate) -> ProbeInputs:
+    """What the model is told of a candidate."""
+    return ProbeInputs(
+        ability=candidate.ability,
+        difficulty=candidate.difficulty,
+        variety=candidate.variety,
+        category=head.seed.category,
+        title=head.seed.title,
+        excerpts=candidate.excerpts,
+        topic=candidate.topic,
+        computed_value=candidate.details.computed_value,
+        condition=candidate.condition,
+        requirement=candidate.requirement,
+        items=candidate.items,
+    )
+
+
+async def write_probes(
+    asker: ProbeAsker, material: ProbeMaterial, ability: str, *, count: int = DEFAULT_COUNT
+) -> WrittenProbes:
+    """Plan and word an ability's candidates at the same time; one that fails does not stop the others."""
+    candidates = await plan_candidates(asker, material, ability, count)
+    results = await asyncio.gather(*(_write_or_fail(asker, material.head, c) for c in candidates))
+    return WrittenProbes(
+        probes=tuple(r for r in results if isinstance(r, Probe)),
+        failures=tuple(r for r in results if isinstance(r, ProbeFailure)),
+    )
+
+
+async def _write_or_fail(
+    asker: ProbeAsker, head: ConversationHead, candidate: ProbeCandidate
+) -> Probe | ProbeFailure:
+    try:
+        return await write_probe(asker, head, candidate)
+    except ProviderError as exc:
+        return ProbeFailure(candidate.candidate_id, str(exc))
