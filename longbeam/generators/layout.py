@@ -27,8 +27,8 @@ class Layout(Record):
     """Before augmentation; introduction and preferences included."""
     batches: int = Field(ge=1)
     """K: groups of neighbouring bullets per sub-plan, never more than there are bullets."""
-    questions_per_batch: int = Field(ge=1)
-    """I."""
+    questions: int = Field(ge=1)
+    """I: main questions per batch."""
     special_per_kind: int = Field(ge=1)
     """Updates, instructions and contradictions of each kind that augmentation adds to a sub-plan."""
 
@@ -40,7 +40,7 @@ class Layout(Record):
     @property
     def ordinary_questions(self) -> int:
         """N x K x I: main questions of the whole plan that voice ordinary bullets."""
-        return self.sub_plans * self.batches * self.questions_per_batch
+        return self.sub_plans * self.batches * self.questions
 
     @property
     def special_bullets(self) -> int:
@@ -125,7 +125,7 @@ def layout_for(length: int, category: Category) -> Layout:
         sub_plans=sub_plans,
         bullets_per_sub_plan=_between(length, low, high, low.bullets, high.bullets),
         batches=_ceil_div(questions, high.per_batch),
-        questions_per_batch=high.per_batch,
+        questions=high.per_batch,
         special_per_kind=_ceil_div(POOL_PER_KIND, sub_plans),
     )
 

@@ -35,11 +35,11 @@ _LEAST_DAYS_PER_SUB_PLAN = 3
 
 @lru_cache(maxsize=1)
 def load_catalogue() -> tuple[Seed, ...]:
-    """Return the built-in seeds, at least five per domain, in the order of `Domain`."""
-    seeds, warnings = parse_seeds(CATALOGUE.read_text(encoding="utf-8"), name=CATALOGUE.name)
+    """Return the built-in seeds, at least five per domain."""
+    seeds, warnings = parse_seeds(CATALOGUE.read_text(encoding="utf-8"), name=CATALOGUE.name, source="catalogue")
     if warnings:
         raise ValueError(f"the built-in catalogue has faults: {warnings[0]}")
-    return tuple(seed.model_copy(update={"source": "catalogue"}) for seed in seeds)
+    return tuple(seeds)
 
 
 def seeds_for(spec: BenchmarkSpec, count: int) -> tuple[list[Seed], list[str]]:

@@ -81,15 +81,19 @@ def read_seeds_file(path: Path) -> tuple[list[Seed], list[str]]:
     return parse_seeds(text, name=str(path))
 
 
-def parse_seeds(text: str, *, name: str) -> tuple[list[Seed], list[str]]:
-    """Return the seeds and warnings of a seeds file's text; `name` stands for the file in messages."""
+def parse_seeds(text: str, *, name: str, source: str | None = None) -> tuple[list[Seed], list[str]]:
+    """Return the seeds and warnings of a seeds file's text.
+
+    `name` stands for the file in messages. `source` is written into every seed in place of the file's name and
+    the entry's id.
+    """
     entries = _load_entries(text, name)
     warnings: list[str] = []
     seeds: list[Seed] = []
     numbers: dict[str, int] = {}
     for number, entry in enumerate(entries, start=1):
         parser = _EntryParser(entry, f"seeds file {name!r}: entry {number}", warnings)
-        seed = parser.parse(f"{Path(name).name}#{parser.entry_id(number)}")
+        seed = parser.parse(source or f"{Path(name).name}#{parser.entry_id(number)}")
         key = seed.title.casefold()
         if key in numbers:
             parser.refuse("title", seed.title, f"titles that differ; entry {numbers[key]} has the same")
@@ -230,14 +234,16 @@ class _EntryParser:
 
 
 def _describe(value: object) -> str:
-    names = {dict: "an object", list: "a list", str: "text", bool: "a truth value", type(None): "null"}
-    kind = names.get(type(value), "a number")
+    """The kind of a JSON value, and the value itself if it is short."""
+    if value is None:
+        return "null"
     if isinstance(value, (dict, list)):
-        return kind if value else f"an empty {kind.split()[-1]}"
-    # ascii(): a lone surrogate in a message could not be printed.
-    shown = (
-        ascii(value) if isinstance(value, str) and not value.isprintable() else json.dumps(value, ensure_ascii=False)
-    )
+        kind = "object" if isinstance(value, dict) else "list"
+        return f"{'a' if kind == 'list' and value else 'an'} {kind if value else 'empty ' + kind}"
+    kind = {str: "text", bool: "a truth value"}.get(type(value), "a number")
+    # Escaped unless printable: half a surrogate pair in a message could not be printed.
+    is_printable = not isinstance(value, str) or value.isprintable()
+    shown = json.dumps(value, ensure_ascii=not is_printable)
     return f"{kind} {shown if len(shown) <= 60 else shown[:57] + '...'}"
 
 

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import random
+from itertools import permutations
+
+from faker import Faker
+
+from longbeam.generators.profiles import MBTI_TRAITS, cities, draw_profile, first_names, professions
+from longbeam.schemas.people import Gender
+
+
+def test_ten_thousand_personas_share_no_name_and_no_city_with_profession() -> None:
+    # 10,000 is the most conversations that a spec may ask for
+    people = [draw_profile(5, index) for index in range(10_000)]
+
+    assert len({p.name for p in people}) == 10_000
+    assert len({(p.city, p.profession) for p in people}) == 10_000
+    assert {p.age for p in people} == set(range(20, 71))
+    assert 4_700 < sum(p.gender is Gender.FEMALE for p in people) < 5_300
+
+
+def test_the_first_hundred_and_sixty_share_nothing() -> None:
+    people = [draw_profile(0, index) for index in range(160)]
+
+    for field in ("name", "first_name", "city", "profession"):
+        assert len({getattr(p, field) for p in people}) == 160
+    assert len({p.name.removeprefix(p.first_name) for p in people}) == 160
+
+
+def test_a_persona_is_a_pure_function_of_seed_and_index() -> None:
+    alone = draw_profile(3, 41)
+    for index in (99, 0, 7):
+        draw_profile(3, index)
+    random.seed(1)
+    Faker.seed(1)
+
+    assert draw_profile(3, 41) == alone
+    assert draw_profile(4, 41) != alone
+
+
+def test_drawing_leaves_the_shared_generators_alone() -> None:
+    random.seed(8)
+    before = random.getstate()
+
+    draw_profile(11, 0)
+
+    assert random.getstate() == before
+
+
+def test_mbti_is_six_of_sixteen() -> None:
+    letters = {a + b + c + d for a in "EI" for b in "SN" for c in "TF" for d in "JP"}
+    composites = {draw_profile(0, index).mbti for index in range(200)}
+
+    assert set(MBTI_TRAITS) == letters
+    assert len(set(MBTI_TRAITS.values())) == 16
+    assert all(len(set(c)) == 6 and list(c) == sorted(c) and set(c) <= letters for c in composites)
+    # of 8,008 composites; 200 draws collide about 200 * 199 / 2 / 8,008 = 2.5 times
+    assert len(composites) > 185
+
+
+def test_first_names_belong_to_one_gender_and_are_no_city_or_common_word() -> None:
+    for own, other in permutations(Gender):
+        names = set(first_names(own))
+        assert len(names) > 160
+        assert not names & set(first_names(other))
+        assert not names & {city for city, _ in cities()}
+        assert not names & {"April", "Mark", "Grant", "Will", "May"}
+
+
+def test_cities_are_many_and_each_stands_once() -> None:
+    assert len(cities()) >= 150
+    assert len({city for city, _ in cities()}) == len(cities())
+    assert ("Bristol", "United Kingdom") in cities()
+
+
+def test_professions_read_well_within_a_sentence() -> None:
+    assert len(professions()) > 300
+    assert {"software engineer", "IT consultant", "primary school teacher"} <= set(professions())
+    assert not [p for p in professions() if "," in p or "/" in p or "(" in p or (p == p.title() and " " in p)]
+
+
+def test_ages_fit_the_profession() -> None:
+    people = [draw_profile(2, index) for index in range(3_000)]
+
+    assert min(p.age for p in people if "surgeon" in p.profession and "tree" not in p.profession) >= 30
+    assert min(p.age for p in people if "engineer" in p.profession) >= 24
+    assert max(p.age for p in people if p.profession in ("firefighter", "dancer", "police officer")) <= 58
