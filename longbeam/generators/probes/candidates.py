@@ -18,6 +18,7 @@ from longbeam.schemas.calls import Excerpt, ProbeReply, PromptInputs
 from longbeam.schemas.plans import Value
 from longbeam.schemas.probes import Difficulty, EvidencePart, ProbeDetails
 from longbeam.schemas.spec import Role
+from longbeam.schemas.values import says
 
 POOL = 24
 """Candidates of one ability that are offered to the model; about twice what is kept."""
@@ -123,8 +124,7 @@ def make_candidate(
         message_keys=tuple(s.message.message_key for s, _ in ordered),
         positions=tuple(s.position for s, _ in ordered),
         bullet_ids=tuple(dict.fromkeys(s.bullet.bullet_id for s, _ in ordered)),
-        fact_ids=tuple(dict.fromkeys(facts)),
-        **{"cited": tuple(range(len(ordered))), **fields},
+        **{"cited": tuple(range(len(ordered))), "fact_ids": tuple(dict.fromkeys(facts)), **fields},
     )
 
 
@@ -160,9 +160,10 @@ def thin_out(
 ) -> list[ProbeCandidate]:
     """Return up to `limit` candidates, numbered: spread over facts, difficulties and the conversation's deciles.
 
-    Greedy and deterministic; of equally good ones the earlier is taken.
+    Greedy and deterministic; of equally good ones the earlier is taken. A candidate is left out when a question
+    could not name what it is about without saying an answer ("the version 2 rollout" has version 2).
     """
-    left = list(candidates)
+    left = [c for c in candidates if not _gives_itself_away(c)]
     taken: list[ProbeCandidate] = []
     uses: Counter[str] = Counter()
     levels: Counter[str] = Counter()
@@ -177,6 +178,12 @@ def thin_out(
     return [
         c.model_copy(update={"candidate_id": f"{c.ability}.{i}"}) for i, c in enumerate(taken)
     ]
+
+
+def _gives_itself_away(candidate: ProbeCandidate) -> bool:
+    names = [candidate.topic, *(name for e in candidate.excerpts for name in (e.subject, e.attribute))]
+    values = (*candidate.answers, *candidate.context_values, *candidate.stale)
+    return any(says(name, value) for value in values for name in names)
 
 
 def _crowding(

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.evidence import coverage
 from longbeam.schemas.calls import NuggetDraft, ProbeReply
-from longbeam.schemas.plans import Value, ValueKind
+from longbeam.schemas.plans import ValueKind
 from longbeam.schemas.values import extract_values, says
 
 Check = Callable[[ProbeCandidate, ProbeReply], str | None]
 
 MAX_NUGGETS = 12
-MAX_NUGGET_WORDS = 40
+MAX_NUGGET_WORDS = 60
 MAX_QUESTION_WORDS = 70
 _QUOTED = re.compile(r"[\"“][^\"”]*[\"”]")
 _USERS_VOICE = re.compile(
@@ -137,11 +137,6 @@ def check_requirement(candidate: ProbeCandidate, reply: ProbeReply) -> str | Non
 def words_beyond(text: str, known: str) -> str:
     """Return the words of a text that another does not have."""
     return " ".join(w for w in re.findall(r"[^\W_]+", text) if coverage(w, known) < 1)
-
-
-def gives_itself_away(value: Value, *names: str) -> bool:
-    """Whether what a question must name says the answer already."""
-    return any(says(name, value) for name in names)
 
 
 def neutral(phrase: str) -> str:

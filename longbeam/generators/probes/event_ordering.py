@@ -20,7 +20,7 @@ from longbeam.generators.probes.candidates import (
     thin_out,
 )
 from longbeam.generators.probes.checks import check_form, check_voice, neutral, run_checks
-from longbeam.generators.probes.evidence import Said, coverage, find_words
+from longbeam.generators.probes.evidence import Said, coverage, find_words, words_of
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.schemas.calls import ProbeReply
 from longbeam.schemas.plans import BulletKind
@@ -49,12 +49,17 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
 
 
 def _first_mentions(material: ProbeMaterial) -> list[Said]:
-    """Return each topic where it is first voiced, in the order of the conversation."""
-    mentions: dict[str, Said] = {}
+    """Return each topic where it is first voiced, in the order of the conversation.
+
+    A topic whose words are all in another's ("the kitchen", "the inspection of the kitchen") is the same topic.
+    """
     # A contested statement still brings its topic up, so it counts here.
     said = (find_words(material, b) for kind in _TOLD for b in material.histories.of_kind(kind))
+    mentions: dict[frozenset[str], Said] = {}
     for mention in sorted((s for s in said if s is not None), key=lambda s: s.position):
-        mentions.setdefault(neutral(mention.bullet.topic).casefold(), mention)
+        topic = words_of(mention.bullet.topic)
+        if topic and not any(topic <= known or known <= topic for known in mentions):
+            mentions[topic] = mention
     return list(mentions.values())
 
 
@@ -74,13 +79,8 @@ def _of_theme(theme: str, mentions: Sequence[Said]) -> Iterator[ProbeCandidate]:
         items = apart[:length]
         # What follows the last item must be later; what shares a message with an item would make it ambiguous.
         same = {s.position for s in mentions if s not in items and s.position <= items[-1].position}
-        if not same and sessions_of(items) >= 2 and _are_distinct([s.bullet.topic for s in items]):
+        if not same and sessions_of(items) >= 2:
             yield _candidate(theme, items, "all" if length == len(mentions) else "first")
-
-
-def _are_distinct(topics: Sequence[str]) -> bool:
-    names = [neutral(t).casefold() for t in topics]
-    return not any(a in b or b in a for a, b in combinations(names, 2))
 
 
 def _candidate(theme: str, items: Sequence[Said], variety: str) -> ProbeCandidate:

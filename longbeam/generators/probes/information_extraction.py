@@ -14,7 +14,6 @@ from longbeam.generators.probes.checks import (
     check_form,
     check_values,
     check_voice,
-    gives_itself_away,
     neutral,
     run_checks,
 )
@@ -30,7 +29,7 @@ MAX_PAIRS = 3
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return candidates of all three levels."""
-    facts = [s for s in settled_facts(material) if _can_be_asked(s)]
+    facts = list(settled_facts(material))
     by_subject: dict[str, list[FactSaid]] = {}
     for said in facts:
         by_subject.setdefault(said.fact.subject.casefold(), []).append(said)
@@ -41,11 +40,6 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
         # Each fact of a thing is asked for once, with the next one as the clue.
         found += [_indirect(a, b) for a, b in zip(group, group[1:] + group[:1], strict=True) if _is_clue(b, a, facts)]
     return thin_out(found, material.total_messages)
-
-
-def _can_be_asked(said: FactSaid) -> bool:
-    fact, value = said.fact, said.value
-    return not gives_itself_away(value, fact.subject, fact.attribute)
 
 
 def _is_clue(clue: FactSaid, asked: FactSaid, facts: list[FactSaid]) -> bool:

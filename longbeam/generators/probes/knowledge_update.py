@@ -18,7 +18,6 @@ from longbeam.generators.probes.checks import (
     check_values,
     check_voice,
     check_words,
-    gives_itself_away,
     run_checks,
 )
 from longbeam.generators.probes.evidence import find_value
@@ -38,8 +37,6 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
         fact = histories.facts[fact_id]
         old, new = find_value(material, fact, original), find_value(material, fact, updated)
         if old is None or new is None or old.position >= new.position:
-            continue
-        if gives_itself_away(new.value, fact.subject, fact.attribute):
             continue
         found.append(
             make_candidate(

@@ -32,24 +32,29 @@ class WordIndex:
     def __init__(self) -> None:
         self._postings: dict[str, array[int]] = {}
         self._keys: list[str] = []
+        self._holders: dict[str, frozenset[int]] = {}
 
     def add(self, message: Message) -> None:
         """Index the next message."""
         ordinal = len(self._keys)
         self._keys.append(message.message_key)
-        for word in sorted(set(_WORD.findall(message.content.casefold()))):
+        for word in set(_WORD.findall(message.content.casefold())):
             self._postings.setdefault(word, array("I")).append(ordinal)
+        self._holders.clear()
 
     def search(self, terms: Sequence[str]) -> list[str]:
         """Return the keys of the messages that hold every word of every term; all of them for no words."""
-        found = set(range(len(self._keys)))
+        found = frozenset(range(len(self._keys)))
         for word in dict.fromkeys(w for term in terms for w in _WORD.findall(term.casefold())):
-            holders: set[int] = set()
-            for indexed, ordinals in self._postings.items():
-                if word in indexed:
-                    holders.update(ordinals)
-            found &= holders
+            found &= self._messages_with(word)
         return [self._keys[i] for i in sorted(found)]
+
+    def _messages_with(self, word: str) -> frozenset[int]:
+        # Names and topics recur from search to search; a scan of the vocabulary takes some milliseconds.
+        if word not in self._holders:
+            longer = (ordinals for indexed, ordinals in self._postings.items() if word in indexed)
+            self._holders[word] = frozenset(i for ordinals in longer for i in ordinals)
+        return self._holders[word]
 
 
 @dataclass(frozen=True)

@@ -53,8 +53,6 @@ def _candidate(material: ProbeMaterial, group: Sequence[Sequence[FactSaid]]) -> 
         return None
     subjects = [facts[0].fact.subject for facts in group]
     topic = subjects[0] if len(subjects) == 1 else f"{', '.join(subjects[:-1])} and {subjects[-1]}"
-    if any(says(topic, s.value) for s in facts):
-        return None
     past = [v for s in facts for v in material.histories.past_values(s.fact.fact_id)]
     current = [s.value for s in facts]
     return make_candidate(
