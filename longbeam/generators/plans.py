@@ -99,7 +99,7 @@ def bullet_counts(layout: Layout, stage_index: int) -> dict[str, int]:
     The introduction stands in the first stage only. BEAM asks for one preference and two or three
     relationship bullets; ours are as many preferences as the probe pool needs.
     """
-    preferences = layout.special_per_kind
+    preferences = layout.preferences_per_sub_plan
     relationships = max(1, min(3, layout.bullets_per_sub_plan // 7))
     introduction = int(stage_index == 0)
     events = layout.bullets_per_sub_plan - preferences - relationships - introduction

@@ -1,0 +1,441 @@
+"""Blocks of a reply: each is a paragraph, list, table, code or worked problem about one thing.
+
+Every block varies its words and its form by the generator it is given, and says the user's own values where it
+has them. Templates in this file are for any domain; what is said about the subject comes from the packs.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+import re
+from collections.abc import Iterator
+
+from longbeam.models.offline.arithmetic import evaluate
+from longbeam.models.offline.language import advice, fill, lower_first, upper_first
+from longbeam.models.offline.packs import Card, Option, Pack, Problem, Snippet, Standing, Thread
+from longbeam.models.offline.turns import filled_code, shown_values
+from longbeam.schemas import values
+from longbeam.schemas.calls import BulletBrief, LedgerLine
+from longbeam.schemas.plans import Bullet, BulletKind, ValueKind
+
+
+def shortened(text: str, room: int) -> str:
+    """As many whole lines or sentences of a block as fit; empty if none does. Code and tables are taken whole."""
+    if len(text) <= room:
+        return text
+    if "```" in text or text.lstrip().startswith("|") or "\n|" in text:
+        return ""
+    if "\n" in text:
+        lines = text.split("\n")
+        kept: list[str] = []
+        for line in lines:
+            if sum(len(k) + 1 for k in kept) + len(line) > room:
+                break
+            kept.append(line)
+        body = [k for k in kept if k.strip()]
+        return "\n".join(kept).rstrip() if len(body) > 1 else ""
+    kept_, used = [], 0
+    for sentence in re.split(r"(?<=[.!?]) (?=[A-Z])", text):
+        if used + len(sentence) > room:
+            break
+        kept_.append(sentence)
+        used += len(sentence) + 1
+    return " ".join(kept_)
+
+
+# --- openings -----------------------------------------------------------------------------------------------
+
+_UPDATE = (
+    "Noted: the {attribute} for {it} is {new}.",
+    "Then we work with {new} as the {attribute} for {it}.",
+    "{new} it is, then, for the {attribute} of {it}.",
+    "All right, {new} replaces what we had as the {attribute} for {it}.",
+    "Thanks for telling me. From here on I take the {attribute} of {it} to be {new}.",
+)
+_WISH = (
+    "Understood, and I will keep to it.",
+    "That is easy to do, and I will.",
+    "Good to know; I will hold on to that.",
+    "Fine, that is how we do it from here on.",
+    "Thank you for saying so. I will stick to it.",
+    "Agreed. Remind me if I ever slip.",
+)
+_INTRODUCTION = (
+    "Nice to meet you, {name}. That is a good deal to start from.",
+    "Welcome, {name}, and thank you for the background; it helps me to be specific.",
+    "Good to meet you, {name}. Let me take your question first and the rest as it comes.",
+)
+_DENIAL = (
+    "Then let us take {it} from the beginning.",
+    "In that case, here is how I would approach {it}.",
+    "All right. For {it}, the first steps matter more than the clever ones.",
+    "Let us look at {it} with fresh eyes, then.",
+)
+_DATE = (
+    "{value} is {distance}, so there is {room} for {it}.",
+    "Counting from today, {value} leaves you {days}.",
+    "You have {days} until {value}. For {it} that is {room}.",
+    "Between now and {value} lie {days}, which decides the order of things on {it}.",
+)
+_PAST = (
+    "That was {days} ago, so it is still fresh enough to learn from.",
+    "Since {value}, {days} have gone by; that is long enough to see what holds.",
+)
+_AMOUNT = (
+    "{value} is a figure one can work with for the {attribute}.",
+    "With {value} as the {attribute}, {it} stays within sight of what is reasonable.",
+    "Let us take {value} as given for the {attribute} and see what follows for {it}.",
+    "The {attribute} of {value} tells me roughly how large {it} is.",
+    "{value} for the {attribute} sounds like you have thought about it.",
+)
+_NAMED = (
+    "{value} as the {attribute} settles one question about {it} at least.",
+    "So the {attribute} is {value}. That narrows things down for {it}.",
+    "{value} is a sensible {attribute} for {it}.",
+    "Good, with {value} as the {attribute} I can be more specific about {it}.",
+)
+_PLAIN = (
+    "That is a fair question about {it}.",
+    "The short answer for {it}: yes, it can be done, in small steps.",
+    "Let us sort out {it} one thing at a time.",
+    "With {it}, the order matters more than the effort.",
+    "I would look at {it} from the end: what must be true when it is done?",
+    "It sounds as if {it} takes up more of your mind than of your time.",
+    "There are two or three things about {it} that make all the difference.",
+    "{it} is one of those matters where a bit of method saves a lot of worry.",
+    "Happy to go through {it} with you.",
+    "Here is what I would do about {it} in your place.",
+    "You are asking about {it} at the right moment.",
+    "Most people make {it} harder than it needs to be.",
+)
+
+
+def opening(brief: BulletBrief | None, thing: str, today: dt.date, rng: random.Random) -> str:
+    """One or two sentences that take up what the user has said."""
+    if brief is None:
+        return fill(rng.choice(_PLAIN), {"it": thing})
+    kind = brief.bullet.kind
+    if kind is BulletKind.INTRODUCTION:
+        name = next((f.value.text for f in brief.facts if f.attribute == "full name" and f.value), "")
+        return rng.choice(_INTRODUCTION).format(name=name.split(" ")[0] or "and welcome")
+    if kind in {BulletKind.INSTRUCTION, BulletKind.PREFERENCE}:
+        return rng.choice(_WISH)
+    if kind is BulletKind.CONTRADICTION:
+        return fill(rng.choice(_DENIAL), {"it": thing})
+    lines = [line for line in brief.facts if line.value is not None]
+    if not lines:
+        return fill(rng.choice(_PLAIN), {"it": thing})
+    line = rng.choice(lines)
+    if kind is BulletKind.UPDATE and line.value is not None:
+        fields = {"it": thing, "attribute": line.attribute, "new": line.value.text}
+        return fill(rng.choice(_UPDATE), fields)
+    return about_value(line, thing, today, rng)
+
+
+def about_value(line: LedgerLine, thing: str, today: dt.date, rng: random.Random) -> str:
+    """A sentence that does something with one of the user's values."""
+    value = line.value
+    assert value is not None
+    fields = {"it": thing, "attribute": line.attribute, "value": value.text}
+    if value.kind is ValueKind.DATE and value.date is not None:
+        days = (value.date - today).days
+        if days > 0:
+            fields |= {
+                "days": f"{days} days" if days != 1 else "one day",
+                "distance": f"{days} days away" if days != 1 else "tomorrow",
+                "room": "enough room" if days > 20 else "room for the essentials" if days > 9 else "not much slack",
+            }
+            return fill(rng.choice(_DATE), fields)
+        fields["days"] = f"{-days} days" if days < -1 else "a day" if days == -1 else "no more than hours"
+        return upper_first(rng.choice(_PAST).format(**fields))
+    pool = _NAMED if value.number is None else _AMOUNT
+    return fill(upper_first(rng.choice(pool)), fields)
+
+
+def after_answer(answer: str, thing: str, rng: random.Random) -> str:
+    """What an assistant says once it has been told."""
+    return fill(
+        rng.choice(
+            (
+                "Thanks, that tells me what to leave out.",
+                "That helps. It changes the order a little for {it}.",
+                "Good, then we can be more definite about {it}.",
+                "All right, with that I would put it like this.",
+                "Thank you. Then {it} looks simpler than I feared.",
+                "In that case I would shift the weight a little.",
+                "That is what I needed to know about {it}.",
+                "Okay. Then here is the version that fits you.",
+            )
+        ),
+        {"it": thing},
+    )
+
+
+# --- advice ---------------------------------------------------------------------------------------------------
+
+_HEADS = (
+    "**{About}**", "### {About}", "On {about}:", "Here is how I would go about {about}:", "**{About}, step by step**",
+    "A word on {about}:", "For {about}, this is what counts:", "### A plan for {about}", "What matters with {about}:",
+)  # fmt: skip
+_LEADS = (
+    "There is a neighbouring question, {about}.", "Connected with this: {about}.", "It also touches {about}.",
+    "While you are at it, think of {about}.", "And so that nothing falls between two chairs, {about}:",
+    "One step further lies {about}.", "The next thing that will come up is {about}.", "Do not forget {about}.",
+)  # fmt: skip
+
+
+def points_block(card: Card, fields: dict[str, str], rng: random.Random, *, lead: bool = False) -> str:
+    """A card's points, as numbered list, bullets with bold beginnings, checklist or prose."""
+    points = list(card.points)
+    rng.shuffle(points)
+    about = fill(lower_first(card.about), fields)
+    about = lower_first(about)
+    head = rng.choice(_LEADS if lead else _HEADS).format(about=about, About=upper_first(about))
+    texts = [advice(fill_low(p.do, fields), fill_low(p.why, fields), fill(p.how, fields), rng) for p in points]
+    form = rng.choice(("numbers", "bullets", "prose", "bold", "checklist", "numbers", "prose"))
+    if form == "numbers":
+        body = "\n".join(f"{i}. {t}" for i, t in enumerate(texts, 1))
+    elif form == "bullets":
+        body = "\n".join(f"- {t}" for t in texts)
+    elif form == "bold":
+        body = "\n".join(
+            f"- **{upper_first(fill_low(p.do, fields))}.** {upper_first(fill_low(p.why, fields))}. {fill(p.how, fields)}"
+            for p in points
+        )
+    elif form == "checklist":
+        body = "\n".join(f"- [ ] {upper_first(fill_low(p.do, fields))}\n  {fill(p.how, fields)}" for p in points)
+    else:
+        return f"{head}\n\n{' '.join(texts)}" if not lead else f"{head} {' '.join(texts)}"
+    return f"{head}\n\n{body}"
+
+
+def fill_low(template: str, fields: dict[str, str]) -> str:
+    """Fill a clause that does not begin a sentence."""
+    return lower_first(template.format(**fields))
+
+
+def watch_block(card: Card, fields: dict[str, str], rng: random.Random) -> str:
+    """What goes wrong."""
+    texts = [fill(t, fields) for t in card.watch]
+    rng.shuffle(texts)
+    head = rng.choice(("A warning: ", "Be careful here. ", "What usually goes wrong: ", "", "Two traps: ", "Mind this: "))
+    if len(texts) != 2 and head == "Two traps: ":
+        head = "Some traps: "
+    return head + " ".join(texts)
+
+
+def check_block(card: Card, fields: dict[str, str], rng: random.Random) -> str:
+    """How one knows that it worked."""
+    texts = [fill(t, fields) for t in card.check]
+    rng.shuffle(texts)
+    head = rng.choice(("", "How you can tell that it works: ", "You are done when this is true: ", "As a test: ", ""))
+    if head and rng.random() < 0.4:
+        return head.strip() + "\n\n" + "\n".join(f"- {t}" for t in texts)
+    return head + " ".join(texts)
+
+
+def neighbour_block(thread: Thread, card: Card, rng: random.Random) -> str:
+    """A look at another strand of the story."""
+    thing = rng.choice(thread.things) if thread.things else "this part"
+    point = rng.choice(card.points)
+    fields = {"it": thing}
+    text = advice(fill_low(point.do, fields), fill_low(point.why, fields), fill(point.how, fields), rng)
+    about = lower_first(fill(lower_first(card.about), fields))
+    head = rng.choice(("The same thinking helps with {about}.", "I would treat {about} alike.", "A side note on {about}:"))
+    return f"{head.format(about=about)} {text}"
+
+
+# --- tables and drafts ----------------------------------------------------------------------------------------
+
+
+def options_table(thread: Thread, fields: dict[str, str], rng: random.Random) -> str:
+    """The thread's ways compared."""
+    options: list[Option] = list(thread.options)
+    rng.shuffle(options)
+    lead = rng.choice(
+        ("Your options side by side:", "To compare the ways you have:", "Here is how the ways differ:", "A small comparison:")
+    )
+    rows = [
+        f"| {upper_first(fill_low(o.name, fields))} | {fill_low(o.good, fields)} | {fill_low(o.bad, fields)} |"
+        for o in options
+    ]
+    pick = rng.choice(options)
+    verdict = rng.choice(("I lean towards {name}, {fits}.", "For you I would take {name}, {fits}.", "{Name} is right {fits}."))
+    name = fill_low(pick.name, fields)
+    closing_ = verdict.format(name=name, Name=upper_first(name), fits=fill_low(pick.fits, fields).rstrip("."))
+    table = "\n".join(["| Way | In its favour | Against it |", "| --- | --- | --- |", *rows])
+    return f"{lead}\n\n{table}\n\n{closing_}"
+
+
+def schedule_block(card: Card, fields: dict[str, str], today: dt.date, brief: BulletBrief | None, rng: random.Random) -> str:
+    """A card's points laid over the days that are left."""
+    due = next(
+        (f.value.date for f in (brief.facts if brief else ()) if f.value and f.value.date and f.value.date > today), None
+    )
+    room = (due - today).days if due else rng.randint(9, 24)
+    points = list(card.points)
+    if room < len(points):
+        return ""
+    rows = []
+    for i, point in enumerate(points):
+        day = today + dt.timedelta(days=max(1, room * (i + 1) // (len(points) + 1)))
+        rows.append(
+            f"| {values.weekday(day)}, {values.format_date(day, with_year=False)} | {upper_first(fill_low(point.do, fields))} |"
+        )
+    lead = rng.choice(
+        ("As a schedule:", "Spread over the time you have:", "On the calendar it could look like this:", "In dates:")
+    )
+    table = "\n".join(["| Day | What |", "| --- | --- |", *rows])
+    end = f"\n\nThat leaves a little air before {values.format_date(due)}." if due and room > 6 else ""
+    return f"{lead}\n\n{table}{end}"
+
+
+def numbers_block(brief: BulletBrief | None, today: dt.date, rng: random.Random) -> str:
+    """A calculation with one of the user's amounts."""
+    for line in brief.facts if brief else ():
+        value = line.value
+        if value is None or value.number is None or value.number <= 0:
+            continue
+        if value.kind is ValueKind.MONEY:
+            reserve = round(value.number * rng.choice((0.1, 0.15, 0.2)))
+            rest = value.number - reserve
+            return (
+                f"In figures: of the {value.text}, keep {values.money(reserve, value.unit).text} back for surprises. "
+                f"That leaves {values.money(rest, value.unit).text}, or about "
+                f"{values.money(round(rest / 4), value.unit).text} for each of four weeks."
+            )
+        if value.kind is ValueKind.DURATION and value.unit in {"hours", "minutes"}:
+            per = rng.choice((3, 4, 5))
+            return (
+                f"Broken down, {value.text} is {values.duration(round(value.number / per, 1), value.unit).text} "
+                f"in each of {per} sittings, which is easier to find in a week than one long stretch."
+            )
+        if value.kind is ValueKind.NUMBER and value.unit and value.number >= 4:
+            part = max(1, round(value.number / 4))
+            return (
+                f"With {value.text} in view, a first go at {values.number(part, value.unit).text} shows you whether "
+                "the way is right before you do the rest."
+            )
+    return ""
+
+
+def message_draft(thread: Thread, fields: dict[str, str], brief: BulletBrief | None, today: dt.date, rng: random.Random) -> str:
+    """A short message the user can send, when somebody else is part of it."""
+    if brief is None or rng.random() < 0.5:
+        return ""
+    names = re.findall(r"\bmy (?:friend|colleague|partner|mother|father|son|daughter) ([A-Z][a-z]+)", brief.bullet.text)
+    if not names:
+        return ""
+    ask = fill_low(rng.choice(rng.choice(thread.cards).points).do, fields)
+    day = values.weekday(today + dt.timedelta(days=rng.randint(2, 5)))
+    return (
+        f"If you want to write to {names[0]}, something like this would do:\n\n"
+        f"> Hi {names[0]}, a quick word about {fields['it']}. I plan to {ask}. "
+        f"Could you tell me by {day} whether that suits you? Thank you!"
+    )
+
+
+# --- wishes ---------------------------------------------------------------------------------------------------
+
+
+def honour_of(pack: Pack, bullet: Bullet, thing: str, rng: random.Random) -> str:
+    """A sentence that honours an instruction or preference, from the pack."""
+    wishes: list[Standing] = [*pack.instructions, *pack.preferences]
+    wishes += [p.later for p in pack.preferences if p.later]
+    for wish in wishes:
+        if wish.requirement == bullet.requirement and wish.condition == bullet.condition:
+            return fill(rng.choice(wish.honour), {"it": thing})
+    return ""
+
+
+# --- follow-ups and endings -----------------------------------------------------------------------------------
+
+
+def follow_up_answer(kind: str, card: Card, thread: Thread, fields: dict[str, str], rng: random.Random) -> str:
+    """The direct answer to a follow-up of one kind."""
+    first, second = rng.sample(list(card.points), 2)
+    one, two = fill_low(first.do, fields), fill_low(second.do, fields)
+    if kind == "order":
+        return f"If it is only one, {one}. {upper_first(fill_low(first.why, fields))}. Everything else can wait a week."
+    if kind == "skip":
+        return f"You can leave out the part where you {two}, at least for now. Do not skip this, though: {one}."
+    if kind == "check":
+        return " ".join(fill(t, fields) for t in card.check)
+    if kind == "risk":
+        return " ".join(fill(t, fields) for t in card.watch)
+    if kind == "compare":
+        option = rng.choice(thread.options)
+        name = fill_low(option.name, fields)
+        return f"There is: {name}. In its favour: {fill_low(option.good, fields)}. Against it: {fill_low(option.bad, fields)}."
+    return f"Let me make it concrete. {upper_first(one)}: {lower_first(fill(first.how, fields))}"
+
+
+_CLOSINGS = (
+    "Tell me how it went once you have tried it.",
+    "One step at a time; {it} will not run away.",
+    "If something about {it} does not fit, say so and we change it.",
+    "Come back with the result, and we will take {it} from there.",
+    "That should carry you through the week.",
+    "Write down what you decide about {it}; it is easily forgotten.",
+    "Start with the smallest of these today, {weekday} or not.",
+    "I would do no more than that on {it} for the moment.",
+    "You will see the difference on {it} sooner than you think.",
+    "And leave a note for yourself where you stopped.",
+)
+
+
+def closing(thing: str, today: dt.date, brief: BulletBrief | None, rng: random.Random) -> str:
+    """A last line that is no question."""
+    return fill(rng.choice(_CLOSINGS), {"it": thing, "weekday": values.weekday(today)})
+
+
+# --- code and problems ----------------------------------------------------------------------------------------
+
+
+def code_answer(snippet: Snippet, thing: str, rng: random.Random) -> Iterator[str]:
+    """What is wrong with the code shown, and the code without the fault."""
+    fixed = filled_code(snippet.fixed, thing)
+    lead = {
+        "bug": ("I see it.", "Found it.", "The cause is in the code you sent.", "That symptom has one cause here."),
+        "slow": ("The result is right, the way to it is long.", "This does more work than it needs.", "It can be faster."),
+        "wanted": ("Here is a version to start from.", "This does what you describe.", "Something like this:"),
+    }[snippet.kind]
+    yield f"{rng.choice(lead)} {snippet.why.format(ident=_ident(thing))}"
+    yield f"```{snippet.lang}\n{fixed}\n```"
+
+
+def code_example(snippet: Snippet, thing: str, rng: random.Random) -> str:
+    """A piece of code that belongs to the subject."""
+    lead = rng.choice(
+        (
+            "A pattern that comes up around {it} sooner or later, when {fault}:",
+            "Should it ever happen that {fault}, this is the shape of the answer for {it}:",
+            "For reference, here is how I would write the part of {it} where {fault}:",
+        )
+    )
+    fault = lower_first(snippet.fault.format(ident=_ident(thing)))
+    return f"{fill(lead, {'it': thing, 'fault': fault})}\n\n```{snippet.lang}\n{filled_code(snippet.fixed, thing)}\n```"
+
+
+def _ident(thing: str) -> str:
+    from longbeam.models.offline.language import identifier
+
+    return identifier(thing)
+
+
+def worked_problem(problem: Problem, known: dict[str, str], rng: random.Random) -> Iterator[str]:
+    """The mistake, the way, the result."""
+    whole = shown_values(evaluate(problem.let, rng, given=known))
+    yield f"{rng.choice(('Your attempt first.', 'Let us look at your attempt.', ''))} {problem.mistake.format(**whole)}".strip()
+    steps = "\n".join(f"{i}. {s.format(**whole)}" for i, s in enumerate(problem.steps, 1))
+    yield f"{rng.choice(('Step by step:', 'The way through:', 'Worked out:'))}\n\n{steps}"
+    yield f"{rng.choice(('**Result:**', 'So the answer is:', '**Answer:**'))} {problem.answer.format(**whole)}"
+
+
+def practice_problem(problem: Problem, rng: random.Random) -> Iterator[str]:
+    """A problem of the same kind with its solution."""
+    whole = shown_values(evaluate(problem.let, rng))
+    steps = "\n".join(f"{i}. {s.format(**whole)}" for i, s in enumerate(problem.steps, 1))
+    lead = rng.choice(("One more to practise on.", "For comparison, a similar one.", "Try this one before you read on."))
+    yield f"{lead} {problem.text.format(**whole)}\n\n{steps}\n\n{problem.answer.format(**whole)}"

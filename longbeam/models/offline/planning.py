@@ -1,0 +1,315 @@
+"""The offline writer as planner: personality, narratives, outline, bullets of a stage, special bullets."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from longbeam.models.offline.language import fill, listed, match, upper_first
+from longbeam.models.offline.packs import Pack, Preference, Slot, Standing, Thread, pack_for
+from longbeam.models.offline.story import Scene, changed, people_thread, story_of
+from longbeam.schemas import values
+from longbeam.schemas.calls import (
+    AugmentInputs,
+    AugmentReply,
+    BulletDraft,
+    ContradictionDraft,
+    ContradictionTarget,
+    FactDraft,
+    InstructionDraft,
+    NarrativesInputs,
+    NarrativesReply,
+    OutlineInputs,
+    OutlineReply,
+    PersonalityInputs,
+    StageDraft,
+    SubPlanInputs,
+    SubPlanReply,
+    UpdateDraft,
+    UpdateTarget,
+)
+from longbeam.schemas.plans import Bullet, BulletKind, Narrative, Stance, Value, ValueKind
+
+PREFERENCES_LABEL = "Ways of Working"
+INTRODUCTION_LABEL = "Who I Am"
+_FRAME_NARRATIVES = (
+    (INTRODUCTION_LABEL, "The person, their work and what brought them here", ("Background", "Motives", "Daily life")),
+    (PREFERENCES_LABEL, "How the person likes to work and be answered", ("Preferences", "Habits", "Standing wishes")),
+    ("Decisions and Second Thoughts", "Choices made, and choices made again", ("Options", "Regrets", "Reasons")),
+    ("Time and Energy", "What fits into a week and what does not", ("Evenings", "Deadlines", "Rest")),
+    ("Money and Means", "What it costs and what there is", ("Budgets", "Purchases", "Surprises")),
+    ("Setbacks", "What goes wrong and what comes of it", ("Mistakes", "Delays", "Repairs")),
+    ("Learning and Insight", "What is understood that was not before", ("Practice", "Feedback", "Doubts")),
+    ("Milestones", "What is reached, and when", ("First results", "Turning points", "Endings")),
+    ("Mood and Confidence", "How it feels along the way", ("Worry", "Pride", "Patience")),
+    ("Tools and Places", "What is used and where things happen", ("Equipment", "Rooms", "Software")),
+    ("Plans for Later", "What is meant to come after this", ("Ideas", "Promises", "Open ends")),
+)
+
+
+def personality(inputs: PersonalityInputs, rng: random.Random) -> str:
+    """A paragraph that joins the traits with connectives."""
+    subject = "She" if inputs.gender == "female" else "He"
+    linkers = ("", "At the same time, ", "More than once, friends have noticed that ", "At work it shows that ", "", "And yet ")
+    sentences = []
+    for linker, trait in zip(linkers, inputs.traits, strict=False):
+        text = trait.strip().rstrip(".")
+        head, _, rest = text.partition(" ")
+        body = text if head.casefold() in {"she", "he", "they"} else f"{subject.lower()} {text[:1].lower()}{text[1:]}"
+        if head.casefold() == "they":
+            body = f"{subject.lower()} {rest}"
+        sentences.append(upper_first(f"{linker}{body}") + ".")
+    rng.shuffle(sentences)
+    return " ".join(sentences)
+
+
+def narratives(inputs: NarrativesInputs, rng: random.Random) -> NarrativesReply:
+    """The pack's threads, the people around the user, and as many common aspects as are asked for."""
+    pack = pack_for(inputs.seed)
+    threads = [*pack.threads, people_thread()]
+    found = [Narrative(label=t.narrative, description=t.about, sub_labels=t.sub_labels) for t in threads]
+    for label, about, sub_labels in _FRAME_NARRATIVES:
+        if len(found) < max(inputs.at_least, min(inputs.at_most, len(threads) + 8)):
+            found.append(Narrative(label=label, description=about, sub_labels=sub_labels))
+    return NarrativesReply(narratives=found)
+
+
+def outline(inputs: OutlineInputs, rng: random.Random) -> OutlineReply:
+    """What a stage of a story is about, from beginning to end."""
+    titles = ("A beginning", "First steps", "Under way", "Trouble", "A change of plan", "Catching up", "Steady work")
+    count = len(inputs.stages)
+    drafts = []
+    for stage in inputs.stages:
+        subtopic = inputs.seed.subtopics[stage.stage_index % len(inputs.seed.subtopics)]
+        title = "The last stretch" if stage.stage_index == count - 1 else titles[stage.stage_index % len(titles)]
+        drafts.append(StageDraft(title=title, summary=f"{upper_first(subtopic)}, and what comes of it."))
+    return OutlineReply(stages=drafts)
+
+
+def sub_plan(inputs: SubPlanInputs, rng_key: str) -> SubPlanReply:
+    """This stage's part of the story, with introduction and preferences."""
+    pack = pack_for(inputs.seed)
+    scenes = _scenes_of(inputs, rng_key)[inputs.stage_index]
+    events = [_event(scene, inputs) for scene in scenes]
+    preferences = _preferences(pack, inputs)
+    drafts: list[BulletDraft] = []
+    if inputs.counts["introduction"]:
+        drafts.append(_introduction(pack, inputs, random.Random(f"{rng_key}/introduction")))
+    for i, event in enumerate(events, 1):
+        drafts.append(event)
+        due = len(preferences) * i // (len(events) + 1) if i < len(events) else len(preferences)
+        while sum(d.kind is BulletKind.PREFERENCE for d in drafts) < due:
+            done = sum(d.kind is BulletKind.PREFERENCE for d in drafts)
+            drafts.append(preferences[done].model_copy(update={"happens_on": event.happens_on}))
+    return SubPlanReply(bullets=drafts)
+
+
+def _scenes_of(inputs: SubPlanInputs, rng_key: str) -> tuple[tuple[Scene, ...], ...]:
+    counts = inputs.counts
+    events = counts["event"] + counts["introduction"]
+    rooms = tuple((events - (s.stage_index == 0), counts["relationship"]) for s in inputs.stages)
+    days = tuple((s.first_day, s.last_day) for s in inputs.stages)
+    return story_of(inputs.seed, inputs.profile, inputs.people, days, rooms, f"{rng_key}/story")
+
+
+def _event(scene: Scene, inputs: SubPlanInputs) -> BulletDraft:
+    known = {(f.subject.casefold(), f.attribute.casefold()): f.fact_id for f in inputs.ledger}
+    facts = []
+    for name, value in scene.values.items():
+        slot = scene.thread.slots[name]
+        stance = Stance.UPDATES if name in scene.beat.updates else Stance.SETS
+        facts.append(
+            FactDraft(
+                fact_id=known.get((scene.subject.casefold(), slot.attribute.casefold()), ""),
+                subject=scene.subject,
+                attribute=slot.attribute,
+                stance=stance,
+                value=value,
+                is_fixed=name in scene.beat.fixed,
+            )
+        )
+    is_person = scene.thread is people_thread()
+    return BulletDraft(
+        kind=BulletKind.RELATIONSHIP if is_person else BulletKind.EVENT,
+        narrative=scene.thread.narrative,
+        topic=scene.thing,
+        text=scene.text,
+        happens_on=scene.day,
+        facts=facts,
+    )
+
+
+def _introduction(pack: Pack, inputs: SubPlanInputs, rng: random.Random) -> BulletDraft:
+    profile = inputs.profile
+    theme = inputs.seed.theme.rstrip(".")
+    fields = {
+        "name": profile.name,
+        "age": str(profile.age),
+        "profession": profile.profession.lower() if profile.profession.istitle() else profile.profession,
+        "city": profile.city,
+        "theme": theme[:1].lower() + theme[1:] if not theme.split(" ")[0].isupper() else theme,
+    }
+    text = rng.choice(pack.intro).format(**fields)
+    said = [
+        ("full name", Value(kind=ValueKind.NAME, text=profile.name)),
+        ("age", values.number(profile.age)),
+        ("profession", Value(kind=ValueKind.NAME, text=fields["profession"])),
+        ("home city", Value(kind=ValueKind.NAME, text=profile.city)),
+    ]
+    return BulletDraft(
+        kind=BulletKind.INTRODUCTION,
+        narrative=INTRODUCTION_LABEL,
+        topic="who I am",
+        text=text,
+        happens_on=inputs.stages[0].first_day,
+        facts=[
+            FactDraft(subject="me", attribute=attribute, value=value, is_fixed=attribute == "full name")
+            for attribute, value in said
+            if values.says(text, value)
+        ],
+    )
+
+
+def _preferences(pack: Pack, inputs: SubPlanInputs) -> list[BulletDraft]:
+    """This stage's preferences: first all that have none before, then those that change."""
+    count = inputs.counts["preference"]
+    first = inputs.stage_index * count
+    order: list[tuple[Standing, str]] = [(p, "") for p in pack.preferences]
+    later = [(p.later, "evolved") for p in pack.preferences if isinstance(p, Preference) and p.later]
+    # A changed preference stands at least one stage behind its elder: the changed ones come after all others,
+    # but for stories with few preferences, whose last third is taken by them.
+    total = count * len(inputs.stages)
+    order = order[: max(total - min(len(later), total // 3), 1)] + [(s, v) for s, v in later]
+    drafts = []
+    for i in range(first, first + count):
+        standing, variety = order[i % len(order)]
+        drafts.append(
+            BulletDraft(
+                kind=BulletKind.PREFERENCE,
+                narrative=PREFERENCES_LABEL,
+                topic=standing.topic,
+                text=_sentence(standing.tell[i % len(standing.tell)]),
+                happens_on=inputs.stages[inputs.stage_index].first_day,
+                condition=standing.condition,
+                requirement=standing.requirement,
+                variety=variety,
+            )
+        )
+    return drafts
+
+
+def _sentence(text: str) -> str:
+    text = upper_first(text.strip())
+    return text if text[-1] in ".!?" else text + "."
+
+
+# --- special bullets ----------------------------------------------------------------------------------------
+
+
+def augment(inputs: AugmentInputs, rng: random.Random) -> AugmentReply:
+    """Wording for what code has chosen."""
+    pack = pack_for(inputs.seed)
+    instructions = []
+    for i in range(inputs.instructions_before, inputs.instructions_before + inputs.instructions):
+        standing = pack.instructions[i % len(pack.instructions)]
+        instructions.append(
+            InstructionDraft(
+                condition=standing.condition,
+                requirement=standing.requirement,
+                text=_sentence(standing.tell[(i // len(pack.instructions)) % len(standing.tell)]),
+                topic=standing.topic,
+            )
+        )
+    return AugmentReply(
+        updates=[_update(pack, t, rng) for t in inputs.updates],
+        contradictions=[_contradiction(pack, t, rng) for t in inputs.contradictions],
+        instructions=instructions,
+    )
+
+
+def thread_of(pack: Pack, narrative: str) -> Thread | None:
+    """The pack's thread (or the people's) whose narrative this is."""
+    return next((t for t in (*pack.threads, people_thread()) if t.narrative == narrative), None)
+
+
+def slot_of(thread: Thread, attribute: str) -> Slot | None:
+    """The slot with this attribute."""
+    return next((s for s in thread.slots.values() if s.attribute == attribute), None)
+
+
+_MOVED = (
+    "The {attribute} for {it} is {new} now",
+    "I've settled on {new} as the {attribute} for {it}",
+    "For {it} the {attribute} has become {new}",
+)
+
+
+def _update(pack: Pack, target: UpdateTarget, rng: random.Random) -> UpdateDraft:
+    thread = thread_of(pack, target.bullet.narrative)
+    slot = slot_of(thread, target.fact.attribute) if thread else None
+    old = target.fact.value
+    if slot is None or old is None:
+        new = _other_value(target.fact.value, rng)
+    else:
+        new = changed(slot, old, rng)
+    fields = {"it": target.bullet.topic, "new": new.text, "attribute": target.fact.attribute}
+    template = rng.choice(slot.moved if slot and slot.moved else _MOVED)
+    return UpdateDraft(target_id=target.target_id, value=new, text=_sentence(fill(template, fields)))
+
+
+def _other_value(old: Value | None, rng: random.Random) -> Value:
+    if old is None or old.number is None:
+        return Value(kind=ValueKind.TEXT, text="something else")
+    amount = round(old.number * rng.choice([0.6, 0.75, 1.25, 1.5]), 2)
+    if old.kind is ValueKind.MONEY:
+        return values.money(round(amount), old.unit)
+    if old.kind is ValueKind.DURATION:
+        return values.duration(max(1, round(amount)), old.unit)
+    if old.kind is ValueKind.RATIO:
+        return values.ratio(round(min(amount, 0.98), 2))
+    return values.number(max(1, round(amount)), old.unit)
+
+
+def _contradiction(pack: Pack, target: ContradictionTarget, rng: random.Random) -> ContradictionDraft:
+    """A denial of the target's beat, in the variety asked for where the beat has one."""
+    thread = thread_of(pack, target.bullet.narrative)
+    options: dict[str, list[tuple[str, Value | None]]] = {}
+    fields = {"it": target.bullet.topic}
+    if thread is not None:
+        for beat in thread.beats:
+            found = next((f for t in beat.tell if (f := match_beat(t, target.bullet)) is not None), None)
+            if found is None:
+                continue
+            known = {**found, **fields}
+            for variety, texts in (("never_statement", beat.deny), ("not_yet", beat.not_yet)):
+                if texts:
+                    options[variety] = [(fill(t, _safe(known, t)), None) for t in texts]
+        slot = slot_of(thread, target.fact.attribute) if target.fact else None
+        if slot and slot.misremember and target.fact and target.fact.value:
+            other = changed(slot, target.fact.value, rng)
+            options["other_value"] = [
+                (fill(t, {**fields, "other": other.text}), other) for t in slot.misremember
+            ]
+    if not options:
+        options["never_statement"] = [(f"I've never had anything to do with {fields['it']} before", None)]
+    variety = target.variety if target.variety in options else sorted(options)[0]
+    text, value = rng.choice(options[variety])
+    return ContradictionDraft(target_id=target.target_id, text=_sentence(text), value=value, variety=variety)
+
+
+def _safe(fields: dict[str, str], template: str) -> dict[str, str]:
+    from longbeam.models.offline.packs import fields_of
+
+    return {name: fields.get(name, "it") for name in fields_of(template)} | fields
+
+
+def match_beat(template: str, bullet: Bullet) -> dict[str, str] | None:
+    """The fields with which a beat's `tell` makes this bullet's text, or None."""
+    body = template if template[-1] in ".!?" else template + "."
+    found = match(upper_first(body), bullet.text)
+    if found is None and body.startswith("{"):
+        found = match(body, bullet.text)
+    return found
+
+
+__all__ = ["augment", "listed", "match_beat", "narratives", "outline", "personality", "slot_of", "sub_plan", "thread_of"]

@@ -1,0 +1,284 @@
+"""The whole story of one conversation, as a pure function of its seed, persona and stages.
+
+Every call that needs a part of the story (the outline, one stage's bullets) makes the story again and takes its
+part, because nothing survives between calls. Threads are lived through with their things; the beats of all
+instances are laid over the timeline, cut into stages, and given days and values.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import yaml
+
+from longbeam.models.offline.language import fill, lower_first
+from longbeam.models.offline.packs import Beat, Pack, Slot, Thread, pack_for
+from longbeam.schemas import values
+from longbeam.schemas.calls import Stage
+from longbeam.schemas.people import Person, Profile, Relation
+from longbeam.schemas.plans import Value, ValueKind
+from longbeam.schemas.seeds import Seed
+
+PEOPLE = Path(__file__).parent / "data" / "people.yaml"
+SLACK = 0.9
+"""Share of a stage's days that its bullets use; the rest is left to turns that are asked for later."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One beat of one thread instance, with its day and values."""
+
+    thread: Thread
+    thing: str
+    beat: Beat
+    day: dt.date
+    fields: dict[str, str]
+    values: dict[str, Value]
+    """Slot values that this beat says."""
+    text: str
+
+    @property
+    def subject(self) -> str:
+        """The subject of this scene's facts."""
+        return self.thing
+
+
+@lru_cache(maxsize=1)
+def people_thread() -> Thread:
+    """The thread whose things are the people around the user."""
+    return Thread.model_validate(yaml.safe_load(PEOPLE.read_text(encoding="utf-8")))
+
+
+@dataclass(frozen=True)
+class Slotting:
+    """How many scenes of each kind a stage has room for."""
+
+    events: int
+    relationships: int
+
+
+def relation_words(person: Person) -> str:
+    """`my friend`, `my mother`, `my partner`, `my son`, `someone I know`."""
+    female = person.gender == "female"
+    return {
+        Relation.PARENT: "my mother" if female else "my father",
+        Relation.PARTNER: "my partner",
+        Relation.CHILD: "my daughter" if female else "my son",
+        Relation.FRIEND: "my friend",
+        Relation.ACQUAINTANCE: "my colleague",
+    }[person.relation]
+
+
+@lru_cache(maxsize=8)
+def story_of(
+    seed: Seed,
+    profile: Profile,
+    people: tuple[Person, ...],
+    stages: tuple[tuple[dt.date, dt.date], ...],
+    room: tuple[tuple[int, int], ...],
+    rng_key: str,
+) -> tuple[tuple[Scene, ...], ...]:
+    """The scenes of every stage in order.
+
+    `stages`: first and last day of each; `room`: events and relationship scenes of each.
+    """
+    pack = pack_for(seed)
+    beats = _ordered_beats(pack, seed, people, sum(events for events, _ in room), rng_key)
+    visits = _people_beats(people, sum(n for _, n in room), rng_key)
+    teller = _Teller(people, rng_key)
+    result = []
+    for (first, last), (events, relationships) in zip(stages, room, strict=True):
+        own = [next(beats) for _ in range(events)]
+        met = [next(visits) for _ in range(relationships)]
+        merged = _interleaved(own, met)
+        days = _days(first, last, len(merged))
+        result.append(tuple(teller.scene(t, thing, beat, day) for (t, thing, beat), day in zip(merged, days, strict=True)))
+    return tuple(result)
+
+
+Cue = tuple[Thread, str | Person, Beat]
+
+
+def _interleaved(own: list[Cue], met: list[Cue]) -> list[Cue]:
+    merged: list[Cue] = []
+    placed = 0
+    for i, cue in enumerate(own, 1):
+        merged.append(cue)
+        while placed < len(met) and (placed + 1) * len(own) <= i * (len(met) + 1):
+            merged.append(met[placed])
+            placed += 1
+    return merged + met[placed:]
+
+
+def _days(first: dt.date, last: dt.date, count: int) -> list[dt.date]:
+    room = int((last - first).days * SLACK)
+    return [first + dt.timedelta(days=room * i // max(count - 1, 1)) for i in range(count)]
+
+
+def _ordered_beats(pack: Pack, seed: Seed, people: tuple[Person, ...], needed: int, rng_key: str) -> Iterator[Cue]:
+    """At least `needed` beats, in the order of the story: every instance begins somewhere and takes its time."""
+    rng = random.Random(f"{rng_key}/beats")
+    instances = list(_instances(pack, seed, needed, rng))
+    excess = sum(len(t.beats) for t, _ in instances) - needed
+    timed: list[tuple[float, int, int, Cue]] = []
+    for i, (thread, thing) in enumerate(instances):
+        beats = list(thread.beats)
+        if i == len(instances) - 1 and excess > 0:
+            beats = beats[: max(1, len(beats) - excess)]
+        begin = 0.72 * i / max(len(instances) - 1, 1) * rng.uniform(0.9, 1.0)
+        span = rng.uniform(0.45, 0.95) * (1 - begin)
+        for j, beat in enumerate(beats):
+            at = begin + span * (j + rng.uniform(0.0, 0.6)) / len(beats)
+            timed.append((at, i, j, (thread, thing, beat)))
+    timed.sort(key=lambda entry: entry[:3])
+    while len(timed) > needed:  # an instance with fewer beats than the excess: drop the latest endings
+        timed.pop()
+    return iter([cue for _, _, _, cue in timed])
+
+
+def _instances(pack: Pack, seed: Seed, needed: int, rng: random.Random) -> Iterator[tuple[Thread, str]]:
+    """Thread instances in turn over the threads until there are enough beats."""
+    pools = {}
+    for thread in pack.threads:
+        things = list(thread.things) or [lower_first(s) for s in seed.subtopics]
+        rng.shuffle(things)
+        pools[thread.thread] = things
+    order = list(pack.threads)
+    rng.shuffle(order)
+    count, lap = 0, 0
+    while count < needed:
+        for thread in order:
+            if count >= needed:
+                return
+            things = pools[thread.thread]
+            thing = things[lap % len(things)]
+            if lap >= len(things):
+                # Every thing has been lived through: the story takes it up again as a new round of its own.
+                thing = f"{_ROUNDS[(lap // len(things) - 1) % len(_ROUNDS)]} of {thing}"
+            yield thread, thing
+            count += len(thread.beats)
+        lap += 1
+
+
+_ROUNDS = ("the second round", "the third round", "the final round", "the follow-up", "the repeat", "the last pass")
+
+
+def _people_beats(people: tuple[Person, ...], needed: int, rng_key: str) -> Iterator[Cue]:
+    """Scenes with people, nobody twice in a row, no person-and-beat pair twice while there are others."""
+    rng = random.Random(f"{rng_key}/people")
+    thread = people_thread()
+    pairs: list[Cue] = [(thread, p, b) for p in people for b in thread.beats if b.who == p.relation.value]
+    rng.shuffle(pairs)
+    cues: list[Cue] = []
+    while len(cues) < needed and pairs:
+        pool = list(pairs)
+        while pool:
+            last = cues[-1][1] if cues else None
+            pick = next((i for i, cue in enumerate(pool) if cue[1] is not last), 0)
+            cues.append(pool.pop(pick))
+        pairs = [p for p in pairs if not (p[2].fixed)] or pairs
+    return iter(cues)
+
+
+class _Teller:
+    """Gives beats their values and words, remembering values set earlier and people named before."""
+
+    def __init__(self, people: Sequence[Person], rng_key: str) -> None:
+        self._people = people
+        self._rng_key = rng_key
+        self._values: dict[tuple[str, str], Value] = {}
+        self._named: set[str] = set()
+        self._told: dict[tuple[str, str], int] = {}
+
+    def scene(self, thread: Thread, thing: str | Person, beat: Beat, day: dt.date) -> Scene:
+        rng_of = f"{self._rng_key}/{thread.thread}/{thing if isinstance(thing, str) else thing.person_id}"
+        rng = random.Random(f"{rng_of}/{beat.beat}/{day}")
+        subject = thing if isinstance(thing, str) else thing.first_name
+        fields = {"it": subject, "day": values.format_date(day, with_year=False), "weekday": values.weekday(day)}
+        if isinstance(thing, Person):
+            fields["it"] = self._name(thing)
+        elif beat.who is not None:
+            fields["who"] = self._name(self._person(beat.who, rng_of))
+        said: dict[str, Value] = {}
+        for name in (*beat.sets, *beat.fixed, *beat.updates):
+            old = self._values.get((subject, thread.slots[name].attribute))
+            slot_rng = random.Random(f"{rng_of}/{name}/{beat.beat}/{len(self._told)}")
+            value = draw(thread.slots[name], day, slot_rng) if old is None else changed(thread.slots[name], old, slot_rng)
+            self._values[(subject, thread.slots[name].attribute)] = said[name] = value
+            fields[name] = value.text
+        for name, slot in thread.slots.items():
+            known = self._values.get((subject, slot.attribute))
+            if known is not None:
+                fields.setdefault(name, known.text)
+        # The variants of a beat are told in turn, so that two things do not share their words while there is a choice.
+        turn = self._told.get((thread.thread, beat.beat), rng.randrange(len(beat.tell)))
+        self._told[(thread.thread, beat.beat)] = turn + 1
+        text = fill(beat.tell[turn % len(beat.tell)], fields)
+        return Scene(thread, subject, beat, day, fields, said, _as_sentence(text))
+
+    def _name(self, person: Person) -> str:
+        if person.person_id in self._named:
+            return person.first_name
+        self._named.add(person.person_id)
+        return f"{relation_words(person)} {person.first_name}"
+
+    def _person(self, who: str, rng_key: str) -> Person:
+        rng = random.Random(f"{rng_key}/{who}")
+        fitting = [p for p in self._people if who in ("someone", p.relation.value) and p.age >= 12]
+        grown = [p for p in self._people if p.relation in {Relation.FRIEND, Relation.ACQUAINTANCE}]
+        return rng.choice(fitting or grown or list(self._people))
+
+
+def _as_sentence(text: str) -> str:
+    text = text[:1].upper() + text[1:]
+    return text if text[-1] in ".!?" else text + "."
+
+
+def draw(slot: Slot, day: dt.date, rng: random.Random) -> Value:
+    """A first value for a slot."""
+    if slot.type is ValueKind.DATE:
+        low, high = slot.in_days or (7, 21)
+        return values.date_value(day + dt.timedelta(days=rng.randint(low, high)))
+    if slot.choose:
+        return _worded(slot.type, rng.choice(slot.choose))
+    low_, high_ = slot.range or (1, 10)
+    steps = int(round((high_ - low_) / slot.step))
+    return _amount(slot, low_ + slot.step * rng.randint(0, steps))
+
+
+def changed(slot: Slot, old: Value, rng: random.Random) -> Value:
+    """Another value for a slot: a date some days off, an amount a fifth to a half away, another name."""
+    if slot.type is ValueKind.DATE and old.date is not None:
+        shift = rng.choice([3, 4, 5, 6, 7, 8, 9, 10, 12, 14])
+        return values.date_value(old.date + dt.timedelta(days=shift))
+    if slot.choose:
+        return _worded(slot.type, rng.choice([c for c in slot.choose if c.casefold() != old.text.casefold()]))
+    amount = (old.number or 0) * (100 if slot.type is ValueKind.RATIO else 1)
+    low, high = slot.range or (1, 10)
+    least = max(slot.step, round((high - low) * 0.15 / slot.step) * slot.step)
+    delta = max(least, round(amount * rng.uniform(0.2, 0.45) / slot.step) * slot.step)
+    up = amount + delta <= max(high * 1.3, amount + least) and (amount - delta <= 0 or rng.random() < 0.6)
+    new = amount + delta if up else amount - delta
+    if slot.type is ValueKind.RATIO:
+        new = min(new, 98) if min(new, 98) != amount else amount - delta
+    return _amount(slot, new)
+
+
+def _worded(kind: ValueKind, text: str) -> Value:
+    return Value(kind=kind, text=text)
+
+
+def _amount(slot: Slot, amount: float) -> Value:
+    amount = round(amount, 2)
+    if slot.type is ValueKind.MONEY:
+        return values.money(amount, slot.currency)
+    if slot.type is ValueKind.RATIO:
+        return values.ratio(round(amount / 100, 4))
+    if slot.type is ValueKind.DURATION:
+        return values.duration(amount, slot.unit)
+    return values.number(amount, slot.unit)

@@ -1,0 +1,337 @@
+"""The offline writer as the user: main questions, answers to the assistant, follow-ups."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from longbeam.models.offline.arithmetic import evaluate, format_number
+from longbeam.models.offline.language import fill, identifier, lower_first, upper_first
+from longbeam.models.offline.packs import Ask, Beat, Card, Pack, Problem, Snippet, Thread, fields_of, pack_for
+from longbeam.models.offline.planning import match_beat, thread_of
+from longbeam.schemas import values
+from longbeam.schemas.calls import (
+    BulletBrief,
+    FollowUpDetectorInputs,
+    FollowUpDetectorReply,
+    QuestionDetectorInputs,
+    QuestionDetectorReply,
+    UserReplyInputs,
+    UserTurnDraft,
+    UserTurnsInputs,
+    UserTurnsReply,
+)
+from longbeam.schemas.plans import BulletKind
+
+_OPENERS = (
+    "", "", "", "", "", "", "Hi again. ", "Quick update: ", "Okay, so ", "One more thing. ", "Right, next point. ",
+    "I'm back. ", "So, ", "Something else: ", "Good morning. ", "A short one today. ", "Bit of news. ", "Hm. ",
+)  # fmt: skip
+_ABOUT_OPENERS = (
+    "", "", "", "Back to {it}. ", "I've been thinking about {it} again. ", "Still on {it}: ",
+    "A question on {it}. ", "While I have a quiet hour: ", "I keep coming back to {it}. ", "About {it}. ",
+    "I slept on it. ", "This came up again. ", "I had another look at {it}. ", "Before I forget: ",
+)  # fmt: skip
+_VALUE_CLAUSES = (
+    "With the {attribute} at {value}, ", "The {attribute} is still {value}, so ", "Given {value} as the {attribute}, ",
+    "Seeing that the {attribute} is {value}, ", "Assuming the {attribute} stays at {value}, ",
+)  # fmt: skip
+_LIMITS = (
+    "", "", "", "", " Keep in mind that I can only give it an hour or so.", " I'd rather have one good way than five.",
+    " I'm asking because I got it wrong the last time.", " No rush, but I'd like to start tonight.",
+    " Please be frank.", " It doesn't need to be perfect.", " I've read two opposite opinions on this.",
+    " I want to understand the reason, too.", " Somebody asked me this and I had no answer.",
+    " I'd like to be able to explain it afterwards.", " My head is a bit full, so go slowly.",
+)  # fmt: skip
+_SPECIAL_ASKS = {
+    BulletKind.UPDATE: (
+        "What does that change for {it}?", "What should I adjust on {it} because of that?",
+        "Does that upset anything else around {it}?", "How do I rearrange {it} around that?",
+    ),
+    BulletKind.CONTRADICTION: (
+        "Where would you start with {it}, then?", "What would you tell somebody in my place about {it}?",
+        "How should I go about {it}?", "What is the first sensible step with {it}?",
+    ),
+}  # fmt: skip
+_WISH_ASKS = (
+    "With that in mind, what would you look at next?", "Does that work for you?", "Shall we go on like that?",
+    "Can you do it that way from now on?", "And on that note, what should I take care of this week?",
+    "Could you show me with the next thing we discuss?", "Good? Then what's the next sensible step?",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a bullet is about, found again in the pack."""
+
+    pack: Pack
+    thread: Thread
+    thing: str
+    beat: Beat | None
+    fields: dict[str, str]
+
+
+def read(pack: Pack, brief: BulletBrief) -> Reading | None:
+    """Find a bullet's thread and beat again; None for what belongs to no thread (preferences, introduction)."""
+    bullet = brief.bullet
+    thread = thread_of(pack, bullet.narrative)
+    if thread is None:
+        return None
+    fields = {"it": bullet.topic, "day": values.format_date(bullet.happens_on, with_year=False)}
+    fields["weekday"] = values.weekday(bullet.happens_on)
+    for name, slot in thread.slots.items():
+        for line in brief.facts:
+            if line.attribute == slot.attribute and line.value is not None:
+                fields[name] = line.value.text
+    for beat in thread.beats:
+        for template in beat.tell:
+            found = match_beat(template, bullet)
+            if found is not None:
+                return Reading(pack, thread, bullet.topic, beat, {**found, **fields})
+    return Reading(pack, thread, bullet.topic, None, fields)
+
+
+def can_fill(template: str, fields: dict[str, str]) -> bool:
+    """Whether all fields of a template are known."""
+    return fields_of(template) <= set(fields)
+
+
+def user_turns(inputs: UserTurnsInputs, rng: random.Random) -> UserTurnsReply:
+    """One turn per bullet, bullets joined where there are fewer questions, and questions about them where more."""
+    pack = pack_for(inputs.seed)
+    groups = _grouped(inputs.batch, inputs.questions)
+    turns = [_voicing_turn(pack, group, rng) for group in groups]
+    more = inputs.questions - len(turns)
+    extra = _about_turns(pack, inputs.batch, more, inputs.first_ordinal, rng)
+    return UserTurnsReply(turns=[*turns, *extra])
+
+
+def more_turns(inputs: UserTurnsInputs, rng: random.Random) -> UserTurnsReply:
+    """Questions about what was voiced already."""
+    pack = pack_for(inputs.seed)
+    # Far from the questions of the batches, which count from zero.
+    return UserTurnsReply(turns=_about_turns(pack, inputs.about, inputs.questions, 7 + inputs.first_ordinal, rng))
+
+
+def _grouped(briefs: Sequence[BulletBrief], questions: int) -> list[list[BulletBrief]]:
+    if len(briefs) <= questions:
+        return [[b] for b in briefs]
+    groups: list[list[BulletBrief]] = [[] for _ in range(questions)]
+    for i, brief in enumerate(briefs):
+        groups[i * questions // len(briefs)].append(brief)
+    return groups
+
+
+def _voicing_turn(pack: Pack, group: Sequence[BulletBrief], rng: random.Random) -> UserTurnDraft:
+    said = " ".join([group[0].bullet.text, *(_joined(b.bullet.text, rng) for b in group[1:])])
+    reading = read(pack, group[-1])
+    kind = group[-1].bullet.kind
+    question = _question(pack, group[-1], reading, rng)
+    text = f"{rng.choice(_OPENERS)}{said}"
+    if kind in {BulletKind.INSTRUCTION, BulletKind.PREFERENCE, BulletKind.INTRODUCTION}:
+        text = said
+    shown = ""
+    if reading is not None and reading.beat is not None and reading.beat.show:
+        shown = _shown(pack, reading, rng)
+    return UserTurnDraft(
+        text=f"{text} {question}{shown}".strip(), voices=[b.bullet.bullet_id for b in group], asks_about=[]
+    )
+
+
+def _joined(text: str, rng: random.Random) -> str:
+    return rng.choice(["Also: ", "And another thing: ", "On top of that: ", "By the way: ", ""]) + text
+
+
+def _question(pack: Pack, brief: BulletBrief, reading: Reading | None, rng: random.Random) -> str:
+    kind = brief.bullet.kind
+    if kind in _SPECIAL_ASKS:
+        return fill(rng.choice(_SPECIAL_ASKS[kind]), {"it": brief.bullet.topic})
+    if kind is BulletKind.INTRODUCTION:
+        return rng.choice(pack.intro_ask).q
+    if reading is None or reading.beat is None:
+        return rng.choice(_WISH_ASKS)
+    asks = [a.q for a in reading.beat.ask if can_fill(a.q, reading.fields)]
+    return fill(rng.choice(asks), reading.fields) if asks else rng.choice(_WISH_ASKS)
+
+
+def _about_turns(
+    pack: Pack, briefs: Sequence[BulletBrief], count: int, ordinal: int, rng: random.Random
+) -> list[UserTurnDraft]:
+    """`count` questions that voice nothing, spread over the bullets; each card's question once per thing if possible."""
+    readings = [(b, r) for b in briefs if (r := read(pack, b)) is not None and b.bullet.kind is not BulletKind.CONTRADICTION]
+    if not readings:
+        readings = [(b, Reading(pack, pack.threads[0], pack.threads[0].narrative.lower(), None, {})) for b in briefs]
+    turns: list[UserTurnDraft] = []
+    texts: set[str] = set()
+    step = ordinal
+    while len(turns) < count:
+        brief, reading = readings[len(turns) % len(readings)]
+        text = _about_question(brief, reading, step, rng)
+        step += 1
+        if text not in texts:
+            texts.add(text)
+            turns.append(UserTurnDraft(text=text, voices=[], asks_about=[brief.bullet.bullet_id]))
+    return turns
+
+
+def _about_question(brief: BulletBrief, reading: Reading, step: int, rng: random.Random) -> str:
+    asks = [(c, q) for c in reading.thread.cards for q in c.ask]
+    random.Random(f"{reading.thread.thread}/{reading.thing}").shuffle(asks)
+    position = int(brief.bullet.bullet_id.rpartition("b")[2]) * 3 + step
+    _, template = asks[position % len(asks)]
+    question = fill(template, {"it": reading.thing})
+    lines = [line for line in brief.facts if line.value is not None and not line.is_fixed]
+    lead = ""
+    if lines and rng.random() < 0.45:
+        line = rng.choice(lines)
+        assert line.value is not None
+        lead = rng.choice(_VALUE_CLAUSES).format(attribute=line.attribute, value=line.value.text)
+        question = lower_first(question)
+    opener = fill(rng.choice(_ABOUT_OPENERS), {"it": reading.thing})
+    if opener.endswith(": ") and lead:
+        lead = lower_first(lead)
+    limit = rng.choice(_LIMITS)
+    return f"{opener}{lead}{question}{limit}"
+
+
+# --- showing work -------------------------------------------------------------------------------------------
+
+
+def _shown(pack: Pack, reading: Reading, rng: random.Random) -> str:
+    if reading.beat is not None and reading.beat.show == "snippet":
+        fitting = [s for s in pack.snippets if s.thread in ("", reading.thread.thread)]
+        if not fitting:
+            return ""
+        snippet = rng.choice(fitting)
+        if snippet.kind == "wanted":
+            return f"\n\nWhat I need is this: {snippet.fault}. I haven't written anything for it yet; can you?"
+        code = filled_code(snippet.code, reading.thing)
+        ask = "It works, but" if snippet.kind == "slow" else "The trouble:"
+        return f"\n\nThis is what I have so far. {ask} {snippet.fault}.\n\n```{snippet.lang}\n{code}\n```"
+    fitting_ = [p for p in pack.problems if p.thread in ("", reading.thread.thread)]
+    if not fitting_:
+        return ""
+    problem = rng.choice(fitting_)
+    known = shown_values(evaluate(problem.let, rng))
+    return f"\n\nHere is one from {reading.thing}: {problem.text.format(**known)}\n\n{problem.attempt.format(**known)}"
+
+
+def filled_code(code: str, thing: str) -> str:
+    """A snippet's code with its identifier."""
+    return code.format(ident=identifier(thing)).rstrip()
+
+
+def shown_values(known: dict[str, object]) -> dict[str, str]:
+    """A problem's parameters as they are written."""
+    return {name: format_number(value) for name, value in known.items()}
+
+
+def snippet_in(pack: Pack, text: str, thing: str) -> Snippet | None:
+    """The snippet that a message shows or asks for."""
+    for snippet in pack.snippets:
+        needle = filled_code(snippet.code, thing) if snippet.code else snippet.fault
+        if needle in text:
+            return snippet
+    return None
+
+
+def problem_in(pack: Pack, text: str) -> tuple[Problem, dict[str, str]] | None:
+    """The problem that a message states, with its drawn parameters."""
+    from longbeam.models.offline.language import pattern_of
+
+    for problem in pack.problems:
+        found = pattern_of(problem.text).search(text)
+        if found:
+            return problem, found.groupdict()
+    return None
+
+
+# --- answers and follow-ups ---------------------------------------------------------------------------------
+
+_FOLLOW_UPS = {
+    "order": ("Which of these would you do first on {it}, if I only get to one this week?",
+              "If only one of those fits into this week, which one for {it}?",
+              "What comes first for {it}, honestly?"),
+    "skip": ("Is there anything in there that I can leave out for {it}?",
+             "Which part could I skip on {it} without regretting it?",
+             "And what would you drop if time gets short with {it}?"),
+    "check": ("How will I know that it worked for {it}?", "What would tell me that {it} is on the right track?",
+              "And how do I check that on {it} afterwards?"),
+    "risk": ("What usually goes wrong at that point with {it}?", "Where do people trip up with {it}?",
+             "What should I be afraid of with {it}?"),
+    "example": ("Can you make that a bit more concrete for {it}?", "Could you give me an example with {it}?",
+                "What would that look like for {it}, step by step?"),
+    "compare": ("Isn't there a simpler way for {it}?", "What would the alternative be for {it}?",
+                "What speaks against doing {it} the other way?"),
+}  # fmt: skip
+FOLLOW_UP_KINDS = tuple(_FOLLOW_UPS)
+_THANKS = ("Thanks. ", "Okay, got it. ", "That helps. ", "Makes sense. ", "Hm, fair. ", "", "", "Right. ", "Good point. ",
+           "I see. ", "Good, one more thing though. ", "Understood. ")  # fmt: skip
+_ANSWER_TAILS = (
+    "", " I'd rather not change that now.", " That may still change, but not before {weekday}.", " At least as of {day}.",
+    " I can find out more if it matters.", " I hadn't thought that this was important.", " That's all I can say today.",
+    " Does that make a difference for {it}?"[:0], " I wrote it down on {weekday}.", " Tell me if you need it more exactly.",
+)  # fmt: skip
+
+
+def detect_question(inputs: QuestionDetectorInputs) -> QuestionDetectorReply:
+    """A question to the user is one that ends the reply; an offer of more help is none."""
+    last = inputs.reply.rstrip().rsplit("\n", 1)[-1]
+    asks = last.endswith("?") and not last.casefold().startswith(("would you like me", "shall i", "do you want me"))
+    return QuestionDetectorReply(reason=f"The last line is: {last[:120]}", asks_user=asks)
+
+
+def detect_follow_up(inputs: FollowUpDetectorInputs, rng: random.Random) -> FollowUpDetectorReply:
+    """Follow-ups after about one reply in ten, a second one after a quarter of these (BEAM: 7 % and 2 % of turns)."""
+    asks = rng.random() < (0.10 if inputs.follow_ups == 0 else 0.25)
+    return FollowUpDetectorReply(reason="Drawn by the offline writer.", asks_on=asks)
+
+
+def user_answer(inputs: UserReplyInputs, rng: random.Random) -> str:
+    """The answer to the assistant's last question, from the thread that asked it."""
+    pack = pack_for(inputs.context.seed)
+    last = inputs.hints.previous_reply.rstrip().rsplit("\n", 1)[-1]
+    brief = inputs.hints.bullets[-1] if inputs.hints.bullets else None
+    thing = brief.bullet.topic if brief else "it"
+    fields = {"it": thing}
+    if brief:
+        fields["weekday"] = values.weekday(brief.bullet.happens_on)
+        fields["day"] = values.format_date(brief.bullet.happens_on, with_year=False)
+    from longbeam.models.offline.story import people_thread
+
+    for thread in (*pack.threads, people_thread()):
+        for back in thread.ask_back:
+            if fill(back.q, {"it": thing}) in last:
+                answer = fill(rng.choice(back.a), {"it": thing})
+                tails = [t for t in _ANSWER_TAILS if can_fill(t, fields)]
+                return upper_first(f"{answer}{fill(rng.choice(tails), fields)}")
+    return f"I'd have to think about that for {thing}; for now I'd go with what you suggested first."
+
+
+def user_follow_up(inputs: UserReplyInputs, rng: random.Random) -> str:
+    """A short question that follows from the reply."""
+    brief = inputs.hints.bullets[-1] if inputs.hints.bullets else None
+    thing = brief.bullet.topic if brief else "this"
+    kind = FOLLOW_UP_KINDS[(rng.randrange(len(FOLLOW_UP_KINDS)) + inputs.hints.ordinal) % len(FOLLOW_UP_KINDS)]
+    return f"{rng.choice(_THANKS)}{fill(rng.choice(_FOLLOW_UPS[kind]), {'it': thing})}"
+
+
+def follow_up_kind(text: str, thing: str) -> str | None:
+    """Which kind of follow-up a message is."""
+    for kind, templates in _FOLLOW_UPS.items():
+        if any(fill(t, {"it": thing}) in text for t in templates):
+            return kind
+    return None
+
+
+def asked_card(thread: Thread, text: str, fields: dict[str, str], asks: Sequence[Ask] = ()) -> Card | None:
+    """The card that answers the question in a message."""
+    folded = text.casefold()
+    for ask in asks or [a for b in thread.beats for a in b.ask]:
+        if can_fill(ask.q, fields) and fill(ask.q, fields).casefold() in folded:
+            return next((c for c in thread.cards if c.card == ask.card), None)
+    for card in thread.cards:
+        if any(can_fill(q, fields) and fill(q, fields).casefold() in folded for q in card.ask):
+            return card
+    return None

@@ -1,0 +1,71 @@
+"""The offline writer: a ChatModel that answers every prompt by rule, from the call's typed inputs.
+
+It is no language model and is never presented as one. It is a pure function of the call: its randomness comes
+from the benchmark's seed, the unit key and the generation, and nothing survives between calls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from longbeam.models.base import ModelCall
+from longbeam.models.offline import planning, probing, replies, turns
+from longbeam.schemas.calls import ModelReply
+
+MODEL_NAME = "offline"
+
+
+class OfflineWriter:
+    """Answers calls at once; `invocation_log` gets one line per call answered, appended before the reply is given."""
+
+    def __init__(self, invocation_log: Path | None = None) -> None:
+        self._log = invocation_log
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        """Return the reply; raises KeyError for a prompt it has no rule for."""
+        await asyncio.sleep(0)  # other conversations and sub-plans take turns, as they do with a real model
+        if self._log is not None:
+            descriptor = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+            try:
+                os.write(descriptor, f"{call.key}\n".encode())
+            finally:
+                os.close(descriptor)
+        answer = self.answer(call)
+        text = answer if isinstance(answer, str) else answer.model_dump_json(exclude_defaults=True)
+        return ModelReply(text=text, model=MODEL_NAME)
+
+    def answer(self, call: ModelCall) -> BaseModel | str:
+        """The reply's text, or its structure."""
+        rng_key = f"{call.benchmark_seed}/{call.unit_key}/{call.generation}"
+        rng = random.Random(rng_key)
+        prompt_id, inputs = call.prompt.prompt_id, call.inputs
+        if prompt_id == "sub_plan":
+            # The story is one for all stages of a conversation, so its randomness leaves out the unit.
+            conversation = call.unit_key.partition("/")[0]
+            return planning.sub_plan(inputs, f"{call.benchmark_seed}/{conversation}")  # type: ignore[arg-type]
+        if prompt_id in _RULES:
+            return _RULES[prompt_id](inputs, rng)
+        return probing.answer_probe_prompt(prompt_id, inputs, rng)
+
+
+_RULES: dict[str, Callable[[Any, random.Random], BaseModel | str]] = {
+    "personality": planning.personality,
+    "narratives": planning.narratives,
+    "outline": planning.outline,
+    "augment": planning.augment,
+    "user_turns": turns.user_turns,
+    "more_turns": turns.more_turns,
+    "assistant_reply": replies.assistant_reply,
+    "question_detector": lambda inputs, _: turns.detect_question(inputs),
+    "user_answer": turns.user_answer,
+    "follow_up_detector": turns.detect_follow_up,
+    "user_follow_up": turns.user_follow_up,
+    "compact_memory": lambda inputs, _: replies.compact(inputs),
+}
