@@ -1,0 +1,147 @@
+"""Prefect around the pipeline: a flow run is a benchmark, a task run is one stage of one conversation.
+
+Prefect shows what runs; the work log alone decides what is done. So nothing is cached or persisted here, and
+the live objects go to the tasks as they are (`quote`: Prefect is not to look into them). This module imports
+Prefect, which reads its settings then: only `runner` imports it, when our server is there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from prefect import flow, get_client, task
+from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.filters import (
+    FlowFilter,
+    FlowFilterName,
+    FlowRunFilter,
+    FlowRunFilterName,
+    FlowRunFilterState,
+    FlowRunFilterStateType,
+)
+from prefect.client.schemas.objects import State, StateType
+from prefect.events.worker import EventsWorker
+from prefect.states import Crashed, Failed
+from prefect.utilities.annotations import quote
+
+from longbeam.models.base import ChatModel
+from longbeam.pipeline.benchmark import Benchmark
+from longbeam.pipeline.run import (
+    CONVERSATIONS_AT_ONCE,
+    STAGES,
+    ConversationRun,
+    RunSummary,
+    StageOutcome,
+    limited_model,
+    open_run,
+    run_stage,
+    seeds_of,
+    summarise,
+)
+from longbeam.pipeline.units import Progress
+from longbeam.schemas.seeds import Seed
+
+FLOW_NAME = "generate"
+DRAIN_S = 20.0
+"""How long the last task runs may take to reach the server; after that Prefect's pages lack them."""
+
+
+@dataclass
+class Job:
+    """What the tasks of a flow run share."""
+
+    benchmark: Benchmark
+    model: ChatModel
+    progress: Progress
+    gate: asyncio.Semaphore
+    summary: RunSummary | None = None
+
+
+@task(
+    name="stage",
+    task_run_name="{conversation_id}/{stage}",
+    cache_policy=NO_CACHE,
+    persist_result=False,
+    retries=0,
+)
+async def run_stage_task(conversation_id: str, stage: str, run: ConversationRun) -> StageOutcome | State:
+    """Run a stage; failed units make the task run a failed one on Prefect's pages, and stop nothing."""
+    outcome = await run_stage(run, stage)
+    if outcome.is_complete:
+        return outcome
+    return Failed(message=f"{len(outcome.failures)} units failed; see `longbeam status`")
+
+
+@flow(name=FLOW_NAME, flow_run_name="{name}", validate_parameters=False, persist_result=False, retries=0)
+async def generate_flow(name: str, job: Job) -> State | None:
+    """Run every conversation of a benchmark through all stages, some at a time."""
+    benchmark = job.benchmark
+    conversations = zip(benchmark.conversation_ids, seeds_of(benchmark), strict=True)
+    runs = await asyncio.gather(*(_run_conversation(i, seed, job) for i, seed in conversations))
+    job.summary = summarise(benchmark, runs)
+    if job.summary.failures:
+        return Failed(message=f"{len(job.summary.failures)} units failed; see `longbeam status {name}`")
+    return None
+
+
+async def _run_conversation(conversation_id: str, seed: Seed, job: Job) -> ConversationRun:
+    async with (
+        job.gate,
+        open_run(job.benchmark, conversation_id, seed, job.model, progress=job.progress) as run,
+    ):
+        for stage in STAGES:
+            # Typed by Prefect as the state itself, though an async task must be awaited for it.
+            running = cast(Awaitable[State], run_stage_task(conversation_id, stage, quote(run), return_state=True))
+            state = await running
+            if not run.blocked:
+                await state.aresult()  # raises what escaped the stage: a bug, not a failed unit
+        return run
+
+
+async def run_flow(benchmark: Benchmark, *, progress: Progress, model: ChatModel | None = None) -> RunSummary:
+    """Run the benchmark's flow on the server that the environment names, and return what it did."""
+    name = benchmark.spec.name
+    await close_former_runs(name)
+    job = Job(benchmark, limited_model(benchmark, model), progress, asyncio.Semaphore(CONVERSATIONS_AT_ONCE))
+    try:
+        state = await generate_flow(name, quote(job), return_state=True)
+        if job.summary is None:
+            await state.aresult()  # raises what escaped the flow
+            raise AssertionError("a flow without a summary ends with an error")
+        return job.summary
+    finally:
+        await _drain_events()
+
+
+async def close_former_runs(name: str) -> None:
+    """Mark the benchmark's flow runs that still count as running as crashed: their process was killed."""
+    async with get_client() as client:
+        stale = await client.read_flow_runs(
+            flow_filter=FlowFilter(name=FlowFilterName(any_=[FLOW_NAME])),
+            flow_run_filter=FlowRunFilter(
+                name=FlowRunFilterName(any_=[name]),
+                state=FlowRunFilterState(type=FlowRunFilterStateType(any_=[StateType.RUNNING, StateType.PENDING])),
+            ),
+        )
+        for run in stale:
+            await client.set_flow_run_state(run.id, Crashed(message="its process was killed"), force=True)
+
+
+async def _drain_events() -> None:
+    """Wait until the server has heard of every task run.
+
+    Left to the interpreter's exit, when the server is gone, Prefect tries each event ten times, a second apart.
+    """
+    instances: dict[int, Any] = EventsWorker._instances  # type: ignore[misc]  # Any: generic in its own class
+    workers = list(instances.values())
+    logging.getLogger("EventsWorker").setLevel(logging.ERROR)  # it warns of every item that is left to send
+    await cast(Awaitable[object], EventsWorker.drain_all(timeout=DRAIN_S, at_exit=False))
+    for worker in workers:
+        if worker._done_event is not None and not worker._done_event.is_set():
+            with worker._queue.mutex:
+                worker._queue.queue.clear()
+            worker._queue.put_nowait(None)  # its signal to end

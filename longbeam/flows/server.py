@@ -1,0 +1,184 @@
+"""Our own Prefect server: a child on a free port of 127.0.0.1, with its home beside the benchmarks.
+
+Not Prefect's ephemeral one, which outlives a killed parent, gives up after 20 s on a slow machine and loses
+most of what it is told (measured; docs/cli.md). Prefect reads its settings when it is imported: that happens
+in `prefect_server`, while the server starts, and nothing may import it at its top.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import http.client
+import importlib
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+from longbeam.errors import LongbeamError, StoreError
+from longbeam.flows.server_child import GRACE_S
+
+START_TIMEOUT_S = 180.0
+"""The first start creates Prefect's database: 14 s on two cores, several times that on a busy machine."""
+POLL_S = 0.05
+INSTEAD = "`--runner inline` does the same work without Prefect"
+
+
+def server_settings(home: Path, port: int) -> dict[str, str]:
+    """Return the environment variables of the server and its client: nothing phones home, nothing is lost."""
+    url = f"http://127.0.0.1:{port}/api"
+    return {
+        "PREFECT_HOME": str(home),
+        "PREFECT_API_URL": url,
+        "PREFECT_SERVER_UI_API_URL": url,
+        # Else the pages are unpacked into site-packages, which may be read-only.
+        "PREFECT_SERVER_UI_STATIC_DIRECTORY": str(home / "ui"),
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "DO_NOT_TRACK": "1",
+        "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE": "false",
+        "PREFECT_LOGGING_TO_API_ENABLED": "false",
+        # What escapes a flow reaches the caller as an exception; printed by Prefect too, it would come twice.
+        "PREFECT_LOGGING_LEVEL": "CRITICAL",
+        "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
+        "PREFECT_RESULTS_PERSIST_BY_DEFAULT": "false",
+        # The recorder's own batch sizes drop task runs when the server stops (reference/stack.md, section 2).
+        "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "200",
+        "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "200",
+        "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "0.5",
+        "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_BATCH_SIZE": "200",
+    }
+
+
+@asynccontextmanager
+async def prefect_server(home: Path) -> AsyncIterator[str]:
+    """Yield the API's address while a server runs; in the block Prefect is imported and set up for it.
+
+    The server stops with the block, and with this process however it ends. Raises LongbeamError, with the
+    server's last words, when it does not start; StoreError when `home` cannot be written.
+    """
+    home = _make_home(home)
+    with contextlib.closing(socket.socket()) as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+        settings = server_settings(home, port)
+        log = home / f"server-{port}.log"
+        async with _only_one_starting(home):
+            child = _start(listener, settings, log)
+            try:
+                with _environment(settings):
+                    importing = asyncio.to_thread(importlib.import_module, "prefect")  # 2 s, of no use later
+                    await asyncio.gather(_wait_until_ready(child, port, log), importing)
+            except BaseException:
+                await _stop(child)
+                raise
+    try:
+        with _environment(settings):
+            yield settings["PREFECT_API_URL"]
+    finally:
+        # Shielded: Ctrl-C pressed twice must not leave the child to its watch.
+        await asyncio.shield(_stop(child))
+        log.unlink(missing_ok=True)
+
+
+def _make_home(home: Path) -> Path:
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as exc:
+        raise StoreError(f"{home}: cannot make Prefect's home: {exc.strerror}; {INSTEAD}") from exc
+    return home.resolve()
+
+
+def _start(listener: socket.socket, settings: Mapping[str, str], log: Path) -> subprocess.Popen[bytes]:
+    with log.open("wb") as output:
+        return subprocess.Popen(
+            [sys.executable, "-m", "longbeam.flows.server_child", str(listener.fileno())],
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=output,
+            pass_fds=[listener.fileno()],
+            env={**_foreign_environment(), **settings, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+            cwd=settings["PREFECT_HOME"],  # away from a prefect.toml or .env of the caller's folder
+            start_new_session=True,  # Ctrl-C is ours to hear: the server must live until the runs are closed
+        )
+
+
+async def _wait_until_ready(child: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while not await asyncio.to_thread(_is_healthy, port):
+        if child.poll() is not None:
+            raise LongbeamError(
+                f"the Prefect server ended with code {child.returncode} while starting: {_last_line(log)} "
+                f"(all of it: {log}); {INSTEAD}"
+            )
+        if time.monotonic() > deadline:
+            raise LongbeamError(
+                f"the Prefect server was not ready after {START_TIMEOUT_S:.0f} s (its output: {log}); {INSTEAD}"
+            )
+        await asyncio.sleep(POLL_S)
+
+
+def _is_healthy(port: int) -> bool:
+    # http.client takes no notice of proxies, which would not know our 127.0.0.1.
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
+    try:
+        connection.request("GET", "/api/health")
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+async def _stop(child: subprocess.Popen[bytes]) -> None:
+    """Close the child's stdin, which stops it; kill it if it has not heard."""
+    assert child.stdin is not None
+    child.stdin.close()
+    try:
+        await asyncio.to_thread(child.wait, GRACE_S + 2)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+
+
+@asynccontextmanager
+async def _only_one_starting(home: Path) -> AsyncIterator[None]:
+    """Let one process at a time start a server here: two would both create the database."""
+    with (home / "starting.lock").open("wb") as lock:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                await asyncio.sleep(POLL_S)
+        yield
+
+
+@contextmanager
+def _environment(settings: Mapping[str, str]) -> Iterator[None]:
+    """Set this process's environment for Prefect, and put it back."""
+    before = dict(os.environ)
+    direct = {name: ",".join(filter(None, [before.get(name), "127.0.0.1"])) for name in ("NO_PROXY", "no_proxy")}
+    os.environ.clear()
+    os.environ.update({**_foreign_environment(before), **settings, **direct})
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _foreign_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment without settings for some other Prefect server: its address, its key, its profile."""
+    source = os.environ if environment is None else environment
+    return {name: value for name, value in source.items() if not name.startswith("PREFECT_")}
+
+
+def _last_line(log: Path) -> str:
+    lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
+    return next((line.strip()[:300] for line in reversed(lines) if line.strip()), "it said nothing")
