@@ -312,7 +312,7 @@ def _shares(c: Conversation) -> dict[str, int]:
 
 async def probes_stage(c: Conversation) -> None:
     """A checked pool per ability, and the selection."""
-    c.probes = await write_probe_pool(c.units, c.head(), c.messages(), c.rng_key)
+    c.probes = await write_probe_pool(c.units, c.head(), c.messages())
 
 
 async def seal_stage(c: Conversation) -> None:

@@ -219,7 +219,9 @@ def watch_block(card: Card, fields: dict[str, str], rng: random.Random) -> str:
     """What goes wrong."""
     texts = [fill(t, fields) for t in card.watch]
     rng.shuffle(texts)
-    head = rng.choice(("A warning: ", "Be careful here. ", "What usually goes wrong: ", "", "Two traps: ", "Mind this: "))
+    head = rng.choice(
+        ("A warning: ", "Be careful here. ", "What usually goes wrong: ", "", "Two traps: ", "Mind this: ")
+    )
     if len(texts) != 2 and head == "Two traps: ":
         head = "Some traps: "
     return head + " ".join(texts)
@@ -242,7 +244,9 @@ def neighbour_block(thread: Thread, card: Card, rng: random.Random) -> str:
     fields = {"it": thing}
     text = advice(fill_low(point.do, fields), fill_low(point.why, fields), fill(point.how, fields), rng)
     about = lower_first(fill(lower_first(card.about), fields))
-    head = rng.choice(("The same thinking helps with {about}.", "I would treat {about} alike.", "A side note on {about}:"))
+    head = rng.choice(
+        ("The same thinking helps with {about}.", "I would treat {about} alike.", "A side note on {about}:")
+    )
     return f"{head.format(about=about)} {text}"
 
 
@@ -254,24 +258,34 @@ def options_table(thread: Thread, fields: dict[str, str], rng: random.Random) ->
     options: list[Option] = list(thread.options)
     rng.shuffle(options)
     lead = rng.choice(
-        ("Your options side by side:", "To compare the ways you have:", "Here is how the ways differ:", "A small comparison:")
+        (
+            "Your options side by side:",
+            "To compare the ways you have:",
+            "Here is how the ways differ:",
+            "A small comparison:",
+        )
     )
     rows = [
         f"| {upper_first(fill_low(o.name, fields))} | {fill_low(o.good, fields)} | {fill_low(o.bad, fields)} |"
         for o in options
     ]
     pick = rng.choice(options)
-    verdict = rng.choice(("I lean towards {name}, {fits}.", "For you I would take {name}, {fits}.", "{Name} is right {fits}."))
+    verdict = rng.choice(
+        ("I lean towards {name}, {fits}.", "For you I would take {name}, {fits}.", "{Name} is right {fits}.")
+    )
     name = fill_low(pick.name, fields)
     closing_ = verdict.format(name=name, Name=upper_first(name), fits=fill_low(pick.fits, fields).rstrip("."))
     table = "\n".join(["| Way | In its favour | Against it |", "| --- | --- | --- |", *rows])
     return f"{lead}\n\n{table}\n\n{closing_}"
 
 
-def schedule_block(card: Card, fields: dict[str, str], today: dt.date, brief: BulletBrief | None, rng: random.Random) -> str:
+def schedule_block(
+    card: Card, fields: dict[str, str], today: dt.date, brief: BulletBrief | None, rng: random.Random
+) -> str:
     """A card's points laid over the days that are left."""
     due = next(
-        (f.value.date for f in (brief.facts if brief else ()) if f.value and f.value.date and f.value.date > today), None
+        (f.value.date for f in (brief.facts if brief else ()) if f.value and f.value.date and f.value.date > today),
+        None,
     )
     room = (due - today).days if due else rng.randint(9, 24)
     points = list(card.points)
@@ -320,7 +334,9 @@ def numbers_block(brief: BulletBrief | None, today: dt.date, rng: random.Random)
     return ""
 
 
-def message_draft(thread: Thread, fields: dict[str, str], brief: BulletBrief | None, today: dt.date, rng: random.Random) -> str:
+def message_draft(
+    thread: Thread, fields: dict[str, str], brief: BulletBrief | None, today: dt.date, rng: random.Random
+) -> str:
     """A short message the user can send, when somebody else is part of it."""
     if brief is None or rng.random() < 0.5:
         return ""
@@ -398,7 +414,11 @@ def code_answer(snippet: Snippet, thing: str, rng: random.Random) -> Iterator[st
     fixed = filled_code(snippet.fixed, thing)
     lead = {
         "bug": ("I see it.", "Found it.", "The cause is in the code you sent.", "That symptom has one cause here."),
-        "slow": ("The result is right, the way to it is long.", "This does more work than it needs.", "It can be faster."),
+        "slow": (
+            "The result is right, the way to it is long.",
+            "This does more work than it needs.",
+            "It can be faster.",
+        ),
         "wanted": ("Here is a version to start from.", "This does what you describe.", "Something like this:"),
     }[snippet.kind]
     yield f"{rng.choice(lead)} {snippet.why.format(ident=_ident(thing))}"
@@ -437,5 +457,7 @@ def practice_problem(problem: Problem, rng: random.Random) -> Iterator[str]:
     """A problem of the same kind with its solution."""
     whole = shown_values(evaluate(problem.let, rng))
     steps = "\n".join(f"{i}. {s.format(**whole)}" for i, s in enumerate(problem.steps, 1))
-    lead = rng.choice(("One more to practise on.", "For comparison, a similar one.", "Try this one before you read on."))
+    lead = rng.choice(
+        ("One more to practise on.", "For comparison, a similar one.", "Try this one before you read on.")
+    )
     yield f"{lead} {problem.text.format(**whole)}\n\n{steps}\n\n{problem.answer.format(**whole)}"

@@ -40,7 +40,9 @@ def pattern_of(template: str) -> re.Pattern[str]:
     for literal, name, _, _ in Formatter().parse(template):
         parts.append(re.escape(literal))
         if name:
-            parts.append(f"(?P={name})" if name in seen and name != "it" else f"(?P<{name}>.+?)" if name not in seen else ".+?")
+            parts.append(
+                f"(?P={name})" if name in seen and name != "it" else f"(?P<{name}>.+?)" if name not in seen else ".+?"
+            )
             seen.add(name)
     return re.compile("".join(parts), re.DOTALL)
 
@@ -95,6 +97,8 @@ def shuffled(items: Sequence[str], rng: random.Random) -> list[str]:
 
 def identifier(thing: str) -> str:
     """A snake_case name for a thing, without its article (`the login page`: `login_page`)."""
-    words = [w for w in re.findall(r"[a-z0-9]+", thing.casefold()) if w not in {"the", "a", "an", "my", "our", "of", "and"}]
+    words = [
+        w for w in re.findall(r"[a-z0-9]+", thing.casefold()) if w not in {"the", "a", "an", "my", "our", "of", "and"}
+    ]
     name = "_".join(words[:3]) or "item"
     return f"_{name}" if name[0].isdigit() else name

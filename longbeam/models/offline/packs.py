@@ -329,4 +329,6 @@ def pack_for(seed: Seed) -> Pack:
     words = set(re.findall(r"[a-z0-9+#.]+", text))
     of_domain = [p for p in packs if p.domain is seed.domain]
     candidates = of_domain or [p for p in packs if p.domain.category is seed.category]
-    return max(candidates, key=lambda p: (sum(w in words or (" " in w and w in text) for w in p.match), p.pack == "everyday"))
+    return max(
+        candidates, key=lambda p: (sum(w in words or (" " in w and w in text) for w in p.match), p.pack == "everyday")
+    )

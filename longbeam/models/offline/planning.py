@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 
 from longbeam.models.offline.language import fill, listed, match, upper_first
 from longbeam.models.offline.packs import Pack, Preference, Slot, Standing, Thread, pack_for
@@ -50,7 +49,14 @@ _FRAME_NARRATIVES = (
 def personality(inputs: PersonalityInputs, rng: random.Random) -> str:
     """A paragraph that joins the traits with connectives."""
     subject = "She" if inputs.gender == "female" else "He"
-    linkers = ("", "At the same time, ", "More than once, friends have noticed that ", "At work it shows that ", "", "And yet ")
+    linkers = (
+        "",
+        "At the same time, ",
+        "More than once, friends have noticed that ",
+        "At work it shows that ",
+        "",
+        "And yet ",
+    )
     sentences = []
     for linker, trait in zip(linkers, inputs.traits, strict=False):
         text = trait.strip().rstrip(".")
@@ -287,9 +293,7 @@ def _contradiction(pack: Pack, target: ContradictionTarget, rng: random.Random) 
         slot = slot_of(thread, target.fact.attribute) if target.fact else None
         if slot and slot.misremember and target.fact and target.fact.value:
             other = changed(slot, target.fact.value, rng)
-            options["other_value"] = [
-                (fill(t, {**fields, "other": other.text}), other) for t in slot.misremember
-            ]
+            options["other_value"] = [(fill(t, {**fields, "other": other.text}), other) for t in slot.misremember]
     if not options:
         options["never_statement"] = [(f"I've never had anything to do with {fields['it']} before", None)]
     variety = target.variety if target.variety in options else sorted(options)[0]
@@ -312,4 +316,14 @@ def match_beat(template: str, bullet: Bullet) -> dict[str, str] | None:
     return found
 
 
-__all__ = ["augment", "listed", "match_beat", "narratives", "outline", "personality", "slot_of", "sub_plan", "thread_of"]
+__all__ = [
+    "augment",
+    "listed",
+    "match_beat",
+    "narratives",
+    "outline",
+    "personality",
+    "slot_of",
+    "sub_plan",
+    "thread_of",
+]

@@ -19,7 +19,6 @@ import yaml
 from longbeam.models.offline.language import fill, lower_first
 from longbeam.models.offline.packs import Beat, Pack, Slot, Thread, pack_for
 from longbeam.schemas import values
-from longbeam.schemas.calls import Stage
 from longbeam.schemas.people import Person, Profile, Relation
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.seeds import Seed
@@ -97,7 +96,9 @@ def story_of(
         met = [next(visits) for _ in range(relationships)]
         merged = _interleaved(own, met)
         days = _days(first, last, len(merged))
-        result.append(tuple(teller.scene(t, thing, beat, day) for (t, thing, beat), day in zip(merged, days, strict=True)))
+        result.append(
+            tuple(teller.scene(t, thing, beat, day) for (t, thing, beat), day in zip(merged, days, strict=True))
+        )
     return tuple(result)
 
 
@@ -208,7 +209,9 @@ class _Teller:
         for name in (*beat.sets, *beat.fixed, *beat.updates):
             old = self._values.get((subject, thread.slots[name].attribute))
             slot_rng = random.Random(f"{rng_of}/{name}/{beat.beat}/{len(self._told)}")
-            value = draw(thread.slots[name], day, slot_rng) if old is None else changed(thread.slots[name], old, slot_rng)
+            value = (
+                draw(thread.slots[name], day, slot_rng) if old is None else changed(thread.slots[name], old, slot_rng)
+            )
             self._values[(subject, thread.slots[name].attribute)] = said[name] = value
             fields[name] = value.text
         for name, slot in thread.slots.items():

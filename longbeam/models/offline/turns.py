@@ -159,7 +159,9 @@ def _about_turns(
     pack: Pack, briefs: Sequence[BulletBrief], count: int, ordinal: int, rng: random.Random
 ) -> list[UserTurnDraft]:
     """`count` questions that voice nothing, spread over the bullets; each card's question once per thing if possible."""
-    readings = [(b, r) for b in briefs if (r := read(pack, b)) is not None and b.bullet.kind is not BulletKind.CONTRADICTION]
+    readings = [
+        (b, r) for b in briefs if (r := read(pack, b)) is not None and b.bullet.kind is not BulletKind.CONTRADICTION
+    ]
     if not readings:
         readings = [(b, Reading(pack, pack.threads[0], pack.threads[0].narrative.lower(), None, {})) for b in briefs]
     turns: list[UserTurnDraft] = []
