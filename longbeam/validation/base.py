@@ -1,0 +1,86 @@
+"""What a check is: a name, one line of documentation, the kinds of what it can find with their severities.
+
+Severities belong to the check and not to the moment, so that two runs of `validate` never disagree on what an
+error is. A check yields `Problem`s; `run.py` makes them findings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from longbeam.schemas.findings import Finding, Severity
+from longbeam.schemas.probes import Probe
+from longbeam.validation.digest import ConversationDigest
+from longbeam.validation.index import ConversationIndex
+
+ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
+
+
+class Scope(StrEnum):
+    """What a check is run on."""
+
+    CONVERSATION = "conversation"
+    PROBE = "probe"
+    BENCHMARK = "benchmark"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What a check found; `kind` is one of those it declares."""
+
+    kind: str
+    subject: str
+    """A probe_id, message_key, bullet_id, person_id, `profile` or `conversation`."""
+    message: str
+    evidence: tuple[str, ...] = ()
+    """Message keys to look at."""
+    conversation_id: str = ""
+    """Only from checks of a benchmark."""
+
+
+Problems = Iterable[Problem]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One check; exactly one of the three functions is given, and it tells the scope."""
+
+    name: str
+    doc: str
+    """One line: what is found, and why it matters."""
+    severities: Mapping[str, Severity]
+    """Severity of each kind of problem."""
+    on_conversation: Callable[[ConversationIndex], Problems] | None = None
+    on_probe: Callable[[ConversationIndex, Probe], Problems] | None = None
+    on_benchmark: Callable[[Sequence[ConversationDigest]], Problems] | None = None
+
+    def __post_init__(self) -> None:
+        given = [f for f in (self.on_conversation, self.on_probe, self.on_benchmark) if f is not None]
+        if len(given) != 1:
+            raise ValueError(f"check {self.name!r}: exactly one function is needed, not {len(given)}")
+
+    @property
+    def scope(self) -> Scope:
+        """What the check is run on."""
+        if self.on_conversation is not None:
+            return Scope.CONVERSATION
+        return Scope.PROBE if self.on_probe is not None else Scope.BENCHMARK
+
+    def finding(self, problem: Problem, conversation_id: str) -> Finding:
+        """Return a problem as a finding; `Finding.check` is `<name>.<kind>`."""
+        return Finding(
+            check=f"{self.name}.{problem.kind}",
+            severity=self.severities[problem.kind],
+            conversation_id=problem.conversation_id or conversation_id,
+            subject=problem.subject,
+            message=problem.message,
+            evidence=problem.evidence,
+        )
+
+
+def shorten(text: str, limit: int = 70) -> str:
+    """Return a text on one line, cut to `limit` characters, for the message of a finding."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else f"{line[: limit - 3]}..."

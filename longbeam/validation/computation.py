@@ -1,0 +1,98 @@
+"""Computed gold, computed again: from values that stand in the quotes, to the value that the gold says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+from longbeam.schemas.plans import Value, ValueKind
+from longbeam.schemas.probes import Probe
+from longbeam.schemas.values import COMPUTATIONS, number, parse_value, recompute, says
+from longbeam.validation.base import ERROR, WARNING, Check, Problem
+from longbeam.validation.index import ConversationIndex
+
+MAX_YEAR_GUESSES = 4
+"""Dates without year, up to which all years near the messages are tried: 3^4 combinations."""
+
+
+def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
+    """Yield inputs that nobody says, results that are not what the inputs give, and gold without the result."""
+    details = probe.details
+    if not details.computation:
+        return
+    if details.computation not in COMPUTATIONS:
+        text = f"{details.computation!r} cannot be computed again; known are {', '.join(COMPUTATIONS)}"
+        yield Problem("unknown", probe.probe_id, text)
+        return
+    quotes = "\n".join(e.quote for e in probe.evidence)
+    readings = [_readings(index, probe, i, text) for i, text in enumerate(details.computed_from)]
+    for said, values in zip(details.computed_from, readings, strict=True):
+        if not any(says(quotes, v) for v in values):
+            yield Problem(
+                "input_not_quoted", probe.probe_id, f"no quote says {said!r}, which the gold is computed from"
+            )
+    yield from _result_problems(probe, readings)
+    if details.computed_value and not _says_result(probe.gold_answer, parse_value(details.computed_value)):
+        text = f"the gold answer does not say {details.computed_value!r}, the computed value"
+        yield Problem("gold_lacks_result", probe.probe_id, text)
+
+
+def _result_problems(probe: Probe, readings: Sequence[Sequence[Value]]) -> Iterator[Problem]:
+    details = probe.details
+    results: list[Value] = []
+    reason = ""
+    for values in product(*readings):
+        try:
+            results.append(recompute(details.computation, values))
+        except ValueError as error:
+            reason = str(error)
+    inputs = ", ".join(details.computed_from)
+    if not results:
+        yield Problem("not_computable", probe.probe_id, f"{details.computation} of {inputs}: {reason}")
+    elif not any(_says_result(details.computed_value, r) for r in results):
+        text = f"{details.computation} of {inputs} is {results[0].text}, not {details.computed_value!r}"
+        yield Problem("wrong_result", probe.probe_id, text, tuple(e.message_key for e in probe.evidence))
+
+
+def _readings(index: ConversationIndex, probe: Probe, ordinal: int, text: str) -> tuple[Value, ...]:
+    """Return what an input may mean: the ledger's value of these words, or the words read in a year nearby."""
+    for fact_id in probe.fact_ids:
+        for assertion in index.by_fact.get(fact_id, ()):
+            if assertion.value is not None and assertion.value.text == text:
+                return (assertion.value,)
+    value = parse_value(text)
+    if value.kind is not ValueKind.DATE or value.date is not None:
+        return (value,)
+    cited = [index.message(e.message_key) for e in probe.evidence]
+    told = cited[ordinal] if ordinal < len(cited) else None
+    if told is None or len(probe.details.computed_from) > MAX_YEAR_GUESSES:
+        return (value,)
+    year = told.sent_at.year
+    return tuple(parse_value(text, year=y) for y in (year, year - 1, year + 1))
+
+
+def _says_result(text: str, result: Value) -> bool:
+    if says(text, result):
+        return True
+    # A count has the noun of its question; a length of time may be given in weeks.
+    if result.kind is ValueKind.NUMBER and result.number is not None:
+        return says(text, number(result.number)) or parse_value(text).number == result.number
+    is_whole_weeks = result.unit == "days" and result.number is not None and result.number % 7 == 0
+    if is_whole_weeks and result.number is not None:
+        weeks = Value(kind=ValueKind.DURATION, text=result.text, number=result.number // 7, unit="weeks")
+        return says(text, weeks)
+    return False
+
+
+CHECK = Check(
+    name="computation",
+    doc="Computed gold is computed again from its inputs; the inputs are quoted and the gold says the result.",
+    severities={
+        "input_not_quoted": ERROR,
+        "wrong_result": ERROR,
+        "not_computable": ERROR,
+        "gold_lacks_result": ERROR,
+        "unknown": WARNING,
+    },
+    on_probe=find_problems,
+)

@@ -1,0 +1,65 @@
+"""Text that no person or working model would send: empty, looping, cut off, or far too long."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator
+
+from longbeam.schemas.dialogue import Message
+from longbeam.schemas.sentences import fenced_spans
+from longbeam.validation.base import ERROR, WARNING, Check, Problem
+from longbeam.validation.index import ConversationIndex
+
+MIN_RATIO = 0.10
+"""Compressed share of a text below which it repeats itself; prose is at 0.35 to 0.55, tables and code above 0.15."""
+MIN_COMPRESSED_CHARACTERS = 3_000
+MAX_SHARE = 0.20
+MIN_TOTAL_FOR_SHARE = 16_000
+_BLANKS = re.compile(r"[ \t]{200,}|(?:[ \t]*\n){20,}")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]")
+
+
+def find_problems(index: ConversationIndex) -> Iterator[Problem]:
+    """Yield what is wrong with the text of each message."""
+    for message in index.messages:
+        key = message.message_key
+        for kind, text in _faults(message):
+            yield Problem(kind, key, text, (key,))
+        is_long = message.tokens > MAX_SHARE * index.total_tokens
+        if is_long and index.total_tokens >= MIN_TOTAL_FOR_SHARE:
+            share = message.tokens / index.total_tokens
+            yield Problem("giant", key, f"one message is {share:.0%} of the conversation", (key,))
+
+
+def _faults(message: Message) -> Iterator[tuple[str, str]]:
+    content = message.content
+    if not content.strip():
+        yield "empty", "the message is empty"
+        return
+    if len(content) > MIN_COMPRESSED_CHARACTERS:
+        data = content.encode("utf-8", "replace")
+        ratio = len(zlib.compress(data, 1)) / len(data)
+        if ratio < MIN_RATIO:
+            yield "repeats_itself", f"{len(content)} characters compress to {ratio:.0%}: the text repeats itself"
+    if _BLANKS.search(content):
+        yield "blanks", "a run of 200 blanks or 20 empty lines"
+    if control := _CONTROL.search(content):
+        yield "control_character", f"character U+{ord(control.group()):04X}, which no person types"
+    if not all(closed for _, closed in fenced_spans(content)):
+        yield "open_fence", "a code fence is opened and never closed"
+
+
+CHECK = Check(
+    name="degenerate",
+    doc="No message is empty, repeats itself, holds runs of blanks, is cut off in code or outweighs the rest.",
+    severities={
+        "empty": ERROR,
+        "repeats_itself": ERROR,
+        "blanks": WARNING,
+        "control_character": WARNING,
+        "open_fence": WARNING,
+        "giant": WARNING,
+    },
+    on_conversation=find_problems,
+)

@@ -1,0 +1,125 @@
+"""Messages that say the same again, to the letter or nearly so.
+
+Near-duplicates are pairs of one role whose word 5-grams have a Jaccard similarity of at least 0.8 outside code.
+Candidates share one of their four smallest shingle hashes (bottom-k sketch: a pair at 0.8 is missed with
+probability 0.2^4 at most), and the similarity of each is then computed exactly.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from heapq import nsmallest
+
+from longbeam.schemas.dialogue import Message, Role
+from longbeam.schemas.sentences import prose_spans
+from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
+from longbeam.validation.index import ConversationIndex
+
+SHINGLE_WORDS = 5
+MIN_SIMILARITY = 0.8
+MIN_DUPLICATE_CHARACTERS = 60
+"""Shorter messages repeat in real life (`Thanks, that helps!`): worth knowing, no fault."""
+MAX_NEAR_SHARE = {Role.USER: 0.02, Role.ASSISTANT: 0.02}
+"""Share of near-duplicates among a role's messages above which somebody should look."""
+BOTTOM = 4
+BUCKET = 8
+"""Earlier messages of one bucket that a message is compared with: boilerplate must not cost quadratic time."""
+WORST = 5
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A message that is nearly an earlier one."""
+
+    similarity: float
+    earlier: Message
+    later: Message
+
+
+def find_problems(index: ConversationIndex) -> Iterator[Problem]:
+    """Yield exact duplicates one by one, and near-duplicates of each role as one problem."""
+    for role in Role:
+        places = [i for i, m in enumerate(index.messages) if m.role is role]
+        exact = yield from _exact(index, places, role)
+        near = near_duplicates([index.messages[i] for i in places if i not in exact])
+        if near:
+            share = len(near) / len(places)
+            kind = "near_share" if share > MAX_NEAR_SHARE[role] else "near"
+            worst = sorted(near, key=lambda p: -p.similarity)[:WORST]
+            pairs = ", ".join(f"{p.later.message_key} like {p.earlier.message_key} ({p.similarity:.2f})" for p in worst)
+            text = f"{len(near)} of {len(places)} {role.value} messages ({share:.1%}) are near-duplicates: {pairs}"
+            keys = tuple(k for p in worst for k in (p.earlier.message_key, p.later.message_key))
+            yield Problem(kind, "conversation", text, keys)
+
+
+def _exact(index: ConversationIndex, places: Sequence[int], role: Role) -> Generator[Problem, None, set[int]]:
+    first: dict[str, int] = {}
+    repeated: set[int] = set()
+    for i in places:
+        text = " ".join(index.folded[i].split())
+        if not text or first.setdefault(text, i) == i:
+            continue
+        repeated.add(i)
+        earlier, later = index.messages[first[text]].message_key, index.messages[i].message_key
+        kind = f"same_{role.value}" if len(text) >= MIN_DUPLICATE_CHARACTERS else "same_short"
+        yield Problem(kind, later, f"the same as {earlier}: {shorten(text)}", (earlier, later))
+    return repeated
+
+
+def near_duplicates(messages: Sequence[Message]) -> list[Pair]:
+    """Return each message that is nearly an earlier one, with the most similar of those compared.
+
+    Messages of fewer than 12 words outside code are left out: their 5-grams say little.
+    """
+    words: dict[str, int] = {}
+    shingles: list[array[int]] = []
+    buckets: dict[int, deque[int]] = {}
+    found: list[Pair] = []
+    for at, message in enumerate(messages):
+        own = _shingles(message.content, words)
+        shingles.append(array("q", own))
+        if len(own) < 8:
+            continue
+        smallest = nsmallest(BOTTOM, own)
+        earlier = sorted({other for h in smallest for other in buckets.get(h, ())})
+        best = max(((_jaccard(own, shingles[o]), -o) for o in earlier), default=(0.0, 0))
+        if best[0] >= MIN_SIMILARITY:
+            found.append(Pair(best[0], messages[-best[1]], message))
+        for h in smallest:
+            buckets.setdefault(h, deque(maxlen=BUCKET)).append(at)
+    return found
+
+
+def _shingles(content: str, words: dict[str, int]) -> set[int]:
+    prose = " ".join(content[a:b] for a, b in prose_spans(content))
+    # Words become small integers in order of appearance: unlike those of strings, hashes of tuples of integers
+    # are the same in every process.
+    ids = [words.setdefault(w, len(words)) for w in _WORD.findall(prose.casefold())]
+    return set(map(hash, zip(*(ids[i:] for i in range(SHINGLE_WORDS)), strict=False)))
+
+
+def _jaccard(own: set[int], other: array[int]) -> float:
+    small, large = sorted((len(own), len(other)))
+    if small < MIN_SIMILARITY * large:
+        return 0.0  # even a subset would not reach it
+    common = len(own.intersection(other))
+    return common / (small + large - common)
+
+
+CHECK = Check(
+    name="duplicates",
+    doc="No user message and no reply repeats another; near-duplicates stay rare.",
+    severities={
+        "same_user": ERROR,
+        "same_assistant": ERROR,
+        "same_short": INFO,
+        "near_share": WARNING,
+        "near": INFO,
+    },
+    on_conversation=find_problems,
+)

@@ -1,0 +1,53 @@
+"""Evidence: the cited messages exist, and hold the quote word for word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from longbeam.schemas.probes import Evidence, Probe
+from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
+from longbeam.validation.index import ConversationIndex
+
+
+def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
+    """Yield evidence that is missing, cites nothing, or quotes what was not said."""
+    if not probe.evidence and probe.ability != "abstention":
+        kind = "import_none" if index.is_import else "none"
+        yield Problem(kind, probe.probe_id, "the probe has no evidence")
+    nugget_ids = {n.nugget_id for n in probe.rubric}
+    for evidence in probe.evidence:
+        yield from _quote_problems(index, probe, evidence)
+        if unknown := [i for i in evidence.nugget_ids if i not in nugget_ids]:
+            text = f"evidence supports {unknown[0]!r}, which the rubric does not have"
+            yield Problem("unknown_nugget", probe.probe_id, text, (evidence.message_key,))
+    places = [index.position[e.message_key] for e in probe.evidence if e.message_key in index.position]
+    if places != sorted(places):
+        yield Problem("order", probe.probe_id, "evidence is not in the order of the conversation")
+
+
+def _quote_problems(index: ConversationIndex, probe: Probe, evidence: Evidence) -> Iterator[Problem]:
+    key = evidence.message_key
+    message = index.message(key)
+    if message is None:
+        yield Problem("unknown_message", probe.probe_id, f"evidence cites {key!r}, which does not exist")
+    elif evidence.quote not in message.content:
+        text = f"{key} does not say {shorten(evidence.quote)!r}"
+        yield Problem("not_verbatim", probe.probe_id, text, (key,))
+    elif not evidence.quote.strip() and not index.is_import:
+        yield Problem("no_quote", probe.probe_id, f"evidence cites {key} without a quote", (key,))
+
+
+CHECK = Check(
+    name="evidence",
+    doc="Every probe but an abstention has evidence; cited messages exist and hold the quotes verbatim.",
+    severities={
+        "none": ERROR,
+        "import_none": WARNING,
+        "unknown_message": ERROR,
+        "not_verbatim": ERROR,
+        "no_quote": ERROR,
+        "unknown_nugget": ERROR,
+        "order": WARNING,
+    },
+    on_probe=find_problems,
+)

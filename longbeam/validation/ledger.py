@@ -1,0 +1,73 @@
+"""The plan's ledger: contradictions, stale gold and voicing are queries on it, so it must hold together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from longbeam.schemas.plans import Assertion, BulletKind, Stance
+from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
+from longbeam.validation.index import ConversationIndex
+
+
+def find_problems(index: ConversationIndex) -> Iterator[Problem]:
+    """Yield ids that occur twice, references to nothing, and updates that change nothing."""
+    yield from _duplicates([b.bullet_id for p in index.head.plans for b in p.bullets()], "bullet")
+    yield from _duplicates([f.fact_id for p in index.head.plans for f in p.facts], "fact")
+    for assertion in (a for p in index.head.plans for a in p.assertions):
+        if assertion.bullet_id not in index.bullets or assertion.fact_id not in index.facts:
+            text = f"assertion of {assertion.bullet_id!r} on {assertion.fact_id!r}: no plan has both"
+            yield Problem("unknown_reference", assertion.bullet_id, text)
+        if assertion.value is None and assertion.stance is not Stance.DENIES:
+            text = f"{assertion.bullet_id} {assertion.stance.value} {assertion.fact_id} without a value"
+            yield Problem("missing_value", assertion.bullet_id, text)
+    yield from _target_problems(index)
+    for fact_id in index.by_fact:
+        yield from _update_problems(index.values_over_time(fact_id))
+
+
+def _duplicates(ids: list[str], what: str) -> Iterator[Problem]:
+    seen: set[str] = set()
+    for identifier in ids:
+        if identifier in seen:
+            yield Problem("duplicate_id", identifier, f"two {what}s are called {identifier!r}")
+        seen.add(identifier)
+
+
+def _target_problems(index: ConversationIndex) -> Iterator[Problem]:
+    for bullet in index.bullets.values():
+        target = bullet.target_bullet_id
+        if target is None:
+            if bullet.kind in (BulletKind.UPDATE, BulletKind.CONTRADICTION):
+                yield Problem("target", bullet.bullet_id, f"{bullet.kind.value} {bullet.bullet_id} names no target")
+        elif index.bullet_order.get(target, len(index.bullets)) >= index.bullet_order[bullet.bullet_id]:
+            text = f"{bullet.kind.value} {bullet.bullet_id} is about {target!r}, which no plan has before it"
+            yield Problem("target", bullet.bullet_id, text)
+
+
+def _update_problems(changes: tuple[Assertion, ...]) -> Iterator[Problem]:
+    before = None
+    for change in changes:
+        value = change.value
+        if change.stance is Stance.UPDATES and value is not None:
+            if before is None:
+                text = f"{change.bullet_id} updates {change.fact_id}, which nothing has set"
+                yield Problem("update_of_nothing", change.bullet_id, text)
+            elif value.means_same_as(before):
+                text = f"{change.bullet_id} updates {change.fact_id} to {shorten(value.text)!r}, which it was before"
+                yield Problem("no_change", change.bullet_id, text)
+        before = value
+
+
+CHECK = Check(
+    name="ledger",
+    doc="Facts, bullets and assertions of the plans refer to each other; every update changes a value.",
+    severities={
+        "duplicate_id": ERROR,
+        "unknown_reference": ERROR,
+        "missing_value": ERROR,
+        "target": ERROR,
+        "update_of_nothing": WARNING,
+        "no_change": WARNING,
+    },
+    on_conversation=find_problems,
+)

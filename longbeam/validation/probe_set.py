@@ -1,0 +1,84 @@
+"""The selected probes of a conversation as a set: as many as asked, and no two that ask the same."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import combinations
+
+from longbeam.schemas.probes import Probe
+from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
+from longbeam.validation.index import ConversationIndex
+
+SIMILAR = 0.8
+"""Jaccard similarity of the questions' words from which two probes are near-duplicates."""
+_WORD = re.compile(r"\w+")
+
+
+def find_problems(index: ConversationIndex) -> Iterator[Problem]:
+    """Yield missing probes, ids that occur twice, and probes of one ability that ask the same."""
+    yield from _count_problems(index)
+    for probe_id, times in Counter(p.probe_id for p in index.probes).items():
+        if times > 1:
+            yield Problem("duplicate_id", probe_id, f"{times} probes are called {probe_id!r}")
+    for first, second in combinations(index.selected, 2):
+        yield from _pair_problems(first, second)
+    yield from _spread_problems(index)
+
+
+def _count_problems(index: ConversationIndex) -> Iterator[Problem]:
+    selected = Counter(p.ability for p in index.selected)
+    for ability, asked in (index.asked or {}).items():
+        if selected[ability] != asked:
+            text = f"{selected[ability]} probes of {ability} are selected; {asked} were asked for"
+            yield Problem("number", ability, text)
+    if index.asked is None and len(set(selected.values())) > 1:
+        counts = ", ".join(f"{ability} {n}" for ability, n in sorted(selected.items()))
+        yield Problem("uneven", "conversation", f"abilities have different numbers of probes: {counts}")
+
+
+def _pair_problems(first: Probe, second: Probe) -> Iterator[Problem]:
+    words = [frozenset(_WORD.findall(p.question.casefold())) for p in (first, second)]
+    similarity = len(words[0] & words[1]) / max(len(words[0] | words[1]), 1)
+    if _plain(first.question) == _plain(second.question):
+        text = f"asks the same as {first.probe_id}: {shorten(second.question)}"
+        yield Problem("same_question", second.probe_id, text)
+    elif first.ability != second.ability:
+        return
+    elif similarity >= SIMILAR:
+        text = f"asks nearly the same as {first.probe_id} ({similarity:.2f}): {shorten(second.question)}"
+        yield Problem("similar_question", second.probe_id, text)
+    elif first.evidence and _quotes(first) == _quotes(second):
+        yield Problem("same_evidence", second.probe_id, f"rests on the same evidence as {first.probe_id}")
+
+
+def _plain(text: str) -> str:
+    return " ".join(_WORD.findall(text.casefold()))
+
+
+def _quotes(probe: Probe) -> frozenset[tuple[str, str]]:
+    return frozenset((e.message_key, e.quote) for e in probe.evidence)
+
+
+def _spread_problems(index: ConversationIndex) -> Iterator[Problem]:
+    levels = {p.difficulty for p in index.selected}
+    if len(index.selected) > 2 and len(levels) == 1:
+        text = f"all {len(index.selected)} selected probes are {levels.pop().value}"
+        yield Problem("one_difficulty", "conversation", text)
+
+
+CHECK = Check(
+    name="probe_set",
+    doc="Each ability has as many selected probes as asked; ids are unique; no two probes ask the same.",
+    severities={
+        "number": ERROR,
+        "uneven": WARNING,
+        "duplicate_id": ERROR,
+        "same_question": ERROR,
+        "similar_question": WARNING,
+        "same_evidence": WARNING,
+        "one_difficulty": INFO,
+    },
+    on_conversation=find_problems,
+)

@@ -1,0 +1,88 @@
+"""Questions that answer themselves: a memory system would score without remembering anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from longbeam.schemas.plans import Value, ValueKind
+from longbeam.schemas.probes import Probe
+from longbeam.schemas.values import extract_values, parse_value, says
+from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
+from longbeam.validation.index import ConversationIndex
+
+RECALLING = frozenset({"information_extraction", "knowledge_update", "multi_session_reasoning", "temporal_reasoning"})
+"""Abilities whose gold is a value."""
+SMALL = 12
+"""Numbers up to this without unit stand in many questions by chance."""
+REPEATS, RESEMBLES = 0.8, 0.5
+"""Share of the requirement's own words in the question."""
+_WORD = re.compile(r"[a-z]{4,}")
+_COMMON = frozenset(
+    (  # noqa: SIM905 - a word list reads better as words
+        "about always answer answers asked asking dont every from give gives have include includes including into "
+        "keep like make mention more need needs never only over please prefer prefers question rather reply response "
+        "should show shows some tell than that their them then there these they this those user want wants what when "
+        "where which while will with without would your"
+    ).split()
+)
+
+
+def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
+    """Yield gold values and requirements that stand in the question."""
+    yield from _value_problems(probe)
+    for bullet_id in probe.bullet_ids:
+        bullet = index.bullets.get(bullet_id)
+        if bullet is not None and bullet.requirement:
+            known = f"{bullet.condition} {bullet.topic}"
+            yield from _requirement_problems(probe, bullet.requirement, known)
+
+
+def _value_problems(probe: Probe) -> Iterator[Problem]:
+    details = probe.details
+    if probe.ability not in RECALLING:
+        return
+    for said in filter(None, (details.computed_value, details.new_value)):
+        value = parse_value(said)
+        if says(probe.question, value):
+            kind = "maybe_answer" if _is_small(value) else "answer"
+            yield Problem(kind, probe.probe_id, f"the question says {shorten(said)!r}, which is the answer")
+            return
+    values = [v for v in extract_values(probe.gold_answer) if not _is_small(v)]
+    if values and all(says(probe.question, v) for v in values):
+        text = f"the question says all values of the gold answer: {', '.join(v.text for v in values)}"
+        yield Problem("all_values", probe.probe_id, text)
+
+
+def _is_small(value: Value) -> bool:
+    return value.kind is ValueKind.NUMBER and (value.number or 0) <= SMALL
+
+
+def _requirement_problems(probe: Probe, requirement: str, known: str) -> Iterator[Problem]:
+    own = _words(requirement) - _words(known)
+    share = len(own & _words(probe.question)) / len(own) if own else 0.0
+    if share >= REPEATS and len(own) > 1:
+        text = f"the question repeats what is to be remembered: {shorten(requirement)}"
+        yield Problem("requirement", probe.probe_id, text)
+    elif share >= RESEMBLES:
+        text = f"the question resembles what is to be remembered: {shorten(requirement)}"
+        yield Problem("maybe_requirement", probe.probe_id, text)
+
+
+def _words(text: str) -> frozenset[str]:
+    # Plural and singular are the same word here; a cut `s` is enough for that.
+    return frozenset(w.rstrip("s") for w in _WORD.findall(text.casefold()) if w not in _COMMON)
+
+
+CHECK = Check(
+    name="question_leaks",
+    doc="No question holds its own answer, or the instruction or preference that is to be remembered.",
+    severities={
+        "answer": ERROR,
+        "maybe_answer": WARNING,
+        "all_values": WARNING,
+        "requirement": ERROR,
+        "maybe_requirement": WARNING,
+    },
+    on_probe=find_problems,
+)

@@ -1,0 +1,56 @@
+"""All checks, in the order in which findings of one severity are listed. A new check is one line here."""
+
+from __future__ import annotations
+
+from longbeam.validation import (
+    abstention,
+    computation,
+    degenerate,
+    duplicates,
+    evidence,
+    evidence_parts,
+    gold_values,
+    knowledge_update,
+    leaks,
+    ledger,
+    length,
+    message_ids,
+    persona,
+    persona_uniqueness,
+    probe_set,
+    probe_uniqueness,
+    question_leaks,
+    roles,
+    rubric,
+    stale_gold,
+    timeline,
+    token_counts,
+    voicing,
+)
+from longbeam.validation.base import Check
+
+CHECKS: tuple[Check, ...] = (
+    message_ids.CHECK,
+    roles.CHECK,
+    timeline.CHECK,
+    length.CHECK,
+    token_counts.CHECK,
+    ledger.CHECK,
+    voicing.CHECK,
+    leaks.CHECK,
+    degenerate.CHECK,
+    duplicates.CHECK,
+    persona.CHECK,
+    probe_set.CHECK,
+    rubric.CHECK,
+    evidence.CHECK,
+    evidence_parts.CHECK,
+    gold_values.CHECK,
+    computation.CHECK,
+    stale_gold.CHECK,
+    knowledge_update.CHECK,
+    abstention.CHECK,
+    question_leaks.CHECK,
+    persona_uniqueness.CHECK,
+    probe_uniqueness.CHECK,
+)

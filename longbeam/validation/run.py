@@ -1,0 +1,71 @@
+"""Runs checks and makes findings of what they found, in an order that is always the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from longbeam.schemas.conversation import ConversationReader
+from longbeam.schemas.findings import Finding, Severity
+from longbeam.schemas.probes import Probe
+from longbeam.validation.base import Check, Scope
+from longbeam.validation.digest import digest_conversation
+from longbeam.validation.index import ConversationIndex, build_index
+from longbeam.validation.registry import CHECKS
+
+_RANK = {severity: rank for rank, severity in enumerate(Severity)}
+
+
+def check_conversation(
+    reader: ConversationReader, *, checks: Sequence[Check] = CHECKS, asked: Mapping[str, int] | None = None
+) -> list[Finding]:
+    """Return what the conversation checks find, and the probe checks on the selected probes.
+
+    `asked` is the number of selected probes that each ability should have, where the caller knows. Findings
+    come errors first, then in the order of the checks.
+    """
+    index = build_index(reader, asked=asked)
+    found = [
+        check.finding(problem, index.head.conversation_id)
+        for check in checks
+        if check.on_conversation is not None
+        for problem in check.on_conversation(index)
+    ]
+    return _sorted([*found, *_probe_findings(index, index.selected, checks)], checks)
+
+
+def check_probes(
+    index: ConversationIndex, probes: Iterable[Probe], *, checks: Sequence[Check] = CHECKS
+) -> list[Finding]:
+    """Return what the probe checks find on these probes, selected or not; `Finding.subject` is the probe_id."""
+    return _sorted(list(_probe_findings(index, probes, checks)), checks)
+
+
+def check_benchmark(readers: Iterable[ConversationReader], *, checks: Sequence[Check] = CHECKS) -> list[Finding]:
+    """Return what the benchmark checks find across conversations; no message is read."""
+    digests = [digest_conversation(reader) for reader in readers]
+    found = [
+        check.finding(problem, "")
+        for check in checks
+        if check.on_benchmark is not None
+        for problem in check.on_benchmark(digests)
+    ]
+    return _sorted(found, checks)
+
+
+def _probe_findings(index: ConversationIndex, probes: Iterable[Probe], checks: Sequence[Check]) -> Iterator[Finding]:
+    on_probe = [(check, check.on_probe) for check in checks if check.scope is Scope.PROBE]
+    for probe in probes:
+        for check, function in on_probe:
+            if function is not None:
+                for problem in function(index, probe):
+                    yield check.finding(problem, index.head.conversation_id)
+
+
+def _sorted(findings: list[Finding], checks: Sequence[Check]) -> list[Finding]:
+    order = {check.name: i for i, check in enumerate(checks)}
+
+    def place(finding: Finding) -> tuple[int, str, int]:
+        return _RANK[finding.severity], finding.conversation_id, order[finding.check.partition(".")[0]]
+
+    # The sort is stable: within a check, findings stay in the order of the conversation.
+    return sorted(findings, key=place)

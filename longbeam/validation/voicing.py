@@ -1,0 +1,56 @@
+"""What was planned is said: a fact that nobody voices makes every probe on it unanswerable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from longbeam.schemas.plans import SPECIAL_KINDS, Bullet, Stance, Value
+from longbeam.schemas.values import says
+from longbeam.validation.base import ERROR, INFO, Check, Problem, shorten
+from longbeam.validation.index import ConversationIndex
+
+
+def find_problems(index: ConversationIndex) -> Iterator[Problem]:
+    """Yield bullets that no user message voices, and those whose messages do not say their values."""
+    for bullet in index.bullets.values():
+        voiced = index.voicing.get(bullet.bullet_id, ())
+        if not voiced:
+            kind = _unvoiced_kind(index, bullet)
+            yield Problem(kind, bullet.bullet_id, f"no user message says: {shorten(bullet.text)}")
+            continue
+        # Several messages may share a bullet: a question that opens it and an answer that completes it.
+        said = "\n\n".join(m.content for m in voiced)
+        for value in _values(index, bullet):
+            if not says(said, value):
+                text = f"the messages that voice {bullet.bullet_id} do not say {shorten(value.text)!r}"
+                yield Problem("value_not_said", bullet.bullet_id, text, tuple(m.message_key for m in voiced))
+
+
+def _unvoiced_kind(index: ConversationIndex, bullet: Bullet) -> str:
+    if bullet.kind in SPECIAL_KINDS:
+        return "special_not_voiced"
+    bears_fact = any(a.stance is not Stance.MENTIONS for a in index.by_bullet.get(bullet.bullet_id, ()))
+    return "fact_not_voiced" if bears_fact else "not_voiced"
+
+
+def _values(index: ConversationIndex, bullet: Bullet) -> Iterator[Value]:
+    for assertion in index.by_bullet.get(bullet.bullet_id, ()):
+        value = assertion.value
+        if value is None or assertion.stance is Stance.MENTIONS:
+            continue
+        # A denial may carry the value it denies, which need not be said: only what its own text says counts.
+        if assertion.stance is not Stance.DENIES or says(bullet.text, value):
+            yield value
+
+
+CHECK = Check(
+    name="voicing",
+    doc="Every bullet that bears a fact is said by a user message with its values; so is every special bullet.",
+    severities={
+        "fact_not_voiced": ERROR,
+        "special_not_voiced": ERROR,
+        "value_not_said": ERROR,
+        "not_voiced": INFO,
+    },
+    on_conversation=find_problems,
+)

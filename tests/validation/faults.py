@@ -1,0 +1,386 @@
+"""One planted fault for each kind of finding that a check declares: the good conversation, spoilt in one place."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from longbeam.schemas.dialogue import MessageKind
+from longbeam.schemas.plans import Assertion, Stance
+from longbeam.schemas.probes import Difficulty, Evidence, Probe
+from longbeam.schemas.seeds import Domain
+from longbeam.schemas.values import money, name
+from tests.builders import PEOPLE, PROFILE, MemoryReader, count_tokens, probe
+
+Spoil = Callable[[MemoryReader], MemoryReader]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What to plant, and the finding it must give."""
+
+    check: str
+    """`<check>.<kind>`."""
+    spoil: Spoil
+    subject: str = ""
+    """Of the finding; not looked at when empty."""
+    asked: Mapping[str, int] | None = None
+
+
+def drop(*positions: int) -> Spoil:
+    return lambda r: replace(r, said=tuple(m for i, m in enumerate(r.said) if i not in positions))
+
+
+def say(position: int, content: str) -> Spoil:
+    return lambda r: r.with_message(position, content=content)
+
+
+def append(position: int, addition: str) -> Spoil:
+    return lambda r: r.with_message(position, content=r.said[position].content + addition)
+
+
+def message(position: int, **changes: object) -> Spoil:
+    return lambda r: r.with_message(position, **changes)
+
+
+def on_probe(ability: str, **changes: object) -> Spoil:
+    return lambda r: r.with_probe(ability, **changes)
+
+
+def details(ability: str, **changes: object) -> Spoil:
+    return lambda r: r.with_details(ability, **changes)
+
+
+def evidence(ability: str, position: int = 0, **changes: object) -> Spoil:
+    def spoil(reader: MemoryReader) -> MemoryReader:
+        cited = list(reader.probe(ability).evidence)
+        cited[position] = cited[position].model_copy(update=changes)
+        return reader.with_probe(ability, evidence=tuple(cited))
+
+    return spoil
+
+
+def asserted(bullet_id: str, fact_id: str, stance: Stance, value: object) -> Spoil:
+    return lambda r: r.with_assertion(
+        Assertion.model_construct(bullet_id=bullet_id, fact_id=fact_id, stance=stance, value=value)
+    )
+
+
+def person(position: int, **changes: object) -> Spoil:
+    def spoil(reader: MemoryReader) -> MemoryReader:
+        people = list(PEOPLE)
+        people[position] = people[position].model_copy(update=changes)
+        graph = reader.head.relationships.model_copy(update={"people": tuple(people)})
+        return reader.with_head(relationships=graph)
+
+    return spoil
+
+
+def both(*spoils: Spoil) -> Spoil:
+    def spoil(reader: MemoryReader) -> MemoryReader:
+        for one in spoils:
+            reader = one(reader)
+        return reader
+
+    return spoil
+
+
+def as_import(reader: MemoryReader) -> MemoryReader:
+    return reader.with_head(target_tokens=0)
+
+
+def second_probe(ability: str, **changes: object) -> Spoil:
+    """Add a copy of an ability's probe with another id."""
+
+    def spoil(reader: MemoryReader) -> MemoryReader:
+        copy = reader.probe(ability).model_copy(update={"probe_id": f"{ability}.1", **changes})
+        return replace(reader, asked=(*reader.asked, copy))
+
+    return spoil
+
+
+def swapped(reader: MemoryReader) -> MemoryReader:
+    """Exchange which messages are cited as first and last item."""
+    first, second, third = reader.probe("event_ordering").evidence
+    crossed = (
+        first.model_copy(update={"group": 2}),
+        second,
+        third.model_copy(update={"group": 0}),
+    )
+    return reader.with_probe("event_ordering", evidence=crossed)
+
+
+def update_before_original(reader: MemoryReader) -> MemoryReader:
+    old, new = reader.probe("knowledge_update").evidence
+    crossed = (old.model_copy(update={"part": "updated"}), new.model_copy(update={"part": "original"}))
+    return reader.with_probe("knowledge_update", evidence=crossed)
+
+
+def both_sides_in_one(reader: MemoryReader) -> MemoryReader:
+    statement, denial = reader.probe("contradiction_resolution").evidence
+    same = denial.model_copy(update={"message_key": statement.message_key, "quote": statement.quote})
+    return reader.with_probe("contradiction_resolution", evidence=(statement, same))
+
+
+def stale(ability: str) -> Spoil:
+    """A probe of this ability that rests on the budget before its update."""
+
+    def spoil(reader: MemoryReader) -> MemoryReader:
+        original = reader.probe("knowledge_update").evidence[0]
+        old = probe(
+            ability,
+            "How much may the works cost?",
+            "They may cost $18,000.",
+            ("States $18,000",),
+            (original,),
+            fact_ids=("p0.f2",),
+        )
+        return replace(reader, asked=tuple(old if p.ability == ability else p for p in reader.asked))
+
+    return spoil
+
+
+def cite_reply(reader: MemoryReader) -> MemoryReader:
+    reply = reader.said[5]
+    cited = Evidence(message_key=reply.message_key, quote=reply.content)
+    return reader.with_probe("information_extraction", evidence=(cited,))
+
+
+def near_copies(reader: MemoryReader) -> MemoryReader:
+    """Two long replies that differ in their last word: 33 of 35 shingles are common, 33 / 35 = 0.94."""
+    text = " ".join(f"word{i}" for i in range(37))
+    return reader.with_message(5, content=f"{text} once").with_message(13, content=f"{text} twice")
+
+
+def many_replies(reader: MemoryReader) -> MemoryReader:
+    """Enough other messages around two near-copies that their share is small: 1 of 69 replies is 1.4 %."""
+    spoilt = near_copies(reader)
+    more = []
+    for i in range(60):
+        at, previous = 18 + 2 * i, spoilt.said[-2:]
+        for j, old in enumerate(previous):
+            text = " ".join(f"w{i}x{j}y{k}" for k in range(20))
+            key = f"p0.s1.t{4 + i}.n{j}"
+            changes = {"message_key": key, "message_id": at + j, "content": text, "bullet_ids": (), "turn_index": 4 + i}
+            more.append(old.model_copy(update={**changes, "tokens": count_tokens(text)}))
+    return replace(spoilt, said=(*spoilt.said, *more))
+
+
+def probes_like(reader: MemoryReader, difficulty: Difficulty) -> MemoryReader:
+    return replace(reader, asked=tuple(p.model_copy(update={"difficulty": difficulty}) for p in reader.asked))
+
+
+def empty_rubric(reader: MemoryReader) -> MemoryReader:
+    fields = dict(reader.probe("summarization")) | {"rubric": ()}
+    broken = Probe.model_construct(**fields)
+    return replace(reader, asked=tuple(broken if p.ability == "summarization" else p for p in reader.asked))
+
+
+def in_domain(domain: Domain) -> Spoil:
+    return lambda r: r.with_head(seed=r.head.seed.model_copy(update={"domain": domain}))
+
+
+def sub_plan(position: int, **changes: object) -> Spoil:
+    def spoil(reader: MemoryReader) -> MemoryReader:
+        sub_plans = list(reader.head.plans[0].sub_plans)
+        sub_plans[position] = sub_plans[position].model_copy(update=changes)
+        return reader.with_plan(sub_plans=tuple(sub_plans))
+
+    return spoil
+
+
+FAULTS = (
+    Fault("message_ids.gap", message(4, message_id=7), "p0.s0.t1.n2"),
+    Fault("message_ids.gap", message(4, message_id=None), "conversation"),
+    Fault("message_ids.duplicate_key", message(4, message_key="p0.s0.t1.n1"), "p0.s0.t1.n1"),
+    Fault("message_ids.malformed_key", message(4, message_key="s0.t1.n2"), "s0.t1.n2"),
+    Fault("message_ids.malformed_key", message(4, turn_index=3), "p0.s0.t1.n2"),
+    Fault("message_ids.key_order", message(4, message_key="p0.s0.t0.n9", turn_index=0), "p0.s0.t0.n9"),
+    Fault("message_ids.unknown_bullet", message(4, bullet_ids=("p0.s9.b9",)), "p0.s0.t1.n2"),
+    Fault("roles.alternation", drop(1), "p0.s0.t1.n0"),
+    Fault("roles.import_alternation", both(as_import, drop(1))),
+    Fault("roles.kind", message(1, kind=MessageKind.ANSWER), "p0.s0.t0.n1"),
+    Fault("roles.turn_opening", message(0, kind=MessageKind.FOLLOW_UP), "p0.s0.t0.n0"),
+    Fault("roles.turn_opening", message(4, kind=MessageKind.QUESTION), "p0.s0.t1.n2"),
+    Fault("roles.unanswered", drop(17), "p0.s1.t3.n0"),
+    Fault("roles.empty", drop(*range(18)), "conversation"),
+    Fault("timeline.goes_back", message(4, sent_at=dt.datetime(2024, 3, 7, 9)), "p0.s0.t1.n2"),
+    Fault("timeline.outside_timeline", message(17, sent_at=dt.datetime(2024, 6, 1, 9)), "p0.s1.t3.n1"),
+    Fault("timeline.outside_timeline", sub_plan(1, anchor=dt.date(2024, 7, 1)), "p0.s1"),
+    Fault("timeline.anchors", sub_plan(1, anchor=dt.date(2024, 3, 4)), "p0.s1"),
+    Fault("timeline.bullet_order", lambda r: r.with_bullet("p0.s0.b3", happens_on=dt.date(2024, 3, 5)), "p0.s0.b3"),
+    Fault("timeline.told_early", lambda r: r.with_bullet("p0.s1.b4", happens_on=dt.date(2024, 5, 2)), "p0.s1.b4"),
+    Fault("length.off_target", lambda r: r.with_head(target_tokens=5_000), "conversation"),
+    Fault("token_counts.miscounted", message(8, tokens=400), "p0.s0.t3.n0"),
+    Fault("token_counts.unknown_tokenizer", lambda r: r.with_head(tokenizer="gpt2"), "conversation"),
+    Fault("ledger.duplicate_id", lambda r: r.with_bullet("p0.s0.b1", bullet_id="p0.s0.b0"), "p0.s0.b0"),
+    Fault("ledger.unknown_reference", asserted("p0.s0.b9", "p0.f1", Stance.MENTIONS, name("x")), "p0.s0.b9"),
+    Fault("ledger.missing_value", asserted("p0.s1.b4", "p0.f7", Stance.MENTIONS, None), "p0.s1.b4"),
+    Fault("ledger.target", lambda r: r.with_bullet("p0.s1.b2", target_bullet_id="p0.s1.b4"), "p0.s1.b2"),
+    Fault("ledger.target", lambda r: r.with_bullet("p0.s1.b3", target_bullet_id=None), "p0.s1.b3"),
+    Fault("ledger.update_of_nothing", asserted("p0.s1.b0", "p0.f9", Stance.UPDATES, name("x")), "p0.s1.b0"),
+    Fault("ledger.no_change", asserted("p0.s1.b4", "p0.f2", Stance.UPDATES, money(21_500)), "p0.s1.b4"),
+    Fault("voicing.fact_not_voiced", message(16, bullet_ids=()), "p0.s1.b4"),
+    Fault("voicing.special_not_voiced", message(14, bullet_ids=()), "p0.s1.b3"),
+    Fault("voicing.not_voiced", message(6, bullet_ids=()), "p0.s0.b4"),
+    Fault("voicing.value_not_said", say(16, "At the soft opening we sold everything! What now?"), "p0.s1.b4"),
+    Fault("leaks.marker", append(3, " ->-> next"), "p0.s0.t1.n1"),
+    Fault("leaks.marker", append(3, "\n~~~reply\nfine"), "p0.s0.t1.n1"),
+    Fault("leaks.marker", append(3, "\n```\np0.s1.b3\n```"), "p0.s0.t1.n1"),
+    Fault("leaks.marker", append(3, "<|im_end|>"), "p0.s0.t1.n1"),
+    Fault("leaks.plan_word", append(4, " It is in this sub-plan."), "p0.s0.t1.n2"),
+    Fault("leaks.plan_word", append(4, " After the time anchor."), "p0.s0.t1.n2"),
+    Fault("leaks.plan_word", append(4, "\nInformation Update: it is done."), "p0.s0.t1.n2"),
+    Fault("leaks.role_prefix", lambda r: say(4, f"User: {r.said[4].content}")(r), "p0.s0.t1.n2"),
+    Fault("leaks.ai_phrase", append(5, " As an AI language model, I cannot paint."), "p0.s0.t1.n3"),
+    Fault("leaks.placeholder", append(4, " He is [insert age] years old."), "p0.s0.t1.n2"),
+    Fault("leaks.placeholder", append(4, " My name is [Your Name]."), "p0.s0.t1.n2"),
+    Fault("leaks.placeholder", append(5, " I wish {first_name} luck."), "p0.s0.t1.n3"),
+    Fault("leaks.placeholder", append(5, " I wish {{ person }} luck."), "p0.s0.t1.n3"),
+    Fault("leaks.maybe_placeholder", append(5, " Sign it as [Your Name]."), "p0.s0.t1.n3"),
+    Fault("leaks.maybe_placeholder", append(5, " Ask <name> first. TODO"), "p0.s0.t1.n3"),
+    Fault("leaks.maybe_plan_word", append(4, " This bullet says it all."), "p0.s0.t1.n2"),
+    Fault("degenerate.empty", say(5, " \n"), "p0.s0.t1.n3"),
+    Fault("degenerate.repeats_itself", say(5, "Wait for the windows. " * 200), "p0.s0.t1.n3"),
+    Fault("degenerate.blanks", append(5, "\n" * 25 + "Good luck."), "p0.s0.t1.n3"),
+    Fault("degenerate.control_character", append(5, "\x07"), "p0.s0.t1.n3"),
+    Fault("degenerate.open_fence", append(5, "\n```python\nprint("), "p0.s0.t1.n3"),
+    Fault("degenerate.giant", message(5, tokens=15_900), "p0.s0.t1.n3"),
+    Fault(
+        "duplicates.same_user",
+        lambda r: say(16, r.said[14].content.upper())(r),
+        "p0.s1.t3.n0",
+    ),
+    Fault("duplicates.same_assistant", lambda r: say(17, r.said[15].content)(r), "p0.s1.t3.n1"),
+    Fault("duplicates.same_short", both(say(5, "You are welcome!"), say(7, "You are welcome!")), "p0.s0.t2.n1"),
+    Fault("duplicates.near_share", near_copies, "conversation"),
+    Fault("duplicates.near", many_replies, "conversation"),
+    Fault("persona.age", person(0, age=48), "n1"),  # 14 years older than her daughter
+    Fault("persona.age", person(1, age=50), "n2"),
+    Fault("persona.age", person(2, age=20), "n3"),
+    Fault("persona.same_name", person(1, first_name="maya"), "n2"),
+    Fault("persona.graph", person(1, person_id="n9"), "profile"),
+    Fault("persona.mbti", lambda r: r.with_head(profile=PROFILE.model_copy(update={"mbti": ("INTJ",) * 6})), "profile"),
+    Fault("probe_set.number", lambda r: r, "knowledge_update", asked={"knowledge_update": 2}),
+    Fault("probe_set.uneven", second_probe("summarization", question="What else?", evidence=()), "conversation"),
+    Fault("probe_set.duplicate_id", second_probe("summarization", probe_id="summarization.0"), "summarization.0"),
+    Fault("probe_set.same_question", second_probe("summarization"), "summarization.1"),
+    Fault(
+        "probe_set.similar_question",
+        second_probe("information_extraction", question="What does Tom ask for painting the front of the small shop?"),
+        "information_extraction.1",
+    ),
+    Fault("probe_set.same_evidence", second_probe("summarization", question="What else?"), "summarization.1"),
+    Fault("probe_set.one_difficulty", lambda r: probes_like(r, Difficulty.HARD), "conversation"),
+    Fault("rubric.empty", on_probe("summarization", gold_answer=" "), "summarization.0"),
+    Fault("rubric.empty", empty_rubric, "summarization.0"),
+    Fault(
+        "rubric.duplicate_nugget",
+        lambda r: r.with_probe("summarization", rubric=r.probe("summarization").rubric * 2),
+        "summarization.0",
+    ),
+    Fault(
+        "rubric.unsupported_nugget", evidence("information_extraction", nugget_ids=("x",)), "information_extraction.0"
+    ),
+    Fault("evidence.none", on_probe("summarization", evidence=()), "summarization.0"),
+    Fault("evidence.import_none", both(as_import, on_probe("summarization", evidence=())), "summarization.0"),
+    Fault("evidence.unknown_message", evidence("summarization", message_key="p9.s9.t9.n9"), "summarization.0"),
+    Fault("evidence.not_verbatim", evidence("summarization", quote="we signed the lease"), "summarization.0"),
+    Fault("evidence.no_quote", evidence("summarization", quote=""), "summarization.0"),
+    Fault("evidence.unknown_nugget", evidence("summarization", nugget_ids=("summarization.0.n7",)), "summarization.0"),
+    Fault(
+        "evidence.order",
+        lambda r: r.with_probe("summarization", evidence=r.probe("summarization").evidence[::-1]),
+        "summarization.0",
+    ),
+    Fault("evidence_parts.missing", evidence("knowledge_update", 1, part="support"), "knowledge_update.0"),
+    Fault(
+        "evidence_parts.import_missing",
+        both(as_import, evidence("knowledge_update", 1, part="support")),
+        "knowledge_update.0",
+    ),
+    Fault("evidence_parts.speaker", cite_reply, "information_extraction.0"),
+    Fault("evidence_parts.update_order", update_before_original, "knowledge_update.0"),
+    Fault("evidence_parts.one_message", both_sides_in_one, "contradiction_resolution.0"),
+    Fault("evidence_parts.items", details("event_ordering", items=("the lease", "the oven")), "event_ordering.0"),
+    Fault("evidence_parts.item_order", swapped, "event_ordering.0"),
+    Fault(
+        "gold_values.not_in_evidence",
+        on_probe("information_extraction", gold_answer="Tom paints it for $950."),
+        "information_extraction.0",
+    ),
+    Fault(
+        "gold_values.not_in_quote",
+        evidence("summarization", 2, quote="How many should we bake next Saturday?"),
+        "summarization.0",
+    ),
+    Fault(
+        "gold_values.not_in_guidance",
+        lambda r: r.with_probe(
+            "preference_following",
+            rubric=(r.probe("preference_following").rubric[0].model_copy(update={"text": "Names 3 miles"}),),
+        ),
+        "preference_following.0",
+    ),
+    Fault(
+        "computation.input_not_quoted",
+        details("multi_session_reasoning", computed_from=("$1,000", "$7,300")),
+        "multi_session_reasoning.0",
+    ),
+    Fault("computation.wrong_result", details("temporal_reasoning", computed_value="43 days"), "temporal_reasoning.0"),
+    Fault(
+        "computation.not_computable",
+        details("multi_session_reasoning", computed_from=("$900", "140 loaves")),
+        "multi_session_reasoning.0",
+    ),
+    Fault(
+        "computation.gold_lacks_result",
+        on_probe("temporal_reasoning", gold_answer="From March 6, 2024 to April 17, 2024."),
+        "temporal_reasoning.0",
+    ),
+    Fault("computation.unknown", details("temporal_reasoning", computation="guess"), "temporal_reasoning.0"),
+    Fault("stale_gold.superseded", stale("information_extraction"), "information_extraction.0"),
+    Fault("stale_gold.superseded_in_story", stale("summarization"), "summarization.0"),
+    Fault("stale_gold.contradicted", asserted("p0.s1.b4", "p0.f3", Stance.DENIES, None), "information_extraction.0"),
+    Fault("knowledge_update.no_values", details("knowledge_update", old_value=""), "knowledge_update.0"),
+    Fault("knowledge_update.no_change", details("knowledge_update", old_value="21,500 dollars"), "knowledge_update.0"),
+    Fault("knowledge_update.gold_lacks_new", on_probe("knowledge_update", gold_answer="More."), "knowledge_update.0"),
+    Fault("knowledge_update.value_not_quoted", details("knowledge_update", old_value="$17,000"), "knowledge_update.0"),
+    Fault(
+        "knowledge_update.third_value",
+        asserted("p0.s1.b4", "p0.f2", Stance.UPDATES, money(23_000)),
+        "knowledge_update.0",
+    ),
+    Fault("abstention.answered", append(12, " The loan has 4% interest."), "abstention.0"),
+    Fault("abstention.said", append(13, " Is there an Equipment  loan?"), "abstention.0"),
+    Fault("abstention.no_search", details("abstention", searches=()), "abstention.0"),
+    Fault("abstention.import_no_search", both(as_import, details("abstention", searches=())), "abstention.0"),
+    Fault("question_leaks.answer", on_probe("knowledge_update", question="Is it $21,500?"), "knowledge_update.0"),
+    Fault(
+        "question_leaks.maybe_answer",
+        both(
+            details(
+                "multi_session_reasoning", computed_from=("$900", "$7,400"), computation="count", computed_value="2"
+            ),
+            on_probe("multi_session_reasoning", question="How many items over 2 months?"),
+        ),
+        "multi_session_reasoning.0",
+    ),
+    Fault(
+        "question_leaks.all_values",
+        on_probe("information_extraction", question="Is $900 the price?"),
+        "information_extraction.0",
+    ),
+    Fault(
+        "question_leaks.requirement",
+        on_probe("instruction_following", question="Can I have the amounts in a markdown table?"),
+        "instruction_following.0",
+    ),
+    Fault(
+        "question_leaks.maybe_requirement",
+        on_probe("instruction_following", question="Which amounts are in the table?"),
+        "instruction_following.0",
+    ),
+)
+"""Each kind of each check of conversations and probes occurs at least once."""
