@@ -55,7 +55,7 @@ def _candidate(material: ProbeMaterial, statement: Bullet, denial: Bullet) -> Pr
         parts=[EvidencePart.STATEMENT, EvidencePart.DENIAL],
         answers=values,
         fact_ids=fact_id or tuple(f.fact_id for f in material.histories.facts_of(statement.bullet_id)),
-        details=ProbeDetails(variety=denial.variety, computed_from=tuple(v.text for v in values)),
+        details=ProbeDetails(variety=denial.variety),
     )
 
 

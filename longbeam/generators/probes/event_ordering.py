@@ -1,14 +1,16 @@
 """Event ordering: in which order topics were first brought up.
 
 The order is that of *mention*, not of the days on which things happened. An item is a topic of a narrative (or
-of two, where narratives are small); its evidence is the message that brings it up first. A theme with more
-topics than can be asked for is asked for its first ten. Difficulty is the number of items.
+of two, where narratives are small), or a thing of which an attribute was told; its evidence is the message that
+brings it up first. Themes with many items are asked for their first five, seven or ten. Difficulty is the number
+of items.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 from longbeam.generators.probes.candidates import (
@@ -20,7 +22,7 @@ from longbeam.generators.probes.candidates import (
     thin_out,
 )
 from longbeam.generators.probes.checks import check_form, check_voice, neutral, run_checks
-from longbeam.generators.probes.evidence import Said, coverage, find_words, words_of
+from longbeam.generators.probes.evidence import Said, coverage, find_value, find_words, words_of
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.schemas.calls import ProbeReply
 from longbeam.schemas.plans import BulletKind
@@ -33,68 +35,92 @@ _TOLD = (BulletKind.EVENT, BulletKind.RELATIONSHIP, BulletKind.INTRODUCTION, Bul
 _NUMBERS = ("four", "five", "six", "seven", "eight", "nine", "ten")
 
 
+@dataclass(frozen=True)
+class Item:
+    """A topic, and where it is first mentioned."""
+
+    topic: str
+    said: Said
+
+
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return one candidate per theme and length."""
-    by_narrative: dict[str, list[Said]] = {}
-    for said in _first_mentions(material):
-        by_narrative.setdefault(said.bullet.narrative, []).append(said)
-    found = [c for theme, mentions in by_narrative.items() for c in _of_theme(theme, mentions)]
+    by_narrative: dict[str, list[Item]] = {}
+    for item in _first_mentions(material):
+        by_narrative.setdefault(item.said.bullet.narrative, []).append(item)
+    themes = {**by_narrative, **_attributes(material)}
+    found = [c for theme, items in themes.items() for c in _of_theme(theme, items)]
     if len(found) < ENOUGH:
         for (one, first), (other, second) in combinations(by_narrative.items(), 2):
-            merged = sorted([*first, *second], key=lambda s: s.position)
-            found += list(_of_theme(f"{one} and {other}", merged))[:1]
+            merged = sorted([*first, *second], key=lambda item: item.said.position)
+            found += _of_theme(f"{one} and {other}", merged)
             if len(found) >= 3 * ENOUGH:
                 break
     return thin_out(found, material.total_messages)
 
 
-def _first_mentions(material: ProbeMaterial) -> list[Said]:
-    """Return each topic where it is first voiced, in the order of the conversation.
+def _attributes(material: ProbeMaterial) -> dict[str, list[Item]]:
+    """Return for each attribute the things in the order in which it was first told of them; complete ones only."""
+    themes: dict[str, list[Item]] = {}
+    incomplete: set[str] = set()
+    for fact in material.histories.facts.values():
+        step = material.histories.first_step(fact.fact_id)
+        said = find_value(material, fact, step) if step is not None else None
+        theme = f"the {fact.attribute} of different things"
+        if said is None:
+            incomplete.add(theme)
+        else:
+            themes.setdefault(theme, []).append(Item(fact.subject, said))
+    complete = {t: items for t, items in themes.items() if t not in incomplete}
+    return {t: _distinct(sorted(items, key=lambda i: i.said.position)) for t, items in complete.items()}
 
-    A topic whose words are all in another's ("the kitchen", "the inspection of the kitchen") is the same topic.
-    """
+
+def _first_mentions(material: ProbeMaterial) -> list[Item]:
+    """Return each topic where it is first voiced, in the order of the conversation."""
     # A contested statement still brings its topic up, so it counts here.
     said = (find_words(material, b) for kind in _TOLD for b in material.histories.of_kind(kind))
-    mentions: dict[frozenset[str], Said] = {}
-    for mention in sorted((s for s in said if s is not None), key=lambda s: s.position):
-        topic = words_of(mention.bullet.topic)
-        if topic and not any(topic <= known or known <= topic for known in mentions):
-            mentions[topic] = mention
-    return list(mentions.values())
+    mentions = sorted((s for s in said if s is not None), key=lambda s: s.position)
+    return _distinct([Item(s.bullet.topic, s) for s in mentions])
 
 
-def _of_theme(theme: str, mentions: Sequence[Said]) -> Iterator[ProbeCandidate]:
-    """Yield a candidate of all topics, and one of the first few where there are many."""
-    apart: list[Said] = []
-    for said in mentions:
-        # Two topics of one message have no order.
-        if not apart or said.position > apart[-1].position:
-            apart.append(said)
-    if len(apart) < MIN_ITEMS or len(apart) < len(mentions) // 2:
-        return
-    is_whole = len(apart) == len(mentions)
-    lengths = [len(apart)] if is_whole and len(apart) <= MAX_ITEMS else []
-    lengths += [n for n in (MAX_ITEMS, 7, 5) if n < len(apart)]
-    for length in lengths:
-        items = apart[:length]
-        # What follows the last item must be later; what shares a message with an item would make it ambiguous.
-        same = {s.position for s in mentions if s not in items and s.position <= items[-1].position}
-        if not same and sessions_of(items) >= 2:
-            yield _candidate(theme, items, "all" if length == len(mentions) else "first")
+def _distinct(items: Sequence[Item]) -> list[Item]:
+    """Return the first item of each topic.
+
+    One whose words are all in another's ("the kitchen", "the inspection of the kitchen") is the same topic.
+    """
+    known: dict[frozenset[str], Item] = {}
+    for item in items:
+        words = words_of(item.topic)
+        if words and not any(words <= other or other <= words for other in known):
+            known[words] = item
+    return list(known.values())
 
 
-def _candidate(theme: str, items: Sequence[Said], variety: str) -> ProbeCandidate:
-    names = tuple(neutral(s.bullet.topic) for s in items)
+def _of_theme(theme: str, items: Sequence[Item]) -> Iterator[ProbeCandidate]:
+    """Yield a candidate of all items, and of the first few where there are more."""
+    for length in dict.fromkeys((len(items), MAX_ITEMS, 7, 5)):
+        if not MIN_ITEMS <= length <= min(MAX_ITEMS, len(items)):
+            continue
+        chosen = items[:length]
+        places = [item.said.position for item in items[: length + 1]]
+        # Two topics of one message have no order, and neither has the last one with the next.
+        if len(set(places)) < len(places) or sessions_of(i.said for i in chosen) < 2:
+            continue
+        yield _candidate(theme, chosen, "all" if length == len(items) else "first")
+
+
+def _candidate(theme: str, items: Sequence[Item], variety: str) -> ProbeCandidate:
+    names = tuple(neutral(item.topic) for item in items)
     return make_candidate(
         ABILITY,
-        items,
+        [item.said for item in items],
         difficulty=difficulty_by_items(len(items)),
         variety=variety,
         topic=theme,
         summary=f"{variety} {len(items)} topics of {theme}: {', then '.join(names)}",
         grouped=True,
         items=names,
-        details=ProbeDetails(variety=variety, items=names, computation="order_of_mention"),
+        details=ProbeDetails(variety=variety, items=names),
     )
 
 

@@ -117,6 +117,11 @@ class Histories:
             steps.append(Step(self.bullets[assertion.bullet_id], assertion.value))
         return tuple(steps)
 
+    def first_step(self, fact_id: str) -> Step | None:
+        """The first value that a fact is given, contested or not; None if it is given none."""
+        given = self._assertions[fact_id]
+        return next((Step(self.bullets[a.bullet_id], a.value) for a in given if a.value is not None), None)
+
     @cached_property
     def settled(self) -> dict[str, Step]:
         """Facts that take one value for the whole conversation, by id, in the order in which they are said."""

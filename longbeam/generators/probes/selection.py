@@ -1,18 +1,24 @@
 """Which of an ability's checked probes are used, and in which order the others replace them.
 
 Greedy, in rounds over the abilities: each takes the probe that shares fewest facts with what the conversation's
-other selected probes ask, then the level it has least of, then the deciles with fewest probes, then the model's
-own order. Abilities that cite little choose first, because wide ones overlap with something in any case.
+other selected probes ask, then one worded unlike those of its ability, then the level it has least of, then the
+deciles with fewest probes, then the model's own order. Abilities that cite little choose first, because wide ones
+overlap with something in any case.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from longbeam.generators.probes.candidates import crowd_of, deciles_of
 from longbeam.schemas.probes import Probe
+
+ALIKE = 0.7
+"""Jaccard similarity of two questions' words from which they read the same but for a name."""
+_WORD = re.compile(r"\w+")
 
 
 @dataclass
@@ -24,15 +30,17 @@ class _Load:
     subjects: Counter[str] = field(default_factory=Counter)
     levels: Counter[tuple[str, str]] = field(default_factory=Counter)
     deciles: Counter[int] = field(default_factory=Counter)
+    questions: dict[str, list[frozenset[str]]] = field(default_factory=dict)
 
     def places(self, probe: Probe) -> list[int]:
         """Positions of a probe's evidence that are known."""
         return [self.positions[e.message_key] for e in probe.evidence if e.message_key in self.positions]
 
-    def cost(self, probe: Probe) -> tuple[int, int, float, int, str]:
+    def cost(self, probe: Probe) -> tuple[int, int, int, float, int, str]:
         """How much a probe repeats; the smallest is taken."""
         return (
             sum(self.subjects[s] for s in _subjects(probe)),
+            sum(_similarity(_words(probe), q) >= ALIKE for q in self.questions.get(probe.ability, ())),
             self.levels[probe.ability, probe.difficulty],
             crowd_of(self.places(probe), self.deciles, self.total_messages),
             probe.rank,
@@ -42,6 +50,7 @@ class _Load:
     def take(self, probe: Probe) -> None:
         """Count a probe in."""
         self.subjects.update(_subjects(probe))
+        self.questions.setdefault(probe.ability, []).append(_words(probe))
         self.levels[probe.ability, probe.difficulty] += 1
         self.deciles.update(deciles_of(self.places(probe), self.total_messages))
 
@@ -84,6 +93,14 @@ def _take_best(pool: list[Probe], ranked: list[Probe], load: _Load) -> None:
 
 def _subjects(probe: Probe) -> tuple[str, ...]:
     return (*probe.fact_ids, *probe.bullet_ids)
+
+
+def _words(probe: Probe) -> frozenset[str]:
+    return frozenset(_WORD.findall(probe.question.casefold()))
+
+
+def _similarity(first: frozenset[str], second: frozenset[str]) -> float:
+    return len(first & second) / max(len(first | second), 1)
 
 
 def _width(pool: list[Probe]) -> float:

@@ -29,7 +29,7 @@ from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.schemas.calls import ProbeReply
 from longbeam.schemas.plans import BulletKind, ValueKind
 from longbeam.schemas.probes import EvidencePart, ProbeDetails
-from longbeam.schemas.values import recompute
+from longbeam.schemas.values import format_date, recompute
 
 ABILITY = "temporal_reasoning"
 MAX_USES = 4
@@ -85,7 +85,7 @@ def _candidate(first: FactSaid, second: FactSaid) -> ProbeCandidate:
     names = [f"the {s.fact.attribute} of {s.fact.subject}" for s in (first, second)]
     details = ProbeDetails(
         variety="duration",
-        computed_from=(first.value.text, second.value.text),
+        computed_from=tuple(format_date(v.date) for v in (first.value, second.value) if v.date),
         computation="days_between",
         computed_value=days.text,
     )

@@ -40,6 +40,8 @@ from longbeam.schemas.plans import Bullet, Value, ValueKind
 from longbeam.schemas.probes import Difficulty
 from longbeam.schemas.values import format_date, says
 
+OF_THINGS = " of different things"
+"""How a theme ends that is an attribute told of several things."""
 QUOTED_WORDS = 45
 """Longest quote in a gold answer or nugget, in words."""
 
@@ -231,7 +233,15 @@ def _count(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
 
 def _ordering(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     count, theme = number_word(len(inputs.items)), inputs.topic
-    if inputs.variety == "first":
+    if theme.endswith(OF_THINGS):
+        told = theme.removesuffix(OF_THINGS)
+        first = "first" if inputs.variety == "first" else "so far"
+        forms = (
+            f"There are {count} things of which I told you {told} {first}. List them in the order in which I did, "
+            f"{count} items only.",
+            f"Of which {count} things did I give you {told} {first}? Name them in the order of our conversations.",
+        )
+    elif inputs.variety == "first":
         forms = (
             f"Under the heading of {theme}, which {count} topics did I bring up first? Name them in the order "
             f"in which I mentioned them, {count} items only.",
