@@ -1,8 +1,8 @@
 """The tables of a benchmark: sizes, turn shapes, probes, where the evidence lies, repetitions.
 
-One pass over each conversation's messages; of them only keys, sketches and counts are held. The definitions
-are BEAM's where it has one (a turn is a main question; a decile is a tenth of the messages), so that its
-figures can stand beside ours.
+The messages of one conversation at a time are held, to compare them with each other. The definitions are
+BEAM's where it has one (a turn is a main question; a decile is a tenth of the messages), so that its figures
+can stand beside ours; repetitions are those of the `duplicates` check.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from longbeam.schemas.statistics import (
     PublishedLength,
     Statistics,
 )
-from longbeam.validation.resemblance import RepetitionCounter
+from longbeam.validation.duplicates import near_duplicates
 
 DIGITS = 4
 """Decimal places of means and shares: more would suggest a precision that samples of this size lack."""
@@ -108,11 +108,6 @@ class _Tally:
     roles: Counter[Role] = field(default_factory=Counter)
     shapes: Counter[str] = field(default_factory=Counter)
     sessions: set[int] = field(default_factory=set)
-    repetitions: Mapping[Role, RepetitionCounter] = field(
-        default_factory=lambda: {role: RepetitionCounter() for role in Role}
-    )
-    first: Message | None = None
-    last: Message | None = None
 
     def read(self, messages: Iterable[Message]) -> None:
         """Count all messages; a turn lasts from one main question to the next."""
@@ -132,20 +127,10 @@ class _Tally:
         self.roles[message.role] += 1
         self.tokens[message.role] += message.tokens
         self.sessions.add(message.session)
-        self.repetitions[message.role].add(message.content)
-        self.first = self.first or message
-        self.last = message
 
     def _close(self, turn: Counter[MessageKind] | None) -> None:
         if turn is not None:
             self.shapes[turn_shape(turn[MessageKind.ANSWER], turn[MessageKind.FOLLOW_UP])] += 1
-
-    @property
-    def days(self) -> int:
-        """From the first message's day to the last one's."""
-        if self.first is None or self.last is None:
-            return 0
-        return (self.last.sent_at.date() - self.first.sent_at.date()).days
 
 
 def turn_shape(answers: int, follow_ups: int) -> str:
@@ -163,11 +148,13 @@ def turn_shape(answers: int, follow_ups: int) -> str:
 
 def _read_conversation(reader: ConversationReader) -> tuple[ConversationStatistics, list[_PlacedProbe]]:
     head = reader.head
+    messages = list(reader.messages())
     tally = _Tally()
-    tally.read(reader.messages())
+    tally.read(messages)
     candidates = list(reader.probes())
     placed = [_place(probe, tally.ordinals) for probe in candidates if probe.is_selected]
-    user, assistant = tally.repetitions[Role.USER], tally.repetitions[Role.ASSISTANT]
+    user = count_repetitions([m for m in messages if m.role is Role.USER])
+    assistant = count_repetitions([m for m in messages if m.role is Role.ASSISTANT])
     row = ConversationStatistics(
         conversation_id=head.conversation_id,
         domain=head.seed.domain,
@@ -181,17 +168,29 @@ def _read_conversation(reader: ConversationReader) -> tuple[ConversationStatisti
         tokens=tally.tokens.total(),
         user_tokens=tally.tokens[Role.USER],
         sessions=len(tally.sessions),
-        days=tally.days,
+        days=(messages[-1].sent_at.date() - messages[0].sent_at.date()).days if messages else 0,
         turn_shapes={shape: tally.shapes[shape] for shape in TURN_SHAPES},
-        user_duplicates=user.exact,
-        user_near_duplicates=user.near,
-        reply_duplicates=assistant.exact,
-        reply_near_duplicates=assistant.near,
+        user_duplicates=user[0],
+        user_near_duplicates=user[1],
+        reply_duplicates=assistant[0],
+        reply_near_duplicates=assistant[1],
         candidates=len(candidates),
         probes=len(placed),
         nuggets=sum(len(p.probe.rubric) for p in placed),
     )
     return row, placed
+
+
+def count_repetitions(messages: Sequence[Message]) -> tuple[int, int]:
+    """Return how many messages equal an earlier one but for case and spacing, and how many others nearly do."""
+    seen: set[str] = set()
+    others = []
+    for message in messages:
+        text = " ".join(message.content.casefold().split())
+        if text not in seen:
+            others.append(message)
+        seen.add(text)
+    return len(messages) - len(others), len(near_duplicates(others))
 
 
 def _place(probe: Probe, ordinals: Mapping[str, int]) -> _PlacedProbe:
