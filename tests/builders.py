@@ -236,7 +236,7 @@ SAID: tuple[tuple[str, str, dt.date, str, str], ...] = (
     ("p0.s0.t1.n0", "question", dt.date(2024, 3, 8), "p0.s0.b1 p0.s0.b2",
      "Good news: I signed the lease on March 6, 2024. The renovation budget is $18,000. What comes first?"),
     ("p0.s0.t1.n1", "reply", dt.date(2024, 3, 8), "",
-     "Begin with what lies behind the walls.\n\n1. Wiring\n2. Plumbing\n3. Plaster\n\nDo you have anybody for the front?"),
+     "Begin with what lies behind the walls.\n\n1. Wiring\n2. Plumbing\n3. Plaster\n\nWho does the front?"),
     ("p0.s0.t1.n2", "answer", dt.date(2024, 3, 11), "p0.s0.b3",
      "Yes, my friend Tom will paint the shop front for $900."),
     ("p0.s0.t1.n3", "reply", dt.date(2024, 3, 11), "",
