@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from longbeam.generators.asking import Asker
 from longbeam.generators.augmentation import (
     AUGMENT_PROMPTS,
     Augmented,
+    Targets,
     augmented_plan,
     choose_targets,
     write_special_bullets,
@@ -37,8 +39,8 @@ from longbeam.generators.profiles import MBTI_TRAITS, draw_profile
 from longbeam.generators.relationships import draw_relationships
 from longbeam.generators.seeds import draw_timeline
 from longbeam.generators.user_turns import (
-    MORE_TURNS_PROMPTS,
     USER_TURNS_PROMPTS,
+    Batch,
     batches_of,
     ordered_turns,
     write_user_turns,
@@ -50,7 +52,8 @@ from longbeam.schemas.base import Record, digest_of
 from longbeam.schemas.calls import Stage
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message, UserTurn
-from longbeam.schemas.plans import Narrative, Plan
+from longbeam.schemas.people import Profile
+from longbeam.schemas.plans import Narrative, Plan, SubPlan
 from longbeam.schemas.probes import Probe
 from longbeam.schemas.seeds import Seed
 from longbeam.schemas.spec import Role
@@ -60,6 +63,9 @@ SETTLE_ROUNDS = 3
 """Passes over the sub-plans that use up what their dialogues left of the budget."""
 TOLERANCE = 0.004
 """Share of the target below which nothing more is settled; the promise is 2 %."""
+
+
+DIALOGUE_ROLES = (Role.ASSISTANT, Role.USER, Role.DETECTOR, Role.WRITER)
 
 
 class Sealed(Record):
@@ -135,167 +141,188 @@ class Conversation:
 
 async def persona_stage(c: Conversation) -> None:
     """Timeline, profile, relationships by code; personality and narratives by a model."""
-    spec = c.units.spec
-    seed = c.seed
-    if seed.timeline is None:
-        seed = seed.model_copy(update={"timeline": draw_timeline(spec.seed, c.index, seed, c.layout.sub_plans)})
-        seed.__dict__.pop("digest", None)
+    spec, seed = c.units.spec, c.seed
+    timeline = seed.timeline or draw_timeline(spec.seed, c.index, seed, c.layout.sub_plans)
+    seed = Seed.model_validate({**dict(seed), "timeline": timeline})
     drawn = draw_profile(spec.seed, c.index)
-    personality = c.units.run(
-        "persona",
-        "personality",
-        record=type(drawn),
-        needs=[drawn],
-        prompts=PERSONALITY_PROMPTS,
-        roles=[Role.WRITER],
-        work=lambda asker: _one(write_personality(asker, drawn, MBTI_TRAITS)),
+
+    async def personality(asker: Asker) -> Sequence[Profile]:
+        return (await write_personality(asker, drawn, MBTI_TRAITS),)
+
+    async def narratives(asker: Asker) -> Sequence[Narrative]:
+        return await write_narratives(asker, seed)
+
+    profiles, found = await asyncio.gather(
+        c.units.run(
+            "persona",
+            "personality",
+            record=Profile,
+            needs=[drawn],
+            prompts=PERSONALITY_PROMPTS,
+            roles=[Role.WRITER],
+            work=personality,
+        ),
+        c.units.run(
+            "persona",
+            "narratives",
+            record=Narrative,
+            needs=[seed],
+            prompts=NARRATIVE_PROMPTS,
+            roles=[Role.WRITER],
+            work=narratives,
+        ),
     )
-    narratives = c.units.run(
-        "persona",
-        "narratives",
-        record=Narrative,
-        needs=[seed],
-        prompts=NARRATIVE_PROMPTS,
-        roles=[Role.WRITER],
-        work=lambda asker: write_narratives(asker, seed),
-    )
-    profiles, found = await asyncio.gather(personality, narratives)
     c.frame = Frame(
         seed=seed,
         profile=profiles[0],
         relationships=draw_relationships(spec.seed, c.index, drawn),
         narratives=found,
     )
-    assert seed.timeline is not None
-    c.stages = stages_of(seed.timeline, c.layout.sub_plans)
-
-
-async def _one(work: Awaitable[Record]) -> Sequence[Record]:
-    return (await work,)
+    c.stages = stages_of(timeline, c.layout.sub_plans)
 
 
 async def plan_stage(c: Conversation) -> None:
     """Outline, then sub-plan after sub-plan, then the special bullets of all of them at once."""
-    frame, stages = c.the_frame, c.stages
-    c.stages = stages = await c.units.run(
+    frame, undated = c.the_frame, c.stages
+
+    async def outline(asker: Asker) -> Sequence[Stage]:
+        return await write_outline(asker, frame, undated)
+
+    c.stages = await c.units.run(
         "plan",
         "p0.outline",
         record=Stage,
-        needs=[frame, list(stages)],
+        needs=[frame, undated],
         prompts=OUTLINE_PROMPTS,
         roles=[Role.PLANNER],
-        work=lambda asker: write_outline(asker, frame, stages),
+        work=outline,
     )
     drafted: list[Drafted] = []
-    for stage in stages:
-        earlier = tuple(drafted)
-        drafted += await c.units.run(
-            "plan",
-            f"p0.s{stage.stage_index}",
-            record=Drafted,
-            needs=[frame, list(stages), list(earlier), c.layout],
-            prompts=SUB_PLAN_PROMPTS,
-            roles=[Role.PLANNER],
-            work=lambda asker, earlier=earlier: _one(write_sub_plan(asker, frame, c.layout, stages, earlier)),
-        )
+    for stage in c.stages:
+        drafted.append(await _sub_plan(c, stage, tuple(drafted)))
     base = plan_of(drafted)
-    per_kind = c.layout.special_per_kind
-    augmented = await all_of(
-        [
-            c.units.run(
-                "plan",
-                f"p0.s{targets.stage_index}.special",
-                record=Augmented,
-                needs=[frame, base, stages[targets.stage_index], targets, per_kind],
-                prompts=AUGMENT_PROMPTS,
-                roles=[Role.PLANNER],
-                work=lambda asker, targets=targets: _one(
-                    write_special_bullets(
-                        asker, frame, base, stages[targets.stage_index], targets, instructions=per_kind
-                    )
-                ),
-            )
-            for targets in choose_targets(base, per_kind, c.rng_key)
-        ]
+    targets = choose_targets(base, c.layout.special_per_kind, c.rng_key)
+    augmented = await all_of([_special_bullets(c, base, t) for t in targets])
+    c.plan = augmented_plan(base, augmented, c.rng_key)
+
+
+async def _sub_plan(c: Conversation, stage: Stage, earlier: tuple[Drafted, ...]) -> Drafted:
+    async def work(asker: Asker) -> Sequence[Drafted]:
+        return (await write_sub_plan(asker, c.the_frame, c.layout, c.stages, earlier),)
+
+    records = await c.units.run(
+        "plan",
+        f"p0.s{stage.stage_index}",
+        record=Drafted,
+        needs=[c.the_frame, c.stages, earlier, c.layout],
+        prompts=SUB_PLAN_PROMPTS,
+        roles=[Role.PLANNER],
+        work=work,
     )
-    c.plan = augmented_plan(base, [a for group in augmented for a in group], c.rng_key)
+    return records[0]
+
+
+async def _special_bullets(c: Conversation, base: Plan, targets: Targets) -> Augmented:
+    stage, per_kind = c.stages[targets.stage_index], c.layout.special_per_kind
+
+    async def work(asker: Asker) -> Sequence[Augmented]:
+        return (await write_special_bullets(asker, c.the_frame, base, stage, targets, instructions=per_kind),)
+
+    records = await c.units.run(
+        "plan",
+        f"p0.s{targets.stage_index}.special",
+        record=Augmented,
+        needs=[c.the_frame, base, stage, targets, per_kind],
+        prompts=AUGMENT_PROMPTS,
+        roles=[Role.PLANNER],
+        work=work,
+    )
+    return records[0]
 
 
 async def user_turns_stage(c: Conversation) -> None:
     """All batches of all sub-plans at once: they need the plan only."""
-    frame, plan = c.the_frame, c.the_plan
-    ledger = Ledger.of(plan)
-    batches = [(s, b) for s in plan.sub_plans for b in batches_of(s, c.layout)]
-    written = await all_of(
-        [
-            c.units.run(
-                "user_turns",
-                f"{sub_plan.key}.b{batch.batch_index}",
-                record=UserTurn,
-                needs=[frame, plan, batch],
-                prompts=USER_TURNS_PROMPTS,
-                roles=[Role.WRITER],
-                work=lambda asker, sub_plan=sub_plan, batch=batch: write_user_turns(
-                    asker, frame, ledger, c.stages[sub_plan.sub_plan_index], sub_plan, batch
-                ),
-            )
-            for sub_plan, batch in batches
-        ]
-    )
-    for sub_plan in plan.sub_plans:
+    ledger = Ledger.of(c.the_plan)
+    batches = [(s, b) for s in c.the_plan.sub_plans for b in batches_of(s, c.layout)]
+    written = await all_of([_batch(c, ledger, sub_plan, batch) for sub_plan, batch in batches])
+    for sub_plan in c.the_plan.sub_plans:
         turns = [t for (s, _), group in zip(batches, written, strict=True) if s is sub_plan for t in group]
         c.turns[sub_plan.key] = ordered_turns(sub_plan, turns)
 
 
+async def _batch(c: Conversation, ledger: Ledger, sub_plan: SubPlan, batch: Batch) -> tuple[UserTurn, ...]:
+    async def work(asker: Asker) -> Sequence[UserTurn]:
+        stage = c.stages[sub_plan.sub_plan_index]
+        return await write_user_turns(asker, c.the_frame, ledger, stage, sub_plan, batch)
+
+    return await c.units.run(
+        "user_turns",
+        f"{sub_plan.key}.b{batch.batch_index}",
+        record=UserTurn,
+        needs=[c.the_frame, c.the_plan, batch],
+        prompts=USER_TURNS_PROMPTS,
+        roles=[Role.WRITER],
+        work=work,
+    )
+
+
 async def dialogue_stage(c: Conversation) -> None:
     """All sub-plans' dialogues at once; then what is left of the budget is settled in the plan's order."""
-    frame, plan = c.the_frame, c.the_plan
-    ledger = Ledger.of(plan)
+    ledger = Ledger.of(c.the_plan)
     shares = _shares(c)
-
-    def material(key: str, share: int) -> SubPlanMaterial:
-        sub_plan = next(s for s in plan.sub_plans if s.key == key)
-        stage = c.stages[sub_plan.sub_plan_index]
-        return SubPlanMaterial(frame, ledger, stage, sub_plan, c.turns[key], share)
-
-    said = await all_of(
-        [
-            c.units.run(
-                "dialogue",
-                key,
-                record=Message,
-                needs=[frame, plan, list(c.stages), list(c.turns[key]), share, c.units.spec.tokenizer],
-                prompts=DIALOGUE_PROMPTS,
-                roles=[Role.ASSISTANT, Role.USER, Role.DETECTOR, Role.WRITER],
-                work=lambda asker, key=key, share=share: talk(asker, c.tokenizer, material(key, share)),
-            )
-            for key, share in shares.items()
-        ]
-    )
+    materials = [
+        SubPlanMaterial(c.the_frame, ledger, c.stages[s.sub_plan_index], s, c.turns[s.key], shares[s.key])
+        for s in c.the_plan.sub_plans
+    ]
+    said = await all_of([_dialogue(c, m) for m in materials])
     c.dialogue = dict(zip(shares, said, strict=True))
-    await _settle(c, material)
+    await _settle(c, materials)
 
 
-async def _settle(c: Conversation, material: Callable[[str, int], SubPlanMaterial]) -> None:
+async def _dialogue(c: Conversation, material: SubPlanMaterial) -> tuple[Message, ...]:
+    async def work(asker: Asker) -> Sequence[Message]:
+        return await talk(asker, c.tokenizer, material)
+
+    return await c.units.run(
+        "dialogue",
+        material.sub_plan.key,
+        record=Message,
+        needs=[c.the_frame, c.the_plan, c.stages, material.turns, material.share, c.tokenizer.name],
+        prompts=DIALOGUE_PROMPTS,
+        roles=DIALOGUE_ROLES,
+        work=work,
+    )
+
+
+async def _settle(c: Conversation, materials: Sequence[SubPlanMaterial]) -> None:
     target = c.units.spec.length
     for round_ in range(SETTLE_ROUNDS):
-        for key in c.dialogue:
+        for i, material in enumerate(materials):
             short = target - c.tokens
             if short <= TOLERANCE * target:
                 return
-            said = c.dialogue[key]
-            share = sum(m.tokens for m in said) + -(-short // (len(c.dialogue) if round_ == 0 else 1))
-            c.dialogue[key] = await c.units.run(
-                "dialogue",
-                f"{key}.settle{round_}",
-                record=Message,
-                needs=[list(said), share],
-                prompts=(*DIALOGUE_PROMPTS, *MORE_TURNS_PROMPTS),
-                roles=[Role.ASSISTANT, Role.USER, Role.DETECTOR, Role.WRITER],
-                work=lambda asker, key=key, share=share, said=said: extend(
-                    asker, c.tokenizer, material(key, share), said
-                ),
-            )
+            key = material.sub_plan.key
+            # The first pass shares what is left among the sub-plans to come, later ones give it to the first.
+            part = -(-short // (len(materials) - i)) if round_ == 0 else short
+            share = sum(m.tokens for m in c.dialogue[key]) + part
+            c.dialogue[key] = await _extension(c, replace(material, share=share), c.dialogue[key], round_)
+
+
+async def _extension(
+    c: Conversation, material: SubPlanMaterial, said: tuple[Message, ...], round_: int
+) -> tuple[Message, ...]:
+    async def work(asker: Asker) -> Sequence[Message]:
+        return await extend(asker, c.tokenizer, material, said)
+
+    return await c.units.run(
+        "dialogue",
+        f"{material.sub_plan.key}.settle{round_}",
+        record=Message,
+        needs=[said, material.share],
+        prompts=DIALOGUE_PROMPTS,
+        roles=DIALOGUE_ROLES,
+        work=work,
+    )
 
 
 def _shares(c: Conversation) -> dict[str, int]:

@@ -20,6 +20,7 @@ from longbeam.schemas.spec import BenchmarkSpec, Role
 from longbeam.store.worklog import Unit, WorkLog
 
 R = TypeVar("R", bound=Record)
+T = TypeVar("T")
 LAYOUT_VERSION = 1
 """Raised when what a unit's records mean changes in code, so that old done-marks no longer count."""
 
@@ -103,7 +104,7 @@ class Units:
         )
 
 
-async def all_of(work: Sequence[Awaitable[R]]) -> list[R]:
+async def all_of(work: Sequence[Awaitable[T]]) -> list[T]:
     """Await all; siblings of a blocked one finish before Blocked is raised."""
     results = await asyncio.gather(*work, return_exceptions=True)
     for result in results:

@@ -7,6 +7,9 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from string import Formatter
+from typing import TypeVar
+
+T = TypeVar("T")
 
 _SENTENCE_START = re.compile(r"(^|[.!?:]\s+|\n\s*(?:[-*]|\d+\.)?\s*)(\{it\})")
 
@@ -88,7 +91,7 @@ def listed(items: Sequence[str], last: str = "and") -> str:
     return f"{', '.join(items[:-1])} {last} {items[-1]}"
 
 
-def shuffled(items: Sequence[str], rng: random.Random) -> list[str]:
+def shuffled(items: Sequence[T], rng: random.Random) -> list[T]:
     """The items in a drawn order."""
     mixed = list(items)
     rng.shuffle(mixed)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from longbeam.models.offline.language import fill, listed, match, upper_first
-from longbeam.models.offline.packs import Pack, Preference, Slot, Standing, Thread, pack_for
+from longbeam.models.offline.language import fill, match, upper_first
+from longbeam.models.offline.packs import Pack, Slot, Standing, Thread, fields_of, pack_for
 from longbeam.models.offline.story import Scene, changed, people_thread, story_of
 from longbeam.schemas import values
 from longbeam.schemas.calls import (
@@ -181,7 +181,7 @@ def _preferences(pack: Pack, inputs: SubPlanInputs) -> list[BulletDraft]:
     count = inputs.counts["preference"]
     first = inputs.stage_index * count
     order: list[tuple[Standing, str]] = [(p, "") for p in pack.preferences]
-    later = [(p.later, "evolved") for p in pack.preferences if isinstance(p, Preference) and p.later]
+    later = [(p.later, "evolved") for p in pack.preferences if p.later]
     # A changed preference stands at least one stage behind its elder: the changed ones come after all others,
     # but for stories with few preferences, whose last third is taken by them.
     total = count * len(inputs.stages)
@@ -302,8 +302,6 @@ def _contradiction(pack: Pack, target: ContradictionTarget, rng: random.Random) 
 
 
 def _safe(fields: dict[str, str], template: str) -> dict[str, str]:
-    from longbeam.models.offline.packs import fields_of
-
     return {name: fields.get(name, "it") for name in fields_of(template)} | fields
 
 
@@ -314,16 +312,3 @@ def match_beat(template: str, bullet: Bullet) -> dict[str, str] | None:
     if found is None and body.startswith("{"):
         found = match(body, bullet.text)
     return found
-
-
-__all__ = [
-    "augment",
-    "listed",
-    "match_beat",
-    "narratives",
-    "outline",
-    "personality",
-    "slot_of",
-    "sub_plan",
-    "thread_of",
-]

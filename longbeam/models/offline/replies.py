@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from longbeam.models.offline import blocks
@@ -167,7 +167,7 @@ def _body(s: Situation) -> Iterator[str]:
         lambda: blocks.numbers_block(s.brief, s.today, s.rng),
     ]
     s.rng.shuffle(extras)
-    head = makers[:1] + shuffled_makers([*makers[1:], extras[0]], s.rng)
+    head = makers[:1] + shuffled([*makers[1:], extras[0]], s.rng)
     for maker in (*head, *extras[1:2]):
         if text := maker():
             yield text
@@ -185,13 +185,6 @@ def _body(s: Situation) -> Iterator[str]:
     for thread in shuffled([t for t in s.pack.threads if t is not s.thread], s.rng)[:4]:
         card = s.rng.choice(thread.cards)
         yield blocks.neighbour_block(thread, card, s.rng)
-
-
-def shuffled_makers(makers: Sequence[Callable[[], str]], rng: random.Random) -> list[Callable[[], str]]:
-    """The makers in a drawn order."""
-    mixed = list(makers)
-    rng.shuffle(mixed)
-    return mixed
 
 
 def _follow_up_blocks(s: Situation) -> Iterator[str]:

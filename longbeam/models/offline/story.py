@@ -53,14 +53,6 @@ def people_thread() -> Thread:
     return Thread.model_validate(yaml.safe_load(PEOPLE.read_text(encoding="utf-8")))
 
 
-@dataclass(frozen=True)
-class Slotting:
-    """How many scenes of each kind a stage has room for."""
-
-    events: int
-    relationships: int
-
-
 def relation_words(person: Person) -> str:
     """`my friend`, `my mother`, `my partner`, `my son`, `someone I know`."""
     female = person.gender == "female"
@@ -250,7 +242,7 @@ def draw(slot: Slot, day: dt.date, rng: random.Random) -> Value:
     if slot.choose:
         return _worded(slot.type, rng.choice(slot.choose))
     low_, high_ = slot.range or (1, 10)
-    steps = int(round((high_ - low_) / slot.step))
+    steps = round((high_ - low_) / slot.step)
     return _amount(slot, low_ + slot.step * rng.randint(0, steps))
 
 

@@ -1,0 +1,132 @@
+"""Runs `longbeam` as a user would, kills it with SIGKILL, and finds out what was left behind."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from longbeam.store.worklog import WorkLog
+
+EXPORTED = ("conversations.jsonl", "messages.jsonl", "probes.jsonl")
+MARK = "LONGBEAM_TEST_MARK"
+
+
+@dataclass(frozen=True)
+class Bench:
+    """One benchmark being made in a folder of its own."""
+
+    spec: Path
+    out: Path
+    runner: str = "inline"
+
+    @property
+    def log(self) -> Path:
+        """One line per call that the offline writer answered."""
+        return self.out / "invocations.log"
+
+    @property
+    def name(self) -> str:
+        """The benchmark's name, as the spec file is called."""
+        return self.spec.stem
+
+    def invocations(self) -> list[str]:
+        """Keys of the calls answered so far, in order."""
+        return self.log.read_text().splitlines() if self.log.exists() else []
+
+    def committed(self) -> set[str]:
+        """Keys of the replies that are in the journals."""
+        keys: set[str] = set()
+        for path in sorted((self.out / self.name / "work").glob("*.sqlite")):
+            with WorkLog.open_read_only(path) as log:
+                keys.update(log.reply_keys())
+        return keys
+
+    def command(self, concurrency: int) -> list[str]:
+        """The generate command line."""
+        return [
+            *(sys.executable, "-m", "longbeam", "generate", str(self.spec), "--runner", self.runner),
+            *("--out", str(self.out), "--concurrency", str(concurrency), "--invocation-log", str(self.log)),
+        ]
+
+    def run(self, concurrency: int = 16) -> None:
+        """Run to the end."""
+        self.out.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run(self.command(concurrency), capture_output=True, text=True, timeout=600)
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+
+    def run_and_kill(self, after: int, concurrency: int = 16) -> bool:
+        """Run until `after` calls have been answered in all, then SIGKILL; False if the run ended before.
+
+        No process that the run started may be alive afterwards.
+        """
+        self.out.mkdir(parents=True, exist_ok=True)
+        mark = uuid.uuid4().hex
+        environment = {**os.environ, MARK: mark}
+        with subprocess.Popen(
+            self.command(concurrency), env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as process:
+            while process.poll() is None and len(self.invocations()) < after:
+                time.sleep(0.005)
+            was_running = process.poll() is None
+            if was_running:
+                process.send_signal(signal.SIGKILL)
+            process.wait()
+        assert survivors(mark) == [], "processes survive the kill"
+        return was_running
+
+    def export(self) -> dict[str, str]:
+        """Export as JSONL and return the sha256 of each file."""
+        target = self.out / "export"
+        command = [sys.executable, "-m", "longbeam", "export", self.name, "--format", "jsonl"]
+        command += ["--to", str(target), "--out", str(self.out)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr[-2000:]
+        return {name: hashlib.sha256((target / name).read_bytes()).hexdigest() for name in EXPORTED}
+
+
+def survivors(mark: str, patience_s: float = 10.0) -> list[int]:
+    """Processes that carry a mark in their environment, after they had a moment to notice their parent's end."""
+    deadline = time.monotonic() + patience_s
+    while (alive := _marked(mark)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return alive
+
+
+def _marked(mark: str) -> list[int]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if f"{MARK}={mark}".encode() in (entry / "environ").read_bytes() and not _is_zombie(entry):
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+    return found
+
+
+def _is_zombie(entry: Path) -> bool:
+    return (entry / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+def kill_and_resume(bench: Bench, moments: list[int]) -> tuple[int, Counter[str]]:
+    """Kill at each moment and go on, then run to the end.
+
+    Returns the number of kills, and how often each call was answered although its reply was committed before.
+    """
+    kills, paid_twice = 0, Counter[str]()
+    for moment in [*moments, None]:
+        before, seen = bench.committed() if bench.out.exists() else set(), len(bench.invocations())
+        if moment is None:
+            bench.run()
+        else:
+            kills += bench.run_and_kill(moment)
+        paid_twice.update(key for key in bench.invocations()[seen:] if key in before)
+    return kills, paid_twice

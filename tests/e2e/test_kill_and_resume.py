@@ -1,0 +1,49 @@
+"""The same bytes whatever the concurrency and however often a run is killed; nothing is paid for twice."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.killing import Bench, kill_and_resume
+
+SHORT = 'name = "short"\nseed = 11\nlength = "16K"\nconversations = 2\ndomains = ["coding", "lifestyle"]\n'
+LONG = 'name = "long"\nseed = 12\nlength = "128K"\nconversations = 2\ndomains = ["math", "coding"]\n'
+
+
+def _moments(total: int, kills: int, seed: int) -> list[int]:
+    # Moments are numbers of answered calls, so that a slow machine is killed at the same places as a fast one.
+    return sorted(random.Random(seed).sample(range(1, total), kills))
+
+
+def _bench(tmp_path: Path, spec: str, run: str, runner: str = "inline") -> Bench:
+    name = spec.split('"')[1]
+    path = tmp_path / f"{name}.toml"
+    path.write_text(spec)
+    return Bench(path, tmp_path / run, runner)
+
+
+def _same_bytes_however_made(tmp_path: Path, spec: str, runner: str, kills: int) -> None:
+    serial = _bench(tmp_path, spec, "serial")
+    serial.run(concurrency=1)
+    parallel = _bench(tmp_path, spec, "parallel", runner)
+    parallel.run(concurrency=16)
+    killed = _bench(tmp_path, spec, "killed", runner)
+    total = len(serial.invocations())
+    done, paid_twice = kill_and_resume(killed, _moments(total, kills, seed=3))
+    assert done == kills
+    assert paid_twice == {}
+    assert len(set(serial.invocations())) == total, "an uninterrupted run asks nothing twice"
+    assert serial.export() == parallel.export() == killed.export()
+
+
+def test_export_is_equal_after_kills_inline(tmp_path: Path) -> None:
+    _same_bytes_however_made(tmp_path, SHORT, "inline", kills=3)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1500)
+def test_export_is_equal_after_five_kills_with_prefect(tmp_path: Path) -> None:
+    _same_bytes_however_made(tmp_path, LONG, "prefect", kills=5)
