@@ -103,7 +103,8 @@ def _what(error: ErrorDetails) -> str:
         return f"unknown key {key!r}; known keys are {known}. Correct or remove it"
     if error["type"] == "enum" and "domains" in error["loc"]:
         return f"{key} = {error['input']!r}: no such domain; domains are {', '.join(Domain)}"
-    return f"{key} = {_shown(error['input'])}: {_message(error)}"
+    message = _message(error)
+    return message if message.startswith(f"{key} ") else f"{key} = {_shown(error['input'])}: {message}"
 
 
 def _message(error: ErrorDetails) -> str:

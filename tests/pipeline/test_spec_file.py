@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from longbeam.errors import SpecError
+from longbeam.pipeline.spec_file import OPTIONS, load_spec
+from longbeam.schemas.seeds import Domain
+from longbeam.schemas.spec import BenchmarkSpec
+
+
+def write(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "spec.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_file_becomes_a_spec(tmp_path: Path) -> None:
+    path = write(tmp_path, 'name = "a"\nlength = "64K"\ndomains = ["coding", "trip"]\n[limits]\nconcurrency = 3\n')
+    spec = load_spec(path)
+
+    assert (spec.name, spec.length, spec.limits.concurrency) == ("a", 64_000, 3)
+    assert spec.domains == (Domain.CODING, Domain.TRIP)
+
+
+def test_options_win_over_the_file(tmp_path: Path) -> None:
+    path = write(tmp_path, 'name = "a"\nlength = "64K"\n[models]\ndefault = "offline"\nplanner = "openai:x"\n')
+    spec = load_spec(path, {"name": "b", "models": {"default": "openai:y"}, "limits": {"concurrency": 2}})
+
+    assert (spec.name, spec.length, spec.limits.concurrency) == ("b", 64_000, 2)
+    assert spec.models == {"default": "openai:y", "planner": "openai:x"}
+
+
+def test_no_file_means_the_defaults() -> None:
+    assert load_spec(None, {"name": "demo"}) == BenchmarkSpec(name="demo")
+
+
+def test_a_seeds_file_lies_beside_its_spec(tmp_path: Path) -> None:
+    path = write(tmp_path, 'name = "a"\nseeds_file = "seeds/mine.json"\n')
+    assert load_spec(path).seeds_file == str(tmp_path / "seeds" / "mine.json")
+
+
+def test_a_seeds_option_is_taken_from_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert load_spec(None, {"name": "a", "seeds_file": "mine.json"}).seeds_file == str(tmp_path / "mine.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("name = ", r"spec.toml: not valid TOML: Invalid value \(at (line 1|end of document)"),
+        ("", r'spec.toml: name is missing; add `name = "..."` or give --name'),
+        ('name = "a"\nlenght = "64K"', r"spec.toml: unknown key 'lenght'; known keys are name, seed, length, "),
+        (
+            'name = "a"\n[limits]\nspeed = 1',
+            r"spec.toml: unknown key 'limits.speed'; known keys are concurrency. Correct or remove it",
+        ),
+        ('name = "a"\nlength = "long"', r"spec.toml: length 'long' is not a number of tokens"),
+        ('name = "a"\nlength = 500', r"spec.toml: length 500: at least 16000 tokens"),
+        ('name = "a/b"', r"spec.toml: name 'a/b': 1 to 64 letters, digits"),
+        ('name = "a"\nconversations = 0', r"conversations = 0: input should be greater than or equal to 1"),
+        ('name = "a"\nconversations = "many"', r"conversations = 'many': input should be a valid integer"),
+        ('name = "a"\ndomains = ["coding", "gardening"]', r"domains\[1\] = 'gardening': no such domain; domains are "),
+        ('name = "a"\n[models]\nplaner = "offline"', r"models: unknown role 'planer'; roles are "),
+        ('name = "a"\nseed = -1\nconversations = 0', r"seed = -1: .* \(and 1 more to mend\)"),
+    ],
+)
+def test_a_wrong_file_is_one_clear_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(SpecError, match=message) as caught:
+        load_spec(write(tmp_path, text))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        ({"length": "12 miles"}, r"--length: length '12 miles' is not a number"),
+        ({"length": 5_000_000}, r"--length: length 5000000: at most 1000000"),
+        ({"name": "../up"}, r"--name: name '../up'"),
+        ({"domains": ["gardening"]}, r"--domain: domains\[0\] = 'gardening'"),
+        ({"limits": {"concurrency": 0}}, r"--concurrency: limits.concurrency = 0"),
+    ],
+)
+def test_a_wrong_option_is_named(overrides: dict[str, Any], message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        load_spec(None, {"name": "a"} | overrides)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match=r"nowhere.toml: no such spec file"):
+        load_spec(tmp_path / "nowhere.toml")
+
+
+def test_a_folder_is_no_spec(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="cannot be read"):
+        load_spec(tmp_path)
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "spec.toml").write_bytes(b'name = "\xff"')
+    with pytest.raises(SpecError, match=r"not UTF-8 text \(byte 8\)"):
+        load_spec(tmp_path / "spec.toml")
+
+
+def test_options_name_fields() -> None:
+    assert set(OPTIONS) <= set(BenchmarkSpec.model_fields)
