@@ -109,7 +109,7 @@ class LiveDisplay:
         self._positions: dict[str, Position] = {}
         self._first_tokens: dict[str, int] = {}
         self._live = Live(
-            console=Console(file=stream),
+            console=Console(file=stream, markup=False, highlight=False),
             get_renderable=self._render,
             refresh_per_second=4,
             transient=True,

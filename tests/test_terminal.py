@@ -15,6 +15,11 @@ class Clock:
         return self.now
 
 
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
 def test_plain_lines_come_when_a_stage_ends_and_now_and_then() -> None:
     stream, clock = io.StringIO(), Clock()
     display = PlainDisplay(stream, clock)
@@ -32,7 +37,7 @@ def test_a_stream_that_is_no_terminal_gets_plain_lines() -> None:
 
 
 def test_the_live_display_shows_positions_and_sums() -> None:
-    stream = io.StringIO()
+    stream = Terminal()
     with LiveDisplay(stream, Target(2, 1000), Clock()) as display:
         display.update("c001", "plan", units_done=1, units_total=3, tokens=0, calls=7)
         display.update("c000", "dialogue", units_done=2, units_total=5, tokens=400, calls=20)
