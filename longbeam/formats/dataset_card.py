@@ -71,9 +71,7 @@ def dataset_card(
             }
             for name in lines
         ],
-        "dataset_info": [
-            {"config_name": name, "features": features_of(line)} for name, line in lines.items()
-        ],
+        "dataset_info": [{"config_name": name, "features": features_of(line)} for name, line in lines.items()],
     }
     front = yaml.safe_dump(header, sort_keys=False, allow_unicode=True, width=100)
     return f"---\n{front}---\n\n{_body(spec, lines, counts, version)}"
@@ -100,9 +98,7 @@ def _model_text(model: str) -> str:
     return "`offline`" if model == "offline" else f"`{model}`"
 
 
-def _body(
-    spec: BenchmarkSpec, lines: Mapping[str, type[BaseModel]], counts: Mapping[str, int], version: str
-) -> str:
+def _body(spec: BenchmarkSpec, lines: Mapping[str, type[BaseModel]], counts: Mapping[str, int], version: str) -> str:
     columns = "\n".join(
         f"- `{name}.jsonl` ({_number(counts[name], 'line')}): "
         + ", ".join(f"`{column}`" for column in line.model_fields)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import ctypes
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from longbeam.errors import StoreError, UserError
+from longbeam.store.files import describe_os_error, scratch_beside
 
 Fault = Callable[[Path], str | None]
 """Says why a non-empty folder may not be replaced; None if it may."""
@@ -29,18 +29,15 @@ def replaced_folder(target: Path, fault: Fault) -> Iterator[Path]:
     """
     place = target.resolve()
     _check(place, target, fault)
-    partial = place.parent / f".{place.name}.partial-{os.getpid()}"
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        _remove_leftovers(place)
-        partial.mkdir()
-        yield partial
-        _check(place, target, fault)  # again: it may have been filled meanwhile
-        _put_in_place(partial, place)
-    except OSError as exc:
-        raise StoreError(f"{target}: cannot write the export: {exc.strerror or exc}") from exc
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+    with scratch_beside(place) as scratch:
+        try:
+            folder = scratch / "folder"
+            folder.mkdir()
+            yield folder
+            _check(place, target, fault)  # again: it may have been filled meanwhile
+            _put_in_place(folder, place)
+        except OSError as exc:
+            raise StoreError(describe_os_error(target, exc)) from exc
 
 
 def _check(place: Path, target: Path, fault: Fault) -> None:
@@ -51,21 +48,19 @@ def _check(place: Path, target: Path, fault: Fault) -> None:
     try:
         is_empty = not any(place.iterdir())
     except OSError as exc:
-        raise StoreError(f"{target}: cannot read the folder: {exc.strerror or exc}") from exc
+        raise StoreError(describe_os_error(target, exc, "read")) from exc
     if not is_empty and (reason := fault(place)):
         raise UserError(f"{target} {reason}; name an empty folder, a new one, or a former export")
 
 
-def _put_in_place(partial: Path, place: Path) -> None:
-    """Rename `partial` to `place`; what was there before is left under `partial`'s name, or gone."""
+def _put_in_place(folder: Path, place: Path) -> None:
+    """Rename `folder` to `place`; what was there before is left beside it, in the scratch folder."""
     if not place.exists():
-        partial.rename(place)
-    elif not _exchange(partial, place):
+        folder.rename(place)
+    elif not _exchange(folder, place):
         # Without an exchanging rename there is a moment with no export; never one with half of one.
-        former = partial.with_name(partial.name + ".former")
-        place.rename(former)
-        partial.rename(place)
-        shutil.rmtree(former, ignore_errors=True)
+        place.rename(folder.with_name("former"))
+        folder.rename(place)
 
 
 def _exchange(first: Path, second: Path) -> bool:
@@ -77,21 +72,3 @@ def _exchange(first: Path, second: Path) -> bool:
         return False
     at_cwd, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE of linux/fs.h
     return bool(rename(at_cwd, os.fsencode(first), at_cwd, os.fsencode(second), exchange) == 0)
-
-
-def _remove_leftovers(place: Path) -> None:
-    """Remove what killed exports to this place left behind; those of living processes stay."""
-    for leftover in sorted(place.parent.glob(f".{place.name}.partial-*")):
-        pid = leftover.name.removeprefix(f".{place.name}.partial-").split(".")[0]
-        if pid.isdigit() and not _is_alive(int(pid)):
-            shutil.rmtree(leftover, ignore_errors=True)
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # somebody else's process
-        return True
-    return True

@@ -181,9 +181,7 @@ def _write_conversation(reader: ConversationReader, files: Mapping[str, _HashedF
     files["conversations"].write_line(conversation_line(head, counts))
 
 
-def _write_probes(
-    reader: ConversationReader, file: _HashedFile, message_ids: Mapping[str, int], tally: _Tally
-) -> int:
+def _write_probes(reader: ConversationReader, file: _HashedFile, message_ids: Mapping[str, int], tally: _Tally) -> int:
     """Write the wanted probes of a conversation and return how many."""
     conversation_id = reader.head.conversation_id
     written = 0

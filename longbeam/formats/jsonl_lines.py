@@ -200,9 +200,7 @@ def message_line(conversation_id: str, message_id: int, message: Message) -> Mes
     )
 
 
-def probe_line(
-    conversation_id: str, probe: Probe, message_ids: Mapping[str, int], review_status: str
-) -> ProbeLine:
+def probe_line(conversation_id: str, probe: Probe, message_ids: Mapping[str, int], review_status: str) -> ProbeLine:
     """Return the line of a probe. KeyError if it cites a message key that is not in `message_ids`."""
     return ProbeLine(
         conversation_id=conversation_id,
@@ -238,8 +236,7 @@ def _seed_columns(seed: Seed) -> SeedColumns:
 def _relationship_columns(graph: RelationshipGraph) -> RelationshipColumns:
     links = graph.node_link.get("edges", graph.node_link.get("links", ()))  # the key changed in NetworkX 3.4
     edges = tuple(
-        Edge(source=str(e["source"]), target=str(e["target"]), relation=str(e.get("relation", "")))
-        for e in links
+        Edge(source=str(e["source"]), target=str(e["target"]), relation=str(e.get("relation", ""))) for e in links
     )
     return RelationshipColumns(people=graph.people, edges=edges)
 
