@@ -155,9 +155,7 @@ def difficulty_by_items(items: int) -> Difficulty:
     return Difficulty.MEDIUM if items <= 7 else Difficulty.HARD
 
 
-def thin_out(
-    candidates: Sequence[ProbeCandidate], total_messages: int, limit: int = POOL
-) -> list[ProbeCandidate]:
+def thin_out(candidates: Sequence[ProbeCandidate], total_messages: int, limit: int = POOL) -> list[ProbeCandidate]:
     """Return up to `limit` candidates, numbered: spread over facts, difficulties and the conversation's deciles.
 
     Greedy and deterministic; of equally good ones the earlier is taken. A candidate is left out when a question
@@ -175,9 +173,7 @@ def thin_out(
         levels[best.difficulty] += 1
         deciles.update(deciles_of(best.positions, total_messages))
         taken.append(best)
-    return [
-        c.model_copy(update={"candidate_id": f"{c.ability}.{i}"}) for i, c in enumerate(taken)
-    ]
+    return [c.model_copy(update={"candidate_id": f"{c.ability}.{i}"}) for i, c in enumerate(taken)]
 
 
 def _gives_itself_away(candidate: ProbeCandidate) -> bool:

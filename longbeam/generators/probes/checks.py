@@ -21,7 +21,7 @@ MAX_NUGGET_WORDS = 60
 MAX_QUESTION_WORDS = 70
 _QUOTED = re.compile(r"[\"“][^\"”]*[\"”]")
 _USERS_VOICE = re.compile(
-    r"\b(?:my|mine|I (?:am|was|have|had|said|set|will|plan|planned|want|need|prefer)|I['’](?:m|ve|ll|d))\b"
+    r"\b(?:[Mm]y|[Mm]ine|I (?:am|was|have|had|said|set|will|plan|planned|want|need|prefer)|I['’](?:m|ve|ll|d))\b"
 )
 _INSIDE_WORDS = re.compile(r"\b(?:excerpts?|nuggets?|rubrics?|p\d+\.[sf]\d+)\b|[{}]", re.IGNORECASE)
 

@@ -163,8 +163,6 @@ def find_event_day(material: ProbeMaterial, bullet: Bullet) -> FactSaid | None:
     for message in material.voicing(bullet.bullet_id):
         quote = quote_for(message.content, [value])
         if quote is not None:
-            fact = Fact(
-                fact_id="", subject=bullet.topic, attribute="day", kind=ValueKind.DATE
-            )
+            fact = Fact(fact_id="", subject=bullet.topic, attribute="day", kind=ValueKind.DATE)
             return FactSaid(message, material.position(message), quote, bullet, fact, value)
     return None

@@ -157,13 +157,13 @@ class Histories:
         latest: dict[str, tuple[Bullet, Bullet | None]] = {}
         key_of: dict[str, str] = {}
         for bullet in self.of_kind(kind):
-            if bullet.bullet_id in self.contested_bullets:
-                continue
             key = key_of.get(bullet.target_bullet_id or "") or f"{bullet.topic}|{bullet.condition}".casefold()
             key_of[bullet.bullet_id] = key
             latest[key] = (bullet, latest[key][0] if key in latest else None)
-        superseded = {b.target_bullet_id for b in self.bullets.values() if b.kind is BulletKind.UPDATE}
-        return tuple(pair for pair in latest.values() if pair[0].bullet_id not in superseded)
+        # A contested one still replaces what was before it: neither can be asked for.
+        gone = {b.target_bullet_id for b in self.bullets.values() if b.kind is BulletKind.UPDATE}
+        gone |= self.contested_bullets
+        return tuple(pair for pair in latest.values() if pair[0].bullet_id not in gone)
 
 
 def _slot(fact: Fact) -> tuple[str, str]:

@@ -50,9 +50,7 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
                 cited=(1,),
                 answers=(new.value,),
                 stale=(old.value,),
-                details=ProbeDetails(
-                    variety=fact.kind.value, old_value=old.value.text, new_value=new.value.text
-                ),
+                details=ProbeDetails(variety=fact.kind.value, old_value=old.value.text, new_value=new.value.text),
             )
         )
     return thin_out(found, material.total_messages)

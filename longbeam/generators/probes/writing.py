@@ -130,9 +130,7 @@ async def write_probes(
     )
 
 
-async def _write_or_fail(
-    asker: ProbeAsker, head: ConversationHead, candidate: ProbeCandidate
-) -> Probe | ProbeFailure:
+async def _write_or_fail(asker: ProbeAsker, head: ConversationHead, candidate: ProbeCandidate) -> Probe | ProbeFailure:
     try:
         return await write_probe(asker, head, candidate)
     except ProviderError as exc:

@@ -18,6 +18,7 @@ from longbeam.schemas.calls import (
     CandidatesReply,
     ChatMessage,
     ModelReply,
+    NuggetDraft,
     ProbeReply,
     PromptInputs,
 )
@@ -65,15 +66,18 @@ class Story:
         happens_on = START + dt.timedelta(days=10 * session)
         self.bullets[session].append(
             Bullet(
-                bullet_id=bullet_id, kind=kind, narrative=narrative, topic=topic, text=text,
-                happens_on=happens_on, **fields,
-            )  # fmt: skip
+                bullet_id=bullet_id,
+                kind=kind,
+                narrative=narrative,
+                topic=topic,
+                text=text,
+                happens_on=happens_on,
+                **fields,
+            )
         )
         for subject, attribute, value in facts:
             fact = self._fact(subject, attribute, value)
-            self.assertions.append(
-                Assertion(bullet_id=bullet_id, fact_id=fact.fact_id, stance=stance, value=value)
-            )
+            self.assertions.append(Assertion(bullet_id=bullet_id, fact_id=fact.fact_id, stance=stance, value=value))
         self._say(session, said if said is not None else f"Hello again. {text} What do you think?", (bullet_id,))
         return bullet_id
 
@@ -82,9 +86,7 @@ class Story:
             if (fact.subject, fact.attribute) == (subject, attribute):
                 return fact
         assert value is not None
-        fact = Fact(
-            fact_id=f"p0.f{len(self.facts)}", subject=subject, attribute=attribute, kind=value.kind
-        )
+        fact = Fact(fact_id=f"p0.f{len(self.facts)}", subject=subject, attribute=attribute, kind=value.kind)
         self.facts.append(fact)
         return fact
 
@@ -96,23 +98,25 @@ class Story:
         ):
             self.messages.append(
                 Message(
-                    message_key=f"p0.s{session}.t{turn}.n{n}", role=role, speaker=role.value, kind=kind,
-                    session=session, bullet_ids=bullet_ids if n == 0 else (), sent_at=sent_at, content=content,
+                    message_key=f"p0.s{session}.t{turn}.n{n}",
+                    role=role,
+                    speaker=role.value,
+                    kind=kind,
+                    session=session,
+                    bullet_ids=bullet_ids if n == 0 else (),
+                    sent_at=sent_at,
+                    content=content,
                     tokens=len(content.split()),
-                )  # fmt: skip
+                )
             )
 
     def head(self) -> ConversationHead:
         """The story as a conversation's head."""
         sub_plans = tuple(
-            SubPlan(
-                plan_index=0, sub_plan_index=i, anchor=START + dt.timedelta(days=10 * i), bullets=tuple(bullets)
-            )
+            SubPlan(plan_index=0, sub_plan_index=i, anchor=START + dt.timedelta(days=10 * i), bullets=tuple(bullets))
             for i, bullets in enumerate(self.bullets)
         )
-        plan = Plan(
-            plan_index=0, sub_plans=sub_plans, facts=tuple(self.facts), assertions=tuple(self.assertions)
-        )
+        plan = Plan(plan_index=0, sub_plans=sub_plans, facts=tuple(self.facts), assertions=tuple(self.assertions))
         people = tuple(
             Person(person_id=f"n{i}", first_name=n, gender=Gender.FEMALE, age=40, relation=Relation.FRIEND)
             for i, n in enumerate(("Dana", "Ruth", "Olga"))
@@ -121,9 +125,15 @@ class Story:
             conversation_id="c000",
             seed=Seed(domain=Domain.HOME, title="Renovating a house", theme="a house", subtopics=("kitchen",)),
             profile=Profile(
-                name="Ann Lee", first_name="Ann", gender=Gender.FEMALE, age=40, city="Oslo", country="Norway",
-                profession="Nurse", mbti=("ENFJ", "ENFP", "ENTJ", "ENTP", "ESFJ", "ESFP"),
-            ),  # fmt: skip
+                name="Ann Lee",
+                first_name="Ann",
+                gender=Gender.FEMALE,
+                age=40,
+                city="Oslo",
+                country="Norway",
+                profession="Nurse",
+                mbti=("ENFJ", "ENFP", "ENTJ", "ENTP", "ESFJ", "ESFP"),
+            ),
             relationships=RelationshipGraph(people=people, node_link={}),
             narratives=(),
             plans=(plan,),
@@ -255,3 +265,26 @@ class OfflineModel:
 def asker(model: OfflineModel | None = None) -> Asker:
     """The real asker on the offline prober."""
     return Asker(model or OfflineModel(), BarePrompts(), BenchmarkSpec(name="t"), "c000/probes")
+
+
+def reply(question: str, gold: str, *nuggets: tuple[str, list[int]]) -> ProbeReply:
+    """A draft as a model might write it."""
+    return ProbeReply(
+        question=question, gold_answer=gold, nuggets=[NuggetDraft(text=t, excerpts=e) for t, e in nuggets]
+    )
+
+
+def update(story: Story, session: int, thing: str, attribute: str, value: Value, target: str) -> str:
+    """Tell that a value has changed."""
+    return story.tell(
+        session, thing, f"For {thing} the {attribute} is {value.text} after all.", (thing, attribute, value),
+        kind=BulletKind.UPDATE, stance=Stance.UPDATES, target_bullet_id=target,
+    )  # fmt: skip
+
+
+def contradict(story: Story, session: int, thing: str, text: str, target: str, **fields: Any) -> str:
+    """Tell what cannot be true beside the target."""
+    return story.tell(
+        session, thing, text, kind=BulletKind.CONTRADICTION, target_bullet_id=target,
+        **{"variety": "never_statement", **fields},
+    )  # fmt: skip

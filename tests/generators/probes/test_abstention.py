@@ -1,0 +1,77 @@
+"""Questions that nothing answers, proved by a search over everything said."""
+
+from __future__ import annotations
+
+import pytest
+
+from longbeam.errors import ReplyError
+from longbeam.generators.probes.abstention import draft_candidates, problem_of, word_candidate
+from longbeam.schemas.calls import AbstentionDraft, AbstentionReply
+from longbeam.schemas.probes import Difficulty
+from tests.generators.probes.story import OfflineModel, Story, asker, full_story
+
+
+def _story() -> Story:
+    story = Story()
+    story.tell(0, "the kitchen", "Dana painted the kitchen.")
+    story.tell(1, "the roof", "The roof leaks, says Ruth.")
+    return story
+
+
+def _draft(**fields: object) -> AbstentionDraft:
+    good = {
+        "question": "What did Ruth think of the kitchen?",
+        "missing": "what Ruth thought of the kitchen",
+        "bullet_id": "p0.s0.b0",
+        "search_terms": ["Ruth", "kitchen"],
+        "difficulty": Difficulty.MEDIUM,
+    }
+    return AbstentionDraft.model_validate({**good, **fields})
+
+
+def _problem(**fields: object) -> str | None:
+    material = _story().material()
+    return problem_of(material, material.histories.bullets, _draft(**fields))
+
+
+def test_question_that_nothing_answers_is_kept() -> None:
+    assert _problem() is None
+
+
+def test_question_that_a_message_may_answer_is_refused() -> None:
+    found = _problem(
+        question="What did Dana do in the kitchen?", missing="what Dana did in the kitchen",
+        search_terms=["Dana", "kitchen"],
+    )  # fmt: skip
+    assert found is not None
+    assert "p0.s0.t0.n0 holds all of Dana, kitchen" in found
+
+
+def test_search_terms_may_not_bring_in_words_that_nobody_needs() -> None:
+    assert "'zeppelin'" in str(_problem(search_terms=["kitchen", "zeppelin"]))
+
+
+def test_question_must_be_close_to_an_offered_bullet() -> None:
+    assert "not close" in str(_problem(question="What did Ruth think of Paris?"))
+    assert "not offered" in str(_problem(bullet_id="p9.s9.b9"))
+
+
+async def test_draft_candidates_keeps_proved_questions_only() -> None:
+    candidates = await draft_candidates(asker(), full_story().material(), 12)
+    assert len(candidates) == 12
+    material = full_story().material()
+    assert all(material.search(c.details.searches) == [] for c in candidates)
+
+
+async def test_draft_candidates_asks_again_and_gives_up_with_a_reason() -> None:
+    model = OfflineModel({"probe_abstention": AbstentionReply(items=[_draft(bullet_id="x")])})
+    with pytest.raises(ReplyError, match="only 0 of 1 questions"):
+        await draft_candidates(asker(model), _story().material(), 12)
+    assert len(model.calls) == 3
+
+
+async def test_gold_says_what_is_missing() -> None:
+    candidate = (await draft_candidates(asker(), full_story().material(), 12))[0]
+    worded = word_candidate(candidate)
+    assert candidate.details.missing in worded.gold_answer
+    assert [candidate.details.missing in n.text for n in worded.nuggets] == [True]

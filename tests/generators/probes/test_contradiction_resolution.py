@@ -1,0 +1,73 @@
+"""Two messages that cannot both be true."""
+
+from __future__ import annotations
+
+from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.generators.probes.contradiction_resolution import check, find_candidates
+from longbeam.schemas.plans import BulletKind
+from longbeam.schemas.values import money
+from tests.generators.probes.story import Story, contradict, reply
+
+STATEMENT = "I met the plumber about the kitchen pipes."
+DENIAL = "I have never met a plumber about the kitchen pipes."
+
+
+def _story() -> Story:
+    story = Story()
+    contradict(story, 3, "the pipes", DENIAL, story.tell(0, "the pipes", STATEMENT))
+    return story
+
+
+def _candidate() -> ProbeCandidate:
+    (candidate,) = find_candidates(_story().material())
+    return candidate
+
+
+GOLD = f'You have contradicted yourself: you said "{STATEMENT}" and "{DENIAL}" Which is right?'
+NUGGETS = (
+    ("States that the two statements contradict each other", [0, 1]),
+    (f"Mentions: {STATEMENT}", [0]),
+    (f"Mentions: {DENIAL}", [1]),
+    ("Asks which statement is right", [0, 1]),
+)
+
+
+def test_candidate_quotes_both_sides() -> None:
+    candidate = _candidate()
+    assert [(e.part, e.quote) for e in candidate.excerpts] == [("statement", STATEMENT), ("denial", DENIAL)]
+
+
+def test_other_value_has_both_values() -> None:
+    story = Story()
+    target = story.tell(0, "the kitchen", "The kitchen costs $80.", ("the kitchen", "price", money(80)))
+    story.tell(
+        1, "the kitchen", "The kitchen was $99 all along.", ("the kitchen", "price", money(99)),
+        kind=BulletKind.CONTRADICTION, target_bullet_id=target, variety="other_value",
+    )  # fmt: skip
+    (candidate,) = find_candidates(story.material())
+    assert [v.text for v in candidate.answers] == ["$80", "$99"]
+    assert [e.value.text for e in candidate.excerpts if e.value] == ["$80", "$99"]
+
+
+def test_sides_in_one_message_are_no_candidate() -> None:
+    story = _story()
+    first, denial = story.messages[0], story.messages[2]
+    both = f"{first.content} {denial.content}"
+    keys = (*first.bullet_ids, *denial.bullet_ids)
+    story.messages[0] = first.model_copy(update={"content": both, "bullet_ids": keys})
+    del story.messages[2:]
+    assert find_candidates(story.material()) == []
+
+
+def test_check_accepts_four_nuggets_and_a_question_back() -> None:
+    assert check(_candidate(), reply("Have I ever met a plumber?", GOLD, *NUGGETS)) is None
+
+
+def test_check_refuses_one_side_three_nuggets_and_a_telling_question() -> None:
+    candidate, question = _candidate(), "Have I ever met a plumber?"
+    assert "four are needed" in str(check(candidate, reply(question, GOLD, *NUGGETS[:3])))
+    one_side = f"There is a contradiction: {STATEMENT} Which is right?"
+    assert check(candidate, reply(question, "Yes, you did.", *NUGGETS)) is not None
+    assert check(candidate, reply(question, one_side.replace("Which is right?", ""), *NUGGETS)) is not None
+    telling = "Did I contradict myself about the plumber?"
+    assert "'contradict'" in str(check(candidate, reply(telling, GOLD, *NUGGETS)))

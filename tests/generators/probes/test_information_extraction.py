@@ -1,0 +1,64 @@
+"""Facts said once, asked directly, together and indirectly."""
+
+from __future__ import annotations
+
+from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.generators.probes.information_extraction import check, find_candidates
+from longbeam.schemas.probes import Difficulty
+from longbeam.schemas.values import money, name
+from tests.generators.probes.story import Story, contradict, reply, update
+
+
+def _candidates() -> dict[Difficulty, ProbeCandidate]:
+    story = Story()
+    story.tell(0, "the kitchen", "The kitchen costs $80.", ("the kitchen", "price", money(80)))
+    story.tell(1, "the kitchen", "Bramble builds the kitchen.", ("the kitchen", "builder", name("Bramble")))
+    return {c.difficulty: c for c in reversed(find_candidates(story.material()))}
+
+
+def test_candidates_come_in_three_levels() -> None:
+    found = _candidates()
+    assert [v.text for v in found[Difficulty.EASY].answers] == ["$80"]
+    assert [v.text for v in found[Difficulty.MEDIUM].answers] == ["$80", "Bramble"]
+    assert found[Difficulty.HARD].variety == "indirect"
+
+
+def test_updated_and_denied_facts_are_no_candidates() -> None:
+    story = Story()
+    target = story.tell(0, "the kitchen", "The kitchen costs $80.", ("the kitchen", "price", money(80)))
+    update(story, 1, "the kitchen", "price", money(90), target)
+    denied = story.tell(1, "the roof", "The roof costs $70.", ("the roof", "price", money(70)))
+    contradict(story, 2, "the roof", "I have never asked what the roof costs.", denied)
+    assert find_candidates(story.material()) == []
+
+
+def test_value_in_the_subject_is_no_candidate() -> None:
+    story = Story()
+    told = ("the Bramble kitchen", "builder", name("Bramble"))
+    story.tell(0, "the Bramble kitchen", "Bramble builds the Bramble kitchen.", told)
+    assert find_candidates(story.material()) == []
+
+
+def test_check_accepts_a_good_draft() -> None:
+    good = reply("What does the kitchen cost?", "You said it costs $80.", ("States that it costs $80", [0]))
+    assert check(_candidates()[Difficulty.EASY], good) is None
+
+
+def test_check_refuses_wrong_drafts() -> None:
+    easy = _candidates()[Difficulty.EASY]
+    nugget = ("States that it costs $80", [0])
+    assert "does not say '$80'" in str(check(easy, reply("What is the cost?", "You said it costs $90.", nugget)))
+    assert "gives '$80' away" in str(check(easy, reply("Does it cost $80?", "You said $80.", nugget)))
+    assert "address the user" in str(check(easy, reply("What is the cost?", "My kitchen costs $80.", nugget)))
+    wrong_excerpt = reply("What is the cost?", "It is $80.", ("States $80", [1]))
+    assert "names excerpt 1" in str(check(easy, wrong_excerpt))
+    assert "no nugget says" in str(check(easy, reply("What is the cost?", "It is $80.", ("Is polite", [0]))))
+
+
+def test_check_refuses_an_indirect_question_that_names_the_thing() -> None:
+    hard = _candidates()[Difficulty.HARD]
+    answer, cited = hard.answers[0].text, list(hard.cited)
+    named = reply("What goes with the kitchen?", f"It is {answer}.", (f"States {answer}", cited))
+    veiled = reply("What goes with that one?", f"It is {answer}.", (f"States {answer}", cited))
+    assert "refer to it only by what the clue says" in str(check(hard, named))
+    assert check(hard, veiled) is None

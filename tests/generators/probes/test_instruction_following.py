@@ -1,0 +1,42 @@
+"""Instructions in force at the end, and questions that do not repeat them."""
+
+from __future__ import annotations
+
+from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.generators.probes.instruction_following import check, difficulty_by_age, find_candidates
+from longbeam.schemas.plans import BulletKind
+from longbeam.schemas.probes import Difficulty
+from tests.generators.probes.story import Story, reply
+
+WISH = "gives a total at the end"
+
+
+def _candidate() -> ProbeCandidate:
+    story = Story()
+    story.tell(
+        0, "costs", f"When I ask about costs, write an answer that {WISH}.", kind=BulletKind.INSTRUCTION,
+        condition="when I ask about costs", requirement=WISH,
+    )  # fmt: skip
+    (candidate,) = find_candidates(story.material())
+    return candidate
+
+
+def test_candidate_carries_condition_requirement_and_quote() -> None:
+    candidate = _candidate()
+    assert (candidate.condition, candidate.requirement) == ("when I ask about costs", WISH)
+    assert candidate.details.instruction == f"When I ask about costs, write an answer that {WISH}."
+
+
+def test_difficulty_is_the_share_of_the_conversation_that_follows() -> None:
+    levels = [difficulty_by_age(position, 90) for position in (0, 45, 80)]
+    assert levels == [Difficulty.HARD, Difficulty.MEDIUM, Difficulty.EASY]
+
+
+def test_check_refuses_a_question_that_repeats_and_a_rubric_that_forgets() -> None:
+    candidate, nugget = _candidate(), ("The response gives a total at the end", [0])
+    gold = "It should end with a total."
+    assert check(candidate, reply("What are the costs of the roof?", gold, nugget)) is None
+    repeated = "What are the costs, with a total at the end?"
+    assert "repeats the requirement" in str(check(candidate, reply(repeated, gold, nugget)))
+    forgot = ("The response is polite", [0])
+    assert "do not demand" in str(check(candidate, reply("What are the costs?", gold, forgot)))

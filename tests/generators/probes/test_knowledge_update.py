@@ -1,0 +1,52 @@
+"""A fact that changes once: the new value is the gold."""
+
+from __future__ import annotations
+
+from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.generators.probes.knowledge_update import check, find_candidates
+from longbeam.schemas.probes import Difficulty
+from longbeam.schemas.values import money
+from tests.generators.probes.story import Story, reply, update
+
+
+def _story() -> Story:
+    story = Story()
+    target = story.tell(0, "the kitchen", "The kitchen costs $80.", ("the kitchen", "price", money(80)))
+    update(story, 5, "the kitchen", "price", money(95), target)
+    return story
+
+
+def _candidate() -> ProbeCandidate:
+    (candidate,) = find_candidates(_story().material())
+    return candidate
+
+
+def test_candidate_cites_both_sides_in_order() -> None:
+    candidate = _candidate()
+    assert [e.part for e in candidate.excerpts] == ["original", "updated"]
+    assert (candidate.details.old_value, candidate.details.new_value) == ("$80", "$95")
+    # Five sessions apart.
+    assert candidate.difficulty is Difficulty.HARD
+
+
+def test_unvoiced_update_is_no_candidate() -> None:
+    story = _story()
+    update_message = next(m for m in story.messages if "$95" in m.content)
+    at = story.messages.index(update_message)
+    story.messages[at] = update_message.model_copy(update={"content": "The kitchen got dearer."})
+    assert find_candidates(story.material()) == []
+
+
+def test_check_accepts_the_new_value_and_refuses_the_old() -> None:
+    question = "What does the kitchen cost?"
+    new, old = ("States that it costs $95", [1]), ("States that it costs $80", [0])
+    assert check(_candidate(), reply(question, "It costs $95.", new)) is None
+    assert "does not say '$95'" in str(check(_candidate(), reply(question, "It costs $80.", old)))
+    assert "no longer holds" in str(check(_candidate(), reply(question, "It costs $95.", new, old)))
+
+
+def test_check_refuses_a_question_that_tells_of_a_change() -> None:
+    new = ("States that it costs $95", [1])
+    problem = check(_candidate(), reply("What does the kitchen cost now?", "It costs $95.", new))
+    assert problem is not None
+    assert "'now'" in problem

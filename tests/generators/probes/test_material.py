@@ -1,0 +1,39 @@
+"""Reading a conversation once, and searching all of it."""
+
+from __future__ import annotations
+
+from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.schemas.values import money
+from tests.generators.probes.story import Story
+
+
+def _story() -> Story:
+    story = Story()
+    story.tell(0, "the kitchen", "The kitchen costs $80.", ("the kitchen", "price", money(80)))
+    story.tell(1, "the roof", "An opinionated roofer looked at the roof.")
+    return story
+
+
+def test_from_messages_keeps_only_messages_that_voice_bullets() -> None:
+    material = _story().material()
+    assert [m.message_key for m in material.messages] == ["p0.s0.t0.n0", "p0.s1.t1.n0"]
+    # Two questions and their replies, in two sessions.
+    assert (material.total_messages, material.sessions) == (4, 2)
+
+
+def test_search_finds_words_inside_longer_words() -> None:
+    assert _story().material().search(["opinion", "roof"]) == ["p0.s1.t1.n0"]
+
+
+def test_search_reads_replies_too() -> None:
+    assert _story().material().search(["let me think"]) == ["p0.s0.t0.n1", "p0.s1.t1.n1"]
+
+
+def test_search_returns_nothing_when_terms_stand_in_different_messages() -> None:
+    assert _story().material().search(["kitchen", "roofer"]) == []
+
+
+def test_given_search_replaces_the_index() -> None:
+    story = _story()
+    material = ProbeMaterial.from_messages(story.head(), story.messages, search=lambda terms: ["x"])
+    assert material.search(["nothing"]) == ["x"]

@@ -1,0 +1,47 @@
+"""Preferences as they last were."""
+
+from __future__ import annotations
+
+from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.generators.probes.preference_following import check, find_candidates
+from longbeam.schemas.plans import BulletKind
+from longbeam.schemas.probes import Difficulty
+from tests.generators.probes.story import Story, contradict, reply
+
+
+def _story() -> Story:
+    story = Story()
+    for session, wish, variety in ((0, "begins with a sketch", ""), (2, "opens with a table", "evolved")):
+        story.tell(
+            session, "plans", f"I like a plan that {wish}.", kind=BulletKind.PREFERENCE,
+            condition="when I plan a room", requirement=wish, variety=variety,
+        )  # fmt: skip
+    return story
+
+
+def _candidate() -> ProbeCandidate:
+    (candidate,) = find_candidates(_story().material())
+    return candidate
+
+
+def test_evolved_preference_takes_the_latest() -> None:
+    candidate = _candidate()
+    assert (candidate.requirement, candidate.details.old_value) == ("opens with a table", "begins with a sketch")
+    assert [e.part for e in candidate.excerpts] == ["original", "preference"]
+    assert (candidate.variety, candidate.difficulty) == ("evolved", Difficulty.HARD)
+
+
+def test_contradicted_preference_is_no_candidate() -> None:
+    story = _story()
+    contradict(story, 3, "plans", "I have never liked a plan with tables.", "p0.s2.b0")
+    assert [c.requirement for c in find_candidates(story.material())] == []
+
+
+def test_check_refuses_the_superseded_preference() -> None:
+    question, gold = "How do I lay out my kitchen?", "The plan should open with a table."
+    nugget = ("The response opens with a table", [1])
+    assert check(_candidate(), reply(question, gold, nugget)) is None
+    stale = ("The response begins with a sketch", [0])
+    assert "no longer prefers" in str(check(_candidate(), reply(question, gold, nugget, stale)))
+    leading = "How do I lay out my kitchen, as I prefer it?"
+    assert "'prefer'" in str(check(_candidate(), reply(leading, gold, nugget)))

@@ -1,0 +1,71 @@
+"""Which probes are used: spread over facts, wording, levels and deciles."""
+
+from __future__ import annotations
+
+from longbeam.generators.probes.selection import select_probes
+from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe
+
+POSITIONS = {f"m{i}": i for i in range(100)}
+
+
+def _probe(
+    ability: str, ordinal: int, *, at: int, fact: str = "", level: Difficulty = Difficulty.EASY, question: str = ""
+) -> Probe:
+    probe_id = f"{ability}.{ordinal}"
+    return Probe(
+        probe_id=probe_id,
+        ability=ability,
+        question=question or f"{probe_id} unlike {ordinal}?",
+        gold_answer="x",
+        difficulty=level,
+        rubric=(Nugget(nugget_id=f"{probe_id}.n0", text="x"),),
+        evidence=(Evidence(message_key=f"m{at}", quote="x"),),
+        fact_ids=(fact or probe_id,),
+        rank=ordinal,
+    )
+
+
+def _select(probes: list[Probe], per_ability: int = 1) -> list[str]:
+    chosen = select_probes(probes, per_ability=per_ability, positions=POSITIONS, total_messages=100)
+    return [p.probe_id for p in chosen if p.is_selected]
+
+
+def test_selected_probes_do_not_share_a_fact_where_avoidable() -> None:
+    probes = [_probe("a", 0, at=0, fact="f"), _probe("b", 0, at=50, fact="f"), _probe("b", 1, at=1)]
+    assert _select(probes) == ["a.0", "b.1"]
+
+
+def test_sharing_is_accepted_when_there_is_nothing_else() -> None:
+    assert _select([_probe("a", 0, at=0, fact="f"), _probe("b", 0, at=50, fact="f")]) == ["a.0", "b.0"]
+
+
+def test_levels_of_an_ability_are_spread() -> None:
+    probes = [_probe("a", 0, at=0), _probe("a", 1, at=50), _probe("a", 2, at=1, level=Difficulty.HARD)]
+    assert _select(probes, 2) == ["a.0", "a.2"]
+
+
+def test_deciles_are_spread() -> None:
+    # 0 and 5 lie in the first decile, 95 in the last.
+    probes = [_probe("a", 0, at=0), _probe("a", 1, at=5), _probe("a", 2, at=95)]
+    assert _select(probes, 2) == ["a.0", "a.2"]
+
+
+def test_questions_that_differ_by_a_name_are_not_taken_together() -> None:
+    probes = [
+        _probe("a", 0, at=0, question="What did I say the price of the roof is?"),
+        _probe("a", 1, at=95, question="What did I say the price of the porch is?"),
+        _probe("a", 2, at=1, question="Can you remind me of the attic's builder?"),
+    ]
+    assert _select(probes, 2) == ["a.0", "a.2"]
+
+
+def test_all_probes_come_back_ranked_with_the_selected_first() -> None:
+    probes = [_probe("a", i, at=10 * i) for i in range(4)]
+    ranked = select_probes(probes, per_ability=2, positions=POSITIONS, total_messages=100)
+    assert [(p.rank, p.is_selected) for p in ranked] == [(0, True), (1, True), (2, False), (3, False)]
+    assert sorted(p.probe_id for p in ranked) == ["a.0", "a.1", "a.2", "a.3"]
+
+
+def test_selection_does_not_depend_on_the_order_of_the_input() -> None:
+    probes = [_probe(a, i, at=(7 * i) % 100, fact=f"f{i % 3}") for a in "abc" for i in range(6)]
+    assert _select(probes, 2) == _select(probes[::-1], 2)

@@ -1,0 +1,50 @@
+"""Everything that holds of a thing, with the values as they last were."""
+
+from __future__ import annotations
+
+from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.generators.probes.summarization import check, find_candidates
+from longbeam.schemas.probes import Difficulty
+from longbeam.schemas.values import money, name
+from tests.generators.probes.story import Story, contradict, day, reply, update
+
+
+def _story() -> Story:
+    story = Story()
+    thing, start = "the kitchen", day(40)
+    target = story.tell(0, thing, "The price of the kitchen is $80.", (thing, "price", money(80)))
+    story.tell(1, thing, "Bramble builds the kitchen.", (thing, "builder", name("Bramble")))
+    story.tell(2, thing, f"The kitchen starts on {start.text}.", (thing, "start", start))
+    update(story, 3, thing, "price", money(95), target)
+    return story
+
+
+def _candidate() -> ProbeCandidate:
+    (candidate,) = find_candidates(_story().material())
+    return candidate
+
+
+def test_candidate_has_current_values_in_order_of_the_conversation() -> None:
+    candidate = _candidate()
+    # The price comes last: its current value was said in the fourth session.
+    assert [e.value.text for e in candidate.excerpts if e.value] == ["Bramble", "April 10, 2024", "$95"]
+    assert [v.text for v in candidate.stale] == ["$80"]
+    assert candidate.difficulty is Difficulty.MEDIUM
+
+
+def test_contested_facts_are_left_out() -> None:
+    story = _story()
+    contradict(story, 4, "the kitchen", "I have never hired anybody to build the kitchen.", "p0.s1.b0")
+    assert find_candidates(story.material()) == []  # two messages are left, three are needed
+
+
+def test_check_wants_a_nugget_per_fact_with_its_value() -> None:
+    candidate = _candidate()
+    gold = "Bramble builds it from April 10, 2024, for $95."
+    nuggets = [("Names Bramble", [0]), ("States April 10, 2024", [1]), ("States $95", [2])]
+    question = "Can you sum up the kitchen?"
+    assert check(candidate, reply(question, gold, *nuggets)) is None
+    assert "no nugget names excerpt 2" in str(check(candidate, reply(question, gold, *nuggets[:2])))
+    stale = [*nuggets, ("States $80", [2])]
+    assert "no longer holds" in str(check(candidate, reply(question, gold, *stale)))
+    assert "does not say 'Bramble'" in str(check(candidate, reply(question, gold.replace("Bramble", "He"), *nuggets)))

@@ -1,0 +1,145 @@
+"""From a whole plan to worded probes, with the offline prober: every probe of every ability proves itself."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import lru_cache
+
+import pytest
+
+from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.generators.probes.registry import ABILITY_GENERATORS
+from longbeam.generators.probes.writing import (
+    WrittenProbes,
+    plan_candidates,
+    planning_prompts,
+    write_probe,
+    write_probes,
+    writing_prompts,
+)
+from longbeam.schemas.calls import CandidatesReply, ProbeReply
+from longbeam.schemas.plans import Value, ValueKind
+from longbeam.schemas.probes import ABILITIES, Probe
+from longbeam.schemas.values import parse_value, recompute, says
+from longbeam.validation.index import ConversationIndex
+from longbeam.validation.run import check_probes
+from tests.generators.probes.story import OfflineModel, asker, full_story
+
+MATERIAL = full_story().material()
+CONTENT = {m.message_key: m.content for m in MATERIAL.messages}
+
+
+@lru_cache(maxsize=16)
+def _written(ability: str) -> WrittenProbes:
+    return asyncio.run(write_probes(asker(), MATERIAL, ability))
+
+
+@pytest.mark.parametrize("ability", ABILITIES)
+def test_every_ability_gives_eight_probes_and_no_failure(ability: str) -> None:
+    written = _written(ability)
+    assert written.failures == ()
+    assert len(written.probes) >= 8
+    assert [p.rank for p in written.probes] == list(range(len(written.probes)))
+
+
+@pytest.mark.parametrize("ability", ABILITIES)
+def test_quotes_are_verbatim_and_evidence_exists(ability: str) -> None:
+    for probe in _written(ability).probes:
+        assert all(e.quote and e.quote in CONTENT[e.message_key] for e in probe.evidence)
+        assert bool(probe.evidence) is (ability != "abstention")
+        places = [MATERIAL.positions[e.message_key] for e in probe.evidence]
+        assert places == sorted(places)
+
+
+@pytest.mark.parametrize("ability", ABILITIES)
+def test_nuggets_and_evidence_point_at_each_other(ability: str) -> None:
+    for probe in _written(ability).probes:
+        ids = {n.nugget_id for n in probe.rubric}
+        named = {n for e in probe.evidence for n in e.nugget_ids}
+        assert named == (ids if probe.evidence else set())
+
+
+@pytest.mark.parametrize("ability", ["temporal_reasoning", "multi_session_reasoning"])
+def test_computed_gold_is_computed_again(ability: str) -> None:
+    for probe in _written(ability).probes:
+        result = recompute(probe.details.computation, [_read(probe, t) for t in probe.details.computed_from])
+        assert result.text == probe.details.computed_value
+        assert says(probe.gold_answer, result)
+
+
+def _read(probe: Probe, text: str) -> Value:
+    value = parse_value(text)
+    assert value.kind in (ValueKind.DATE, ValueKind.MONEY, ValueKind.NAME, ValueKind.TEXT), probe.probe_id
+    return value
+
+
+@pytest.mark.parametrize("ability", [a for a in ABILITIES if a != "abstention"])
+def test_gold_passes_its_own_check_and_wrong_answers_do_not(ability: str) -> None:
+    generator = ABILITY_GENERATORS[ability]
+    model = OfflineModel()
+    for candidate in asyncio.run(plan_candidates(asker(model), MATERIAL, ability)):
+        asyncio.run(write_probe(asker(model), MATERIAL.head, candidate))
+        good = ProbeReply.model_validate_json(asyncio.run(model.complete(model.calls[-1])).text)
+        assert generator.check(candidate, good) is None
+        empty = good.model_copy(update={"gold_answer": " "})
+        no_rubric = good.model_copy(update={"nuggets": []})
+        off_topic = [n.model_copy(update={"text": "Mentions the weather"}) for n in good.nuggets[:1]]
+        vague = good.model_copy(update={"nuggets": off_topic})
+        assert all(generator.check(candidate, wrong) for wrong in (empty, no_rubric, vague))
+
+
+def test_no_check_of_validate_finds_a_fault_in_the_whole_pool() -> None:
+    story = full_story()
+    messages = tuple(sorted(story.messages, key=lambda m: m.session))
+    index = ConversationIndex(head=MATERIAL.head.model_copy(update={"target_tokens": 1}), messages=messages)
+    probes = [p for ability in ABILITIES for p in _written(ability).probes]
+    assert check_probes(index, probes) == []
+
+
+def test_superseded_and_contested_facts_are_nobody_elses_gold() -> None:
+    histories = MATERIAL.histories
+    unsettled = set(histories.facts) - set(histories.settled)
+    for ability in ("information_extraction", "temporal_reasoning", "multi_session_reasoning"):
+        assert not unsettled & {f for p in _written(ability).probes for f in p.fact_ids}
+
+
+def test_model_chooses_where_code_finds_more() -> None:
+    async def chosen(ids: list[str]) -> list[ProbeCandidate]:
+        model = OfflineModel({"probe_candidates": CandidatesReply(chosen=ids)})
+        return await plan_candidates(asker(model), MATERIAL, "temporal_reasoning", 2)
+
+    picked = asyncio.run(chosen(["temporal_reasoning.7", "temporal_reasoning.3"]))
+    assert [(c.candidate_id, c.rank) for c in picked] == [("temporal_reasoning.7", 0), ("temporal_reasoning.3", 1)]
+
+
+def test_choosing_all_needs_no_call() -> None:
+    model = OfflineModel()
+    asyncio.run(plan_candidates(asker(model), MATERIAL, "knowledge_update", 40))
+    assert model.calls == []
+
+
+def test_probe_that_cannot_be_worded_leaves_its_siblings() -> None:
+    stubborn = ProbeReply(question="What?", gold_answer="It is $87.", nuggets=[{"text": "$87", "excerpts": [1]}])
+    model = OfflineModel({"probe_knowledge_update": stubborn})
+    written = asyncio.run(write_probes(asker(model), MATERIAL, "knowledge_update"))
+    # One deposit is $87 after its update; the wording fits that candidate and no other.
+    assert len(written.probes) == 1
+    assert len(written.failures) == 9
+    assert "3 replies did not fit" in written.failures[0].message
+
+
+def test_candidates_survive_a_round_trip() -> None:
+    for candidate in asyncio.run(plan_candidates(asker(), MATERIAL, "event_ordering")):
+        assert ProbeCandidate.model_validate_json(candidate.model_dump_json()) == candidate
+
+
+def test_same_material_gives_the_same_probes() -> None:
+    again = asyncio.run(write_probes(asker(), full_story().material(), "summarization"))
+    assert again == _written("summarization")
+
+
+def test_registry_has_every_ability_with_prompts_for_planning_or_wording() -> None:
+    assert tuple(ABILITY_GENERATORS) == ABILITIES
+    for ability in ABILITIES:
+        prompts = (*planning_prompts(ability), *writing_prompts(ability))
+        assert f"probe_{ability}" in prompts
