@@ -43,8 +43,11 @@ def load_spec(path: Path | None, overrides: Mapping[str, Any] | None = None) -> 
     """
     given = dict(overrides or {})
     fields = {} if path is None else _read_toml(path)
-    fields = _with_places(fields, path.parent if path is not None else Path())
-    merged = fields | _with_places(given, Path())
+    return _merged(_with_places(fields, path.parent if path is not None else Path()), given, path)
+
+
+def _merged(fields: Mapping[str, Any], given: Mapping[str, Any], path: Path | None) -> BenchmarkSpec:
+    merged = {**fields, **_with_places(given, Path())}
     for table in ("models", "limits"):
         if isinstance(fields.get(table), dict) and table in given:
             merged[table] = fields[table] | given[table]
@@ -52,6 +55,11 @@ def load_spec(path: Path | None, overrides: Mapping[str, Any] | None = None) -> 
         return BenchmarkSpec.model_validate(merged)
     except ValidationError as exc:
         raise SpecError(_explain(exc, path, given)) from exc
+
+
+def with_overrides(spec: BenchmarkSpec, overrides: Mapping[str, Any]) -> BenchmarkSpec:
+    """Return the spec with the overrides in place of its fields; raises SpecError as `load_spec` does."""
+    return _merged(spec.model_dump(mode="json"), dict(overrides), None)
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

@@ -1,0 +1,347 @@
+"""The `longbeam` command: arguments in, exit codes out.
+
+Exit codes: 0 done; 1 failed units, unfinished conversations or error findings; 2 a mistake of the user, said in
+one line; 130 stopped with Ctrl-C. Everything heavy is imported inside the commands, so that help is instant.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from longbeam import __version__
+from longbeam.errors import LongbeamError, UserError
+
+if TYPE_CHECKING:
+    from longbeam.pipeline.benchmark import Benchmark
+    from longbeam.pipeline.run import RunSummary
+    from longbeam.schemas.spec import BenchmarkSpec
+
+OK, INCOMPLETE, USER_ERROR, INTERRUPTED = 0, 1, 2, 130
+DEFAULT_NAME = "demo"
+DEFAULT_OUT = Path("output")
+MOST_FINDINGS = 40
+"""Findings that `validate` prints; `--json` has all."""
+
+# Typer's usage errors have a public subclass only; Typer 0.29 carries a Click of its own.
+USAGE_ERROR: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+
+
+class Runner(StrEnum):
+    """What drives the pipeline; the result is the same."""
+
+    PREFECT = "prefect"
+    INLINE = "inline"
+
+
+class ExportFormat(StrEnum):
+    """Formats that `export` writes."""
+
+    JSONL = "jsonl"
+
+
+app = typer.Typer(
+    help="Benchmarks of long conversational memory: generate, check, review, export, evaluate.",
+    epilog="Begin with `longbeam generate`: one conversation of 128K tokens with its probes, offline.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Name = Annotated[str, typer.Argument(help="The benchmark's name.", show_default=False)]
+Out = Annotated[Path, typer.Option("--out", help="Folder that holds the benchmarks.")]
+RunnerOption = Annotated[
+    Runner, typer.Option("--runner", help="prefect: with its pages and records; inline: plain Python, faster.")
+]
+Concurrency = Annotated[int | None, typer.Option("--concurrency", help="Model calls in flight.", show_default=False)]
+InvocationLog = Annotated[Path | None, typer.Option("--invocation-log", hidden=True)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+@app.callback()
+def _top(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False,
+) -> None:
+    if version:
+        print(f"longbeam {__version__}")
+        raise typer.Exit
+
+
+@app.command(short_help="Make a benchmark, or go on with one.")
+def generate(
+    spec_file: Annotated[
+        Path | None, typer.Argument(metavar="SPEC.toml", help="Spec file; options win over it.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help=f"Benchmark name [default: {DEFAULT_NAME}].")] = None,
+    length: Annotated[str | None, typer.Option(help="Tokens per conversation: 16K to 1M [default: 128K].")] = None,
+    conversations: Annotated[int | None, typer.Option(help="How many [default: 1].")] = None,
+    seeds: Annotated[Path | None, typer.Option(help="JSON file of seeds, instead of the catalogue.")] = None,
+    domain: Annotated[list[str] | None, typer.Option(help="Domain to draw from; may be repeated.")] = None,
+    model: Annotated[str | None, typer.Option(help="Model of all roles [default: offline].")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of all randomness [default: 0].")] = None,
+    runner: RunnerOption = Runner.PREFECT,
+    concurrency: Concurrency = None,
+    out: Out = DEFAULT_OUT,
+    invocation_log: InvocationLog = None,
+) -> int:
+    """Make a benchmark, or go on with one: conversations with probes, gold answers, rubrics and evidence."""
+    from longbeam.pipeline.spec_file import load_spec
+
+    overrides: dict[str, Any] = {
+        "name": name if name is not None or spec_file is not None else DEFAULT_NAME,
+        "length": length,
+        "conversations": conversations,
+        "seeds_file": str(seeds) if seeds is not None else None,
+        "domains": domain or None,
+        "models": {"default": model} if model is not None else None,
+        "seed": seed,
+        "limits": {"concurrency": concurrency} if concurrency is not None else None,
+    }
+    spec = load_spec(spec_file, {key: value for key, value in overrides.items() if value is not None})
+    benchmark = _create(spec, out)
+    return _run_and_report(benchmark, runner, out, invocation_log)
+
+
+@app.command(short_help="Go on with a benchmark that was stopped.")
+def resume(
+    name: Name,
+    runner: RunnerOption = Runner.PREFECT,
+    concurrency: Concurrency = None,
+    out: Out = DEFAULT_OUT,
+    invocation_log: InvocationLog = None,
+) -> int:
+    """Go on with a benchmark that was stopped or has failed units; what is done is not done again."""
+    from longbeam.pipeline.benchmark import open_benchmark
+
+    spec = open_benchmark(out, name).spec
+    if concurrency is not None:
+        from longbeam.pipeline.spec_file import with_overrides
+
+        spec = with_overrides(spec, {"limits": {"concurrency": concurrency}})
+    return _run_and_report(_create(spec, out), runner, out, invocation_log)
+
+
+@app.command()
+def status(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
+    """Show how far a benchmark is, also while it is being made."""
+    from longbeam.pipeline.benchmark import open_benchmark
+    from longbeam.pipeline.run import STAGES
+    from longbeam.pipeline.status import benchmark_status, render_status
+
+    found = benchmark_status(open_benchmark(out, name))
+    if json:
+        print(found.model_dump_json(indent=2))
+        return OK
+    print(render_status(found, STAGES), end="")
+    if found.finished < len(found.conversations):
+        print(f"Go on with: {_command('resume', name, out)}")
+    return OK
+
+
+@app.command(short_help="Check every finished conversation.")
+def validate(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
+    """Check every finished conversation; exit 1 if there is an error finding or an unfinished conversation."""
+    from longbeam.pipeline.benchmark import open_benchmark
+    from longbeam.pipeline.checking import check_and_store, findings_json, render_findings
+
+    benchmark = open_benchmark(out, name)
+    _refuse_nothing_sealed(benchmark, out)
+    findings = check_and_store(benchmark)
+    checked = len(benchmark.sealed_ids)
+    print(findings_json(findings) if json else render_findings(name, checked, findings, MOST_FINDINGS), end="")
+    unfinished = _warn_of_unfinished(benchmark, out)
+    has_errors = any(finding.severity == "error" for finding in findings)
+    return INCOMPLETE if has_errors or unfinished else OK
+
+
+@app.command()
+def stats(
+    name: Name,
+    json: AsJson = False,
+    to: Annotated[Path | None, typer.Option(help="Write to this file instead of the terminal.")] = None,
+    out: Out = DEFAULT_OUT,
+) -> int:
+    """Print a benchmark's tables beside BEAM's published ones."""
+    from longbeam.pipeline.benchmark import open_benchmark
+    from longbeam.pipeline.checking import count_and_store
+    from longbeam.store.files import write_atomically
+    from longbeam.validation.statistics import as_json
+    from longbeam.validation.statistics_text import render_text
+
+    benchmark = open_benchmark(out, name)
+    _refuse_nothing_sealed(benchmark, out)
+    statistics = count_and_store(benchmark)
+    text = as_json(statistics) if json else render_text(statistics)
+    if to is None:
+        print(text, end="")
+    else:
+        write_atomically(to, text)
+        print(f"written to {to}")
+    _warn_of_unfinished(benchmark, out)
+    return OK
+
+
+@app.command(short_help="Write a benchmark as files.")
+def export(
+    name: Name,
+    to: Annotated[Path, typer.Option("--to", help="Folder to write; a former export there is replaced.")],
+    format: Annotated[ExportFormat, typer.Option("--format", help="File format.")] = ExportFormat.JSONL,
+    reviewed_only: Annotated[
+        bool, typer.Option("--reviewed-only", help="Only probes that a reviewer accepted or edited.")
+    ] = False,
+    out: Out = DEFAULT_OUT,
+) -> int:
+    """Write the finished conversations and their selected probes as files."""
+    from longbeam.formats.jsonl import export_jsonl
+    from longbeam.pipeline.benchmark import open_benchmark
+    from longbeam.pipeline.checking import sealed_conversations
+
+    benchmark = open_benchmark(out, name)
+    _refuse_nothing_sealed(benchmark, out)
+    with sealed_conversations(benchmark) as readers:
+        report = export_jsonl(readers, benchmark.spec, to, reviewed_only=reviewed_only)
+    print(
+        f"{to}: {report.conversations} conversations, {report.messages:,} messages, {report.tokens:,} tokens, "
+        f"{report.probes} probes; begin with {to / 'README.md'}"
+    )
+    for count, reason in ((report.rejected, "rejected in review"), (report.not_reviewed, "not reviewed")):
+        if count:
+            print(f"left out: {count} probes {reason}")
+    _warn_of_unfinished(benchmark, out)
+    return OK
+
+
+# --- what the commands share ------------------------------------------------------------------------------
+
+
+def _create(spec: BenchmarkSpec, out: Path) -> Benchmark:
+    """Make or take up the benchmark, after everything that may be wrong with its spec has been looked at."""
+    from longbeam.generators.seeds import seeds_for
+    from longbeam.models.factory import make_model
+    from longbeam.models.tokens import load_tokenizer
+    from longbeam.pipeline.benchmark import create_benchmark
+
+    load_tokenizer(spec.tokenizer)
+    make_model(spec)
+    _, warnings = seeds_for(spec, spec.conversations)
+    for warning in warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    return create_benchmark(spec, out)
+
+
+def _run_and_report(benchmark: Benchmark, runner: Runner, out: Path, invocation_log: Path | None) -> int:
+    name = benchmark.spec.name
+    try:
+        summary = _run(benchmark, runner, invocation_log)
+    except KeyboardInterrupt:
+        print(f"\nstopped; nothing is lost. Go on with: {_command('resume', name, out)}", file=sys.stderr)
+        return INTERRUPTED
+    return _report(benchmark, summary, out)
+
+
+def _run(benchmark: Benchmark, runner: Runner, invocation_log: Path | None) -> RunSummary:
+    from longbeam.models.factory import make_model
+    from longbeam.terminal import Target, display_for
+
+    spec = benchmark.spec
+    model = make_model(spec, invocation_log=invocation_log)
+    with display_for(sys.stderr, Target(spec.conversations, spec.length)) as progress:
+        if runner is Runner.INLINE:
+            from longbeam.pipeline.run import run_inline
+
+            return asyncio.run(run_inline(benchmark, progress=progress, model=model))
+        from longbeam.flows.runner import run_with_prefect
+
+        return asyncio.run(run_with_prefect(benchmark, progress=progress, model=model))
+
+
+def _report(benchmark: Benchmark, summary: RunSummary, out: Path) -> int:
+    """Say what was done and what to do next; return the exit code."""
+    from longbeam.pipeline.status import describe_failure
+
+    name = benchmark.spec.name
+    replayed = f", {summary.replayed:,} replies from the journal" if summary.replayed else ""
+    done = f"{name}: {summary.finished} of {summary.conversations} conversations finished, "
+    done += f"{summary.calls:,} model calls{replayed}"
+    if summary.finished < summary.conversations or summary.failures:
+        print(done, file=sys.stderr)
+        for conversation_id, unit in summary.failures:
+            print(f"  {conversation_id} {describe_failure(unit)}", file=sys.stderr)
+        print(f"Try what failed again with: {_command('resume', name, out)}", file=sys.stderr)
+        return INCOMPLETE
+    print(f"{done}; in {benchmark.root}")
+    target = benchmark.root / "export"
+    print("Next:")
+    print(f"  {_command('validate', name, out)}")
+    print(f"  {_command('stats', name, out)}")
+    print(f"  {_command('export', f'{name} --format jsonl --to {target}', out)}")
+    return OK
+
+
+def _refuse_nothing_sealed(benchmark: Benchmark, out: Path) -> None:
+    if not benchmark.sealed_ids:
+        name = benchmark.spec.name
+        raise UserError(f"benchmark {name!r} has no finished conversation; go on with: {_command('resume', name, out)}")
+
+
+def _warn_of_unfinished(benchmark: Benchmark, out: Path) -> bool:
+    """Say on stderr that conversations are missing, and return whether there are any."""
+    missing = len(benchmark.conversation_ids) - len(benchmark.sealed_ids)
+    if missing:
+        print(
+            f"{missing} of {len(benchmark.conversation_ids)} conversations are not finished and not counted; "
+            f"go on with: {_command('resume', benchmark.spec.name, out)}",
+            file=sys.stderr,
+        )
+    return missing > 0
+
+
+def _command(command: str, name: str, out: Path) -> str:
+    """A command line to copy."""
+    return " ".join(["longbeam", command, name, *(["--out", str(out)] if out != DEFAULT_OUT else [])])
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code; errors of the user become one line on stderr."""
+    try:
+        code = app(args=list(arguments), prog_name="longbeam", standalone_mode=False)
+    except UserError as exc:
+        return _complain(str(exc), USER_ERROR)
+    except LongbeamError as exc:
+        return _complain(str(exc), INCOMPLETE)
+    except USAGE_ERROR as exc:
+        message = exc.format_message() if hasattr(exc, "format_message") else str(exc)
+        return _complain(f"{message.rstrip('.')}. See `longbeam --help`", USER_ERROR) if message else USER_ERROR
+    except (KeyboardInterrupt, typer.Abort):
+        return _complain("stopped", INTERRUPTED)
+    except OSError as exc:
+        if exc.errno not in {errno.ENOSPC, errno.EDQUOT}:
+            raise
+        return _complain(f"{exc.filename or 'the disk'}: {exc.strerror}; nothing that was done is lost", USER_ERROR)
+    return code if isinstance(code, int) else OK
+
+
+def _complain(message: str, code: int) -> int:
+    print("error: " + " ".join(message.split()), file=sys.stderr)
+    return code
+
+
+def main() -> NoReturn:
+    """Run the command line of this process."""
+    try:
+        code = run(sys.argv[1:])
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of our output has gone (`| head`); Python would complain once more when it closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = INCOMPLETE
+    sys.exit(code)

@@ -1,0 +1,26 @@
+"""What a notebook calls: the inline runner in one function."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from longbeam.models.base import ChatModel
+from longbeam.pipeline.benchmark import create_benchmark
+from longbeam.pipeline.run import RunSummary, run_inline
+from longbeam.pipeline.units import Progress
+from longbeam.schemas.spec import BenchmarkSpec
+
+
+async def generate(
+    spec: BenchmarkSpec,
+    out: Path | str = "output",
+    *,
+    progress: Progress | None = None,
+    model: ChatModel | None = None,
+) -> RunSummary:
+    """Make the benchmark of a spec under the folder `out`, or go on with it, and return what was done.
+
+    Runs in this process, without Prefect. `model` answers every call in place of the spec's models. Raises
+    SpecError when the benchmark exists and the spec changes what may not change.
+    """
+    return await run_inline(create_benchmark(spec, Path(out)), progress=progress, model=model)

@@ -1,0 +1,84 @@
+"""Checks and counts over the finished conversations of a benchmark; both are kept in its `benchmark.duckdb`."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+
+from longbeam.pipeline.benchmark import Benchmark
+from longbeam.schemas.findings import Finding, Severity
+from longbeam.schemas.seeds import Seed
+from longbeam.schemas.statistics import Statistics
+from longbeam.store.artifacts import SealedConversation
+from longbeam.store.benchmark import read_findings, read_statistics, write_benchmark
+from longbeam.validation.run import check_benchmark, check_conversation
+from longbeam.validation.statistics import benchmark_statistics
+
+STATISTICS = "benchmark"
+"""Name of the tables among the stored statistics."""
+
+
+@contextmanager
+def sealed_conversations(benchmark: Benchmark) -> Iterator[Iterator[SealedConversation]]:
+    """Give an iterator over the finished conversations in order, of which one is open at a time."""
+
+    def opened() -> Generator[SealedConversation, None, None]:
+        for conversation_id in benchmark.sealed_ids:
+            with SealedConversation(benchmark.sealed_path(conversation_id)) as reader:
+                yield reader
+
+    with closing(opened()) as readers:
+        yield readers
+
+
+def check_and_store(benchmark: Benchmark) -> list[Finding]:
+    """Return what the checks find: conversation by conversation, then across them."""
+    asked = dict.fromkeys(benchmark.spec.abilities, benchmark.spec.probes_per_ability)
+    findings: list[Finding] = []
+    seeds: list[tuple[str, Seed]] = []
+    with sealed_conversations(benchmark) as readers:
+        for reader in readers:
+            findings += check_conversation(reader, asked=asked)
+            seeds.append((reader.head.conversation_id, reader.head.seed))
+    with sealed_conversations(benchmark) as readers:
+        findings += check_benchmark(readers)
+    path = benchmark.database_path
+    statistics = read_statistics(path) if path.exists() else {}
+    write_benchmark(path, seeds=seeds, findings=findings, statistics=statistics)
+    return findings
+
+
+def count_and_store(benchmark: Benchmark) -> Statistics:
+    """Return the benchmark's tables."""
+    with sealed_conversations(benchmark) as readers:
+        statistics = benchmark_statistics(readers)
+    with sealed_conversations(benchmark) as readers:
+        seeds = [(reader.head.conversation_id, reader.head.seed) for reader in readers]
+    path = benchmark.database_path
+    findings = read_findings(path) if path.exists() else []
+    stored = {STATISTICS: statistics.model_dump(mode="json")}
+    write_benchmark(path, seeds=seeds, findings=findings, statistics=stored)
+    return statistics
+
+
+def render_findings(name: str, conversations: int, findings: Sequence[Finding], most: int) -> str:
+    """Return the findings as text, worst first and at most `most` of them, and a line of counts; ends a line."""
+    ranked = sorted(findings, key=lambda f: list(Severity).index(f.severity))
+    lines = [
+        f"{f.severity.value:<7}  {f.conversation_id or name}  {f.subject}  {f.check}: {f.message}"
+        for f in ranked[:most]
+    ]
+    if len(ranked) > most:
+        lines.append(f"... and {len(ranked) - most} more; `--json` prints all")
+    counts = Counter(f.severity for f in findings)
+    summary = ", ".join(f"{counts[s]} {s.value}{'' if s is Severity.INFO else 's'}" for s in Severity)
+    lines.append(f"{name}: {conversations} conversations checked: {summary}")
+    return "\n".join(lines) + "\n"
+
+
+def findings_json(findings: Sequence[Finding]) -> str:
+    """Return all findings as a JSON list, one line each."""
+    lines = (json.dumps(f.model_dump(mode="json"), ensure_ascii=False) for f in findings)
+    return "[\n" + ",\n".join(lines) + "\n]\n" if findings else "[]\n"

@@ -1,0 +1,96 @@
+"""How far a benchmark is: read from the work logs and the sealed files, also while a run writes them."""
+
+from __future__ import annotations
+
+from longbeam.pipeline.benchmark import Benchmark
+from longbeam.schemas.base import Record
+from longbeam.store.worklog import CallTotals, Unit, UnitStatus, WorkLog
+
+
+class ConversationStatus(Record):
+    """How far one conversation is."""
+
+    conversation_id: str
+    is_finished: bool
+    """Whether it is sealed, with no failed unit."""
+    done: dict[str, int]
+    """Units done, by stage."""
+    failures: tuple[Unit, ...]
+    calls: tuple[CallTotals, ...]
+    """Model calls in the journal."""
+
+
+class BenchmarkStatus(Record):
+    """How far a benchmark is."""
+
+    name: str
+    length: int
+    conversations: tuple[ConversationStatus, ...]
+
+    @property
+    def finished(self) -> int:
+        """Conversations that are finished."""
+        return sum(c.is_finished for c in self.conversations)
+
+    @property
+    def failed_units(self) -> int:
+        """Failed units of all conversations."""
+        return sum(len(c.failures) for c in self.conversations)
+
+    @property
+    def calls(self) -> int:
+        """Model calls in all journals."""
+        return sum(t.calls for c in self.conversations for t in c.calls)
+
+
+def benchmark_status(benchmark: Benchmark) -> BenchmarkStatus:
+    """Return how far each conversation is. Raises StoreError if a work log is damaged."""
+    return BenchmarkStatus(
+        name=benchmark.spec.name,
+        length=benchmark.spec.length,
+        conversations=tuple(_conversation_status(benchmark, i) for i in benchmark.conversation_ids),
+    )
+
+
+def _conversation_status(benchmark: Benchmark, conversation_id: str) -> ConversationStatus:
+    if not benchmark.work_path(conversation_id).exists():
+        return ConversationStatus(conversation_id=conversation_id, is_finished=False, done={}, failures=(), calls=())
+    with WorkLog.open_read_only(benchmark.work_path(conversation_id)) as log:
+        counts, failures, calls = log.unit_counts(), log.failures(), log.call_totals()
+    return ConversationStatus(
+        conversation_id=conversation_id,
+        is_finished=benchmark.sealed_path(conversation_id).exists() and not failures,
+        done={stage: count[UnitStatus.DONE] for stage, count in counts.items()},
+        failures=tuple(failures),
+        calls=tuple(calls),
+    )
+
+
+def render_status(status: BenchmarkStatus, stages: tuple[str, ...]) -> str:
+    """Return the status as text: one line a conversation, one line a failed unit; ends with a newline."""
+    lines = [
+        f"{status.name}: {status.finished} of {len(status.conversations)} conversations finished, "
+        f"{status.failed_units} failed units, {status.calls:,} model calls"
+    ]
+    width = max(len(stage) for stage in stages)
+    lines.append("  ".join(["     ", *(stage.rjust(width) for stage in stages), "state"]))
+    for conversation in status.conversations:
+        done = (str(conversation.done.get(stage, 0)).rjust(width) for stage in stages)
+        lines.append("  ".join([conversation.conversation_id.ljust(5), *done, _state(conversation)]))
+        lines.extend(f"       {describe_failure(unit)}" for unit in conversation.failures)
+    return "\n".join(lines) + "\n"
+
+
+def describe_failure(unit: Unit) -> str:
+    """One line: which unit, what went wrong, after how many attempts."""
+    message = " ".join(unit.error.split())
+    times = f" after {unit.attempts} attempts" if unit.attempts > 1 else ""
+    return f"{unit.stage} {unit.unit_key} failed{times}: {unit.error_kind}: {message[:200]}"
+
+
+def _state(conversation: ConversationStatus) -> str:
+    if conversation.is_finished:
+        return "finished"
+    if conversation.failures:
+        return f"{len(conversation.failures)} failed"
+    return "begun" if conversation.done else "not begun"
