@@ -92,7 +92,7 @@ def check_turns(reply: UserTurnsReply, briefs: Sequence[BulletBrief], questions:
         return "a bullet is voiced by two turns"
     if len(reply.turns) != questions:
         return f"{len(reply.turns)} turns; exactly {questions} are asked for"
-    texts = [" ".join(t.text.casefold().split()) for t in reply.turns]
+    texts = [normal_form(t.text) for t in reply.turns]
     if len(set(texts)) != len(texts):
         return "two turns are the same"
     for turn in reply.turns:
@@ -113,6 +113,25 @@ def _unsaid(text: str, brief: BulletBrief) -> str | None:
     if not any(line.value for line in brief.facts) and len(words & found) < MIN_WORD_RECALL * len(words):
         return f"the turn that voices {brief.bullet.bullet_id} does not say it: {brief.bullet.text!r}"
     return None
+
+
+def without_repeats(turns: Sequence[UserTurn], asked: set[str]) -> tuple[UserTurn, ...]:
+    """Leave out turns that voice nothing and were asked before, and add the others' texts to `asked`.
+
+    The batches are written side by side, so two of them may hit on the same question.
+    """
+    kept = []
+    for turn in turns:
+        text = normal_form(turn.text)
+        if turn.is_required or text not in asked:
+            kept.append(turn)
+        asked.add(text)
+    return tuple(kept)
+
+
+def normal_form(text: str) -> str:
+    """A text without differences of case and white space."""
+    return " ".join(text.casefold().split())
 
 
 def ordered_turns(sub_plan: SubPlan, turns: Sequence[UserTurn]) -> tuple[UserTurn, ...]:
@@ -144,7 +163,7 @@ async def write_more_turns(
     about = tuple(
         ledger.current_brief(b, now) for b in sub_plan.bullets if b.kind in {BulletKind.EVENT, BulletKind.RELATIONSHIP}
     )
-    before = {" ".join(t.text.casefold().split()) for t in asked}
+    before = {normal_form(t.text) for t in asked}
     inputs = UserTurnsInputs(
         seed=frame.seed,
         profile=frame.profile,
@@ -164,7 +183,7 @@ async def write_more_turns(
         if len(reply.turns) != count:
             return f"{len(reply.turns)} turns; exactly {count} are asked for"
         for turn in reply.turns:
-            if " ".join(turn.text.casefold().split()) in before:
+            if normal_form(turn.text) in before:
                 return f"this was asked before: {turn.text!r}"
         return None
 

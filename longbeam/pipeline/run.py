@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from longbeam.generators.layout import Layout, layout_for
+from longbeam.generators.seeds import seeds_for
 from longbeam.models.base import ChatModel
 from longbeam.models.factory import make_model
 from longbeam.models.journal import JournalledModel
@@ -111,7 +112,7 @@ async def run_stage(run: ConversationRun, stage: str) -> StageOutcome:
         units_done=counts.get("done", 0),
         units_total=sum(counts.values()),
         tokens=run.conversation.tokens,
-        calls=run.journalled.asked,
+        calls=run.journalled.asks,
     )
     return StageOutcome(not run.blocked, failures)
 
@@ -146,8 +147,6 @@ def limited_model(benchmark: Benchmark, model: ChatModel | None = None) -> ChatM
 
 def seeds_of(benchmark: Benchmark) -> tuple[Seed, ...]:
     """One seed per conversation, the same whatever the number of conversations."""
-    from longbeam.generators.seeds import seeds_for
-
     seeds, _ = seeds_for(benchmark.spec, benchmark.spec.conversations)
     return tuple(seeds)
 
@@ -158,6 +157,6 @@ def summarise(benchmark: Benchmark, runs: Sequence[ConversationRun]) -> RunSumma
         conversations=len(runs),
         finished=sum(not r.blocked for r in runs),
         failures=tuple((r.conversation.conversation_id, u) for r in runs for u in r.conversation.units.failed),
-        calls=sum(r.journalled.asked for r in runs),
-        replayed=sum(r.journalled.replayed for r in runs),
+        calls=sum(r.journalled.asks for r in runs),
+        replayed=sum(r.journalled.hits for r in runs),
     )

@@ -43,6 +43,7 @@ from longbeam.generators.user_turns import (
     Batch,
     batches_of,
     ordered_turns,
+    without_repeats,
     write_user_turns,
 )
 from longbeam.models.tokens import Tokenizer
@@ -245,9 +246,10 @@ async def user_turns_stage(c: Conversation) -> None:
     ledger = Ledger.of(c.the_plan)
     batches = [(s, b) for s in c.the_plan.sub_plans for b in batches_of(s, c.layout)]
     written = await all_of([_batch(c, ledger, sub_plan, batch) for sub_plan, batch in batches])
+    asked: set[str] = set()
     for sub_plan in c.the_plan.sub_plans:
         turns = [t for (s, _), group in zip(batches, written, strict=True) if s is sub_plan for t in group]
-        c.turns[sub_plan.key] = ordered_turns(sub_plan, turns)
+        c.turns[sub_plan.key] = ordered_turns(sub_plan, without_repeats(turns, asked))
 
 
 async def _batch(c: Conversation, ledger: Ledger, sub_plan: SubPlan, batch: Batch) -> tuple[UserTurn, ...]:

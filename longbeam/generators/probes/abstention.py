@@ -31,7 +31,7 @@ SPREAD = 40
 SPARE = 6
 """Questions asked for beyond those needed, because some turn out to be answered."""
 MIN_PROVED = 8
-_ASKABLE = (BulletKind.EVENT, BulletKind.RELATIONSHIP, BulletKind.INTRODUCTION)
+_ASKABLE = (BulletKind.EVENT, BulletKind.RELATIONSHIP)
 
 
 async def draft_candidates(asker: ProbeAsker, material: ProbeMaterial, count: int) -> list[ProbeCandidate]:

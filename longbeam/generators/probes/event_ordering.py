@@ -31,7 +31,7 @@ from longbeam.schemas.probes import ProbeDetails
 ABILITY = "event_ordering"
 MIN_ITEMS, MAX_ITEMS = 4, 10
 ENOUGH = 14
-_TOLD = (BulletKind.EVENT, BulletKind.RELATIONSHIP, BulletKind.INTRODUCTION, BulletKind.UPDATE)
+_TOLD = (BulletKind.EVENT, BulletKind.RELATIONSHIP, BulletKind.UPDATE)
 _NUMBERS = ("four", "five", "six", "seven", "eight", "nine", "ten")
 
 

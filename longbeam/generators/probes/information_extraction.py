@@ -17,7 +17,7 @@ from longbeam.generators.probes.checks import (
     neutral,
     run_checks,
 )
-from longbeam.generators.probes.evidence import FactSaid, coverage, settled_facts
+from longbeam.generators.probes.evidence import FactSaid, coverage, settled_facts, words_of
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.schemas.calls import ProbeReply
 from longbeam.schemas.probes import Difficulty
@@ -37,6 +37,10 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     for group in by_subject.values():
         pairs = list(combinations(group, 2))
         found += [_several(pair) for pair in pairs[:MAX_PAIRS]]
+        if not words_of(group[0].fact.subject):
+            continue  # "me": there is no name to keep back
+        if group[0].fact.subject == "me":
+            continue  # the user cannot be asked after as somebody known by a clue
         # Each fact of a thing is asked for once, with the next one as the clue.
         found += [_indirect(a, b) for a, b in zip(group, group[1:] + group[:1], strict=True) if _is_clue(b, a, facts)]
     return thin_out(found, material.total_messages)

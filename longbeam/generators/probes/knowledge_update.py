@@ -26,7 +26,10 @@ from longbeam.schemas.calls import ProbeReply
 from longbeam.schemas.probes import EvidencePart, ProbeDetails
 
 ABILITY = "knowledge_update"
-GIVEAWAYS = ("now", "updated", "update", "currently", "latest", "changed", "anymore", "moved", "revised", "newest")
+GIVEAWAYS = (
+    "now", "updated", "update", "current", "currently", "latest", "changed", "anymore", "moved", "revised", "new",
+    "newest", "still",
+)  # fmt: skip
 
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:

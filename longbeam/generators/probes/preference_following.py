@@ -34,6 +34,8 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
 
 def _candidate(material: ProbeMaterial, preference: Bullet, earlier: Bullet | None) -> ProbeCandidate | None:
     said = find_words(material, preference)
+    if earlier is not None and earlier.requirement.casefold() == preference.requirement.casefold():
+        earlier = None  # said again, not changed
     before = find_words(material, earlier) if earlier is not None else None
     if said is None or not preference.condition or not preference.requirement:
         return None

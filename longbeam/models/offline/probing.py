@@ -7,7 +7,7 @@ are in the user's voice, gold answers speak to the user, nuggets speak of the us
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from pydantic import BaseModel
 
@@ -71,7 +71,14 @@ def _shown(value: Value | None) -> str:
 
 
 def _slot(excerpt: Excerpt) -> str:
-    return f"the {excerpt.attribute} of {excerpt.subject}"
+    return _slots([excerpt.attribute], excerpt.subject)
+
+
+def _slots(attributes: Sequence[str], subject: str) -> str:
+    """`the price and the builder of the roof`; of the user themself: `my age and my profession`."""
+    if subject == "me":
+        return listed([f"my {attribute}" for attribute in attributes])
+    return f"{listed([f'the {attribute}' for attribute in attributes])} of {subject}"
 
 
 def _fact_nugget(excerpt: Excerpt) -> NuggetDraft:
@@ -87,8 +94,9 @@ def _ask_fact(excerpt: Excerpt, rng: random.Random) -> str:
         f"What did I say {slot} is?",
         f"Can you remind me of {slot}?",
         f"I need {slot} again. What was it?",
-        f"Which {excerpt.attribute} did I give you for {excerpt.subject}?",
     ]
+    if excerpt.subject != "me":
+        forms.append(f"Which {excerpt.attribute} did I give you for {excerpt.subject}?")
     if kind is ValueKind.DATE:
         forms += [f"What day did I give you for {slot}?", f"I am filling in my calendar: what is {slot}?"]
     elif kind in {ValueKind.MONEY, ValueKind.NUMBER, ValueKind.RATIO, ValueKind.DURATION}:
@@ -112,11 +120,11 @@ def _extraction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     if clues:
         question = _ask_by_clue(asked[0], clues[0], rng)
     elif len(asked) > 1:
-        attributes = listed([f"the {e.attribute}" for e in asked])
+        slots = _slots([e.attribute for e in asked], asked[0].subject)
         forms = (
-            f"What are {attributes} of {asked[0].subject}?",
-            f"Can you give me {attributes} of {asked[0].subject} once more?",
-            f"I am writing a note on {asked[0].subject}: what did I say are {attributes}?",
+            f"What are {slots}?",
+            f"Can you give me {slots} once more?",
+            f"I have to fill in a form: what did I say {slots} are?",
         )
         question = rng.choice(forms)
     else:
@@ -192,11 +200,11 @@ def _across_sessions(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
         )
         opening = f"The difference is {inputs.computed_value}"
     else:
-        attributes = listed([f"the {e.attribute}" for e in excerpts])
+        slots = _slots([e.attribute for e in excerpts], excerpts[0].subject)
         forms = (
-            f"By how much do {attributes} of {excerpts[0].subject} differ?",
-            f"How far apart are {attributes} of {excerpts[0].subject}?",
-            f"Taking {excerpts[0].subject}, what is the difference between {attributes}?",
+            f"By how much do {slots} differ?",
+            f"How far apart are {slots}?",
+            f"What is the difference between {slots}?",
         )
         opening = f"The difference is {inputs.computed_value}"
     told = listed([f"{to_you(_slot(e))} is {_shown(e.value)}" for e in excerpts])

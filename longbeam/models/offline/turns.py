@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from longbeam.models.offline.arithmetic import evaluate, format_number
-from longbeam.models.offline.language import fill, identifier, lower_first, upper_first
+from longbeam.models.offline.language import fill, identifier, lower_first, pattern_of, upper_first
 from longbeam.models.offline.packs import Ask, Beat, Card, Pack, Problem, Snippet, Thread, fields_of, pack_for
 from longbeam.models.offline.planning import match_beat, thread_of
+from longbeam.models.offline.story import people_thread
 from longbeam.schemas import values
 from longbeam.schemas.calls import (
     BulletBrief,
@@ -111,7 +112,9 @@ def more_turns(inputs: UserTurnsInputs, rng: random.Random) -> UserTurnsReply:
     """Questions about what was voiced already."""
     pack = pack_for(inputs.seed)
     # Far from the questions of the batches, which count from zero.
-    return UserTurnsReply(turns=_about_turns(pack, inputs.about, inputs.questions, 7 + inputs.first_ordinal, rng))
+    return UserTurnsReply(
+        turns=_about_turns(pack, inputs.about, inputs.questions, 7 + inputs.first_ordinal, rng, inputs.asked_before)
+    )
 
 
 def _grouped(briefs: Sequence[BulletBrief], questions: int) -> list[list[BulletBrief]]:
@@ -156,7 +159,7 @@ def _question(pack: Pack, brief: BulletBrief, reading: Reading | None, rng: rand
 
 
 def _about_turns(
-    pack: Pack, briefs: Sequence[BulletBrief], count: int, ordinal: int, rng: random.Random
+    pack: Pack, briefs: Sequence[BulletBrief], count: int, ordinal: int, rng: random.Random, asked: Sequence[str] = ()
 ) -> list[UserTurnDraft]:
     """`count` questions that voice nothing, spread over the bullets; each card's question once per thing if possible."""
     readings = [
@@ -165,7 +168,7 @@ def _about_turns(
     if not readings:
         readings = [(b, Reading(pack, pack.threads[0], pack.threads[0].narrative.lower(), None, {})) for b in briefs]
     turns: list[UserTurnDraft] = []
-    texts: set[str] = set()
+    texts: set[str] = {" ".join(t.split()) for t in asked}
     step = ordinal
     while len(turns) < count:
         brief, reading = readings[len(turns) % len(readings)]
@@ -240,8 +243,6 @@ def snippet_in(pack: Pack, text: str, thing: str) -> Snippet | None:
 
 def problem_in(pack: Pack, text: str) -> tuple[Problem, dict[str, str]] | None:
     """The problem that a message states, with its drawn parameters."""
-    from longbeam.models.offline.language import pattern_of
-
     for problem in pack.problems:
         found = pattern_of(problem.text).search(text)
         if found:
@@ -268,13 +269,39 @@ _FOLLOW_UPS = {
                 "What speaks against doing {it} the other way?"),
 }  # fmt: skip
 FOLLOW_UP_KINDS = tuple(_FOLLOW_UPS)
-_THANKS = ("Thanks. ", "Okay, got it. ", "That helps. ", "Makes sense. ", "Hm, fair. ", "", "", "Right. ", "Good point. ",
-           "I see. ", "Good, one more thing though. ", "Understood. ")  # fmt: skip
-_ANSWER_TAILS = (
-    "", " I'd rather not change that now.", " That may still change, but not before {weekday}.", " At least as of {day}.",
-    " I can find out more if it matters.", " I hadn't thought that this was important.", " That's all I can say today.",
-    " Does that make a difference for {it}?"[:0], " I wrote it down on {weekday}.", " Tell me if you need it more exactly.",
+_THANKS = (
+    "Thanks. ", "Okay, got it. ", "That helps. ", "Makes sense. ", "Hm, fair. ", "Good. ", "All right. ", "Right. ",
+    "Good point. ", "I see. ", "Good, one more thing though. ", "Understood. ", "Fine with me. ", "Clear so far. ",
+    "I like that. ", "That was quick. ", "Let me think. ", "Noted. ", "Not bad. ", "Wait. ",
 )  # fmt: skip
+_ANSWER_HEADS = (
+    "",
+    "",
+    "",
+    "Well, ",
+    "To be honest, ",
+    "Let me see. ",
+    "Hm. ",
+    "Good question. ",
+    "Sure. ",
+    "As far as I know, ",
+)
+_ANSWER_TAILS = (
+    "", " I'd rather not change that now.", " That may still change, but not before next {weekday}.",
+    " At least that's how it is as of {day}.", " I can find out more if it matters.", " I hadn't thought it was important.",
+    " That's all I can say today.", " I made a note of it on {day}.", " Tell me if you need it more exactly.",
+    " It surprised me too.", " Ask me again in a week.", " It's {weekday}, so I may be forgetting something.",
+    " I checked before I wrote to you.", " Does that change what you said about {it}?", " I could be wrong there.",
+    " With {it} it has been like that from the start.", " That goes for {it} in any case.", " I hope that's enough to go on.",
+    " It was different before {it} came up.", " Anyway, that's where {it} stands on {day}.",
+)  # fmt: skip
+STAGES_AT_MOST = 10
+"""Sub-plans of a plan. What is written in different stages draws its tail from different parts of the lists
+above, because the stages are written side by side and must not say the same."""
+
+
+def _share_of(items: Sequence[str], stage_index: int) -> Sequence[str]:
+    return items[stage_index % STAGES_AT_MOST :: STAGES_AT_MOST]
 
 
 def detect_question(inputs: QuestionDetectorInputs) -> QuestionDetectorReply:
@@ -300,15 +327,17 @@ def user_answer(inputs: UserReplyInputs, rng: random.Random) -> str:
     if brief:
         fields["weekday"] = values.weekday(brief.bullet.happens_on)
         fields["day"] = values.format_date(brief.bullet.happens_on, with_year=False)
-    from longbeam.models.offline.story import people_thread
-
+    head = "As I said, " if inputs.feedback else rng.choice(_ANSWER_HEADS)
+    tails = [t for t in _share_of(_ANSWER_TAILS, inputs.context.stage.stage_index) if can_fill(t, fields)]
     for thread in (*pack.threads, people_thread()):
         for back in thread.ask_back:
-            if fill(back.q, {"it": thing}) in last:
-                answer = fill(rng.choice(back.a), {"it": thing})
-                tails = [t for t in _ANSWER_TAILS if can_fill(t, fields)]
-                return upper_first(f"{answer}{fill(rng.choice(tails), fields)}")
-    return f"I'd have to think about that for {thing}; for now I'd go with what you suggested first."
+            found = pattern_of(back.q).search(last)
+            if found is not None:
+                fields |= {name: lower_first(text) for name, text in found.groupdict().items()}
+                answer = fill(rng.choice(back.a), fields)
+                answer = f"{head}{lower_first(answer) if head.endswith(', ') else answer}"
+                return upper_first(f"{answer}{fill(rng.choice(tails or ['']), fields)}")
+    return upper_first(f"{head}I can't say for {thing} yet.{fill(rng.choice(tails or ['']), fields)}")
 
 
 def user_follow_up(inputs: UserReplyInputs, rng: random.Random) -> str:
@@ -316,7 +345,8 @@ def user_follow_up(inputs: UserReplyInputs, rng: random.Random) -> str:
     brief = inputs.hints.bullets[-1] if inputs.hints.bullets else None
     thing = brief.bullet.topic if brief else "this"
     kind = FOLLOW_UP_KINDS[(rng.randrange(len(FOLLOW_UP_KINDS)) + inputs.hints.ordinal) % len(FOLLOW_UP_KINDS)]
-    return f"{rng.choice(_THANKS)}{fill(rng.choice(_FOLLOW_UPS[kind]), {'it': thing})}"
+    thanks = rng.choice(_share_of(_THANKS, inputs.context.stage.stage_index))
+    return f"{thanks}{fill(rng.choice(_FOLLOW_UPS[kind]), {'it': thing})}"
 
 
 def follow_up_kind(text: str, thing: str) -> str | None:
