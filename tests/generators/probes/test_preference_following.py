@@ -31,6 +31,17 @@ def test_evolved_preference_takes_the_latest() -> None:
     assert (candidate.variety, candidate.difficulty) == ("evolved", Difficulty.HARD)
 
 
+def test_preference_said_again_has_not_evolved() -> None:
+    story = Story()
+    for session in (0, 2):
+        story.tell(
+            session, "plans", "I like a plan that begins with a sketch.", kind=BulletKind.PREFERENCE,
+            condition="when I plan a room", requirement="begins with a sketch",
+        )  # fmt: skip
+    (candidate,) = find_candidates(story.material())
+    assert (candidate.variety, candidate.bullet_ids) == ("", ("p0.s2.b0",))
+
+
 def test_contradicted_preference_is_no_candidate() -> None:
     story = _story()
     contradict(story, 3, "plans", "I have never liked a plan with tables.", "p0.s2.b0")

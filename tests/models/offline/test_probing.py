@@ -60,6 +60,14 @@ def test_question_forms_vary_with_the_seed() -> None:
     assert len(questions) >= 5
 
 
+def test_facts_of_the_user_themself_are_theirs_in_every_voice() -> None:
+    reply = _answer("information_extraction", _excerpt(0, "me", money(80)))
+    assert "my price" in reply.question
+    assert "of me" not in reply.question
+    assert "our price" in reply.gold_answer
+    assert [n.text for n in reply.nuggets] == ["States that the user's price is $80"]
+
+
 def test_sum_says_total_and_parts() -> None:
     parts = (_excerpt(0, "the roof", money(80)), _excerpt(1, "my kitchen", money(95)))
     reply = _answer("multi_session_reasoning", *parts, variety="sum", computed_value="$175")
