@@ -101,12 +101,17 @@ def _line(ledger: Ledger, assertion: Assertion) -> LedgerLine:
 def _reachable(plan: Plan, stage_index: int) -> list[Bullet]:
     """Bullets that a special bullet of this stage may look back to.
 
-    Those of earlier stages; in the first stage those of its first half, so that the change comes later.
+    Those of earlier stages; in the first stage those of its first part, so that the change comes later.
     """
     if stage_index == 0:
         bullets = plan.sub_plans[0].bullets
-        return list(bullets[: max(1, len(bullets) // 2)])
+        return list(bullets[: first_place(plan.sub_plans[0])])
     return [b for s in plan.sub_plans[:stage_index] for b in s.bullets]
+
+
+def first_place(sub_plan: SubPlan) -> int:
+    """Where in a sub-plan special bullets may begin to stand: behind three fifths of the first one, else anywhere."""
+    return max(1, len(sub_plan.bullets) * 3 // 5) if sub_plan.sub_plan_index == 0 else 1
 
 
 def _lone_assertions(ledger: Ledger, bullets: Sequence[Bullet], taken: set[str]) -> list[Option]:
@@ -273,7 +278,7 @@ def _assemble(reply: AugmentReply, frame: Frame, plan: Plan, targets: Targets) -
 def augmented_plan(plan: Plan, augmented: Sequence[Augmented], rng_key: str) -> Plan:
     """Place the special bullets among the others and return the new plan.
 
-    They are spread over the stage (over its second half in the first stage, behind what they look back to),
+    They are spread over the stage (over its last part in the first stage, behind what they look back to),
     never two in a row where there is room, and take the day of the bullet before them.
     """
     by_stage = {a.stage_index: a for a in augmented}
@@ -292,7 +297,7 @@ def _placed(sub_plan: SubPlan, augmented: Augmented | None, rng_key: str) -> Sub
     if augmented is None or not augmented.bullets:
         return sub_plan
     base = list(sub_plan.bullets)
-    first = len(base) // 2 if sub_plan.sub_plan_index == 0 else 1
+    first = first_place(sub_plan)
     special = list(augmented.bullets)
     random.Random(f"{rng_key}/{sub_plan.key}/place").shuffle(special)
     room = len(base) - first

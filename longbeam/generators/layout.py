@@ -72,30 +72,31 @@ def _rows(*rows: tuple[int, int, int, int, int]) -> tuple[_Row, ...]:
 
 # 128K, 500K and 1M: BEAM's Table 6 and the bullet counts of its code (reference/beam.md §1.4). The others
 # keep tokens per question between those of their neighbours; questions grow slower than the length below
-# 128K, because exchanges get longer with it.
+# 128K, because exchanges get longer with it. Below 128K there are more bullets than at 128K, and several of
+# them in one question: a pool of eight candidates per ability needs as many facts at 16K as at 128K.
 _TABLE: dict[Category, tuple[_Row, ...]] = {
     Category.GENERAL: _rows(
-        (16_000, 2, 18, 10, 2),
-        (32_000, 3, 18, 14, 2),
-        (64_000, 4, 19, 18, 2),
+        (16_000, 2, 30, 10, 2),
+        (32_000, 3, 28, 14, 2),
+        (64_000, 4, 24, 18, 2),
         (128_000, 5, 20, 20, 2),
         (250_000, 7, 25, 30, 4),
         (500_000, 10, 30, 40, 4),
         (1_000_000, 10, 30, 90, 9),
     ),
     Category.CODING: _rows(
-        (16_000, 2, 18, 10, 1),
-        (32_000, 2, 19, 15, 1),
-        (64_000, 3, 21, 19, 1),
+        (16_000, 2, 30, 10, 1),
+        (32_000, 2, 30, 15, 1),
+        (64_000, 3, 23, 19, 1),
         (128_000, 3, 23, 23, 1),
         (250_000, 6, 26, 26, 3),
         (500_000, 10, 30, 30, 3),
         (1_000_000, 10, 30, 60, 6),
     ),
     Category.MATH: _rows(
-        (16_000, 2, 18, 10, 1),
-        (32_000, 2, 19, 15, 1),
-        (64_000, 3, 22, 20, 1),
+        (16_000, 2, 30, 10, 1),
+        (32_000, 2, 30, 15, 1),
+        (64_000, 3, 25, 20, 1),
         (128_000, 3, 25, 25, 1),
         (250_000, 6, 27, 32, 4),
         (500_000, 10, 30, 40, 4),
@@ -109,8 +110,8 @@ def layout_for(length: int, category: Category) -> Layout:
 
     The rule: sub-plans, bullets and questions per sub-plan are interpolated linearly between the table's rows
     and rounded, half up; I is that of the row at or above the length; K is the fewest batches that hold the
-    questions. Specials and preferences of each kind per sub-plan are ceil(10 / sub-plans). All but the specials
-    per sub-plan and K never fall when the length grows; nor do the main questions.
+    questions. Specials and preferences of each kind per sub-plan are ceil(10 / sub-plans). Sub-plans, questions
+    per sub-plan and main questions never fall when the length grows.
 
     Raises ValueError for lengths outside 16K to 1M: `BenchmarkSpec` refuses them first.
     """
