@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from enum import StrEnum
@@ -67,13 +68,19 @@ InvocationLog = Annotated[Path | None, typer.Option("--invocation-log", hidden=T
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
-@app.callback()
-def _top(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False,
-) -> None:
-    if version:
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
         print(f"longbeam {__version__}")
         raise typer.Exit
+
+
+@app.callback()
+def _top(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass  # its help is the app's
 
 
 @app.command(short_help="Make a benchmark, or go on with one.")
@@ -283,7 +290,7 @@ def _report(benchmark: Benchmark, summary: RunSummary, out: Path) -> int:
     print("Next:")
     print(f"  {_command('validate', name, out)}")
     print(f"  {_command('stats', name, out)}")
-    print(f"  {_command('export', f'{name} --format jsonl --to {target}', out)}")
+    print(f"  {_command('export', f'{name} --format jsonl --to {shlex.quote(str(target))}', out)}")
     return OK
 
 
@@ -307,7 +314,7 @@ def _warn_of_unfinished(benchmark: Benchmark, out: Path) -> bool:
 
 def _command(command: str, name: str, out: Path) -> str:
     """A command line to copy."""
-    return " ".join(["longbeam", command, name, *(["--out", str(out)] if out != DEFAULT_OUT else [])])
+    return " ".join(["longbeam", command, name, *(["--out", shlex.quote(str(out))] if out != DEFAULT_OUT else [])])
 
 
 def run(arguments: Sequence[str]) -> int:

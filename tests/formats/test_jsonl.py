@@ -13,7 +13,7 @@ import yaml
 from longbeam.errors import StoreError, UserError
 from longbeam.formats.dataset_card import features_of, who_wrote_it
 from longbeam.formats.jsonl import FILES, export_jsonl, public_spec
-from longbeam.formats.jsonl_lines import LINES
+from longbeam.formats.jsonl_lines import LINES, DetailColumns
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.spec import BenchmarkSpec
 from tests.tiny import TinyConversation, probe, tiny_conversation
@@ -253,3 +253,13 @@ def test_leftovers_of_a_killed_export_are_removed(tmp_path: Path) -> None:
     leftover.mkdir()
     export_jsonl([tiny_conversation()], SPEC, tmp_path / "out")
     assert not leftover.exists()
+
+
+def test_every_column_is_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "export-format.md").read_text(encoding="utf-8")
+    for name, line in LINES.items():
+        section = page.split(f"## {name}.jsonl")[1].split("\n## ")[0]
+        for column in line.model_fields:
+            assert f"`{column}`" in section
+    for column in DetailColumns.model_fields:
+        assert f"`{column}`" in page

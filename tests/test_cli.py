@@ -1,0 +1,224 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import longbeam
+from longbeam.cli import INCOMPLETE, OK, USER_ERROR, run
+from longbeam.pipeline.benchmark import Benchmark, create_benchmark
+from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.store.artifacts import seal_conversation
+from longbeam.store.worklog import WorkLog
+from tests.tiny import tiny_conversation
+
+COMMANDS = ("generate", "resume", "status", "validate", "stats", "export")
+HEAVY = ("prefect", "openai", "vllm", "duckdb", "faker", "networkx", "fastapi")
+
+
+@pytest.fixture
+def out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty output folder below the working folder."""
+    monkeypatch.chdir(tmp_path)
+    return Path("output")
+
+
+@pytest.fixture
+def sealed(out: Path) -> Benchmark:
+    """A benchmark of two conversations, of which the first is sealed: the hand-written one."""
+    benchmark = create_benchmark(BenchmarkSpec(name="tiny", conversations=2, length=16_000), out)
+    tiny = tiny_conversation()
+    seal_conversation(benchmark.sealed_path("c000"), tiny.head, tiny.said, tiny.asked)
+    return benchmark
+
+
+def complaint(capsys: pytest.CaptureFixture[str]) -> str:
+    """The one line on stderr."""
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1, captured.err
+    return captured.err
+
+
+# --- starting -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], *([c, "--help"] for c in COMMANDS)])
+def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
+    code = (
+        "import sys\nfrom longbeam.cli import run\n"
+        f"code = run({arguments!r})\n"
+        f"print('heavy:', *sorted(set({HEAVY!r}) & set(sys.modules)), file=sys.stderr)\nsys.exit(code)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (OK, "heavy:\n")
+    assert ran.stdout
+
+
+@pytest.mark.parametrize("command", ["status", "stats", "export", "validate"])
+def test_commands_that_read_never_import_prefect_or_openai(sealed: Benchmark, command: str) -> None:
+    arguments = [command, "tiny", *(["--to", "there"] if command == "export" else [])]
+    code = (
+        f"import sys\nfrom longbeam.cli import run\nrun({arguments!r})\n"
+        "print('heavy:', *sorted({'prefect', 'openai', 'vllm'} & set(sys.modules)), file=sys.stderr)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stderr.splitlines()[-1] == "heavy:"
+
+
+def test_the_module_is_the_command() -> None:
+    ran = subprocess.run([sys.executable, "-m", "longbeam", "--version"], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (OK, f"longbeam {longbeam.__version__}\n")
+
+
+def test_every_command_is_documented() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "cli.md").read_text(encoding="utf-8")
+    for command in COMMANDS:
+        assert f"\n## longbeam {command}" in page
+
+
+# --- mistakes -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["generat"], "No such command 'generat'"),
+        (["generate", "--lenght", "64K"], "No such option: --lenght"),
+        (["generate", "--runner", "slurm"], "'slurm' is not one of 'prefect', 'inline'"),
+        (["generate", "--conversations", "many"], "'--conversations': Input should be a valid integer"),
+        (["generate", "--length", "12 miles"], "--length: length '12 miles' is not a number of tokens"),
+        (["generate", "--name", "a/b"], "--name: name 'a/b'"),
+        (["generate", "nowhere.toml"], "nowhere.toml: no such spec file"),
+        (["generate", "--seeds", "nowhere.json"], "nowhere.json"),
+        (["generate", "--domain", "gardening"], "--domain: domains[0] = 'gardening': no such domain"),
+        (["generate", "--model", "openai:gpt-x"], "models.default = 'openai:gpt-x'"),
+        (["resume", "nothing"], "no benchmark 'nothing' in output"),
+        (["status", "nothing"], "no benchmark 'nothing' in output"),
+        (["validate", "../up"], "benchmark name '../up'"),
+        (["stats"], "Missing argument 'name'"),
+        (["export", "nothing"], "Missing option '--to'"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_2(
+    out: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], part: str
+) -> None:
+    assert run(arguments) == USER_ERROR
+    line = complaint(capsys)
+    assert line.startswith("error: ")
+    assert part in line
+    assert not out.exists()  # nothing half-made is left
+
+
+def test_a_change_that_is_not_allowed_is_refused(sealed: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["generate", "--name", "tiny", "--length", "32K", "--conversations", "2"]) == USER_ERROR
+    assert "length cannot change from 16000 to 32000" in complaint(capsys)
+
+
+def test_a_damaged_file_is_one_line(sealed: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:
+    sealed.sealed_path("c000").write_bytes(b"no database")
+    assert run(["stats", "tiny"]) == USER_ERROR
+    assert "c000.duckdb" in complaint(capsys)
+
+
+def test_nothing_finished_says_how_to_go_on(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    create_benchmark(BenchmarkSpec(name="new"), out)
+    for arguments in (["validate", "new"], ["stats", "new"], ["export", "new", "--to", "there"]):
+        assert run(arguments) == USER_ERROR
+        assert complaint(capsys).endswith("go on with: longbeam resume new\n")
+
+
+# --- reading ------------------------------------------------------------------------------------------------
+
+
+def test_status_shows_conversations_and_failures(sealed: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:
+    with WorkLog.open(sealed.work_path("c001")) as log:
+        log.fail_unit(
+            "dialogue", "p0.s2", fingerprint="f", error_kind="timeout", error="no answer\nin 60 s", attempts=3
+        )
+    assert run(["status", "tiny"]) == OK
+
+    text = capsys.readouterr().out
+    assert text.startswith("tiny: 0 of 2 conversations finished, 1 failed units")
+    assert "dialogue p0.s2 failed after 3 attempts: timeout: no answer in 60 s" in text
+    assert text.endswith("Go on with: longbeam resume tiny\n")
+
+
+def test_status_as_json(sealed: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["status", "tiny", "--json"]) == OK
+    status = json.loads(capsys.readouterr().out)
+    assert [c["conversation_id"] for c in status["conversations"]] == ["c000", "c001"]
+
+
+def test_validate_prints_findings_and_exits_1_on_errors(sealed: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:
+    # The hand-written conversation is far shorter than was asked for, among other faults.
+    assert run(["validate", "tiny"]) == INCOMPLETE
+    captured = capsys.readouterr()
+    assert captured.out.startswith("error ")
+    assert "tiny: 1 conversations checked: " in captured.out
+    assert "1 of 2 conversations are not finished" in captured.err
+
+
+def test_validate_as_json_has_every_finding(sealed: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:
+    run(["validate", "tiny", "--json"])
+    findings = json.loads(capsys.readouterr().out)
+    assert {"check", "severity", "conversation_id", "subject", "message", "evidence"} == set(findings[0])
+
+
+def test_stats_to_a_file(sealed: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["stats", "tiny", "--json", "--to", "stats.json"]) == OK
+    assert json.loads(Path("stats.json").read_text(encoding="utf-8"))["mean"]["tokens"] == 230
+    assert capsys.readouterr().out == "written to stats.json\n"
+
+
+def test_validate_and_stats_keep_what_the_other_found(sealed: Benchmark) -> None:
+    from longbeam.store.benchmark import read_findings, read_seeds, read_statistics
+
+    run(["stats", "tiny"])
+    run(["validate", "tiny"])
+    assert read_statistics(sealed.database_path)["benchmark"]["mean"]["tokens"] == 230
+    run(["stats", "tiny"])
+    assert read_findings(sealed.database_path)
+    assert [conversation_id for conversation_id, _ in read_seeds(sealed.database_path)] == ["c000"]
+
+
+def test_export_writes_the_finished_conversations(sealed: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["export", "tiny", "--format", "jsonl", "--to", "there"]) == OK
+    captured = capsys.readouterr()
+    assert captured.out.startswith("there: 1 conversations, 8 messages, 230 tokens, 2 probes")
+    assert "1 of 2 conversations are not finished" in captured.err
+    assert len((Path("there") / "messages.jsonl").read_text(encoding="utf-8").splitlines()) == 8
+
+
+def test_reviewed_only_says_what_it_left_out(sealed: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["export", "tiny", "--to", "there", "--reviewed-only"]) == OK
+    assert "left out: 2 probes not reviewed" in capsys.readouterr().out
+
+
+def test_another_out_is_in_the_commands_to_copy(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    create_benchmark(BenchmarkSpec(name="new"), Path("else where"))
+    assert run(["stats", "new", "--out", "else where"]) == USER_ERROR
+    assert complaint(capsys).endswith("longbeam resume new --out 'else where'\n")
+
+
+# --- the public names ------------------------------------------------------------------------------------------
+
+
+def test_public_names_are_there_and_lazy() -> None:
+    code = f"import longbeam, sys; print(*sorted(set({HEAVY!r}) & set(sys.modules)))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == ""
+    for name in longbeam.__all__:
+        assert getattr(longbeam, name) is not None
+    assert sorted(longbeam.__all__) == dir(longbeam)
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = longbeam.nonsense
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    from importlib.metadata import version
+
+    assert longbeam.__version__ == version("longbeam")
