@@ -84,7 +84,6 @@ class Asker:
                 if not problem:
                     return parsed
             inputs = inputs.model_copy(update={"feedback": problem})
-            inputs.__dict__.pop("digest", None)  # model_copy carries the cached digest over
         raise ReplyError(f"{call.unit_key}, prompt {prompt_id!r}: {ATTEMPTS} replies did not fit; the last: {problem}")
 
     def _call(self, prompt_id: str, inputs: PromptInputs, role: Role, place: str, attempt: int) -> ModelCall:
