@@ -199,7 +199,11 @@ def _ending(s: Situation, inputs: AssistantReplyInputs) -> str:
     wants = s.kind == "question" and s.rng.random() < ASK_BACK_SHARE and inputs.target_tokens > 150
     again = s.kind == "answer" and inputs.hints.ordinal == 1 and s.rng.random() < 0.3
     if (wants or again) and s.brief is not None:
-        return fill(s.rng.choice(s.thread.ask_back).q, s.fields)
+        asked = " ".join(m.content for m in inputs.history[-6:])
+        questions = [fill(back.q, s.fields) for back in s.thread.ask_back]
+        fresh = [q for q in questions if q not in asked]
+        if fresh:
+            return s.rng.choice(fresh)
     if s.rng.random() < 0.45:
         return blocks.closing(s.thing, s.today, s.brief, s.rng)
     return ""

@@ -295,6 +295,7 @@ _ANSWER_TAILS = (
     " With {it} it has been like that from the start.", " That goes for {it} in any case.", " I hope that's enough to go on.",
     " It was different before {it} came up.", " Anyway, that's where {it} stands on {day}.",
 )  # fmt: skip
+_LONGER_TAILS = [t for t in _ANSWER_TAILS if t]
 STAGES_AT_MOST = 10
 """Sub-plans of a plan. What is written in different stages draws its tail from different parts of the lists
 above, because the stages are written side by side and must not say the same."""
@@ -323,10 +324,12 @@ def user_answer(inputs: UserReplyInputs, rng: random.Random) -> str:
     last = inputs.hints.previous_reply.rstrip().rsplit("\n", 1)[-1]
     brief = inputs.hints.bullets[-1] if inputs.hints.bullets else None
     thing = brief.bullet.topic if brief else "it"
-    fields = {"it": thing}
-    if brief:
-        fields["weekday"] = values.weekday(brief.bullet.happens_on)
-        fields["day"] = values.format_date(brief.bullet.happens_on, with_year=False)
+    today = brief.bullet.happens_on if brief else inputs.context.stage.first_day
+    fields = {
+        "it": thing,
+        "weekday": values.weekday(today),
+        "day": values.format_date(today, with_year=False),
+    }
     head = "As I said, " if inputs.feedback else rng.choice(_ANSWER_HEADS)
     tails = [t for t in _share_of(_ANSWER_TAILS, inputs.context.stage.stage_index) if can_fill(t, fields)]
     for thread in (*pack.threads, people_thread()):
@@ -336,6 +339,8 @@ def user_answer(inputs: UserReplyInputs, rng: random.Random) -> str:
                 fields |= {name: lower_first(text) for name, text in found.groupdict().items()}
                 answer = fill(rng.choice(back.a), fields)
                 answer = f"{head}{lower_first(answer) if head.endswith(', ') else answer}"
+                if inputs.feedback:  # said before, word for word: put it at greater length
+                    answer += "".join(fill(t, fields) for t in rng.sample(_LONGER_TAILS, 2))
                 return upper_first(f"{answer}{fill(rng.choice(tails or ['']), fields)}")
     return upper_first(f"{head}I can't say for {thing} yet.{fill(rng.choice(tails or ['']), fields)}")
 
