@@ -1,75 +1,43 @@
 """Prompts as files: a Jinja2 template, typed inputs, an output schema, a version.
 
-One template holds two blocks, `system` and `user`. What is fixed for a sub-plan stands in `system`; the
-declaration may name a `history` field, whose messages go between the two, so that a server's prefix cache
-serves the next call. Text that longbeam did not write must pass the `fenced` or `inline` filter: a plain
-string in a template is refused when it is rendered, because it could end its slot and speak as the prompt.
+A template holds up to three blocks. `system` has what is fixed for a sub-plan, `user` what this call asks. The
+declaration may name a `history` field, whose messages go between the two, so that a server's prefix cache serves
+the next call; `opening` is said before a history that begins with the assistant. Text that longbeam did not write
+must pass the `fenced`, `inline` or `listed` filter (`slots.py`); a plain string is refused when it is rendered.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, meta, nodes
+from jinja2 import nodes
 from pydantic import BaseModel
 
+from longbeam.prompts.environment import (
+    BLOCKS,
+    block_of,
+    environment_of,
+    fault_of,
+    parse,
+    parts_of,
+    source_of,
+    used_variables,
+)
+from longbeam.prompts.shapes import schema_of, shape_of
+from longbeam.prompts.slots import Trusted, fenced, inline, listed
 from longbeam.schemas.calls import ChatMessage, PromptInputs
 
+__all__ = ["TEMPLATES", "Prompt", "PromptRegistry", "Trusted", "fenced", "inline", "listed"]
+
 TEMPLATES = Path(__file__).parent / "templates"
-
-
-class Trusted(str):
-    """Text that may stand in a prompt as it is."""
-
-
-def fenced(text: object, name: str = "text") -> Trusted:
-    """Return text between fences that it cannot close: longer than any run of `~` inside it."""
-    body = text if isinstance(text, str) else json.dumps(_plain(text), ensure_ascii=False, indent=1)
-    longest = max((len(run) for run in re.findall(r"~+", body)), default=0)
-    fence = "~" * max(3, longest + 1)
-    return Trusted(f"{fence}{name}\n{body}\n{fence}")
-
-
-def inline(text: object) -> Trusted:
-    """Return a short text on one line, without control characters, so that it cannot begin a line of its own."""
-    return Trusted(re.sub(r"\s+", " ", "".join(c if c.isprintable() else " " for c in str(text))).strip())
-
-
-def _plain(value: object) -> Any:  # Any: a JSON tree
-    if isinstance(value, BaseModel):
-        return value.model_dump(mode="json", exclude_defaults=True)
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    return value
-
-
-def _finalize(value: object) -> object:
-    if isinstance(value, str) and not isinstance(value, Trusted):
-        raise TypeError(f"unfenced text in a prompt: {value[:40]!r}; use the fenced or inline filter")
-    return value
-
-
-@lru_cache(maxsize=8)
-def _environment(directory: Path) -> Environment:
-    # The output is a prompt, not HTML: what must be kept apart is kept apart by `fenced` and `inline`.
-    environment = Environment(
-        loader=FileSystemLoader(directory),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_finalize,
-        autoescape=False,  # noqa: S701
-    )
-    environment.filters |= {"fenced": fenced, "inline": inline}
-    return environment
 
 
 @dataclass(frozen=True)
@@ -82,6 +50,8 @@ class Prompt:
     inputs: type[PromptInputs]
     output: type[BaseModel] | None = None
     """Schema of the reply; None for prose."""
+    fixed: tuple[str, ...] = ()
+    """Input fields that the `system` block uses, exactly: it is rendered once for the same values of them."""
     history: str | None = None
     """Name of the input field that holds the dialogue so far, a tuple of `ChatMessage`."""
     offline_fields: frozenset[str] = frozenset()
@@ -93,48 +63,108 @@ class Prompt:
         """Input fields that the template is given."""
         return frozenset(self.inputs.model_fields) - {self.history, "feedback"} - self.offline_fields
 
-    @cached_property
+    @property
     def source(self) -> str:
-        """The template's text."""
-        return (self.directory / f"{self.prompt_id}.j2").read_text(encoding="utf-8")
+        """The template's text, without the parts it includes."""
+        return source_of(environment_of(self.directory), self._file)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (hex) of all that decides what is asked: the template, the parts it includes, the reply's schema."""
+        environment = environment_of(self.directory)
+        names = [self._file, *sorted(parts_of(environment, parse(environment, self._file)))]
+        texts = [[name, source_of(environment, name)] for name in names]
+        return hashlib.sha256(json.dumps([texts, self.schema()], sort_keys=True).encode()).hexdigest()
+
+    @property
+    def _file(self) -> str:
+        return f"{self.prompt_id}.j2"
 
     def check(self) -> None:
-        """Raise ValueError unless the template's variables are exactly the declared inputs."""
-        environment = _environment(self.directory)
-        tree = environment.parse(self.source)
-        used = meta.find_undeclared_variables(tree)
-        if used != self.variables:
+        """Raise ValueError unless the template's variables are exactly the declared inputs, and its blocks allowed."""
+        try:
+            self._check_declaration()
+            self._check_template()
+        except ValueError as exc:
+            raise ValueError(f"prompt {self.prompt_id!r}: {exc}") from exc
+
+    def _check_declaration(self) -> None:
+        fields = self.inputs.model_fields
+        declared = {*self.fixed, *self.offline_fields, *([self.history] if self.history else [])}
+        if unknown := sorted(declared - fields.keys()):
+            raise ValueError(f"{unknown[0]!r} is no field of {self.inputs.__name__}")
+        if self.history and fields[self.history].annotation != tuple[ChatMessage, ...]:
+            raise ValueError(f"history {self.history!r} is not a tuple of ChatMessage")
+        if hidden := sorted(set(self.fixed) - self.variables):
+            raise ValueError(f"fixed field {hidden[0]!r} is history, feedback or for the offline writer")
+
+    def _check_template(self) -> None:
+        environment = environment_of(self.directory)
+        tree = parse(environment, self._file)
+        for name in (self._file, *sorted(parts_of(environment, tree))):
+            if fault := fault_of(parse(environment, name)):
+                raise ValueError(f"{name}, {fault}")
+        used = {b: used_variables(environment, part) for b in BLOCKS if (part := block_of(tree, b))}
+        names_of_blocks = {block.name for block in tree.find_all(nodes.Block)}
+        if not BLOCKS >= names_of_blocks >= {"system"}:
+            raise ValueError(f"blocks are {sorted(names_of_blocks)}; system (always), opening and user are allowed")
+        everything = frozenset().union(*used.values())
+        if everything != self.variables:
             raise ValueError(
-                f"prompt {self.prompt_id!r}: template and inputs differ: "
-                f"only in the template {sorted(used - self.variables)}, only declared {sorted(self.variables - used)}"
+                "template and inputs differ: "
+                f"only in the template {sorted(everything - self.variables)}, "
+                f"only declared {sorted(self.variables - everything)}"
             )
-        blocks = {block.name for block in tree.find_all(nodes.Block)}
-        if not {"system", "user"} >= blocks >= {"system"}:
-            raise ValueError(f"prompt {self.prompt_id!r}: blocks are {sorted(blocks)}; `system` and `user` are allowed")
+        if used["system"] != set(self.fixed):
+            raise ValueError(f"block system uses {sorted(used['system'])}; declared as fixed are {sorted(self.fixed)}")
+        if used.get("opening"):
+            raise ValueError("block opening stands before every history and uses no variable")
 
     def render(self, inputs: PromptInputs) -> tuple[ChatMessage, ...]:
-        """Return the request: system, then the history if there is one, then user if there is such a block."""
-        template = _environment(self.directory).get_template(f"{self.prompt_id}.j2")
-        values = {name: getattr(inputs, name) for name in self.variables}
+        """Return the request: system, then the history if there is one, then user if there is such a block.
 
-        def block(name: str) -> str:
-            if name not in template.blocks:
-                return ""
-            return "".join(template.blocks[name](template.new_context(values))).strip()
-
-        parts = [ChatMessage(role="system", content=block("system"))]
+        The user block and the feedback are joined to a last message of the user's. Raises TypeError for inputs of
+        another prompt and for text that did not pass a filter.
+        """
+        if not isinstance(inputs, self.inputs):
+            raise TypeError(f"prompt {self.prompt_id!r} takes {self.inputs.__name__}, not {type(inputs).__name__}")
+        parts = [self._system(inputs)]
         if self.history:
-            parts.extend(getattr(inputs, self.history))
-        last = block("user")
+            history: tuple[ChatMessage, ...] = getattr(inputs, self.history)
+            if history and history[0].role == "assistant" and (opening := self._block("opening", {})):
+                parts.append(ChatMessage(role="user", content=opening))
+            parts.extend(history)
+        last = self._block("user", {name: getattr(inputs, name) for name in self.variables})
         if inputs.feedback:
-            last += "\n\nYour last reply could not be used:\n" + fenced(inputs.feedback, "reason")
+            last += f"\n\nYour last reply could not be used. The reason:\n{fenced(inputs.feedback, 'reason')}"
+            last += "\nWrite the whole reply again, without this fault."
         if last:
-            _append_user_text(parts, last)
+            _append_user_text(parts, last.strip())
         return tuple(parts)
 
+    def _system(self, inputs: PromptInputs) -> ChatMessage:
+        values = {name: getattr(inputs, name) for name in self.fixed}
+        key = (self.directory, self.digest, *(_identity(v) for v in values.values()))
+        message = _SYSTEM_MESSAGES.get(key)
+        if message is None:
+            message = ChatMessage(role="system", content=self._block("system", values) + self._form_of_reply())
+            _SYSTEM_MESSAGES.put(key, message, tuple(values.values()))
+        return message
+
+    def _block(self, name: str, values: Mapping[str, object]) -> str:
+        template = environment_of(self.directory).get_template(self._file)
+        if name not in template.blocks:
+            return ""
+        return "".join(template.blocks[name](template.new_context(dict(values)))).strip()
+
+    def _form_of_reply(self) -> str:
+        if self.output is None:
+            return ""
+        return f"\n\nReply with one JSON object of this form and nothing around it:\n{shape_of(self.output)}"
+
     def schema(self) -> dict[str, Any] | None:
-        """JSON schema of the reply, or None for prose."""
-        return None if self.output is None else self.output.model_json_schema()
+        """JSON schema of the reply, or None for prose. It is shared: do not edit it."""
+        return None if self.output is None else schema_of(self.output)
 
 
 def _append_user_text(parts: list[ChatMessage], text: str) -> None:
@@ -143,6 +173,61 @@ def _append_user_text(parts: list[ChatMessage], text: str) -> None:
         parts[-1] = ChatMessage(role="user", content=f"{parts[-1].content}\n\n{text}")
     else:
         parts.append(ChatMessage(role="user", content=text))
+
+
+def _identity(value: object) -> Hashable:
+    """Return a key that only the same value has, as long as the value lives.
+
+    A record is frozen, so being the same object is being equal. Its digest would say more, but a copy made by
+    `model_copy` inherits the digest of its original, and a wrong system message is worse than one made twice.
+    """
+    if isinstance(value, BaseModel):
+        return type(value), id(value)
+    if isinstance(value, Mapping):
+        return tuple((k, _identity(v)) for k, v in value.items())
+    if isinstance(value, tuple | list):
+        return tuple(_identity(v) for v in value)
+    if isinstance(value, Hashable):
+        return type(value), value
+    raise TypeError(f"a fixed field of a prompt holds a {type(value).__name__}")
+
+
+class MessageCache:
+    """The last rendered system messages, up to a number of characters in all."""
+
+    def __init__(self, max_chars: int) -> None:
+        self.max_chars = max_chars
+        self.chars = 0
+        # With each message the values it was rendered from: while they live, no other object gets their id.
+        self._kept: OrderedDict[Hashable, tuple[ChatMessage, object]] = OrderedDict()
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def get(self, key: Hashable) -> ChatMessage | None:
+        """Return a message and note that it was used."""
+        with self._lock:
+            if key not in self._kept:
+                return None
+            self._kept.move_to_end(key)
+            return self._kept[key][0]
+
+    def put(self, key: Hashable, message: ChatMessage, values: object) -> None:
+        """Keep a message; those used longest ago make room, but the last one always stays."""
+        with self._lock:
+            if key in self._kept:
+                return
+            self._kept[key] = (message, values)
+            self.chars += len(message.content)
+            while self.chars > self.max_chars and len(self._kept) > 1:
+                _, (dropped, _) = self._kept.popitem(last=False)
+                self.chars -= len(dropped.content)
+
+
+# The system message of a dialogue prompt with 300 earlier bullets has some 30,000 characters; a conversation of
+# ten plans has a few hundred such (sub-plans times prompts), of up to 400,000 each at the end.
+_SYSTEM_MESSAGES = MessageCache(max_chars=48_000_000)
 
 
 class PromptRegistry:
@@ -169,4 +254,3 @@ class PromptRegistry:
     def versions(self, prompt_ids: Sequence[str]) -> tuple[str, ...]:
         """`id@version` of each; part of a unit's fingerprint."""
         return tuple(f"{i}@{self._prompts[i].version}" for i in prompt_ids)
-

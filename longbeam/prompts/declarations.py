@@ -1,0 +1,119 @@
+"""All prompts: which template takes which inputs and gives which reply.
+
+`fixed` names what the system message is made of, and so what it must not be made of: a field that changes from call
+to call in there would cost a server's prefix cache every time.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from longbeam.prompts.registry import Prompt, PromptRegistry
+from longbeam.schemas import calls
+
+_STAGE = ("seed", "profile", "people", "stage")
+_DIALOGUE = ("context", "summary")
+
+
+def _probe(ability: str, *used: str, version: int = 1) -> Prompt:
+    """Declare the prompt that words a probe; `used` are the optional inputs that its template shows."""
+    optional = {"ability", "difficulty", "variety", "computed_value", "condition", "requirement", "items"}
+    return Prompt(
+        f"probe_{ability}",
+        version,
+        calls.ProbeInputs,
+        calls.ProbeReply,
+        offline_fields=frozenset(optional - set(used)),
+    )
+
+
+PROMPTS: tuple[Prompt, ...] = (
+    # The scaffold.
+    Prompt("personality", 1, calls.PersonalityInputs),
+    Prompt("narratives", 1, calls.NarrativesInputs, calls.NarrativesReply, fixed=("seed",)),
+    Prompt("outline", 1, calls.OutlineInputs, calls.OutlineReply, fixed=("seed",)),
+    Prompt(
+        "sub_plan",
+        1,
+        calls.SubPlanInputs,
+        calls.SubPlanReply,
+        fixed=("seed", "profile", "people", "narratives", "stages"),
+    ),
+    Prompt(
+        "augment",
+        1,
+        calls.AugmentInputs,
+        calls.AugmentReply,
+        fixed=("seed",),
+        offline_fields=frozenset({"instructions_before"}),
+    ),
+    # The user's questions.
+    Prompt(
+        "user_turns",
+        1,
+        calls.UserTurnsInputs,
+        calls.UserTurnsReply,
+        fixed=_STAGE,
+        offline_fields=frozenset({"first_ordinal"}),
+    ),
+    Prompt(
+        "more_turns",
+        1,
+        calls.UserTurnsInputs,
+        calls.UserTurnsReply,
+        fixed=_STAGE,
+        offline_fields=frozenset({"batch", "first_ordinal"}),
+    ),
+    # The dialogue.
+    Prompt(
+        "assistant_reply",
+        1,
+        calls.AssistantReplyInputs,
+        fixed=_DIALOGUE,
+        history="history",
+        offline_fields=frozenset({"hints"}),
+    ),
+    Prompt("question_detector", 1, calls.QuestionDetectorInputs, calls.QuestionDetectorReply),
+    Prompt(
+        "user_answer",
+        1,
+        calls.UserReplyInputs,
+        fixed=_DIALOGUE,
+        history="history",
+        offline_fields=frozenset({"hints"}),
+    ),
+    Prompt(
+        "follow_up_detector",
+        1,
+        calls.FollowUpDetectorInputs,
+        calls.FollowUpDetectorReply,
+        offline_fields=frozenset({"hints"}),
+    ),
+    Prompt(
+        "user_follow_up",
+        1,
+        calls.UserReplyInputs,
+        fixed=_DIALOGUE,
+        history="history",
+        offline_fields=frozenset({"hints"}),
+    ),
+    Prompt("compact_memory", 1, calls.CompactInputs),
+    # The probes.
+    Prompt("probe_candidates", 1, calls.CandidatesInputs, calls.CandidatesReply),
+    _probe("information_extraction", "difficulty", "variety"),
+    _probe("multi_session_reasoning", "difficulty", "variety", "computed_value"),
+    _probe("knowledge_update"),
+    _probe("temporal_reasoning", "computed_value"),
+    _probe("event_ordering", "variety", "items"),
+    _probe("contradiction_resolution", "variety"),
+    _probe("summarization"),
+    _probe("preference_following", "variety", "condition", "requirement"),
+    _probe("instruction_following", "condition", "requirement"),
+    Prompt("probe_abstention", 1, calls.AbstentionInputs, calls.AbstentionReply),
+)
+
+
+@cache
+def default_registry() -> PromptRegistry:
+    """Return the registry of all prompts, checked once per process."""
+    return PromptRegistry(PROMPTS)

@@ -1,0 +1,378 @@
+"""One realistic inputs object for every prompt: somebody who opens a pottery studio, as far as the spring of 2023.
+
+`SAMPLES[prompt_id]` is what the pipeline could ask in the second stage; `in_category` turns one into coding or math.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from longbeam.schemas import calls
+from longbeam.schemas.people import Gender, Person, Profile, Relation
+from longbeam.schemas.plans import Bullet, BulletKind, Narrative, Value, ValueKind
+from longbeam.schemas.probes import Difficulty
+from longbeam.schemas.seeds import Category, Domain, Seed, Timeline
+from longbeam.schemas.values import date_value, duration, money, number
+
+SEED = Seed(
+    domain=Domain.BUSINESS,
+    title="Opening a Pottery Studio in an Old Dairy",
+    theme="From the lease to the first evening courses, with a kiln that has to be paid off",
+    subtopics=("Lease and landlord", "Buying a used kiln", "Course prices", "Permits", "Opening night"),
+    timeline=Timeline(start=dt.date(2022, 11, 7), end=dt.date(2023, 6, 18)),
+)
+PROFILE = Profile(
+    name="Marit Solheim",
+    first_name="Marit",
+    gender=Gender.FEMALE,
+    age=41,
+    city="Trondheim",
+    country="Norway",
+    profession="Ceramics teacher",
+    mbti=("ENFP", "ENTJ", "INFJ", "INTP", "ISFP", "ISTJ"),
+    personality="She plans in lists and then follows the one thing that was not on them.",
+)
+PEOPLE = (
+    Person(person_id="n1", first_name="Gunnar", gender=Gender.MALE, age=68, relation=Relation.PARENT),
+    Person(person_id="n2", first_name="Selma", gender=Gender.FEMALE, age=39, relation=Relation.FRIEND),
+)
+NARRATIVES = (
+    Narrative(
+        label="Kiln and equipment",
+        description="From a first look at used kilns to one that fires reliably.",
+        sub_labels=("used kilns", "wiring", "test firings"),
+    ),
+    Narrative(
+        label="Money and lease",
+        description="What the studio costs and when it carries itself.",
+        sub_labels=("rent", "loan", "course prices"),
+    ),
+)
+STAGES = (
+    calls.Stage(
+        stage_index=0,
+        first_day=dt.date(2022, 11, 7),
+        last_day=dt.date(2023, 2, 26),
+        title="A dairy with three-phase power",
+        summary="Marit signs the lease and looks for a kiln she can afford.",
+    ),
+    calls.Stage(
+        stage_index=1,
+        first_day=dt.date(2023, 2, 27),
+        last_day=dt.date(2023, 6, 18),
+        title="The kiln and the first courses",
+        summary="The kiln is wired, prices are set and the first courses fill.",
+    ),
+)
+RENT, NEW_RENT, LOAN = money(9_500, "NOK"), money(10_200, "NOK"), money(60_000, "NOK")
+OPENING = date_value(dt.date(2023, 5, 12))
+SIGNED = date_value(dt.date(2022, 12, 1))
+
+
+def bullet(
+    number_: int, kind: BulletKind, topic: str, text: str, day: dt.date, *, stage: int = 0, **more: str
+) -> Bullet:
+    return Bullet(
+        bullet_id=f"p0.s{stage}.b{number_}",
+        kind=kind,
+        narrative=NARRATIVES[1].label,
+        topic=topic,
+        text=text,
+        happens_on=day,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+INTRODUCTION = bullet(
+    0, BulletKind.INTRODUCTION, "the studio", "I'm Marit, I teach ceramics and open a studio.", dt.date(2022, 11, 8)
+)
+SIGNING = bullet(
+    1,
+    BulletKind.EVENT,
+    "the lease",
+    "I signed the lease for the dairy on December 1, 2022; the rent is 9,500 NOK.",
+    dt.date(2022, 12, 2),
+)
+PREFERENCE = bullet(
+    2,
+    BulletKind.PREFERENCE,
+    "glazes",
+    "For glazes I like recipes that can be mixed without lead.",
+    dt.date(2023, 1, 9),
+    condition="when I ask about glazes",
+    requirement="the recipes contain no lead",
+)
+OPENING_DAY = bullet(
+    0,
+    BulletKind.EVENT,
+    "the opening night",
+    "The opening night will be on May 12, 2023, and Selma invites her whole choir.",
+    dt.date(2023, 3, 3),
+    stage=1,
+)
+CONTRADICTION = bullet(
+    1,
+    BulletKind.CONTRADICTION,
+    "the lease",
+    "I have never signed a lease for the dairy, so what should stand in one?",
+    dt.date(2023, 3, 20),
+    stage=1,
+    target_bullet_id=SIGNING.bullet_id,
+    variety="never_statement",
+)
+INSTRUCTION = bullet(
+    2,
+    BulletKind.INSTRUCTION,
+    "amounts",
+    "When I ask about costs, always give the amounts with and without tax.",
+    dt.date(2023, 4, 4),
+    stage=1,
+    condition="when I ask about costs",
+    requirement="amounts are given with and without tax",
+)
+
+
+def line(
+    fact_id: str, subject: str, attribute: str, value: Value | None, *, is_fixed: bool = False
+) -> calls.LedgerLine:
+    kind = value.kind if value else ValueKind.TEXT
+    return calls.LedgerLine(
+        fact_id=fact_id, subject=subject, attribute=attribute, kind=kind, is_fixed=is_fixed, value=value
+    )
+
+
+LEDGER = (
+    line("p0.f0", "the lease", "signing day", SIGNED, is_fixed=True),
+    line("p0.f1", "the lease", "monthly rent", RENT),
+    line("p0.f2", "the kiln", "seller", None),
+)
+BRIEFS = (
+    calls.BulletBrief(
+        bullet=OPENING_DAY, facts=(line("p0.f3", "the opening night", "day", OPENING),), old_values=(None,)
+    ),
+    calls.BulletBrief(bullet=CONTRADICTION),
+    calls.BulletBrief(bullet=INSTRUCTION),
+)
+CONTEXT = calls.DialogueContext(
+    seed=SEED,
+    profile=PROFILE,
+    people=PEOPLE,
+    stage=STAGES[1],
+    earlier_bullets=(INTRODUCTION.text, SIGNING.text, PREFERENCE.text),
+    current_bullets=(OPENING_DAY.text, CONTRADICTION.text, INSTRUCTION.text),
+    state=LEDGER,
+    instructions=(PREFERENCE.text,),
+)
+HISTORY = (
+    calls.ChatMessage(role="user", content="The opening night will be on May 12, 2023. What do I need by then?"),
+    calls.ChatMessage(role="assistant", content="Fire a first load in April. Do you have a liquor licence?"),
+)
+ASKED = calls.ChatMessage(role="user", content="No. And how many chairs does a room of that size take?")
+HINTS = calls.TurnHints(turn_id="p0.s1.t0", bullets=BRIEFS[:1], standing=(PREFERENCE,))
+SUMMARY = "User: the first test firing reached 1,040 degrees on March 9, 2023."
+
+
+def exchanged(messages: tuple[calls.ChatMessage, ...]) -> tuple[calls.ChatMessage, ...]:
+    """The dialogue as the user's prompts see it."""
+    return tuple(
+        calls.ChatMessage(role="user" if m.role == "assistant" else "assistant", content=m.content) for m in messages
+    )
+
+
+def excerpt(ordinal: int, part: str, quote: str, fact: calls.LedgerLine | None = None, **more: object) -> calls.Excerpt:
+    return calls.Excerpt(
+        ordinal=ordinal,
+        said_on=dt.date(2022, 12, 2) + dt.timedelta(days=40 * ordinal),
+        quote=quote,
+        part=part,
+        subject=fact.subject if fact else "",
+        attribute=fact.attribute if fact else "",
+        value=fact.value if fact else None,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def probe(ability: str, topic: str, excerpts: tuple[calls.Excerpt, ...], **more: object) -> calls.ProbeInputs:
+    values = {"difficulty": Difficulty.MEDIUM, "variety": "", "category": SEED.category, "title": SEED.title, **more}
+    return calls.ProbeInputs(ability=ability, topic=topic, excerpts=excerpts, **values)  # type: ignore[arg-type]
+
+
+_RENT = "the rent is 9,500 NOK, which is more than I hoped"
+_RENT_SAID = excerpt(0, "support", _RENT, LEDGER[1])
+_LOAN_SAID = excerpt(1, "support", "the bank gives me 60,000 NOK", line("p0.f4", "the loan", "amount", LOAN))
+_SIGNED_SAID = excerpt(0, "first", "I signed the lease on December 1, 2022!", LEDGER[0])
+_OPENING_SAID = excerpt(1, "second", "opening night is May 12, 2023", BRIEFS[0].facts[0])
+_STAGE_INPUTS = {"seed": SEED, "profile": PROFILE, "people": PEOPLE, "stage": STAGES[1]}
+
+SAMPLES: dict[str, calls.PromptInputs] = {
+    "personality": calls.PersonalityInputs(
+        gender=Gender.FEMALE,
+        traits=(
+            "Drawn to new ideas and people; starts more than can be finished.",
+            "Sees what has to be done and gets others to do it.",
+            "Quietly stubborn about what matters.",
+            "Takes things apart to see why they work.",
+            "Follows the eye and the hand before the plan.",
+            "Keeps promises and receipts.",
+        ),
+    ),
+    "narratives": calls.NarrativesInputs(seed=SEED),
+    "outline": calls.OutlineInputs(
+        seed=SEED,
+        profile=PROFILE,
+        people=PEOPLE,
+        narratives=NARRATIVES,
+        stages=tuple(s.model_copy(update={"title": "", "summary": ""}) for s in STAGES),
+    ),
+    "sub_plan": calls.SubPlanInputs(
+        seed=SEED,
+        profile=PROFILE,
+        people=PEOPLE,
+        narratives=NARRATIVES,
+        stages=STAGES,
+        stage_index=1,
+        counts={"introduction": 0, "event": 11, "relationship": 3, "preference": 2},
+        ledger=LEDGER,
+        earlier_bullets=(INTRODUCTION, SIGNING, PREFERENCE),
+    ),
+    "augment": calls.AugmentInputs(
+        seed=SEED,
+        profile=PROFILE,
+        stage=STAGES[1],
+        updates=(calls.UpdateTarget(target_id="u0", fact=LEDGER[1], bullet=SIGNING),),
+        contradictions=(
+            calls.ContradictionTarget(target_id="c0", variety="never_statement", fact=LEDGER[0], bullet=SIGNING),
+        ),
+        instructions=1,
+        instructions_before=1,
+        taken_conditions=("when I ask about permits",),
+    ),
+    "user_turns": calls.UserTurnsInputs(
+        **_STAGE_INPUTS,  # type: ignore[arg-type]
+        batch=BRIEFS,
+        context=(SIGNING, PREFERENCE),
+        questions=3,
+        first_ordinal=100,
+    ),
+    "more_turns": calls.UserTurnsInputs(
+        **_STAGE_INPUTS,  # type: ignore[arg-type]
+        batch=(),
+        about=BRIEFS[:1],
+        questions=2,
+        asked_before=("What do I need for the opening night?",),
+        first_ordinal=23,
+    ),
+    "assistant_reply": calls.AssistantReplyInputs(
+        context=CONTEXT, summary=SUMMARY, history=(*HISTORY, ASKED), target_tokens=640, hints=HINTS
+    ),
+    "question_detector": calls.QuestionDetectorInputs(reply=HISTORY[1].content),
+    "user_answer": calls.UserReplyInputs(context=CONTEXT, summary=SUMMARY, history=exchanged(HISTORY), hints=HINTS),
+    "follow_up_detector": calls.FollowUpDetectorInputs(
+        title=SEED.title, question=HISTORY[0].content, reply=HISTORY[1].content, follow_ups=1, hints=HINTS
+    ),
+    "user_follow_up": calls.UserReplyInputs(context=CONTEXT, summary="", history=exchanged(HISTORY), hints=HINTS),
+    "compact_memory": calls.CompactInputs(summary=SUMMARY, messages=HISTORY, max_tokens=600),
+    "probe_candidates": calls.CandidatesInputs(
+        ability="knowledge_update",
+        title=SEED.title,
+        options=(
+            calls.CandidateOption(
+                candidate_id="knowledge_update.0",
+                difficulty=Difficulty.EASY,
+                summary="the monthly rent of the lease: 9,500 NOK, then 10,200 NOK",
+            ),
+        ),
+        count=1,
+    ),
+    "probe_information_extraction": probe(
+        "information_extraction", "the lease", (_RENT_SAID,), variety="direct", difficulty=Difficulty.EASY
+    ),
+    "probe_multi_session_reasoning": probe(
+        "multi_session_reasoning",
+        "amount of the rent and the loan",
+        (_RENT_SAID, _LOAN_SAID),
+        variety="sum",
+        computed_value=money(69_500, "NOK").text,
+    ),
+    "probe_knowledge_update": probe(
+        "knowledge_update",
+        "the lease",
+        (
+            excerpt(0, "original", "the rent is 9,500 NOK", LEDGER[1]),
+            excerpt(
+                1,
+                "updated",
+                "they want 10,200 NOK rent from April",
+                line("p0.f1", "the lease", "monthly rent", NEW_RENT),
+            ),
+        ),
+        variety="money",
+    ),
+    "probe_temporal_reasoning": probe(
+        "temporal_reasoning",
+        "the signing day of the lease and the day of the opening night",
+        (_SIGNED_SAID, _OPENING_SAID),
+        variety="duration",
+        computed_value=duration(162, "days").text,
+    ),
+    "probe_event_ordering": probe(
+        "event_ordering",
+        "Money and lease",
+        tuple(
+            excerpt(i, "item", f"something about the {n}", group=i)
+            for i, n in enumerate(("lease", "loan", "kiln", "permit"))
+        ),
+        variety="first",
+        items=("lease", "loan", "kiln", "permit"),
+    ),
+    "probe_contradiction_resolution": probe(
+        "contradiction_resolution",
+        "the lease",
+        (
+            excerpt(0, "statement", "I signed the lease on December 1, 2022!", topic="the lease"),
+            excerpt(1, "denial", "I have never signed a lease for the dairy", topic="the lease"),
+        ),
+        variety="never_statement",
+    ),
+    "probe_summarization": probe(
+        "summarization", "the lease", (_SIGNED_SAID, excerpt(1, "support", _RENT, LEDGER[1])), variety="thing"
+    ),
+    "probe_preference_following": probe(
+        "preference_following",
+        "glazes",
+        (excerpt(0, "preference", PREFERENCE.text, topic="glazes"),),
+        condition=PREFERENCE.condition,
+        requirement=PREFERENCE.requirement,
+    ),
+    "probe_instruction_following": probe(
+        "instruction_following",
+        "amounts",
+        (excerpt(0, "instruction", INSTRUCTION.text, topic="amounts"),),
+        condition=INSTRUCTION.condition,
+        requirement=INSTRUCTION.requirement,
+    ),
+    "probe_abstention": calls.AbstentionInputs(
+        seed=SEED, people=PEOPLE, bullets=(INTRODUCTION, SIGNING, OPENING_DAY), count=14
+    ),
+}
+
+_DOMAINS = {Category.GENERAL: SEED.domain, Category.CODING: Domain.CODING, Category.MATH: Domain.MATH}
+
+
+def in_category(inputs: calls.PromptInputs, category: Category) -> calls.PromptInputs:
+    """The same inputs in a conversation of another family of domains."""
+    seed = Seed(**{**dict(SEED), "domain": _DOMAINS[category]})
+    values = dict(inputs)
+    if "seed" in values:
+        values["seed"] = seed
+    if isinstance(values.get("context"), calls.DialogueContext):
+        values["context"] = calls.DialogueContext(**{**dict(CONTEXT), "seed": seed})
+    if "category" in values:
+        values["category"] = category
+    return type(inputs)(**values)
+
+
+def many_bullets(count: int) -> calls.DialogueContext:
+    """A context with this many earlier bullets, as at the end of a long conversation."""
+    texts = tuple(f"Load {i} came out on a {number(i, 'pots').text} shelf, and {SIGNING.text}" for i in range(count))
+    return calls.DialogueContext(**{**dict(CONTEXT), "earlier_bullets": texts})

@@ -1,0 +1,256 @@
+"""All real prompts with realistic inputs: complete, closed to hostile text, free of what a prompt must not say."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from longbeam.prompts.declarations import PROMPTS, default_registry
+from longbeam.prompts.environment import environment_of, parse, parts_of
+from longbeam.prompts.registry import TEMPLATES, Prompt
+from longbeam.schemas import calls
+from longbeam.schemas.base import Record
+from longbeam.schemas.plans import Value
+from longbeam.schemas.probes import ABILITIES
+from longbeam.schemas.seeds import Category
+from longbeam.schemas.values import extract_values, parse_value, says
+from tests.prompts.samples import ASKED, CONTEXT, HINTS, HISTORY, PEOPLE, PROFILE, SAMPLES, in_category, many_bullets
+from tests.prompts.test_registry import HOSTILE
+
+EACH_PROMPT = pytest.mark.parametrize("prompt", PROMPTS, ids=lambda p: p.prompt_id)
+_EXAMPLE = re.compile(r"```json\n(.*?)\n```", re.DOTALL)
+
+
+def texts_of(prompt: Prompt, category: Category = Category.GENERAL) -> list[str]:
+    return [m.content for m in prompt.render(in_category(SAMPLES[prompt.prompt_id], category))]
+
+
+def source_with_parts(prompt: Prompt) -> str:
+    environment = environment_of(TEMPLATES)
+    parts = parts_of(environment, parse(environment, f"{prompt.prompt_id}.j2"))
+    return "\n".join([prompt.source, *((TEMPLATES / name).read_text(encoding="utf-8") for name in sorted(parts))])
+
+
+def examples_of(prompt: Prompt) -> list[str]:
+    return _EXAMPLE.findall(prompt.source)
+
+
+# --- the set ----------------------------------------------------------------------------------------------
+
+
+def test_every_template_is_declared_and_every_part_included() -> None:
+    environment = environment_of(TEMPLATES)
+    files = {path.name for path in TEMPLATES.iterdir()}
+    declared = {f"{p.prompt_id}.j2" for p in PROMPTS}
+    parts = {name for file in declared for name in parts_of(environment, parse(environment, file))}
+
+    assert files == declared | parts
+
+
+def test_every_ability_and_every_sample_has_its_prompt() -> None:
+    ids = {p.prompt_id for p in default_registry()}
+
+    assert {f"probe_{a}" for a in ABILITIES} <= ids
+    assert set(SAMPLES) == ids
+    assert all(isinstance(SAMPLES[p.prompt_id], p.inputs) for p in PROMPTS)
+
+
+# --- every prompt ---------------------------------------------------------------------------------------------
+
+
+@EACH_PROMPT
+@pytest.mark.parametrize("category", list(Category))
+def test_prompt_renders_clean(prompt: Prompt, category: Category) -> None:
+    for text in texts_of(prompt, category):
+        assert text == text.strip()
+        assert "\n\n\n" not in text
+        assert not re.search(r"\{\{|\{%|\{#|%\}|#\}|\bUndefined\b|\bNone\b|<[A-Za-z]+\.[A-Z_]+|\w+\(\w+='", text)
+
+
+@EACH_PROMPT
+def test_prompt_answers_a_system_and_ends_with_the_user(prompt: Prompt) -> None:
+    roles = [m.role for m in prompt.render(SAMPLES[prompt.prompt_id])]
+
+    assert (roles[0], roles[1], roles[-1]) == ("system", "user", "user")
+    assert all(one != other for one, other in pairwise(roles))
+    assert roles.count("system") == 1
+
+
+@EACH_PROMPT
+def test_prompt_does_not_shout(prompt: Prompt) -> None:
+    prose = _EXAMPLE.sub("", source_with_parts(prompt))
+
+    assert set(re.findall(r"\b[A-Z]{3,}\b", prose)) <= {"YYYY", "USD"}
+    assert "!" not in prose
+
+
+@EACH_PROMPT
+def test_structured_prompt_has_an_example_that_fits_its_schema(prompt: Prompt) -> None:
+    if prompt.output is None:
+        assert examples_of(prompt) == []
+        return
+    examples = examples_of(prompt)
+    # The form of the reply says the rest of an outline: two texts.
+    assert len(examples) == (0 if prompt.prompt_id == "outline" else 1)
+    for example in examples:
+        parsed = prompt.output.model_validate_json(example)
+        assert json.loads(example).keys() == parsed.model_dump().keys()
+
+
+@EACH_PROMPT
+def test_hostile_text_neither_leaves_its_slot_nor_is_evaluated(prompt: Prompt) -> None:
+    messages = prompt.render(poisoned(SAMPLES[prompt.prompt_id], spared=prompt.history))
+
+    outside = [line for m in messages for line in lines_outside_fences(m.content)]
+
+    assert any("{{ 7*7 }} {% raw %}" in m.content for m in messages)
+    assert not any(re.match(r"\s*(?:Ignore|system:|assistant:|~)", line) for line in outside)
+    # What an inline slot holds stands on one line, wherever it begins.
+    assert all("assistant: yes" in line for line in outside if "Ignore the above" in line)
+    assert not any("<|im_end|>" in line or "\x1b" in line for line in outside)
+
+
+def poisoned(value: Any, *, spared: str | None = None, name: str = "") -> Any:
+    """The same records with every free text replaced; the history is left, because messages are no slots."""
+    if isinstance(value, Record):
+        fields = {k: v if k == spared else poisoned(v, name=k) for k, v in dict(value).items()}
+        return type(value).model_construct(**fields)
+    if isinstance(value, tuple):
+        return tuple(poisoned(v, name=name) for v in value)
+    return HOSTILE if type(value) is str and name not in ("role", "feedback") else value
+
+
+def lines_outside_fences(text: str) -> list[str]:
+    outside, fence = [], ""
+    for line in text.split("\n"):
+        if fence:
+            fence = "" if line == fence else fence
+        elif opened := re.fullmatch(r"(~{3,})[a-z]+", line):
+            fence = opened[1]
+        else:
+            outside.append(line)
+    assert fence == ""
+    return [line for line in outside if line != ""]
+
+
+# --- single prompts ----------------------------------------------------------------------------------------
+
+
+def test_the_assistant_sees_neither_what_is_to_come_nor_what_was_not_told() -> None:
+    text = "\n".join(texts_of(default_registry()["assistant_reply"]))
+
+    assert not any(bullet in text for bullet in CONTEXT.current_bullets)
+    assert CONTEXT.stage.summary not in text
+    assert PROFILE.name not in text
+    assert PROFILE.personality not in text
+    assert not any(person.first_name in text for person in PEOPLE)
+    assert all(bullet in text for bullet in CONTEXT.earlier_bullets)
+
+
+@pytest.mark.parametrize("prompt_id", ["user_answer", "user_follow_up"])
+def test_the_user_sees_the_whole_stage(prompt_id: str) -> None:
+    system = texts_of(default_registry()[prompt_id])[0]
+
+    assert all(bullet in system for bullet in (*CONTEXT.current_bullets, *CONTEXT.earlier_bullets))
+    assert PROFILE.personality in system
+
+
+def test_no_plan_id_stands_in_a_prompt_of_the_dialogue() -> None:
+    for prompt_id in ("assistant_reply", "user_answer", "user_follow_up", "compact_memory"):
+        assert not re.search(r"\bp\d+\.[sf]\d+", "\n".join(texts_of(default_registry()[prompt_id])))
+
+
+@pytest.mark.parametrize("prompt_id", ["assistant_reply", "user_answer", "user_follow_up"])
+def test_the_next_call_of_a_dialogue_begins_with_the_messages_of_the_last(prompt_id: str) -> None:
+    prompt = default_registry()[prompt_id]
+    shown = HISTORY if prompt_id == "assistant_reply" else tuple(swapped(m) for m in HISTORY)
+    asked = ASKED if prompt_id == "assistant_reply" else swapped(ASKED)
+    inputs = {"context": CONTEXT, "summary": "", "hints": HINTS}
+    length = {"target_tokens": 300} if prompt_id == "assistant_reply" else {}
+
+    first = prompt.render(prompt.inputs(**inputs, **length, history=shown[:1]))
+    second = prompt.render(prompt.inputs(**inputs, **length, history=(*shown, asked)))
+
+    # The last message of a request has the note of its call; what stands before it is sent again as it was.
+    assert first[0] is second[0]
+    assert first[:-1] == second[: len(first) - 1]
+    assert first[-1].content.startswith(second[len(first) - 1].content) or prompt_id != "assistant_reply"
+
+
+def swapped(message: calls.ChatMessage) -> calls.ChatMessage:
+    return calls.ChatMessage(role="user" if message.role == "assistant" else "assistant", content=message.content)
+
+
+def test_categories_give_different_prompts_where_they_should() -> None:
+    differing = {
+        p.prompt_id
+        for p in PROMPTS
+        if len({"\n".join(texts_of(p, category)) for category in Category}) == len(Category)
+    }
+
+    assert differing >= {
+        "narratives",
+        "outline",
+        "sub_plan",
+        "augment",
+        "user_turns",
+        "more_turns",
+        "assistant_reply",
+        "probe_information_extraction",
+    }
+
+
+def test_example_of_a_sub_plan_says_its_values() -> None:
+    (example,) = examples_of(default_registry()["sub_plan"])
+    for bullet in calls.SubPlanReply.model_validate_json(example).bullets:
+        assert len(bullet.text.split()) <= 40
+        assert all(says(bullet.text, fact.value) for fact in bullet.facts)
+        assert all(means_what_it_says(fact.value) for fact in bullet.facts)
+
+
+def test_example_of_augmentation_says_its_values() -> None:
+    (example,) = examples_of(default_registry()["augment"])
+    for update in calls.AugmentReply.model_validate_json(example).updates:
+        assert says(update.text, update.value)
+        assert means_what_it_says(update.value)
+
+
+def means_what_it_says(value: Value) -> bool:
+    parsed = parse_value(value.text)
+    return parsed is not None and parsed.means_same_as(value)
+
+
+@pytest.mark.parametrize("ability", sorted({*ABILITIES} - {"abstention"}))
+def test_example_of_a_probe_keeps_the_rules_it_illustrates(ability: str) -> None:
+    (example,) = examples_of(default_registry()[f"probe_{ability}"])
+    reply = calls.ProbeReply.model_validate_json(example)
+
+    # The numbers of a list are no values.
+    values = extract_values(re.sub(r"\b\d\. ", "", reply.gold_answer))
+    assert not any(says(reply.question, v) for v in values)
+    assert all(nugget.excerpts and len(nugget.text.split()) <= 30 for nugget in reply.nuggets)
+    assert not re.search(r"\b(?:excerpt|nugget|rubric)", f"{reply.question} {reply.gold_answer}")
+
+
+def test_a_dialogue_prompt_with_300_bullets_renders_fast() -> None:
+    prompt = default_registry()["assistant_reply"]
+    history = (*HISTORY, ASKED)
+    context = many_bullets(300)
+    inputs = [
+        calls.AssistantReplyInputs(context=context, summary="", history=history, target_tokens=n, hints=HINTS)
+        for n in range(100, 1_100)
+    ]
+    system = prompt.render(inputs[0])[0]
+
+    start = time.perf_counter()
+    rendered = [prompt.render(i) for i in inputs]
+    seconds = time.perf_counter() - start
+
+    assert all(r[0] is system for r in rendered)
+    # 20 µs each on an idle core; rendering the system message would alone be 1 ms or more.
+    assert seconds < 0.5
