@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 from longbeam.models.offline.language import fill, match, upper_first
 from longbeam.models.offline.packs import Pack, Slot, Standing, Thread, fields_of, pack_for
@@ -31,6 +32,8 @@ from longbeam.schemas.plans import Bullet, BulletKind, Narrative, Stance, Value,
 
 PREFERENCES_LABEL = "Ways of Working"
 INTRODUCTION_LABEL = "Who I Am"
+_ARTICLE = re.compile(r"\b([Aa]) (?=[aeiouAEIOU])(?!uni|use|eu|one)")
+"""An `a` before a vowel: professions begin with either."""
 _FRAME_NARRATIVES = (
     (INTRODUCTION_LABEL, "The person, their work and what brought them here", ("Background", "Motives", "Daily life")),
     (PREFERENCES_LABEL, "How the person likes to work and be answered", ("Preferences", "Habits", "Standing wishes")),
@@ -155,7 +158,7 @@ def _introduction(pack: Pack, inputs: SubPlanInputs, rng: random.Random) -> Bull
         "city": profile.city,
         "theme": theme[:1].lower() + theme[1:] if not theme.split(" ")[0].isupper() else theme,
     }
-    text = rng.choice(pack.intro).format(**fields)
+    text = _ARTICLE.sub(r"\1n ", rng.choice(pack.intro).format(**fields))
     said = [
         ("full name", Value(kind=ValueKind.NAME, text=profile.name)),
         ("age", values.number(profile.age)),

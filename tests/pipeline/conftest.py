@@ -1,0 +1,44 @@
+"""A benchmark of one short conversation, made once for the tests that only read it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from longbeam.models.base import ChatModel, ModelCall
+from longbeam.models.offline.writer import OfflineWriter
+from longbeam.schemas.calls import ModelReply
+from longbeam.schemas.spec import BenchmarkSpec
+
+
+class CountingModel:
+    """The offline writer, with its calls counted by stage and prompt; `spoil` replaces chosen replies."""
+
+    def __init__(self, spoil: str = "") -> None:
+        self._inner: ChatModel = OfflineWriter()
+        self._spoil = spoil
+        self.calls: Counter[tuple[str, str]] = Counter()
+        self.keys: list[str] = []
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        """Answer, or answer nonsense where the unit key holds `spoil`."""
+        _, stage, *_ = call.unit_key.split("/")
+        self.calls[stage, call.prompt.prompt_id] += 1
+        self.keys.append(call.key)
+        if self._spoil and self._spoil in call.unit_key:
+            return ModelReply(text="{}", model="spoiled")
+        return await self._inner.complete(call)
+
+
+@pytest.fixture
+def spec() -> BenchmarkSpec:
+    """One short conversation."""
+    return BenchmarkSpec.model_validate({"name": "short", "seed": 5, "length": "16K", "domains": ["coding"]})
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """Where benchmarks land."""
+    return tmp_path / "output"

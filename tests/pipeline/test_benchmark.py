@@ -1,0 +1,59 @@
+"""The folder of a benchmark: made, opened, changed within what is allowed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from longbeam.errors import SpecError, StoreError, UserError
+from longbeam.pipeline.benchmark import create_benchmark, open_benchmark
+from longbeam.schemas.spec import BenchmarkSpec
+
+
+def test_create_then_open_gives_the_same_spec(spec: BenchmarkSpec, out: Path) -> None:
+    create_benchmark(spec, out)
+    assert open_benchmark(out, "short").spec == spec
+
+
+def test_open_unknown_name_says_which_there_are(spec: BenchmarkSpec, out: Path) -> None:
+    create_benchmark(spec, out)
+    with pytest.raises(UserError, match="no benchmark 'other' in .*: there is short"):
+        open_benchmark(out, "other")
+
+
+@pytest.mark.parametrize("name", ["../up", "a/b", "", ".hidden", "a" * 65])
+def test_names_with_path_characters_are_refused(name: str, out: Path) -> None:
+    with pytest.raises(UserError, match="allowed"):
+        open_benchmark(out, name)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("seed", 6), ("length", 32_000), ("domains", ("math",)), ("tokenizer", "cl100k_base"), ("seeds_file", "x.json")],
+)
+def test_fixed_fields_may_not_change(field: str, value: object, spec: BenchmarkSpec, out: Path) -> None:
+    create_benchmark(spec, out)
+    with pytest.raises(SpecError, match=f"{field} cannot change from"):
+        create_benchmark(spec.model_copy(update={field: value}), out)
+    assert open_benchmark(out, "short").spec == spec
+
+
+def test_conversations_may_grow_but_not_fall(spec: BenchmarkSpec, out: Path) -> None:
+    create_benchmark(spec.model_copy(update={"conversations": 3}), out)
+    assert create_benchmark(spec.model_copy(update={"conversations": 5}), out).spec.conversations == 5
+    with pytest.raises(SpecError, match="cannot fall from 5 to 3"):
+        create_benchmark(spec.model_copy(update={"conversations": 3}), out)
+
+
+def test_broken_spec_file_is_one_clear_line(spec: BenchmarkSpec, out: Path) -> None:
+    create_benchmark(spec, out)
+    (out / "short" / "spec.json").write_text("{")
+    with pytest.raises(StoreError, match=r"spec\.json is not a spec this version can read"):
+        open_benchmark(out, "short")
+
+
+def test_unwritable_folder_is_one_clear_line(spec: BenchmarkSpec, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot make .* choose another --out"):
+        create_benchmark(spec, tmp_path / "file")

@@ -1,0 +1,92 @@
+"""Whole runs, in this process: what is made, what a second run pays for, what a failure stops."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from longbeam.models.offline.writer import OfflineWriter
+from longbeam.pipeline.benchmark import create_benchmark
+from longbeam.pipeline.run import run_inline
+from longbeam.prompts.declarations import default_registry
+from longbeam.schemas.probes import ABILITIES
+from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.store.artifacts import SealedConversation
+from longbeam.validation.run import check_conversation
+from tests.pipeline.conftest import CountingModel
+
+
+async def test_run_makes_a_conversation_that_passes_every_check(spec: BenchmarkSpec, out: Path) -> None:
+    benchmark = create_benchmark(spec, out)
+    summary = await run_inline(benchmark, model=OfflineWriter())
+    assert (summary.finished, summary.failures) == (1, ())
+    with SealedConversation(benchmark.sealed_path("c000")) as sealed:
+        asked = dict.fromkeys(ABILITIES, 2)
+        assert [f for f in check_conversation(sealed, asked=asked) if f.severity == "error"] == []
+        tokens = sum(m.tokens for m in sealed.messages())
+        # the larger of 2 % and one exchange, which is no longer than 1,500 tokens
+        assert abs(tokens - 16_000) <= 1_500
+        pool = [p.ability for p in sealed.probes()]
+        assert {ability: pool.count(ability) >= 8 for ability in ABILITIES} == dict.fromkeys(ABILITIES, True)
+
+
+async def test_second_run_makes_no_call(spec: BenchmarkSpec, out: Path) -> None:
+    benchmark = create_benchmark(spec, out)
+    await run_inline(benchmark, model=OfflineWriter())
+    again = CountingModel()
+    summary = await run_inline(benchmark, model=again)
+    assert (summary.finished, again.calls) == (1, {})
+
+
+async def test_more_conversations_cost_their_own_calls_only(spec: BenchmarkSpec, out: Path) -> None:
+    first = CountingModel()
+    await run_inline(create_benchmark(spec, out), model=first)
+    more = CountingModel()
+    larger = create_benchmark(spec.model_copy(update={"conversations": 3}), out)
+    summary = await run_inline(larger, model=more)
+    assert summary.finished == 3
+    assert set(first.keys).isdisjoint(more.keys)
+    fresh = CountingModel()
+    await run_inline(create_benchmark(spec.model_copy(update={"conversations": 3}), out / "fresh"), model=fresh)
+    assert sorted(fresh.keys) == sorted(first.keys + more.keys)
+
+
+async def test_changed_probe_prompt_costs_the_probes_of_its_ability_only(spec: BenchmarkSpec, out: Path) -> None:
+    benchmark = create_benchmark(spec, out)
+    first = CountingModel()
+    await run_inline(benchmark, model=first)
+    registry = default_registry()
+    old = registry["probe_temporal_reasoning"]
+    changed = registry.replaced(replace(old, version=old.version + 1))
+    again = CountingModel()
+    await run_inline(benchmark, model=again, prompts=changed)
+    key = ("probes", "probe_temporal_reasoning")
+    assert again.calls == {key: first.calls[key]}
+
+
+async def test_failed_probe_does_not_stop_its_siblings(spec: BenchmarkSpec, out: Path) -> None:
+    benchmark = create_benchmark(spec, out)
+    model = CountingModel(spoil="/probes/temporal_reasoning.0")
+    summary = await run_inline(benchmark, model=model)
+    assert [u.unit_key for _, u in summary.failures] == ["temporal_reasoning.0"]
+    assert summary.finished == 1
+    with SealedConversation(benchmark.sealed_path("c000")) as sealed:
+        selected = [p for p in sealed.probes() if p.is_selected]
+    # the next candidate takes the place of the one that failed
+    assert len(selected) == 2 * len(ABILITIES)
+    assert "temporal_reasoning.0" not in {p.probe_id for p in selected}
+
+
+async def test_failed_plan_is_recorded_and_paid_for_once_when_it_works(spec: BenchmarkSpec, out: Path) -> None:
+    benchmark = create_benchmark(spec, out)
+    broken = CountingModel(spoil="/plan/p0.s1")
+    summary = await run_inline(benchmark, model=broken)
+    assert (summary.finished, [u.unit_key for _, u in summary.failures]) == (0, ["p0.s1"])
+    assert not benchmark.sealed_path("c000").exists()
+    mended = CountingModel()
+    summary = await run_inline(benchmark, model=mended)
+    assert (summary.finished, summary.failures) == (1, ())
+    # persona, outline and the first sub-plan were done
+    assert ("persona", "personality") not in mended.calls
+    assert mended.calls["plan", "outline"] == 0
+    assert mended.calls["plan", "sub_plan"] == 1
