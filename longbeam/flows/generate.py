@@ -77,8 +77,9 @@ async def run_stage_task(conversation_id: str, stage: str, run: ConversationRun)
 
 
 @flow(name=FLOW_NAME, flow_run_name="{name}", validate_parameters=False, persist_result=False, retries=0)
-async def generate_flow(name: str, job: Job) -> State | None:
-    """Run every conversation of a benchmark through all stages, some at a time."""
+async def generate_flow(name: str, shared: Any) -> State | None:  # Any: Prefect makes a schema of annotations
+    """Run every conversation of a benchmark through all stages, some at a time; `shared` is a `Job`."""
+    job: Job = shared
     benchmark = job.benchmark
     conversations = zip(benchmark.conversation_ids, seeds_of(benchmark), strict=True)
     runs = await asyncio.gather(*(_run_conversation(i, seed, job) for i, seed in conversations))

@@ -67,8 +67,9 @@ async def prefect_server(home: Path) -> AsyncIterator[str]:
         listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
         settings = server_settings(home, port)
-        log = home / f"server-{port}.log"
+        log = home / f"server-{os.getpid()}.log"
         async with _only_one_starting(home):
+            _remove_logs_of_killed(home)
             child = _start(listener, settings, log)
             try:
                 with _environment(settings):
@@ -144,6 +145,16 @@ async def _stop(child: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         child.kill()
         child.wait()
+
+
+def _remove_logs_of_killed(home: Path) -> None:
+    for log in home.glob("server-*.log"):
+        try:
+            os.kill(int(log.stem.removeprefix("server-")), 0)
+        except ProcessLookupError:
+            log.unlink(missing_ok=True)
+        except (OSError, ValueError):  # somebody else's process, or no log of ours
+            continue
 
 
 @asynccontextmanager

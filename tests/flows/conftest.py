@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from longbeam.flows.runner import HOME
+
 
 @pytest.fixture(scope="session")
 def prefect_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One home for all tests of this room: making its database takes 8 s."""
-    return tmp_path_factory.mktemp("prefect")
+    """One home for all tests of this room, in an output folder: making its database takes 8 s."""
+    return tmp_path_factory.mktemp("output") / HOME

@@ -1,13 +1,10 @@
-"""Our Prefect server child, for real: 6 to 14 s a start, so that one test asks several things of it."""
+"""Our Prefect server child, for real: 6 to 14 s a start."""
 
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
-import time
-import urllib.request
 from pathlib import Path
 
 import pytest
@@ -15,58 +12,7 @@ import pytest
 from longbeam.errors import LongbeamError, StoreError
 from longbeam.flows import server
 from longbeam.flows.server import prefect_server, server_settings
-
-PARENT = """
-import asyncio, sys
-from pathlib import Path
-from longbeam.flows.server import prefect_server
-
-async def main():
-    async with prefect_server(Path(sys.argv[1])) as url:
-        print(url, flush=True)
-        await asyncio.sleep(600)
-
-asyncio.run(main())
-"""
-
-
-def servers_of(pid: int) -> list[int]:
-    """Process ids of the server children of a process, zombies apart."""
-    listed = subprocess.run(["ps", "-Ao", "pid=,ppid=,stat=,args="], capture_output=True, text=True, check=True)
-    rows = [line.split(maxsplit=3) for line in listed.stdout.splitlines()]
-    return [
-        int(child)
-        for child, parent, state, command in rows
-        if int(parent) == pid and "server_child" in command and not state.startswith("Z")
-    ]
-
-
-def is_alive(pid: int) -> bool:
-    listed = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    return listed.returncode == 0 and not listed.stdout.strip().startswith("Z")
-
-
-def wait_until_gone(pid: int, timeout_s: float) -> bool:
-    deadline = time.monotonic() + timeout_s
-    while is_alive(pid):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
-
-
-def test_the_server_dies_with_a_killed_parent(prefect_home: Path) -> None:
-    parent = subprocess.Popen([sys.executable, "-c", PARENT, str(prefect_home)], stdout=subprocess.PIPE, text=True)
-    assert parent.stdout is not None
-    with parent.stdout:
-        url = parent.stdout.readline().strip()
-        assert urllib.request.urlopen(f"{url}/health", timeout=5).status == 200
-        (child,) = servers_of(parent.pid)
-
-        parent.send_signal(signal.SIGKILL)
-        parent.wait()
-
-        assert wait_until_gone(child, timeout_s=10)
+from tests.flows.processes import is_alive, servers_of
 
 
 async def test_the_environment_is_put_back(prefect_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

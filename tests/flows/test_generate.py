@@ -1,0 +1,121 @@
+"""A benchmark through Prefect for real, with a fake in the model's place; the tests build on each other."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from longbeam.errors import ProviderError
+from longbeam.flows.runner import HOME, run_with_prefect
+from longbeam.models.base import ModelCall
+from longbeam.pipeline.benchmark import Benchmark, create_benchmark
+from longbeam.pipeline.units import SilentProgress
+from longbeam.schemas.calls import ModelReply
+from longbeam.schemas.spec import BenchmarkSpec
+from tests.flows.processes import servers_of, wait_until_gone
+
+# Prefect leaves its client's sockets to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+MUTE_RUN = """
+import asyncio, sys
+from pathlib import Path
+from longbeam.flows.runner import run_with_prefect
+from longbeam.pipeline.benchmark import open_benchmark
+from longbeam.pipeline.units import SilentProgress
+
+class MuteModel:
+    async def complete(self, call):
+        print("asked", flush=True)
+        await asyncio.sleep(600)
+
+benchmark = open_benchmark(Path(sys.argv[1]), sys.argv[2])
+asyncio.run(run_with_prefect(benchmark, progress=SilentProgress(), model=MuteModel()))
+"""
+
+
+class DeafModel:
+    """Answers nothing; `broken` is a bug instead of a failure."""
+
+    def __init__(self, *, broken: bool = False) -> None:
+        self.broken = broken
+        self.calls = 0
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        self.calls += 1
+        await asyncio.sleep(0)
+        if self.broken:
+            raise ZeroDivisionError("a bug")
+        raise ProviderError("nobody listens", kind="bad_request", is_retryable=False)
+
+
+@pytest.fixture
+def benchmark(prefect_home: Path) -> Benchmark:
+    """A benchmark beside the room's Prefect home, so that its database is made once."""
+    out = prefect_home.parent
+    return create_benchmark(BenchmarkSpec(name="deaf", conversations=2, length=16_000), out)
+
+
+def flow_states(home: Path) -> list[str]:
+    """States of all flow runs, oldest first, as Prefect has recorded them."""
+    return [state for (state,) in recorded(home, "SELECT state_type FROM flow_run ORDER BY start_time")]
+
+
+def task_states(home: Path) -> list[str]:
+    """`name STATE` of the task runs of the last flow run."""
+    rows = recorded(
+        home,
+        "SELECT name, state_type FROM task_run WHERE flow_run_id ="
+        " (SELECT id FROM flow_run ORDER BY start_time DESC LIMIT 1) ORDER BY name",
+    )
+    return [" ".join(row) for row in rows]
+
+
+def recorded(home: Path, query: str) -> list[tuple[str, ...]]:
+    with closing(sqlite3.connect(home / "prefect.db")) as db:
+        return db.execute(query).fetchall()
+
+
+def test_a_killed_run_leaves_no_process(benchmark: Benchmark) -> None:
+    run = subprocess.Popen(
+        [sys.executable, "-c", MUTE_RUN, str(benchmark.root.parent), benchmark.spec.name],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert run.stdout is not None
+    with run.stdout:
+        assert run.stdout.readline() == "asked\n"
+        (server,) = servers_of(run.pid)
+        run.send_signal(signal.SIGKILL)
+        run.wait()
+
+    assert wait_until_gone(server, timeout_s=10)
+    assert flow_states(benchmark.root.parent / HOME) == ["RUNNING"]
+
+
+async def test_the_next_run_closes_it_and_shows_its_own_failures(benchmark: Benchmark) -> None:
+    summary = await run_with_prefect(benchmark, progress=SilentProgress(), model=DeafModel())
+
+    assert (summary.conversations, summary.finished) == (2, 0)
+    assert {conversation_id for conversation_id, _ in summary.failures} == {"c000", "c001"}
+    home = benchmark.root.parent / HOME
+    assert flow_states(home) == ["CRASHED", "FAILED"]
+    assert len(task_states(home)) == 2 * 6  # six stages of two conversations
+    assert task_states(home)[0] == "c000/dialogue FAILED"
+
+
+async def test_a_bug_keeps_its_exception(benchmark: Benchmark) -> None:
+    with pytest.raises(ZeroDivisionError, match="a bug"):
+        await run_with_prefect(benchmark, progress=SilentProgress(), model=DeafModel(broken=True))
+
+
+def test_the_home_of_a_benchmark_is_beside_it(prefect_home: Path) -> None:
+    assert prefect_home.name == HOME
