@@ -1,0 +1,35 @@
+"""A ChatModel that answers from a script, for generators tested one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from longbeam.generators.asking import Asker
+from longbeam.models.base import ModelCall
+from longbeam.prompts.declarations import default_registry
+from longbeam.schemas.calls import ModelReply
+from longbeam.schemas.spec import BenchmarkSpec
+
+Answer = str | ModelReply
+
+
+class ScriptedModel:
+    """Answers with what the script says for the prompt; a list is used up in order, its last entry stays."""
+
+    def __init__(self, script: dict[str, Sequence[Answer] | Callable[[ModelCall], str]]) -> None:
+        self._script = {k: v if callable(v) else list(v) for k, v in script.items()}
+        self.calls: list[ModelCall] = []
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        self.calls.append(call)
+        answers = self._script[call.prompt.prompt_id]
+        if callable(answers):
+            return ModelReply(text=answers(call))
+        answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        return answer if isinstance(answer, ModelReply) else ModelReply(text=answer)
+
+
+def asker_for(model: ScriptedModel, unit_key: str = "c000/stage/unit") -> Asker:
+    """An asker over the real prompts."""
+    spec = BenchmarkSpec.model_validate({"name": "test", "seed": 3})
+    return Asker(model=model, prompts=default_registry(), spec=spec, unit_key=unit_key)

@@ -1,0 +1,84 @@
+"""Asking: parse, check, ask again with the reason, give up after three."""
+
+from __future__ import annotations
+
+import pytest
+
+from longbeam.errors import ReplyError
+from longbeam.generators.asking import parse_reply
+from longbeam.schemas.calls import ModelReply, QuestionDetectorInputs, QuestionDetectorReply
+from longbeam.schemas.spec import Role
+from tests.generators.scripted import ScriptedModel, asker_for
+
+YES = '{"reason": "it asks", "asks_user": true}'
+INPUTS = QuestionDetectorInputs(reply="Shall we?")
+
+
+async def test_structured_reply_is_parsed() -> None:
+    model = ScriptedModel({"question_detector": [YES]})
+    reply = await asker_for(model).structured("question_detector", INPUTS, role=Role.DETECTOR, place="t0")
+    assert reply == QuestionDetectorReply(reason="it asks", asks_user=True)
+    assert [c.unit_key for c in model.calls] == ["c000/stage/unit/t0"]
+
+
+async def test_malformed_reply_is_asked_again_with_the_reason() -> None:
+    model = ScriptedModel({"question_detector": ['{"reason": "no verdict"}', YES]})
+    reply = await asker_for(model).structured("question_detector", INPUTS, role=Role.DETECTOR)
+    assert reply.asks_user
+    assert [c.generation for c in model.calls] == [0, 1]
+    assert "asks_user" in model.calls[1].inputs.feedback
+    assert "asks_user" in model.calls[1].messages()[-1].content
+    assert model.calls[0].key != model.calls[1].key
+
+
+async def test_three_bad_replies_raise_with_the_last_reason() -> None:
+    model = ScriptedModel({"question_detector": ["nonsense"]})
+    with pytest.raises(ReplyError, match="c000/stage/unit, prompt 'question_detector': 3 replies did not fit"):
+        await asker_for(model).structured("question_detector", INPUTS, role=Role.DETECTOR)
+    assert len(model.calls) == 3
+
+
+async def test_check_refuses_what_parses() -> None:
+    model = ScriptedModel({"question_detector": [YES, YES.replace("true", "false")]})
+    reply = await asker_for(model).structured(
+        "question_detector", INPUTS, role=Role.DETECTOR, check=lambda r: "must be no" if r.asks_user else None
+    )
+    assert not reply.asks_user
+    assert model.calls[1].inputs.feedback == "must be no"
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (ModelReply(text=YES, finish_reason="length"), "cut off at its length limit"),
+        (ModelReply(text="", finish_reason="content_filter"), "withheld by a content filter"),
+    ],
+)
+async def test_cut_and_withheld_replies_are_not_used(reply: ModelReply, reason: str) -> None:
+    model = ScriptedModel({"question_detector": [reply]})
+    with pytest.raises(ReplyError, match=reason):
+        await asker_for(model).structured("question_detector", INPUTS, role=Role.DETECTOR)
+
+
+async def test_next_generation_of_a_unit_has_keys_of_its_own() -> None:
+    from dataclasses import replace
+
+    model = ScriptedModel({"question_detector": ["nonsense"]})
+    for generation in (0, 1):
+        with pytest.raises(ReplyError):
+            asker = replace(asker_for(model), generation=generation)
+            await asker.structured("question_detector", INPUTS, role=Role.DETECTOR)
+    assert [c.generation for c in model.calls] == [0, 1, 2, 3, 4, 5]
+    assert len({c.key for c in model.calls}) == 6
+
+
+@pytest.mark.parametrize("text", [YES, f"```json\n{YES}\n```", f"Here it is: {YES} I hope it helps."])
+def test_wrapping_is_taken_off(text: str) -> None:
+    assert parse_reply(text, QuestionDetectorReply) == QuestionDetectorReply(reason="it asks", asks_user=True)
+
+
+def test_values_are_never_made_up() -> None:
+    with pytest.raises(ValueError, match="Invalid JSON"):
+        parse_reply('{"reason": "x"', QuestionDetectorReply)
+    with pytest.raises(ValueError, match="asks_user: Field required"):
+        parse_reply('{"reason": "x"}', QuestionDetectorReply)

@@ -1,0 +1,188 @@
+"""Special bullets: targets are all different and still true; replies that miss them are refused."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+
+from longbeam.generators.augmentation import (
+    Augmented,
+    Targets,
+    augmented_plan,
+    choose_targets,
+    first_place,
+    write_special_bullets,
+)
+from longbeam.generators.plans import Frame
+from longbeam.schemas.calls import (
+    AugmentReply,
+    ContradictionDraft,
+    InstructionDraft,
+    Stage,
+    UpdateDraft,
+)
+from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Fact, Plan, Stance, SubPlan, ValueKind
+from longbeam.schemas.values import money
+from tests.builders import good_conversation
+from tests.generators.scripted import ScriptedModel, asker_for
+
+ANCHORS = (dt.date(2024, 3, 4), dt.date(2024, 5, 6))
+
+
+def _plan(bullets: int = 10) -> Plan:
+    """Two sub-plans; bullet j of each sets one amount, fixed for odd j: $100, $101, ... over the whole plan."""
+    sub_plans, facts, assertions = [], [], []
+    for s, anchor in enumerate(ANCHORS):
+        told = []
+        for j in range(bullets):
+            n = s * bullets + j
+            bullet_id = f"p0.s{s}.b{j}"
+            told.append(
+                Bullet(
+                    bullet_id=bullet_id,
+                    kind=BulletKind.EVENT,
+                    narrative="Money",
+                    topic=f"thing {n}",
+                    text=f"I paid {money(100 + n).text} for thing {n}.",
+                    happens_on=anchor + dt.timedelta(days=j),
+                )
+            )
+            facts.append(
+                Fact(
+                    fact_id=f"p0.f{n}",
+                    subject=f"thing {n}",
+                    attribute="cost",
+                    kind=ValueKind.MONEY,
+                    is_fixed=j % 2 == 1,
+                )
+            )
+            assertions.append(
+                Assertion(bullet_id=bullet_id, fact_id=f"p0.f{n}", stance=Stance.SETS, value=money(100 + n))
+            )
+        sub_plans.append(SubPlan(plan_index=0, sub_plan_index=s, anchor=anchor, bullets=tuple(told)))
+    return Plan(plan_index=0, sub_plans=tuple(sub_plans), facts=tuple(facts), assertions=tuple(assertions))
+
+
+def test_targets_are_all_different_and_lie_behind_their_stage() -> None:
+    plan = _plan()
+    chosen = choose_targets(plan, 2, "7/c000")
+    facts = [t.fact.fact_id for c in chosen for t in c.updates]
+    facts += [t.fact.fact_id for c in chosen for t in c.contradictions if t.fact]
+    assert len(facts) == len(set(facts)) == 8
+    # the first stage looks back to the first three fifths of its own bullets: b0 to b5
+    first = [*chosen[0].updates, *chosen[0].contradictions]
+    assert {t.bullet.bullet_id for t in first} <= {f"p0.s0.b{j}" for j in range(6)}
+    assert {t.bullet.bullet_id.partition(".b")[0] for t in (*chosen[1].updates, *chosen[1].contradictions)} == {"p0.s0"}
+
+
+def test_fixed_facts_are_denied_and_never_updated() -> None:
+    for stage in choose_targets(_plan(), 2, "7/c000"):
+        assert not any(t.fact.is_fixed for t in stage.updates)
+        assert all(t.fact is not None and t.fact.is_fixed for t in stage.contradictions)
+
+
+def test_facts_that_another_bullet_touches_are_no_targets() -> None:
+    plan = _plan()
+    again = Assertion(bullet_id="p0.s1.b0", fact_id="p0.f0", stance=Stance.MENTIONS, value=money(100))
+    plan = plan.model_copy(update={"assertions": (*plan.assertions, again)})
+    for seed in range(8):
+        chosen = choose_targets(plan, 3, f"{seed}/c000")
+        assert "p0.f0" not in {t.fact.fact_id for c in chosen for t in c.updates}
+
+
+def test_value_that_a_later_bullet_still_says_is_no_target() -> None:
+    plan = _plan()
+    late = plan.sub_plans[1].bullets[3].model_copy(update={"topic": "thing 0", "text": "It was the $100 again."})
+    second = plan.sub_plans[1].model_copy(
+        update={"bullets": (*plan.sub_plans[1].bullets[:3], late, *plan.sub_plans[1].bullets[4:])}
+    )
+    plan = plan.model_copy(update={"sub_plans": (plan.sub_plans[0], second)})
+    for seed in range(8):
+        chosen = choose_targets(plan, 3, f"{seed}/c000")
+        assert "p0.f0" not in {t.fact.fact_id for c in chosen for t in c.updates}
+
+
+def test_special_bullets_stand_behind_what_they_look_back_to() -> None:
+    plan = _plan()
+    special = Bullet(
+        bullet_id="p0.s0.b10",
+        kind=BulletKind.UPDATE,
+        narrative="Money",
+        topic="thing 0",
+        text="Thing 0 was $150 after all.",
+        happens_on=ANCHORS[0],
+        target_bullet_id="p0.s0.b0",
+    )
+    told = Assertion(bullet_id="p0.s0.b10", fact_id="p0.f0", stance=Stance.UPDATES, value=money(150))
+    result = augmented_plan(plan, [Augmented(stage_index=0, bullets=(special,), assertions=(told,))], "7/c000")
+    bullets = result.sub_plans[0].bullets
+    place = next(i for i, b in enumerate(bullets) if b.kind is BulletKind.UPDATE)
+    assert place >= first_place(plan.sub_plans[0]) == 6
+    assert bullets[place].happens_on == bullets[place - 1].happens_on
+    assert [a.bullet_id for a in result.assertions].index("p0.s0.b10") == place
+    assert len(result.bullets()) == len(plan.bullets()) + 1
+
+
+def _reply(targets: Targets, **changes: object) -> AugmentReply:
+    drafts = {
+        "updates": [
+            UpdateDraft(target_id=t.target_id, value=money(500), text="It is $500 now.") for t in targets.updates
+        ],
+        "contradictions": [
+            ContradictionDraft(target_id=t.target_id, text="I never paid for that.", variety="never_statement")
+            for t in targets.contradictions
+        ],
+        "instructions": [
+            InstructionDraft(condition="when I ask", requirement="gives totals", text="Totals, please.", topic="totals")
+        ],
+    }
+    return AugmentReply.model_validate({**drafts, **changes})
+
+
+async def _ask(reply: AugmentReply) -> tuple[Augmented, ScriptedModel]:
+    plan, head = _plan(), good_conversation().head
+    frame = Frame(seed=head.seed, profile=head.profile, relationships=head.relationships, narratives=head.narratives)
+    targets = choose_targets(plan, 1, "7/c000")[1]
+    model = ScriptedModel({"augment": [reply.model_dump_json(), _reply(targets).model_dump_json()]})
+    stage = Stage(stage_index=1, first_day=ANCHORS[1], last_day=ANCHORS[1] + dt.timedelta(days=30))
+    return await write_special_bullets(asker_for(model), frame, plan, stage, targets, instructions=1), model
+
+
+async def test_special_bullets_get_ids_targets_and_assertions() -> None:
+    targets = choose_targets(_plan(), 1, "7/c000")[1]
+    written, _ = await _ask(_reply(targets))
+    assert [b.bullet_id for b in written.bullets] == ["p0.s1.b10", "p0.s1.b11", "p0.s1.b12"]
+    assert [b.kind.value for b in written.bullets] == ["update", "contradiction", "instruction"]
+    assert [b.target_bullet_id for b in written.bullets[:2]] == [
+        targets.updates[0].bullet.bullet_id,
+        targets.contradictions[0].bullet.bullet_id,
+    ]
+    assert [(a.stance.value, a.value) for a in written.assertions] == [("updates", money(500)), ("denies", None)]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        ({"updates": []}, "exactly"),
+        ({"contradictions": []}, "contradictions must be for exactly"),
+        ({"instructions": []}, "0 instructions; exactly 1"),
+    ],
+)
+async def test_missing_drafts_are_asked_for_again(spoil: dict[str, object], reason: str) -> None:
+    targets = choose_targets(_plan(), 1, "7/c000")[1]
+    _, model = await _ask(_reply(targets, **spoil))
+    assert len(model.calls) == 2
+    assert reason in model.calls[1].inputs.feedback
+
+
+async def test_update_that_keeps_or_does_not_say_its_value_is_refused() -> None:
+    targets = choose_targets(_plan(), 1, "7/c000")[1]
+    target = targets.updates[0]
+    assert target.fact.value is not None
+    same = UpdateDraft(target_id="u0", value=target.fact.value, text=f"Still {target.fact.value.text}.")
+    _, model = await _ask(_reply(targets, updates=[same]))
+    assert "keeps the old value" in model.calls[1].inputs.feedback
+    unsaid = UpdateDraft(target_id="u0", value=money(900), text="It is something else now.")
+    _, model = await _ask(_reply(targets, updates=[unsaid]))
+    assert "asserts '$900' and its text does not say it" in model.calls[1].inputs.feedback

@@ -1,0 +1,43 @@
+"""The ledger: what is so, at which point of the story."""
+
+from __future__ import annotations
+
+from longbeam.generators.ledger import Ledger, split_evenly
+from tests.builders import good_conversation
+
+
+def _ledger() -> Ledger:
+    return Ledger.of(good_conversation().head.plans[0])
+
+
+def test_state_holds_the_latest_value_and_denials_change_nothing() -> None:
+    ledger = _ledger()
+    last = {line.fact_id: line.value for line in ledger.lines()}
+    for fact_id, assertions in ledger.by_fact.items():
+        said = [a.value for a in assertions if a.value is not None and a.stance.value != "denies"]
+        assert last[fact_id] == said[-1]
+
+
+def test_state_before_a_bullet_leaves_out_what_comes_later() -> None:
+    ledger = _ledger()
+    assert ledger.lines(before=ledger.bullets[0].bullet_id) == ()
+    updated = next(a for a in ledger.assertions if a.stance.value == "updates")
+    before = ledger.value_before(updated.fact_id, updated.bullet_id)
+    assert before is not None and updated.value is not None
+    assert not before.means_same_as(updated.value)
+    brief = next(b for b in ledger.briefs(ledger.bullets) if b.bullet.bullet_id == updated.bullet_id)
+    assert brief.old_values == (before,)
+
+
+def test_current_brief_has_the_values_of_now_not_of_then() -> None:
+    ledger = _ledger()
+    updated = next(a for a in ledger.assertions if a.stance.value == "updates")
+    setter = ledger.by_fact[updated.fact_id][0]
+    bullet = ledger.bullets[ledger.position[setter.bullet_id]]
+    now = ledger.current_brief(bullet, ledger.bullets[-1].bullet_id)
+    assert updated.value in [line.value for line in now.facts]
+
+
+def test_split_evenly_sizes_differ_by_one_at_most() -> None:
+    assert split_evenly("abcdefg", 3) == [("a", "b", "c"), ("d", "e"), ("f", "g")]
+    assert split_evenly("ab", 3) == [("a",), ("b",), ()]

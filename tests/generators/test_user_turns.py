@@ -1,0 +1,116 @@
+"""Main questions: batches, the check that every bullet is said, the order of turns."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from longbeam.generators.layout import Layout
+from longbeam.generators.user_turns import batches_of, check_turns, ordered_turns, without_repeats
+from longbeam.schemas.calls import BulletBrief, LedgerLine, UserTurnDraft, UserTurnsReply
+from longbeam.schemas.dialogue import UserTurn
+from longbeam.schemas.plans import Bullet, BulletKind, SubPlan, ValueKind
+from longbeam.schemas.values import money
+
+DAY = dt.date(2024, 3, 4)
+
+
+def _bullet(ordinal: int, kind: BulletKind = BulletKind.EVENT, text: str = "I paid $40 for paint.") -> Bullet:
+    return Bullet(bullet_id=f"p0.s0.b{ordinal}", kind=kind, narrative="n", topic="paint", text=text, happens_on=DAY)
+
+
+def _brief(ordinal: int, kind: BulletKind = BulletKind.EVENT) -> BulletBrief:
+    fact = LedgerLine(
+        fact_id=f"p0.f{ordinal}",
+        subject="paint",
+        attribute="cost",
+        kind=ValueKind.MONEY,
+        is_fixed=True,
+        value=money(40),
+    )
+    return BulletBrief(bullet=_bullet(ordinal, kind), facts=(fact,), old_values=(None,))
+
+
+def _reply(*turns: tuple[str, list[str]]) -> UserTurnsReply:
+    return UserTurnsReply(turns=[UserTurnDraft(text=text, voices=voices) for text, voices in turns])
+
+
+def _sub_plan(*bullets: Bullet) -> SubPlan:
+    return SubPlan(plan_index=0, sub_plan_index=0, anchor=DAY, bullets=bullets)
+
+
+def test_batches_are_contiguous_and_specials_come_last() -> None:
+    kinds = [BulletKind.EVENT] * 5 + [BulletKind.UPDATE] + [BulletKind.EVENT] * 2
+    sub_plan = _sub_plan(*(_bullet(i, kind) for i, kind in enumerate(kinds)))
+    layout = Layout(sub_plans=1, bullets_per_sub_plan=7, batches=3, questions=2, special_per_kind=1)
+    batches = batches_of(sub_plan, layout)
+    # 7 ordinary bullets in 3 groups: 3, 2, 2
+    assert [b.bullet_ids for b in batches] == [
+        ("p0.s0.b0", "p0.s0.b1", "p0.s0.b2"),
+        ("p0.s0.b3", "p0.s0.b4"),
+        ("p0.s0.b6", "p0.s0.b7"),
+        ("p0.s0.b5",),
+    ]
+    assert [b.questions for b in batches] == [2, 2, 2, 1]
+
+
+def test_turns_that_say_every_bullet_pass() -> None:
+    reply = _reply(("I paid $40 for paint. Was that much?", ["p0.s0.b0"]), ("What next?", []))
+    assert check_turns(reply, [_brief(0)], 2) is None
+
+
+def test_turns_that_miss_or_invent_are_refused() -> None:
+    good = ("I paid $40 for paint. Was that much?", ["p0.s0.b0"])
+    cases = [
+        (_reply(("What next?", [])), "no turn voices p0.s0.b0"),
+        (_reply(("I bought paint. Was that wise?", ["p0.s0.b0"])), "does not say '$40'"),
+        (_reply(good, ("And?", ["p0.s0.b9"])), "'p0.s0.b9', which is not in this batch"),
+        (_reply(good, (good[0] + " Hm?", ["p0.s0.b0"])), "voiced by two turns"),
+        (_reply(good, ("More?", [])), "2 turns; exactly 1"),
+    ]
+    for reply, reason in cases:
+        problem = check_turns(reply, [_brief(0)], 1)
+        assert problem is not None and reason in problem, (reason, problem)
+
+
+def test_same_question_twice_is_refused() -> None:
+    reply = _reply(("I paid $40 for paint.", ["p0.s0.b0"]), ("What  now?", []), ("what now?", []))
+    assert check_turns(reply, [_brief(0)], 3) == "two turns are the same"
+
+
+def test_contradiction_needs_a_turn_of_its_own() -> None:
+    reply = _reply(("I paid $40 for paint, and $40 again.", ["p0.s0.b0", "p0.s0.b1"]))
+    problem = check_turns(reply, [_brief(0), _brief(1, BulletKind.CONTRADICTION)], 1)
+    assert problem == "p0.s0.b1 must have a turn of its own"
+
+
+def test_bullet_without_values_must_be_said_in_its_words() -> None:
+    wish = BulletBrief(
+        bullet=_bullet(0, BulletKind.INSTRUCTION, "Whenever prices come up, please convert them into euros as well.")
+    )
+    said = _reply(("Could you convert prices into euros whenever they come up, please?", ["p0.s0.b0"]))
+    unsaid = _reply(("Could you be more careful with money from now on?", ["p0.s0.b0"]))
+    assert check_turns(said, [wish], 1) is None
+    assert "does not say it" in (check_turns(unsaid, [wish], 1) or "")
+
+
+def test_turns_are_numbered_in_the_order_of_the_story() -> None:
+    sub_plan = _sub_plan(*(_bullet(i) for i in range(3)))
+    turns = [
+        UserTurn(turn_id="x0", text="c", bullet_ids=("p0.s0.b2",)),
+        UserTurn(turn_id="x1", text="a", bullet_ids=("p0.s0.b0",)),
+        UserTurn(turn_id="x2", text="about b", bullet_ids=(), about_bullet_ids=("p0.s0.b1",)),
+    ]
+    assert [(t.turn_id, t.text) for t in ordered_turns(sub_plan, turns)] == [
+        ("p0.s0.t0", "a"),
+        ("p0.s0.t1", "about b"),
+        ("p0.s0.t2", "c"),
+    ]
+
+
+def test_repeats_that_voice_nothing_are_left_out() -> None:
+    asked: set[str] = set()
+    first = UserTurn(turn_id="x0", text="What next?", bullet_ids=())
+    again = UserTurn(turn_id="x1", text="what  NEXT?", bullet_ids=())
+    needed = UserTurn(turn_id="x2", text="What next?", bullet_ids=("p0.s0.b0",))
+    assert without_repeats([first], asked) == (first,)
+    assert without_repeats([again, needed], asked) == (needed,)
