@@ -1,0 +1,196 @@
+"""One sub-plan's dialogue: limits of the detectors, the budget, memory, keys and times."""
+
+from __future__ import annotations
+
+import json
+
+from longbeam.generators.dialogue import (
+    HISTORY_TOKENS,
+    MAX_ANSWERS,
+    MAX_FOLLOW_UPS,
+    SubPlanMaterial,
+    context_of,
+    extend,
+    standing_bullets,
+    talk,
+)
+from longbeam.generators.ledger import Ledger
+from longbeam.generators.plans import Frame
+from longbeam.models.base import ModelCall
+from longbeam.models.tokens import load_tokenizer
+from longbeam.schemas.calls import AssistantReplyInputs, Stage
+from longbeam.schemas.dialogue import Message, MessageKind, Role, UserTurn
+from longbeam.schemas.plans import BulletKind
+from tests.builders import good_conversation
+from tests.generators.scripted import Answer, ScriptedModel, asker_for
+
+TOKENIZER = load_tokenizer("o200k_base")
+NO_QUESTION = json.dumps({"reason": "none", "asks_user": False})
+QUESTION = json.dumps({"reason": "one", "asks_user": True})
+NO_MORE = json.dumps({"reason": "none", "asks_on": False})
+MORE = json.dumps({"reason": "one", "asks_on": True})
+
+
+def _material(share: int, sub_plan: int = 0, turns: int | None = None) -> SubPlanMaterial:
+    head = good_conversation().head
+    plan = head.plans[0]
+    chosen = plan.sub_plans[sub_plan]
+    stage = Stage(stage_index=sub_plan, first_day=chosen.anchor, last_day=chosen.bullets[-1].happens_on)
+    planned = tuple(
+        UserTurn(turn_id=f"{chosen.key}.t{i}", text=f"{b.text} What now, number {i}?", bullet_ids=(b.bullet_id,))
+        for i, b in enumerate(chosen.bullets[:turns])
+    )
+    frame = Frame(seed=head.seed, profile=head.profile, relationships=head.relationships, narratives=head.narratives)
+    return SubPlanMaterial(frame, Ledger.of(plan), stage, chosen, planned, share)
+
+
+def _reply_of_the_length_asked(call: ModelCall) -> str:
+    assert isinstance(call.inputs, AssistantReplyInputs)
+    return "word " * (call.inputs.target_tokens - 1) + call.unit_key.rpartition("/")[2].replace(".", "")
+
+
+def _numbered(prefix: str) -> object:
+    return lambda call: f"{prefix} {call.unit_key}"
+
+
+def _more_turns(call: ModelCall) -> str:
+    count = call.inputs.model_dump()["questions"]
+    texts = [f"And what about it, {call.unit_key}, {i}?" for i in range(count)]
+    return json.dumps({"turns": [{"text": t, "asks_about": []} for t in texts]})
+
+
+def _model(**changes: object) -> ScriptedModel:
+    script: dict[str, object] = {
+        "assistant_reply": _reply_of_the_length_asked,
+        "question_detector": [NO_QUESTION],
+        "follow_up_detector": [NO_MORE],
+        "user_answer": _numbered("Because of"),
+        "user_follow_up": _numbered("And then"),
+        "more_turns": _more_turns,
+        "compact_memory": [" It was talked about."],
+    }
+    return ScriptedModel({**script, **changes})  # type: ignore[arg-type]
+
+
+def _tokens(messages: tuple[Message, ...]) -> int:
+    return sum(m.tokens for m in messages)
+
+
+def _count(model: ScriptedModel, prompt_id: str) -> int:
+    return sum(c.prompt.prompt_id == prompt_id for c in model.calls)
+
+
+async def test_every_planned_turn_is_asked_and_answered() -> None:
+    material = _material(share=3_000)
+    messages = await talk(asker_for(_model()), TOKENIZER, material)
+    asked = [m for m in messages if m.kind is MessageKind.QUESTION]
+    assert [m.content for m in asked[: len(material.turns)]] == [t.text for t in material.turns]
+    assert {b for m in asked for b in m.bullet_ids} == {b.bullet_id for b in material.sub_plan.bullets}
+    assert [m.role for m in messages] == [Role.USER, Role.ASSISTANT] * (len(messages) // 2)
+
+
+async def test_share_is_used_to_within_a_short_exchange() -> None:
+    for share in (1_500, 4_000, 9_000, 30_000):
+        messages = await talk(asker_for(_model()), TOKENIZER, _material(share))
+        # an exchange is left out when fewer than 90 + 60 tokens remain; counting may be off by a few a reply
+        assert -60 <= share - _tokens(messages) <= 160, share
+
+
+async def test_more_turns_are_asked_for_only_when_the_planned_run_out() -> None:
+    model = _model()
+    material = _material(share=600)
+    messages = await talk(asker_for(model), TOKENIZER, material)
+    assert _count(model, "more_turns") == 0 or _tokens(messages) >= 450
+    model = _model()
+    await talk(asker_for(model), TOKENIZER, _material(share=20_000))
+    assert _count(model, "more_turns") > 0
+
+
+async def test_turns_that_only_elaborate_are_left_out_when_tokens_are_short() -> None:
+    material = _material(share=500)
+    extra = UserTurn(turn_id="p0.s0.t9", text="Just curious, how would others see it?", bullet_ids=())
+    turns = (extra, *material.turns)
+    short = SubPlanMaterial(**{**material.__dict__, "turns": turns})
+    messages = await talk(asker_for(_model()), TOKENIZER, short)
+    assert extra.text not in [m.content for m in messages]
+    assert {b for m in messages for b in m.bullet_ids} == {b.bullet_id for b in material.sub_plan.bullets}
+
+
+async def test_assistant_may_ask_back_twice_and_no_more() -> None:
+    model = _model(question_detector=[QUESTION])
+    messages = await talk(asker_for(model), TOKENIZER, _material(share=6_000, turns=1))
+    first_turn = [m.kind for m in messages if m.turn_index == 0]
+    answers = [k for k in first_turn if k is MessageKind.ANSWER]
+    assert len(answers) == MAX_ANSWERS == 2
+    assert MessageKind.FOLLOW_UP not in first_turn
+
+
+async def test_user_may_follow_up_twice_and_no_more() -> None:
+    model = _model(follow_up_detector=[MORE])
+    messages = await talk(asker_for(model), TOKENIZER, _material(share=6_000, turns=1))
+    first_turn = [m.kind.value for m in messages if m.turn_index == 0]
+    assert first_turn == ["question", "reply", "follow_up", "reply", "follow_up", "reply"]
+    assert MAX_FOLLOW_UPS == 2
+
+
+async def test_same_answer_twice_is_asked_again() -> None:
+    answers: list[Answer] = ["Yes, of course."]
+    model = _model(
+        question_detector=[QUESTION], user_answer=[*answers, "Yes, of course.", "It depends.", "Never mind."]
+    )
+    messages = await talk(asker_for(model), TOKENIZER, _material(share=6_000, turns=1))
+    said = [m.content for m in messages if m.kind is MessageKind.ANSWER]
+    assert said[:2] == ["Yes, of course.", "It depends."]
+
+
+async def test_memory_is_compacted_rarely_and_the_history_stays_bounded() -> None:
+    model = _model()
+    await talk(asker_for(model), TOKENIZER, _material(share=40_000))
+    replies = [c.inputs for c in model.calls if isinstance(c.inputs, AssistantReplyInputs)]
+    longest = max(sum(TOKENIZER.count(m.content) for m in r.history) for r in replies)
+    assert longest <= HISTORY_TOKENS
+    # 40,000 tokens in steps of at least 12,000 - 4,000 tokens: four or five times, not once a message
+    assert 3 <= _count(model, "compact_memory") <= 5
+    assert replies[0].summary == ""
+    assert replies[-1].summary == "It was talked about."
+    assert all(r.history[0].role == "user" for r in replies)
+
+
+async def test_keys_are_unique_and_times_never_go_back() -> None:
+    model = _model(question_detector=[QUESTION, NO_QUESTION], follow_up_detector=[MORE, NO_MORE])
+    messages = await talk(asker_for(model), TOKENIZER, _material(share=12_000))
+    keys = [m.message_key for m in messages]
+    assert len(set(keys)) == len(keys)
+    assert keys[:2] == ["p0.s0.t0.n0", "p0.s0.t0.n1"]
+    times = [m.sent_at for m in messages]
+    assert times == sorted(times)
+
+
+async def test_extension_keeps_what_was_said_and_adds_to_it() -> None:
+    material = _material(share=2_000)
+    said = await talk(asker_for(_model()), TOKENIZER, material)
+    longer = SubPlanMaterial(**{**material.__dict__, "share": 5_000})
+    more = await extend(asker_for(_model()), TOKENIZER, longer, said)
+    assert [m.content for m in more[: len(said)]] == [m.content for m in said]
+    assert len({m.message_key for m in more}) == len(more) > len(said)
+    assert 4_840 <= _tokens(more) <= 5_060
+
+
+def test_context_shows_earlier_bullets_and_the_state_they_leave() -> None:
+    material = _material(share=1_000, sub_plan=1)
+    context = context_of(material)
+    first = material.ledger.sub_plans[0]
+    assert context.earlier_bullets == tuple(b.text for b in first.bullets)
+    assert context.state == material.ledger.lines(before=material.sub_plan.bullets[0].bullet_id)
+    assert context_of(_material(share=1_000)).earlier_bullets == ()
+
+
+def test_evolved_preference_replaces_its_elder() -> None:
+    wish = (
+        good_conversation()
+        .head.plans[0]
+        .bullets()[0]
+        .model_copy(update={"kind": BulletKind.PREFERENCE, "topic": "lists", "condition": "when I ask for lists"})
+    )
+    later = wish.model_copy(update={"bullet_id": "p0.s1.b9", "text": "Shorter lists now.", "variety": "evolved"})
+    assert standing_bullets([wish, later]) == (later,)
