@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from longbeam.errors import ReplyError
@@ -61,12 +63,10 @@ async def test_cut_and_withheld_replies_are_not_used(reply: ModelReply, reason: 
 
 
 async def test_next_generation_of_a_unit_has_keys_of_its_own() -> None:
-    from dataclasses import replace
-
     model = ScriptedModel({"question_detector": ["nonsense"]})
     for generation in (0, 1):
+        asker = replace(asker_for(model), generation=generation)
         with pytest.raises(ReplyError):
-            asker = replace(asker_for(model), generation=generation)
             await asker.structured("question_detector", INPUTS, role=Role.DETECTOR)
     assert [c.generation for c in model.calls] == [0, 1, 2, 3, 4, 5]
     assert len({c.key for c in model.calls}) == 6

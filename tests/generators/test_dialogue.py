@@ -22,7 +22,7 @@ from longbeam.schemas.calls import AssistantReplyInputs, Stage
 from longbeam.schemas.dialogue import Message, MessageKind, Role, UserTurn
 from longbeam.schemas.plans import BulletKind
 from tests.builders import good_conversation
-from tests.generators.scripted import Answer, ScriptedModel, asker_for
+from tests.generators.scripted import ScriptedModel, asker_for
 
 TOKENIZER = load_tokenizer("o200k_base")
 NO_QUESTION = json.dumps({"reason": "none", "asks_user": False})
@@ -134,13 +134,15 @@ async def test_user_may_follow_up_twice_and_no_more() -> None:
 
 
 async def test_same_answer_twice_is_asked_again() -> None:
-    answers: list[Answer] = ["Yes, of course."]
-    model = _model(
-        question_detector=[QUESTION], user_answer=[*answers, "Yes, of course.", "It depends.", "Never mind."]
-    )
+    def answer(call: ModelCall) -> str:
+        return f"It depends on {call.unit_key}." if call.inputs.feedback else "Yes, of course."
+
+    model = _model(question_detector=[QUESTION], user_answer=answer)
     messages = await talk(asker_for(model), TOKENIZER, _material(share=6_000, turns=1))
     said = [m.content for m in messages if m.kind is MessageKind.ANSWER]
-    assert said[:2] == ["Yes, of course.", "It depends."]
+    assert said[0] == "Yes, of course."
+    assert said[1].startswith("It depends on ")
+    assert len(set(said)) == len(said)
 
 
 async def test_memory_is_compacted_rarely_and_the_history_stays_bounded() -> None:

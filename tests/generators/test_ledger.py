@@ -23,7 +23,8 @@ def test_state_before_a_bullet_leaves_out_what_comes_later() -> None:
     assert ledger.lines(before=ledger.bullets[0].bullet_id) == ()
     updated = next(a for a in ledger.assertions if a.stance.value == "updates")
     before = ledger.value_before(updated.fact_id, updated.bullet_id)
-    assert before is not None and updated.value is not None
+    assert before is not None
+    assert updated.value is not None
     assert not before.means_same_as(updated.value)
     brief = next(b for b in ledger.briefs(ledger.bullets) if b.bullet.bullet_id == updated.bullet_id)
     assert brief.old_values == (before,)

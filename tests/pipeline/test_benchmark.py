@@ -18,7 +18,7 @@ def test_create_then_open_gives_the_same_spec(spec: BenchmarkSpec, out: Path) ->
 
 def test_open_unknown_name_says_which_there_are(spec: BenchmarkSpec, out: Path) -> None:
     create_benchmark(spec, out)
-    with pytest.raises(UserError, match="no benchmark 'other' in .*: there is short"):
+    with pytest.raises(UserError, match=r"no benchmark 'other' in .*: there is short"):
         open_benchmark(out, "other")
 
 
@@ -55,5 +55,5 @@ def test_broken_spec_file_is_one_clear_line(spec: BenchmarkSpec, out: Path) -> N
 
 def test_unwritable_folder_is_one_clear_line(spec: BenchmarkSpec, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="cannot make .* choose another --out"):
+    with pytest.raises(StoreError, match=r"cannot make .* choose another --out"):
         create_benchmark(spec, tmp_path / "file")
