@@ -1,0 +1,110 @@
+"""A model that pays for no reply twice: what it was told once, it says again from the journal.
+
+The raw reply is recorded before anybody parses it, so a better parser or check costs nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from longbeam.models.base import ChatModel, ModelCall
+from longbeam.schemas.calls import ChatMessage, ModelReply
+
+
+class Journal(Protocol):
+    """Where replies are kept; the work log is one."""
+
+    def reply_of(self, key: str) -> ModelReply | None:
+        """The recorded reply of the call with this key."""
+
+    def max_tokens_of(self, key: str) -> int | None:
+        """The limit under which it was written; None if none was named."""
+
+    def record_reply(
+        self,
+        *,
+        key: str,
+        unit_key: str,
+        stage: str,
+        role: str,
+        prompt_id: str,
+        prompt_version: int,
+        model: str,
+        generation: int,
+        request: Sequence[ChatMessage],
+        reply: ModelReply,
+        max_tokens: int | None = None,
+    ) -> None:
+        """Keep the reply, durably when this returns, in place of an earlier one to the same key."""
+
+
+@dataclass
+class JournalledModel:
+    """Answers from the journal, else from `inner`. For one event loop."""
+
+    inner: ChatModel
+    journal: Journal
+    hits: int = 0
+    """Calls answered from the journal."""
+    asks: int = 0
+    """Calls passed on to `inner`."""
+    _in_flight: dict[str, asyncio.Event] = field(default_factory=dict)
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        """Return the recorded reply; where there is none, ask, record and return."""
+        # Once the first of several equal calls is over, the others find its reply. If it failed, its error is
+        # its own: the next one asks.
+        while (first := self._in_flight.get(call.key)) is not None:
+            await first.wait()
+        recorded = self._recorded(call)
+        if recorded is not None:
+            self.hits += 1
+            return recorded
+        over = self._in_flight[call.key] = asyncio.Event()
+        try:
+            return await self._ask(call)
+        finally:
+            del self._in_flight[call.key]
+            over.set()
+
+    def _recorded(self, call: ModelCall) -> ModelReply | None:
+        reply = self.journal.reply_of(call.key)
+        if reply is None or reply.finish_reason != "length":
+            return reply
+        # `max_tokens` is not part of the key, so that a reply that ended by itself outlives a change of it. One
+        # that was cut is worth asking for again when there is more room now.
+        before, now = self.journal.max_tokens_of(call.key), call.sampling.max_tokens
+        has_more_room = before is not None and (now is None or now > before)
+        return None if has_more_room else reply
+
+    async def _ask(self, call: ModelCall) -> ModelReply:
+        # Before the model is asked: a fault in either must not cost a reply.
+        stage, request = _stage_of(call.unit_key), call.messages()
+        self.asks += 1
+        reply = await self.inner.complete(call)
+        # No await from here on: a cancelled task would lose a reply that was paid for.
+        self.journal.record_reply(
+            key=call.key,
+            unit_key=call.unit_key,
+            stage=stage,
+            role=call.role.value,
+            prompt_id=call.prompt.prompt_id,
+            prompt_version=call.prompt.version,
+            model=call.model,
+            generation=call.generation,
+            request=request,
+            reply=reply,
+            max_tokens=call.sampling.max_tokens,
+        )
+        return reply
+
+
+def _stage_of(unit_key: str) -> str:
+    """Return `dialogue` of `c000/dialogue/p0.s2/t5.n1`."""
+    parts = unit_key.split("/")
+    if len(parts) < 2 or not parts[1]:
+        raise ValueError(f"unit key {unit_key!r} names no stage; it is conversation/stage/unit/place")
+    return parts[1]

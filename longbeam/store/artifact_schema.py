@@ -1,0 +1,164 @@
+"""The tables of a sealed conversation: the dictionary for whoever queries one with SQL.
+
+Columns are named like the fields of the records in `longbeam/schemas/`, which explain them. `ordinal` is the
+place among its siblings. JSON only where a record is open-ended.
+
+No table has a primary key. With one on `message_id`, DuckDB 2.0.0 reads a range of messages through the index,
+row by row out of compressed blocks: 8 s for 2,000 messages instead of 0.1 s. What must be unique is checked
+when a conversation is sealed.
+"""
+
+from __future__ import annotations
+
+from longbeam.store.duck import Kind
+
+_TABLES = (
+    """
+CREATE TABLE conversation (  -- one row
+    conversation_id VARCHAR NOT NULL,
+    target_tokens BIGINT NOT NULL,  -- 0: no length was asked for
+    tokenizer VARCHAR NOT NULL,
+    seed STRUCT(domain VARCHAR, title VARCHAR, theme VARCHAR, subtopics VARCHAR[],
+                timeline STRUCT("start" DATE, "end" DATE), "mode" VARCHAR, source VARCHAR) NOT NULL,
+    profile STRUCT("name" VARCHAR, first_name VARCHAR, gender VARCHAR, age INTEGER, city VARCHAR, country VARCHAR,
+                   profession VARCHAR, mbti VARCHAR[], personality VARCHAR) NOT NULL,
+    node_link JSON NOT NULL  -- the people as networkx.node_link_data
+)""",
+    """
+CREATE TABLE narratives (
+    ordinal INTEGER NOT NULL,
+    label VARCHAR NOT NULL,
+    description VARCHAR NOT NULL,
+    sub_labels VARCHAR[] NOT NULL
+)""",
+    """
+CREATE TABLE people (
+    ordinal INTEGER NOT NULL,
+    person_id VARCHAR NOT NULL,
+    first_name VARCHAR NOT NULL,
+    gender VARCHAR NOT NULL,
+    age INTEGER NOT NULL,  -- on the first day of the timeline
+    relation VARCHAR NOT NULL
+)""",
+    """
+CREATE TABLE plans (
+    plan_index INTEGER NOT NULL
+)""",
+    """
+CREATE TABLE sub_plans (
+    plan_index INTEGER NOT NULL,
+    sub_plan_index INTEGER NOT NULL,
+    anchor DATE NOT NULL
+)""",
+    """
+CREATE TABLE bullets (
+    plan_index INTEGER NOT NULL,
+    sub_plan_index INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,  -- in the sub-plan
+    bullet_id VARCHAR NOT NULL,
+    kind VARCHAR NOT NULL,
+    narrative VARCHAR NOT NULL,  -- narratives.label
+    topic VARCHAR NOT NULL,
+    "text" VARCHAR NOT NULL,
+    happens_on DATE NOT NULL,
+    target_bullet_id VARCHAR,
+    condition VARCHAR NOT NULL,
+    requirement VARCHAR NOT NULL,
+    variety VARCHAR NOT NULL
+)""",
+    """
+CREATE TABLE facts (
+    plan_index INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,  -- in the plan
+    fact_id VARCHAR NOT NULL,
+    subject VARCHAR NOT NULL,
+    attribute VARCHAR NOT NULL,
+    kind VARCHAR NOT NULL,
+    is_fixed BOOLEAN NOT NULL
+)""",
+    """
+CREATE TABLE assertions (
+    plan_index INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,  -- in the plan
+    bullet_id VARCHAR NOT NULL,
+    fact_id VARCHAR NOT NULL,
+    stance VARCHAR NOT NULL,
+    "value" STRUCT(kind VARCHAR, "text" VARCHAR, number DOUBLE, unit VARCHAR, "date" DATE)
+)""",
+    """
+CREATE TABLE user_turns (
+    ordinal INTEGER NOT NULL,
+    turn_id VARCHAR NOT NULL,
+    "text" VARCHAR NOT NULL,
+    bullet_ids VARCHAR[] NOT NULL,
+    about_bullet_ids VARCHAR[] NOT NULL
+)""",
+    # zstd: 31 MB instead of 57 MB for 20,000 messages of 4 KB, written as fast, read 0.2 s slower.
+    """
+CREATE TABLE messages (
+    message_id INTEGER NOT NULL,  -- 0 to n-1, as sealed
+    message_key VARCHAR NOT NULL,
+    role VARCHAR NOT NULL,
+    speaker VARCHAR NOT NULL,
+    kind VARCHAR NOT NULL,
+    session INTEGER NOT NULL,
+    plan_index INTEGER,
+    sub_plan_index INTEGER,
+    turn_index INTEGER,
+    bullet_ids VARCHAR[] NOT NULL,
+    sent_at TIMESTAMP NOT NULL,  -- local time without zone
+    content VARCHAR NOT NULL USING COMPRESSION zstd,
+    parts JSON NOT NULL,
+    tokens INTEGER NOT NULL
+)""",
+    """
+CREATE TABLE probes (
+    ordinal INTEGER NOT NULL,  -- as given
+    probe_id VARCHAR NOT NULL,
+    ability VARCHAR NOT NULL,
+    source_category VARCHAR NOT NULL,
+    question VARCHAR NOT NULL,
+    gold_answer VARCHAR NOT NULL,
+    difficulty VARCHAR NOT NULL,
+    bullet_ids VARCHAR[] NOT NULL,
+    fact_ids VARCHAR[] NOT NULL,
+    details JSON NOT NULL,
+    is_selected BOOLEAN NOT NULL,
+    rank INTEGER NOT NULL
+)""",
+    """
+CREATE TABLE nuggets (
+    probe_id VARCHAR NOT NULL,
+    ordinal INTEGER NOT NULL,  -- in the rubric
+    nugget_id VARCHAR NOT NULL,
+    "text" VARCHAR NOT NULL
+)""",
+    """
+CREATE TABLE evidence (
+    probe_id VARCHAR NOT NULL,
+    ordinal INTEGER NOT NULL,  -- in the probe, oldest first
+    message_key VARCHAR NOT NULL,
+    quote VARCHAR NOT NULL,
+    part VARCHAR NOT NULL,
+    "group" INTEGER,
+    nugget_ids VARCHAR[] NOT NULL
+)""",
+)
+
+SEALED_CONVERSATION = Kind(name="sealed conversation", version=1, tables=_TABLES)
+
+TABLE_NAMES = (
+    "conversation",
+    "narratives",
+    "people",
+    "plans",
+    "sub_plans",
+    "bullets",
+    "facts",
+    "assertions",
+    "user_turns",
+    "messages",
+    "probes",
+    "nuggets",
+    "evidence",
+)

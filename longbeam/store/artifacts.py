@@ -1,0 +1,252 @@
+"""Sealed conversations: one DuckDB file each, what validation, statistics, review, export and evaluation read.
+
+A sealed file holds nothing that the work log could not give again, and is replaced as a whole.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import duckdb
+from pydantic import BaseModel
+
+from longbeam.errors import StoreError
+from longbeam.schemas.conversation import ConversationHead
+from longbeam.schemas.dialogue import Message, UserTurn
+from longbeam.schemas.people import Person, RelationshipGraph
+from longbeam.schemas.plans import Assertion, Bullet, Fact, Narrative, Plan, SubPlan
+from longbeam.schemas.probes import Evidence, Nugget, Probe
+from longbeam.store.artifact_schema import SEALED_CONVERSATION, TABLE_NAMES
+from longbeam.store.duck import Loader, Row, attach_read_only, connect, replaced_file, select, translated_errors
+
+_MESSAGES_AT_A_TIME = 1000
+
+
+def seal_conversation(path: Path, head: ConversationHead, messages: Iterable[Message], probes: Iterable[Probe]) -> None:
+    """Write the sealed conversation to `path`, in place of a former one; messages get the ids 0 to n-1 in this order.
+
+    Messages and probes are streamed. Raises StoreError if the disk is full or refuses; then `path` is as it was.
+    """
+    _check_indexes(head)
+    with replaced_file(path, SEALED_CONVERSATION) as file:
+        _load_head(file, head)
+        file.load("messages", (_message_row(i, message) for i, message in enumerate(messages)))
+        file.check_unique("messages", "message_key")
+        _load_probes(file, probes)
+
+
+class SealedConversation:
+    """A `ConversationReader` over a sealed file; `connection` is open to any SQL over its tables.
+
+    It goes on showing the file that it opened, also when another is sealed in its place.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open the file for reading; StoreError if it is no sealed conversation, damaged, or of another version."""
+        self.path = path
+        self.connection = connect()
+        try:
+            attach_read_only(self.connection, path, "sealed", SEALED_CONVERSATION)
+            self.connection.execute("USE sealed")
+        except BaseException:
+            self.connection.close()
+            raise
+
+    @cached_property
+    def head(self) -> ConversationHead:
+        """All but messages and probes."""
+        (row,) = self._rows("conversation", ("conversation_id", "target_tokens", "tokenizer", "seed", "profile"))
+        return ConversationHead.model_validate(
+            {
+                **row,
+                "relationships": self._relationships(),
+                "narratives": self._rows("narratives", Narrative, "ORDER BY ordinal"),
+                "plans": self._plans(),
+                "user_turns": self._rows("user_turns", UserTurn, "ORDER BY ordinal"),
+            }
+        )
+
+    def messages(self) -> Iterator[Message]:
+        """Yield all messages by `message_id`, a thousand in memory at a time."""
+        first = 0
+        while rows := self._rows(
+            "messages",
+            Message,
+            "WHERE message_id >= ? AND message_id < ? ORDER BY message_id",
+            [first, first + _MESSAGES_AT_A_TIME],
+        ):
+            for row in rows:
+                yield Message.model_validate({**row, "parts": json.loads(row["parts"])})
+            first += _MESSAGES_AT_A_TIME
+
+    def probes(self) -> Iterator[Probe]:
+        """Yield all candidate probes by ability and rank."""
+        rubrics = self._by_probe("nuggets", Nugget)
+        evidence = self._by_probe("evidence", Evidence)
+        columns = [name for name in Probe.model_fields if name not in {"rubric", "evidence"}]
+        for row in self._rows("probes", columns, "ORDER BY ability, rank, ordinal"):
+            probe_id = row["probe_id"]
+            parts = {"rubric": rubrics[probe_id], "evidence": evidence[probe_id]}
+            yield Probe.model_validate({**row, **parts, "details": json.loads(row["details"])})
+
+    def close(self) -> None:
+        """Close the file; closing twice is no error."""
+        self.connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _relationships(self) -> RelationshipGraph:
+        (row,) = self._rows("conversation", ("node_link",))
+        people = self._rows("people", Person, "ORDER BY ordinal")
+        return RelationshipGraph.model_validate({"people": people, "node_link": json.loads(row["node_link"])})
+
+    def _plans(self) -> list[Row]:
+        bullets: dict[tuple[int, int], list[Row]] = defaultdict(list)
+        columns = ("plan_index", "sub_plan_index", *Bullet.model_fields)
+        for row in self._rows("bullets", columns, "ORDER BY plan_index, sub_plan_index, ordinal"):
+            bullets[row.pop("plan_index"), row.pop("sub_plan_index")].append(row)
+        sub_plans: dict[int, list[Row]] = defaultdict(list)
+        columns = ("plan_index", "sub_plan_index", "anchor")
+        for row in self._rows("sub_plans", columns, "ORDER BY plan_index, sub_plan_index"):
+            key = row["plan_index"], row["sub_plan_index"]
+            sub_plans[row["plan_index"]].append({**row, "bullets": bullets[key]})
+        facts, assertions = self._by_plan("facts", Fact), self._by_plan("assertions", Assertion)
+        return [
+            {"plan_index": i, "sub_plans": sub_plans[i], "facts": facts[i], "assertions": assertions[i]}
+            for i in (row["plan_index"] for row in self._rows("plans", ("plan_index",), "ORDER BY plan_index"))
+        ]
+
+    def _by_plan(self, table: str, record: type[BaseModel]) -> dict[int, list[Row]]:
+        return self._grouped(table, record, "plan_index")
+
+    def _by_probe(self, table: str, record: type[BaseModel]) -> dict[str, list[Row]]:
+        return self._grouped(table, record, "probe_id")
+
+    def _grouped(self, table: str, record: type[BaseModel], by: str) -> dict[Any, list[Row]]:
+        grouped: dict[Any, list[Row]] = defaultdict(list)
+        for row in self._rows(table, (by, *record.model_fields), f"ORDER BY {by}, ordinal"):
+            grouped[row.pop(by)].append(row)
+        return grouped
+
+    def _rows(
+        self, table: str, columns: type[BaseModel] | Sequence[str], tail: str = "", values: Sequence[object] = ()
+    ) -> list[dict[str, Any]]:
+        """Return rows by column name; a record for `columns` means its fields."""
+        names = list(columns if isinstance(columns, Sequence) else columns.model_fields)
+        # A cursor of its own, so that iterators may be interleaved and threads may share the reader.
+        with translated_errors(self.path), self.connection.cursor() as cursor:
+            rows = cursor.execute(select(names, f"sealed.{table}", tail), list(values)).fetchall()
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def attach_all(paths: Sequence[Path]) -> duckdb.DuckDBPyConnection:
+    """Return a connection with one view per table over all these sealed conversations.
+
+    The views are named like the tables; each has `conversation_id` for its first column. Close the connection
+    when done. Measured: a thousand files are attached in 1.3 s and take 0.5 GB.
+
+    Raises StoreError for the first file that cannot be used, and if there is none.
+    """
+    if not paths:
+        raise StoreError("no conversation is sealed yet; `longbeam status` says what is missing, `resume` continues")
+    connection = connect()
+    try:
+        ids = {f"c{i}": _attach_one(connection, path, f"c{i}") for i, path in enumerate(paths)}
+        for table in TABLE_NAMES:
+            parts = (_part_of_view(alias, table, conversation_id) for alias, conversation_id in ids.items())
+            connection.execute(f"CREATE VIEW {table} AS " + " UNION ALL ".join(parts))
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _attach_one(connection: duckdb.DuckDBPyConnection, path: Path, alias: str) -> str:
+    attach_read_only(connection, path, alias, SEALED_CONVERSATION)
+    with translated_errors(path):
+        return str(connection.execute(f"SELECT conversation_id FROM {alias}.conversation").fetchall()[0][0])
+
+
+def _part_of_view(alias: str, table: str, conversation_id: str) -> str:
+    if table == "conversation":
+        return f"SELECT * FROM {alias}.conversation"
+    quoted = conversation_id.replace("'", "''")
+    return f"SELECT '{quoted}' AS conversation_id, * FROM {alias}.{table}"
+
+
+def _check_indexes(head: ConversationHead) -> None:
+    """Raise ValueError unless plans and sub-plans are numbered by their place: the tables rely on it."""
+    for i, plan in enumerate(head.plans):
+        found = [(plan.plan_index, -1), *((s.plan_index, s.sub_plan_index) for s in plan.sub_plans)]
+        if found != [(i, j) for j in range(-1, len(plan.sub_plans))]:
+            raise ValueError(f"{head.conversation_id}: plan {i} and its sub-plans are not numbered by their place")
+
+
+def _load_head(file: Loader, head: ConversationHead) -> None:
+    file.load("conversation", [_conversation_row(head)])
+    file.load("narratives", _rows_of(head.narratives))
+    file.load("people", _rows_of(head.relationships.people))
+    file.load("user_turns", _rows_of(head.user_turns))
+    file.load("plans", ({"plan_index": plan.plan_index} for plan in head.plans))
+    sub_plans = [sub_plan for plan in head.plans for sub_plan in plan.sub_plans]
+    file.load("sub_plans", (sub_plan.model_dump(mode="json", exclude={"bullets"}) for sub_plan in sub_plans))
+    file.load("bullets", (row for sub_plan in sub_plans for row in _bullet_rows(sub_plan)))
+    file.load("facts", (row for plan in head.plans for row in _rows_of(plan.facts, _place_of(plan))))
+    file.load("assertions", (row for plan in head.plans for row in _rows_of(plan.assertions, _place_of(plan))))
+
+
+def _conversation_row(head: ConversationHead) -> Row:
+    columns = {"conversation_id", "target_tokens", "tokenizer", "seed", "profile"}
+    return {**head.model_dump(mode="json", include=columns), "node_link": _json(head.relationships, "node_link")}
+
+
+def _place_of(plan: Plan) -> Row:
+    return {"plan_index": plan.plan_index}
+
+
+def _bullet_rows(sub_plan: SubPlan) -> Iterator[Row]:
+    place = {"plan_index": sub_plan.plan_index, "sub_plan_index": sub_plan.sub_plan_index}
+    return _rows_of(sub_plan.bullets, place)
+
+
+def _message_row(message_id: int, message: Message) -> Row:
+    if message.sent_at.tzinfo is not None:
+        raise ValueError(f"{message.message_key}: sent_at {message.sent_at} has a zone; local time is stored")
+    row = message.model_dump(mode="json", exclude={"parts"})
+    return {**row, "message_id": message_id, "parts": _json(message, "parts")}
+
+
+def _load_probes(file: Loader, probes: Iterable[Probe]) -> None:
+    # Kept whole: a conversation has some hundred candidates, and three tables are made of them.
+    kept = list(probes)
+    file.load("probes", (_probe_row(i, probe) for i, probe in enumerate(kept)))
+    file.check_unique("probes", "probe_id")
+    file.load("nuggets", (row for p in kept for row in _rows_of(p.rubric, {"probe_id": p.probe_id})))
+    file.load("evidence", (row for p in kept for row in _rows_of(p.evidence, {"probe_id": p.probe_id})))
+
+
+def _probe_row(ordinal: int, probe: Probe) -> Row:
+    row = probe.model_dump(mode="json", exclude={"rubric", "evidence", "details"})
+    return {**row, "ordinal": ordinal, "details": _json(probe, "details")}
+
+
+def _rows_of(records: Sequence[BaseModel], place: Row | None = None) -> Iterator[Row]:
+    """Yield the records' fields with their ordinal and the place of their parent."""
+    for i, record in enumerate(records):
+        yield {**(place or {}), "ordinal": i, **record.model_dump(mode="json")}
+
+
+def _json(record: BaseModel, field: str) -> str:
+    return json.dumps(record.model_dump(mode="json", include={field})[field], ensure_ascii=False, allow_nan=False)

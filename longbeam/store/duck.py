@@ -1,0 +1,192 @@
+"""How a DuckDB file of ours is written and read: whole, core DuckDB only, its errors in one line.
+
+Files are always attached to a database in memory, never opened by path: DuckDB keeps one instance per path
+and process, and would go on showing a file that has been replaced meanwhile.
+
+Rows go through newline-delimited JSON and `read_ndjson` (20,000 messages of 4 KB on two cores: 1.5 to 2 s with
+DuckDB 1.5.5 and 2.0.0; `VALUES` of many rows takes 6 s; unnested lists 1.3 s with 2.0.0, but 19 s with 1.5.5).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from longbeam.errors import StoreError
+from longbeam.store.files import describe_os_error, put_in_place, scratch_beside
+
+STORAGE_VERSION = "v1.5.0"
+"""Read by every DuckDB that longbeam supports; what 2.0 writes by default, 1.5 cannot open."""
+
+BLOCK_BYTES = 16_384
+"""The smallest there is: a short conversation takes 0.2 MB instead of 3; 20,000 messages 31 MB instead of 34."""
+
+_MIN_OBJECT_BYTES = 16 * 2**20
+_WRITTEN_AT_ONCE = 2**20
+
+_DAMAGE = (
+    duckdb.IOException,
+    duckdb.FatalException,
+    duckdb.InternalException,
+    duckdb.SerializationException,
+    duckdb.OutOfMemoryException,
+    duckdb.TransactionException,
+)
+"""What DuckDB says of the file, the disk or the memory; its other errors are bugs of ours."""
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of DuckDB file. Its tables need no migrations: the files are made again from the work log."""
+
+    name: str
+    """As error messages call it: `sealed conversation`."""
+    version: int
+    """Raised whenever a table changes."""
+    tables: tuple[str, ...]
+    """The statements that create them."""
+
+
+class Loader:
+    """Fills the tables of a file that is being written."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, scratch: Path) -> None:
+        self._connection = connection
+        self._rows = scratch / "rows.ndjson"
+
+    def load(self, table: str, rows: Iterable[Row]) -> int:
+        """Append rows, given by column name, to an own table; return how many there were.
+
+        Values are JSON: dates in ISO form, a `JSON` column as text. One row is in memory at a time.
+        """
+        count, longest = self._write(rows)
+        if count:
+            columns = ", ".join(f"'{name}': '{kind}'" for name, kind in self._columns(table))
+            self._connection.execute(
+                f"INSERT INTO {table} BY NAME SELECT * FROM read_ndjson(?, columns = {{{columns}}},"
+                f" maximum_object_size = {max(longest, _MIN_OBJECT_BYTES)}, hive_partitioning = false)",
+                [str(self._rows)],
+            )
+        return count
+
+    def check_unique(self, table: str, column: str) -> None:
+        """Raise ValueError if two rows have the same value in this column."""
+        twice = self._connection.execute(
+            f"SELECT {column} FROM {table} GROUP BY {column} HAVING count(*) > 1 ORDER BY {column} LIMIT 1"
+        ).fetchone()
+        if twice is not None:
+            raise ValueError(f"{table}: two rows have the {column} {twice[0]!r}")
+
+    def _write(self, rows: Iterable[Row]) -> tuple[int, int]:
+        count = longest = 0
+        with self._rows.open("wb", buffering=_WRITTEN_AT_ONCE) as file:
+            for row in rows:
+                line = json.dumps(row, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+                file.write(line)
+                count, longest = count + 1, max(longest, len(line))
+        return count, longest
+
+    def _columns(self, table: str) -> list[tuple[str, str]]:
+        described = self._connection.execute(f"DESCRIBE {table}").fetchall()
+        # JSON is read as text and checked on its way into the column: parsed and written anew, it would lose
+        # the digits of large numbers.
+        return [(name, "VARCHAR" if kind == "JSON" else kind) for name, kind, *_ in described]
+
+
+@contextmanager
+def replaced_file(path: Path, kind: Kind) -> Iterator[Loader]:
+    """Yield a loader for a new file that takes the place of `path` when the block ends without an error.
+
+    Raises StoreError if the disk or DuckDB refuses; then `path` is as it was.
+    """
+    with scratch_beside(path) as scratch, translated_errors(path):
+        written = scratch / "file.duckdb"
+        with connect(scratch / "spill") as connection:
+            _attach(connection, written, "file", f"STORAGE_VERSION '{STORAGE_VERSION}', BLOCK_SIZE {BLOCK_BYTES}")
+            connection.execute("USE file")
+            connection.execute("CREATE TABLE about (kind VARCHAR, version INTEGER)")
+            connection.execute("INSERT INTO about VALUES (?, ?)", [kind.name, kind.version])
+            for table in kind.tables:
+                connection.execute(table)
+            yield Loader(connection, scratch)
+            # Closing would do this too, but says nothing when the disk is full.
+            connection.execute("CHECKPOINT file")
+        put_in_place(written, path)
+
+
+def connect(spill: Path | None = None) -> duckdb.DuckDBPyConnection:
+    """Return a database in memory that loads no extension and sees no variables of Python.
+
+    What does not fit into memory goes to the folder `spill`; without one nothing is written to any disk.
+    """
+    return duckdb.connect(
+        config={
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "python_enable_replacements": "false",
+            "temp_directory": str(spill or ""),
+        }
+    )
+
+
+def attach_read_only(connection: duckdb.DuckDBPyConnection, path: Path, alias: str, kind: Kind) -> None:
+    """Attach a file of this kind under a name; StoreError if it is something else, damaged, or of another version."""
+    if not path.is_file():
+        raise StoreError(f"{path}: there is no {kind.name} here")
+    with translated_errors(path):
+        _attach(connection, path, alias, "READ_ONLY")
+        try:
+            found = connection.execute(f"SELECT kind, version FROM {alias}.about").fetchone()
+        except duckdb.CatalogException:
+            found = None
+    if found is None or found[0] != kind.name:
+        raise StoreError(f"{path}: is a DuckDB file, but no {kind.name}; name another path or move it away")
+    if found[1] != kind.version:
+        raise StoreError(
+            f"{path}: {kind.name} of version {found[1]}, this longbeam reads version {kind.version};"
+            " `longbeam resume` makes it again"
+        )
+
+
+@contextmanager
+def translated_errors(path: Path) -> Iterator[None]:
+    """Turn what DuckDB or the system says of the file or the disk into a StoreError of one line."""
+    try:
+        yield
+    except duckdb.Error as exc:
+        # A wrong checksum comes as the base class itself.
+        if type(exc) is duckdb.Error or isinstance(exc, _DAMAGE):
+            raise StoreError(f"{path}: {_reason_of(exc)}") from exc
+        raise
+    except OSError as exc:
+        raise StoreError(describe_os_error(path, exc)) from exc
+
+
+def select(columns: Sequence[str], table: str, tail: str = "") -> str:
+    """Return a SELECT statement with quoted columns: some are named like words of SQL."""
+    quoted = ", ".join(f'"{name}"' for name in columns)
+    return f"SELECT {quoted} FROM {table} {tail}"
+
+
+def _attach(connection: duckdb.DuckDBPyConnection, path: Path, alias: str, option: str) -> None:
+    if "?" in str(path.resolve()):
+        raise StoreError(f"{path}: DuckDB cannot use a path with a question mark; rename the folder")
+    quoted = str(path.resolve()).replace("'", "''")
+    connection.execute(f"ATTACH '{quoted}' AS {alias} (TYPE duckdb, {option})")
+
+
+def _reason_of(exc: duckdb.Error) -> str:
+    said = str(exc).split("\n", 1)[0]
+    if "No space left" in said or "File too large" in said or "quota" in said.casefold():
+        return f"the disk is full ({said}); free some space and run the command again"
+    if "not a valid DuckDB database" in said:
+        return "is not a DuckDB file, or its first page is damaged; `longbeam resume` makes it again"
+    return f"DuckDB says {said}; if the file is damaged, delete it: `longbeam resume` makes it again"

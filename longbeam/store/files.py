@@ -1,0 +1,109 @@
+"""Files that appear whole or not at all: written under a hidden name, synced, renamed into place.
+
+A killed process leaves at most a hidden leftover beside the target; the next writer of the same target
+removes it.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import itertools
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from longbeam.errors import StoreError
+
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""What the system says when there is no room: no space, quota used up, file larger than allowed."""
+
+_ORDINALS = itertools.count()
+"""Tells apart the scratch folders that threads of this process have beside one file."""
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Replace `path` by `content` (text as UTF-8, line ends as they are) in one step, durably.
+
+    Raises StoreError if the file system refuses or is full; then `path` is as it was.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    with scratch_beside(path) as scratch:
+        written = scratch / "content"
+        try:
+            written.write_bytes(data)
+        except OSError as exc:
+            raise StoreError(describe_os_error(path, exc)) from exc
+        put_in_place(written, path)
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 (hex) of a file's bytes, read in pieces; StoreError if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as exc:
+        raise StoreError(describe_os_error(path, exc, "read")) from exc
+
+
+@contextmanager
+def scratch_beside(path: Path) -> Iterator[Path]:
+    """Yield an empty hidden folder on the file system of `path`; it is gone afterwards, whatever happens."""
+    scratch = path.parent / f".{path.name}.partial-{os.getpid()}-{next(_ORDINALS)}"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_leftovers(path)
+        scratch.mkdir()
+    except OSError as exc:
+        raise StoreError(describe_os_error(path, exc)) from exc
+    try:
+        yield scratch
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def put_in_place(written: Path, path: Path) -> None:
+    """Rename `written` to `path` so that a power cut leaves the old file or the new one."""
+    try:
+        _sync(written, os.O_RDWR)
+        written.replace(path)
+        _sync(path.parent, os.O_RDONLY)
+    except OSError as exc:
+        raise StoreError(describe_os_error(path, exc)) from exc
+
+
+def describe_os_error(path: Path, exc: OSError, act: str = "write") -> str:
+    """Return one line: which file, what the system said, what to do."""
+    if exc.errno in FULL:
+        return f"{path}: the disk is full ({exc.strerror}); free some space and run the command again"
+    return f"{path}: cannot {act} the file: {exc.strerror or exc}"
+
+
+def _sync(path: Path, flags: int) -> None:
+    descriptor = os.open(path, flags)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Remove what killed writers of `path` left behind; scratch folders of living processes stay."""
+    start = f".{path.name}.partial-"
+    for leftover in path.parent.iterdir():
+        if leftover.name.startswith(start):
+            pid = leftover.name.removeprefix(start).split("-")[0]
+            if pid.isdecimal() and not _is_alive(int(pid)):
+                shutil.rmtree(leftover, ignore_errors=True)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # somebody else's process
+        return True
+    return True

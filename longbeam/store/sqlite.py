@@ -1,0 +1,170 @@
+"""How a SQLite file of ours is opened: recognised, migrated, in WAL mode, its errors in one line.
+
+A file is ours when its `application_id` is the format's; `user_version` counts the migrations it has had.
+Both are set in the transaction of the migration, so a killed process leaves the old version or the new one.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from longbeam.errors import StoreError
+from longbeam.store.files import describe_os_error
+
+BUSY_TIMEOUT_S = 5.0
+"""One writer and WAL: nobody waits for long but while the log is folded into the file."""
+
+_PRIMARY_CODE = 0xFF
+"""SQLite's extended result codes carry the primary one in their low byte."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """A kind of SQLite file."""
+
+    name: str
+    """As error messages call it: `work log`."""
+    application_id: int
+    migrations: tuple[tuple[str, ...], ...]
+    """Statements of each migration; once released they never change, another is appended."""
+
+    @property
+    def version(self) -> int:
+        """The `user_version` of a file that has had every migration."""
+        return len(self.migrations)
+
+
+def open_for_writing(path: Path, fmt: Format) -> sqlite3.Connection:
+    """Return a connection that commits when told to; the file is created or migrated where needed.
+
+    Raises StoreError if the file is something else, damaged, or newer than this version of longbeam.
+    """
+    with translated_errors(path):
+        db = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+        try:
+            _is_ours(db, path, fmt)  # raises if it is something else; an empty file will be ours
+            version = _checked_version(db, path, fmt)
+            if db.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
+                raise StoreError(f"{path}: this file system cannot hold a {fmt.name}; use a local disk")
+            db.execute("PRAGMA synchronous = NORMAL")
+            db.execute("PRAGMA foreign_keys = ON")
+            for number in range(version, fmt.version):
+                _migrate(db, fmt, number)
+        except BaseException:
+            db.close()
+            raise
+    return db
+
+
+def open_for_reading(path: Path, fmt: Format) -> sqlite3.Connection:
+    """Return a connection that cannot write and never keeps a writer waiting.
+
+    Raises StoreError if there is no such file, or it is not of this format and version.
+    """
+    if not path.is_file():
+        raise StoreError(f"{path}: there is no {fmt.name} here")
+    with translated_errors(path):
+        db = sqlite3.connect(
+            path.resolve().as_uri() + "?mode=ro",
+            uri=True,
+            timeout=BUSY_TIMEOUT_S,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        try:
+            if not _is_ours(db, path, fmt):
+                raise StoreError(f"{path}: this {fmt.name} is empty; start the run again to fill it")
+            if _checked_version(db, path, fmt) < fmt.version:
+                raise StoreError(
+                    f"{path}: an older longbeam wrote this {fmt.name}; `longbeam resume` brings it up to date"
+                )
+        except BaseException:
+            db.close()
+            raise
+    return db
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """Commit what the block writes, all or nothing."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:  # a full disk may have ended it already
+            db.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def translated_errors(path: Path) -> Iterator[None]:
+    """Turn what SQLite says of the file or the disk into a StoreError of one line.
+
+    Broken constraints and wrong statements are bugs and keep their traceback.
+    """
+    try:
+        yield
+    except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
+        raise
+    except sqlite3.DatabaseError as exc:
+        if _code_of(exc) == sqlite3.SQLITE_ERROR:
+            raise
+        raise StoreError(f"{path}: {_reason_of(exc)}") from exc
+    except OSError as exc:
+        raise StoreError(describe_os_error(path, exc)) from exc
+
+
+def _code_of(exc: sqlite3.DatabaseError) -> int:
+    """Return SQLite's primary result code; 0 where the module itself raised the error."""
+    return int(getattr(exc, "sqlite_errorcode", 0)) & _PRIMARY_CODE
+
+
+def _reason_of(exc: sqlite3.DatabaseError) -> str:
+    match _code_of(exc):
+        case sqlite3.SQLITE_FULL:
+            return "the disk is full; free some space and run `longbeam resume`: what was recorded so far is kept"
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return "another process keeps it locked; close it and run the command again"
+        case sqlite3.SQLITE_NOTADB:
+            return "is not a SQLite file, or its first page is damaged; put back a copy, or move it away to start over"
+        case sqlite3.SQLITE_CORRUPT:
+            return f"is damaged ({exc}); put back a copy, or move it away to start over"
+        case sqlite3.SQLITE_READONLY:
+            return f"cannot be written here ({exc}); it was opened for reading, or its folder is write-protected"
+        case sqlite3.SQLITE_CANTOPEN:
+            return "cannot be opened; see that it is a file and that it and its folder may be read and written"
+        case _:
+            return f"SQLite says {exc}; see that the disk is healthy and not full, then run the command again"
+
+
+def _is_ours(db: sqlite3.Connection, path: Path, fmt: Format) -> bool:
+    """Return whether the file is of this format; False if it is empty, StoreError if it is something else."""
+    found = db.execute("PRAGMA application_id").fetchone()[0]
+    if found == fmt.application_id:
+        return True
+    if found == 0 and db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+        return False
+    raise StoreError(f"{path}: is a SQLite file, but no longbeam {fmt.name}; name another path or move it away")
+
+
+def _checked_version(db: sqlite3.Connection, path: Path, fmt: Format) -> int:
+    version = int(db.execute("PRAGMA user_version").fetchone()[0])
+    if not 0 <= version <= fmt.version:
+        raise StoreError(
+            f"{path}: {fmt.name} of version {version}, this longbeam knows up to {fmt.version}; upgrade longbeam"
+        )
+    return version
+
+
+def _migrate(db: sqlite3.Connection, fmt: Format, number: int) -> None:
+    with transaction(db):
+        for statement in fmt.migrations[number]:
+            db.execute(statement)
+        if number == 0:
+            db.execute(f"PRAGMA application_id = {fmt.application_id}")
+        db.execute(f"PRAGMA user_version = {number + 1}")

@@ -1,0 +1,405 @@
+"""The work log of one conversation: the journal of model calls, and the units with their records.
+
+Every method that writes is one transaction and has reached the operating system when it returns: a SIGKILL
+afterwards loses nothing. `synchronous = NORMAL` means that a power cut may lose the last transactions, never
+part of one; `FULL` runs at a quarter of the rate, and what a power cut loses can be asked for again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+import threading
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from pydantic import ValidationError
+
+from longbeam.errors import StoreError
+from longbeam.schemas.base import Record
+from longbeam.schemas.calls import ChatMessage, ModelReply
+from longbeam.store.files import describe_os_error
+from longbeam.store.lease import Lease
+from longbeam.store.sqlite import open_for_reading, open_for_writing, transaction, translated_errors
+from longbeam.store.texts import HASH_BYTES, TextWriter, hash_of
+from longbeam.store.worklog_schema import WORK_LOG
+
+R = TypeVar("R", bound=Record)
+
+_ROWS_AT_A_TIME = 1000
+
+
+class UnitStatus(StrEnum):
+    """A unit is done or has failed; one that is neither is not in the work log."""
+
+    DONE = "done"
+    FAILED = "failed"
+
+
+class Unit(Record):
+    """A done-mark, or a failure."""
+
+    stage: str
+    unit_key: str
+    status: UnitStatus
+    fingerprint: str
+    """Of all that the unit depended on; a done-mark counts only while it is equal."""
+    generation: int
+    """Of a done unit: the one it was made with. Of a failed one: the one to try next."""
+    error_kind: str = ""
+    error: str = ""
+    attempts: int = 0
+    """Of the failure; 0 when done."""
+
+
+class CallTotals(Record):
+    """What the replies of one stage, role and model add up to."""
+
+    stage: str
+    role: str
+    model: str
+    calls: int
+    prompt_tokens: int
+    cached_tokens: int
+    output_tokens: int
+
+
+_UNIT_COLUMNS = ", ".join(Unit.model_fields)
+
+
+class WorkLog:
+    """One SQLite file. One process writes it, under a lease; many may read meanwhile. Safe to share by threads."""
+
+    def __init__(self, path: Path, db: sqlite3.Connection, lease: Lease | None) -> None:
+        """Use `open` or `open_read_only`."""
+        self.path = path
+        self._db = db
+        self._lease = lease
+        self._texts = TextWriter(db)
+        self._lock = threading.RLock()
+
+    @classmethod
+    def open(cls, path: Path) -> WorkLog:
+        """Return the work log at `path` for writing, created where there is none.
+
+        Raises StoreError if another process is writing it, or if it is no work log, damaged or too new.
+        """
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as exc:
+            raise StoreError(describe_os_error(path, exc)) from exc
+        lease = Lease(path)
+        try:
+            return cls(path, open_for_writing(path, WORK_LOG), lease)
+        except BaseException:
+            lease.release()
+            raise
+
+    @classmethod
+    def open_read_only(cls, path: Path) -> WorkLog:
+        """Return the work log at `path` for reading, also while a run writes it; StoreError if there is none."""
+        return cls(path, open_for_reading(path, WORK_LOG), None)
+
+    def close(self) -> None:
+        """Fold the write-ahead log into the file and give the lease back; closing twice is no error."""
+        with self._lock:
+            try:
+                with translated_errors(self.path):
+                    self._db.close()
+            finally:
+                if self._lease is not None:
+                    self._lease.release()
+                    self._lease = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # --- the journal ------------------------------------------------------------------------------------------
+
+    def reply_of(self, key: str) -> ModelReply | None:
+        """Return the recorded reply of the call with this key, or None."""
+        row = self._one(
+            "SELECT content, finish_reason, reply_model, prompt_tokens, cached_tokens, output_tokens"
+            " FROM replies JOIN texts ON sha256 = reply WHERE key = ?",
+            key,
+        )
+        return None if row is None else ModelReply.model_validate(dict(zip(_REPLY_FIELDS, row, strict=True)))
+
+    def max_tokens_of(self, key: str) -> int | None:
+        """Return the limit under which the call's recorded reply was written; None if none was named.
+
+        Raises KeyError if no reply is recorded.
+        """
+        row = self._one("SELECT max_tokens FROM replies WHERE key = ?", key)
+        if row is None:
+            raise KeyError(key)
+        return None if row[0] is None else int(row[0])
+
+    def record_reply(
+        self,
+        *,
+        key: str,
+        unit_key: str,
+        stage: str,
+        role: str,
+        prompt_id: str,
+        prompt_version: int,
+        model: str,
+        generation: int,
+        request: Sequence[ChatMessage],
+        reply: ModelReply,
+        max_tokens: int | None = None,
+    ) -> None:
+        """Record a reply with its request; it is durable when this returns.
+
+        A second reply to the same key replaces the first: it was asked for because the first was cut short.
+        """
+        said = [*((m.role, m.content) for m in request), ("assistant", reply.text)]
+        asked = (key, unit_key, stage, role, prompt_id, prompt_version, model, generation, max_tokens)
+        counted = (reply.finish_reason, reply.model, reply.prompt_tokens, reply.cached_tokens, reply.output_tokens)
+        with self._lock:
+            with self._writing() as db:
+                hashes = self._texts.put(said)
+                db.execute(_RECORD_REPLY, (*asked, b"".join(hashes[:-1]), hashes[-1], *counted))
+            # Only now: what was rolled back is not in the file.
+            self._texts.remember(said, hashes)
+
+    def request_of(self, key: str) -> tuple[ChatMessage, ...]:
+        """Return the messages that the recorded reply answers; KeyError if no reply is recorded."""
+        row = self._one("SELECT request FROM replies WHERE key = ?", key)
+        if row is None:
+            raise KeyError(key)
+        return tuple(self._message(digest) for digest in _hashes_in(row[0]))
+
+    def reply_keys(self) -> Iterator[str]:
+        """Yield the keys of all recorded replies, in the order of their arrival."""
+        for _, key in self._paged("SELECT reply_id, key FROM replies WHERE reply_id > ? ORDER BY reply_id"):
+            yield key
+
+    def call_totals(self) -> list[CallTotals]:
+        """Return calls and tokens by stage, role and model, in this order."""
+        rows = self._all(
+            "SELECT stage, role, model, count(*), sum(prompt_tokens), sum(cached_tokens), sum(output_tokens)"
+            " FROM replies GROUP BY stage, role, model ORDER BY stage, role, model"
+        )
+        return [CallTotals.model_validate(dict(zip(CallTotals.model_fields, row, strict=True))) for row in rows]
+
+    def verify(self) -> list[str]:
+        """Return what is wrong with the file, one line each: damaged pages, texts that are not what their hash says."""
+        faults = []
+        try:
+            for fault in self._faults():
+                faults.append(fault)
+        except StoreError as exc:  # a page so damaged that the search ends there
+            faults.append(str(exc))
+        return faults
+
+    def _faults(self) -> Iterator[str]:
+        yield from (row[0] for row in self._all("PRAGMA quick_check") if row[0] != "ok")
+        stored = set()
+        query = "SELECT text_id, sha256, role, content FROM texts WHERE text_id > ? ORDER BY text_id"
+        for text_id, digest, role, content in self._paged(query):
+            stored.add(digest)
+            if hash_of(role, content) != digest:
+                yield f"text {text_id} is not what its hash says"
+        query = "SELECT reply_id, key, request, reply FROM replies WHERE reply_id > ? ORDER BY reply_id"
+        for _, key, request, reply in self._paged(query):
+            if missing := {*_hashes_in(request), reply} - stored:
+                yield f"reply {key}: {len(missing)} of its texts are missing"
+
+    # --- units and their records --------------------------------------------------------------------------------
+
+    def unit(self, stage: str, unit_key: str) -> Unit | None:
+        """Return the unit's done-mark or failure; None if it has neither."""
+        row = self._one(f"SELECT {_UNIT_COLUMNS} FROM units WHERE stage = ? AND unit_key = ?", stage, unit_key)
+        return None if row is None else _unit_from(row)
+
+    def generation(self, stage: str, unit_key: str) -> int:
+        """Return the generation to make the unit with: 0, and one more for each failure at content."""
+        row = self._one("SELECT generation FROM units WHERE stage = ? AND unit_key = ?", stage, unit_key)
+        return 0 if row is None else int(row[0])
+
+    def finish_unit(self, stage: str, unit_key: str, *, fingerprint: str, records: Sequence[Record]) -> None:
+        """Mark the unit done, with these records in place of those it had; its generation stays."""
+        rows = [(i, type(r).__name__, r.model_dump_json()) for i, r in enumerate(records)]
+        with self._writing() as db:
+            (unit_id,) = db.execute(_FINISH_UNIT, (stage, unit_key, fingerprint)).fetchone()
+            db.execute("DELETE FROM records WHERE unit_id = ?", (unit_id,))
+            db.executemany(
+                "INSERT INTO records (unit_id, ordinal, record_type, json) VALUES (?, ?, ?, ?)",
+                ((unit_id, *row) for row in rows),
+            )
+
+    def fail_unit(
+        self,
+        stage: str,
+        unit_key: str,
+        *,
+        fingerprint: str,
+        error_kind: str,
+        error: str,
+        attempts: int,
+        opens_generation: bool = True,
+    ) -> None:
+        """Keep the failure; records of the unit from before go, because they are not what was asked for.
+
+        The next attempt gets a new generation, so that a bad reply is not replayed for ever. Say
+        `opens_generation=False` when not the content failed but the way to it (429, 5xx, a time-out): then the
+        replies that did arrive are replayed. `repair` calls this for a done unit that a check refused.
+        """
+        with self._writing() as db:
+            (unit_id,) = db.execute(
+                _FAIL_UNIT,
+                (stage, unit_key, fingerprint, int(opens_generation), error_kind, _storable(error), attempts),
+            ).fetchone()
+            db.execute("DELETE FROM records WHERE unit_id = ?", (unit_id,))
+
+    def records(self, stage: str, record_type: type[R], unit_keys: Sequence[str] | None = None) -> Iterator[R]:
+        """Yield the records of exactly this class that the stage's done units made, one unit in memory at a time.
+
+        Units come in the order of `unit_keys`; without them all units, `p0.s2` before `p0.s10`. Never in the
+        order in which they were finished. A unit that is not done has no records.
+        """
+        keys = self._unit_keys(stage) if unit_keys is None else unit_keys
+        for unit_key in keys:
+            rows = self._all(
+                "SELECT json FROM records JOIN units USING (unit_id)"
+                " WHERE stage = ? AND unit_key = ? AND record_type = ? ORDER BY ordinal",
+                stage,
+                unit_key,
+                record_type.__name__,
+            )
+            for (text,) in rows:
+                yield self._parsed(record_type, text, f"{stage} {unit_key}")
+
+    def remove_units(self, stage: str, keep: Collection[str]) -> int:
+        """Remove the stage's units that are not in `keep`, with their records; return how many there were."""
+        kept = frozenset(keep)
+        with self._writing() as db:
+            unwanted = [(stage, key) for key in self._unit_keys(stage) if key not in kept]
+            db.executemany("DELETE FROM units WHERE stage = ? AND unit_key = ?", unwanted)
+        return len(unwanted)
+
+    def unit_counts(self) -> dict[str, dict[str, int]]:
+        """Return how many units of each stage are done and how many failed."""
+        counts: dict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys(UnitStatus, 0))
+        for stage, status, count in self._all(
+            "SELECT stage, status, count(*) FROM units GROUP BY stage, status ORDER BY stage"
+        ):
+            counts[stage][UnitStatus(status)] = count
+        return dict(counts)
+
+    def failures(self) -> list[Unit]:
+        """Return the failed units by stage, `p0.s2` before `p0.s10`."""
+        rows = self._all(f"SELECT {_UNIT_COLUMNS} FROM units WHERE status = 'failed'")
+        return sorted(map(_unit_from, rows), key=lambda u: (u.stage, natural_order(u.unit_key)))
+
+    # --- facts about the conversation ----------------------------------------------------------------------------
+
+    def meta_get(self, name: str) -> Any | None:
+        """Return the value set under this name; None if there is none."""
+        row = self._one("SELECT json FROM meta WHERE name = ?", name)
+        return None if row is None else json.loads(row[0])
+
+    def meta_set(self, name: str, value: Any) -> None:
+        """Set a JSON value under this name."""
+        text = json.dumps(value, sort_keys=True, allow_nan=False)
+        with self._writing() as db:
+            db.execute("INSERT OR REPLACE INTO meta (name, json) VALUES (?, ?)", (name, text))
+
+    # --- how statements are run ----------------------------------------------------------------------------------
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, translated_errors(self.path), transaction(self._db):
+            yield self._db
+
+    def _one(self, statement: str, *values: object) -> tuple[Any, ...] | None:
+        with self._lock, translated_errors(self.path):
+            row: tuple[Any, ...] | None = self._db.execute(statement, values).fetchone()
+            return row
+
+    def _all(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        with self._lock, translated_errors(self.path):
+            return self._db.execute(statement, values).fetchall()
+
+    def _paged(self, statement: str) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a statement whose one parameter is the id after which it begins, its first column."""
+        # A cursor left open between two rows would keep the write-ahead log from being folded in.
+        last = 0
+        while rows := self._all(f"{statement} LIMIT {_ROWS_AT_A_TIME}", last):
+            yield from rows
+            last = rows[-1][0]
+
+    def _unit_keys(self, stage: str) -> list[str]:
+        rows = self._all("SELECT unit_key FROM units WHERE stage = ?", stage)
+        return sorted((key for (key,) in rows), key=natural_order)
+
+    def _message(self, digest: bytes) -> ChatMessage:
+        row = self._one("SELECT role, content FROM texts WHERE sha256 = ?", digest)
+        if row is None:
+            raise StoreError(f"{self.path}: a message of a request is missing; the file is damaged, put back a copy")
+        return ChatMessage(role=row[0], content=row[1])
+
+    def _parsed(self, record_type: type[R], text: str, where: str) -> R:
+        try:
+            return record_type.model_validate_json(text)
+        except ValidationError as exc:
+            raise StoreError(
+                f"{self.path}: {where} holds a {record_type.__name__} of another version of longbeam; "
+                "use that version, or generate the benchmark again"
+            ) from exc
+
+
+_REPLY_FIELDS = ("text", "finish_reason", "model", "prompt_tokens", "cached_tokens", "output_tokens")
+
+_RECORD_REPLY = """
+INSERT OR REPLACE INTO replies (key, unit_key, stage, role, prompt_id, prompt_version, model, generation, max_tokens,
+                                request, reply, finish_reason, reply_model, prompt_tokens, cached_tokens, output_tokens)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+
+_FINISH_UNIT = """
+INSERT INTO units (stage, unit_key, status, fingerprint, generation, error_kind, error, attempts)
+VALUES (?, ?, 'done', ?, 0, '', '', 0)
+ON CONFLICT (stage, unit_key) DO UPDATE
+SET status = 'done', fingerprint = excluded.fingerprint, error_kind = '', error = '', attempts = 0
+RETURNING unit_id"""
+
+_FAIL_UNIT = """
+INSERT INTO units (stage, unit_key, status, fingerprint, generation, error_kind, error, attempts)
+VALUES (?, ?, 'failed', ?, ?, ?, ?, ?)
+ON CONFLICT (stage, unit_key) DO UPDATE
+SET status = 'failed', fingerprint = excluded.fingerprint, generation = generation + excluded.generation,
+    error_kind = excluded.error_kind, error = excluded.error, attempts = excluded.attempts
+RETURNING unit_id"""
+
+
+def natural_order(key: str) -> tuple[list[str | int], str]:
+    """Return a sort key that puts `p0.s2` before `p0.s10`."""
+    parts = re.split(r"([0-9]+)", key)
+    # Text and numbers alternate, text first, so two keys never compare one with the other.
+    return [int(part) if i % 2 else part for i, part in enumerate(parts)], key
+
+
+def _unit_from(row: tuple[Any, ...]) -> Unit:
+    return Unit.model_validate(dict(zip(Unit.model_fields, row, strict=True)))
+
+
+def _hashes_in(request: bytes) -> list[bytes]:
+    return [request[i : i + HASH_BYTES] for i in range(0, len(request), HASH_BYTES)]
+
+
+def _storable(text: str) -> str:
+    # Error texts may quote undecodable bytes; not being able to store the failure would hide it.
+    return text.encode("utf-8", "replace").decode()

@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from longbeam.schemas.calls import ChatMessage, ModelReply
+from longbeam.store import texts
+from longbeam.store.worklog import CallTotals, WorkLog
+from tests.store.strategies import TEXT, records_of
+
+
+def chat(*contents: str) -> list[ChatMessage]:
+    return [ChatMessage(role="user" if i % 2 else "system", content=c) for i, c in enumerate(contents)]
+
+
+def record(log: WorkLog, key: str, reply: ModelReply, request: list[ChatMessage] | None = None, **changes: Any) -> None:
+    of_call: dict[str, Any] = {
+        "unit_key": "c000/dialogue/p0.s0/t0.n1",
+        "stage": "dialogue",
+        "role": "assistant",
+        "prompt_id": "assistant_reply",
+        "prompt_version": 3,
+        "model": "offline",
+        "generation": 0,
+    }
+    log.record_reply(key=key, request=request or chat("be kind", "hello"), reply=reply, **{**of_call, **changes})
+
+
+def reply(text: str, prompt: int = 10, cached: int = 4, output: int = 2) -> ModelReply:
+    return ModelReply(text=text, model="m-2026", prompt_tokens=prompt, cached_tokens=cached, output_tokens=output)
+
+
+def count(log: WorkLog, table: str) -> int:
+    return int(log._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
+
+def test_a_recorded_reply_comes_back_whole(tmp_path: Path) -> None:
+    with WorkLog.open(tmp_path / "c000.sqlite") as log:
+        record(log, "k1", reply("Hi."))
+
+        assert log.reply_of("k1") == reply("Hi.")
+        assert log.reply_of("k2") is None
+        assert log.request_of("k1") == tuple(chat("be kind", "hello"))
+        with pytest.raises(KeyError):
+            log.request_of("k2")
+
+
+@given(requests=st.lists(st.lists(records_of(ModelReply), max_size=3), max_size=4), data=st.data())
+@settings(max_examples=40, deadline=None)
+def test_requests_and_replies_survive_reopening(
+    tmp_path_factory: pytest.TempPathFactory, requests: list[list[ModelReply]], data: st.DataObject
+) -> None:
+    path = tmp_path_factory.mktemp("log") / "c000.sqlite"
+    calls = {}
+    with WorkLog.open(path) as log:
+        for i, replies in enumerate(requests):
+            for j, said in enumerate(replies):
+                calls[f"k{i}.{j}"] = chat(*data.draw(st.lists(TEXT, max_size=4))), said
+                record(log, f"k{i}.{j}", said, calls[f"k{i}.{j}"][0] or chat("x"))
+
+    with WorkLog.open_read_only(path) as log:
+        assert {k: (list(log.request_of(k)), log.reply_of(k)) for k in log.reply_keys()} == {
+            k: (asked or chat("x"), said) for k, (asked, said) in calls.items()
+        }
+        assert log.verify() == []
+
+
+def test_each_text_is_stored_once(tmp_path: Path) -> None:
+    with WorkLog.open(tmp_path / "c000.sqlite") as log:
+        record(log, "k1", reply("Hi."), chat("be kind", "hello"))
+        said = ChatMessage(role="assistant", content="Hi.")
+        record(log, "k2", reply("Well?"), [*chat("be kind", "hello"), said])
+
+    with WorkLog.open(tmp_path / "c000.sqlite") as log:  # and by a process that remembers nothing
+        record(log, "k3", reply("Hi."), chat("be kind", "hello"))
+
+        # be kind, hello, Hi., Well?
+        assert (count(log, "texts"), count(log, "replies")) == (4, 3)
+
+
+def test_a_copied_message_is_not_taken_for_its_original(tmp_path: Path) -> None:
+    original = ChatMessage(role="user", content="900 euros")
+    assert original.digest
+    copied = original.model_copy(update={"content": "1,200 euros"})  # carries the digest of the original
+
+    with WorkLog.open(tmp_path / "c000.sqlite") as log:
+        record(log, "k1", reply("a"), [original])
+        record(log, "k2", reply("b"), [copied])
+
+        assert log.request_of("k2") == (copied,)
+        assert log.verify() == []
+
+
+def test_forgotten_texts_are_still_stored_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(texts, "MAX_CHARACTERS", 20)
+    with WorkLog.open(tmp_path / "c000.sqlite") as log:
+        for i in range(30):
+            record(log, f"k{i}", reply(f"answer {i}"), chat("be kind", f"question {i}"))
+
+        # be kind, 30 questions, 30 answers
+        assert count(log, "texts") == 61
+        assert sum(len(content) for _, content in log._texts._known) <= 20
+        assert log.verify() == []
+
+
+def test_a_second_reply_to_a_key_replaces_the_first(tmp_path: Path) -> None:
+    with WorkLog.open(tmp_path / "c000.sqlite") as log:
+        record(log, "k1", reply("Cut o"), max_tokens=5)
+        record(log, "k1", reply("Cut off no more."), max_tokens=50)
+
+        assert log.reply_of("k1") == reply("Cut off no more.")
+        assert log.max_tokens_of("k1") == 50
+        assert list(log.reply_keys()) == ["k1"]
+
+
+def test_call_totals_are_by_stage_role_and_model(tmp_path: Path) -> None:
+    with WorkLog.open(tmp_path / "c000.sqlite") as log:
+        record(log, "k1", reply("a", 10, 4, 2))
+        record(log, "k2", reply("b", 30, 6, 5))
+        record(log, "k3", reply("c", 7, 0, 1), role="detector")
+        record(log, "k4", reply("d", 1, 0, 1), stage="plans", role="planner")
+
+        totals = [tuple(t.model_dump().values()) for t in log.call_totals()]
+        assert list(CallTotals.model_fields)[3:] == ["calls", "prompt_tokens", "cached_tokens", "output_tokens"]
+        assert totals == [
+            ("dialogue", "assistant", "offline", 2, 40, 10, 7),  # 10 + 30, 4 + 6, 2 + 5
+            ("dialogue", "detector", "offline", 1, 7, 0, 1),
+            ("plans", "planner", "offline", 1, 1, 0, 1),
+        ]
+
+
+def test_more_keys_than_a_page_come_in_order_of_arrival(tmp_path: Path) -> None:
+    with WorkLog.open(tmp_path / "c000.sqlite") as log:
+        for i in range(2_100):
+            record(log, f"k{i}", reply("same"))
+
+        assert list(log.reply_keys()) == [f"k{i}" for i in range(2_100)]
+
+
+def test_verify_finds_a_changed_text_and_a_missing_one(tmp_path: Path) -> None:
+    with WorkLog.open(tmp_path / "c000.sqlite") as log:
+        record(log, "k1", reply("Hi."))
+        record(log, "k2", reply("Well?"))
+        log._db.execute("UPDATE texts SET content = 'hullo' WHERE content = 'hello'")
+        log._db.execute("DELETE FROM texts WHERE content = 'Well?'")
+
+        assert log.verify() == ["text 2 is not what its hash says", "reply k2: 1 of its texts are missing"]
+
+
+def test_threads_may_share_a_work_log(tmp_path: Path) -> None:
+    with WorkLog.open(tmp_path / "c000.sqlite") as log:
+
+        def write(thread: int) -> None:
+            for i in range(50):
+                record(log, f"k{thread}.{i}", reply(f"{i}"), chat("be kind", f"{i}"))
+
+        threads = [threading.Thread(target=write, args=(n,)) for n in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        # be kind, and 0 to 49 once as question and once as answer
+        assert (count(log, "replies"), count(log, "texts")) == (200, 101)
+        assert log.verify() == []
