@@ -27,7 +27,7 @@ from longbeam.flows.server_child import GRACE_S
 START_TIMEOUT_S = 180.0
 """The first start creates Prefect's database: 14 s on two cores, several times that on a busy machine."""
 POLL_S = 0.05
-INSTEAD = "`--runner inline` does the same work without Prefect"
+INSTEAD = "`--runner inline`, which does the same work without Prefect"
 
 
 def server_settings(home: Path, port: int) -> dict[str, str]:
@@ -47,6 +47,8 @@ def server_settings(home: Path, port: int) -> dict[str, str]:
         "PREFECT_LOGGING_LEVEL": "CRITICAL",
         "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
         "PREFECT_RESULTS_PERSIST_BY_DEFAULT": "false",
+        # A server that has died is noticed in one minute, not three.
+        "PREFECT_CLIENT_MAX_RETRIES": "2",
         # The recorder's own batch sizes drop task runs when the server stops (reference/stack.md, section 2).
         "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "200",
         "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "200",
@@ -81,6 +83,14 @@ async def prefect_server(home: Path) -> AsyncIterator[str]:
     try:
         with _environment(settings):
             yield settings["PREFECT_API_URL"]
+    except Exception as exc:
+        if child.poll() is None:
+            raise
+        # What Prefect's client says of a server that is gone is long, and no fault of the run.
+        raise LongbeamError(
+            f"the Prefect server ended with code {child.returncode} during the run: {_last_line(log)}; nothing "
+            f"is lost: go on with `longbeam resume`, or with {INSTEAD}"
+        ) from exc
     finally:
         # Shielded: Ctrl-C pressed twice must not leave the child to its watch.
         await asyncio.shield(_stop(child))
@@ -91,7 +101,7 @@ def _make_home(home: Path) -> Path:
     try:
         home.mkdir(parents=True, exist_ok=True)
     except OSError as exc:
-        raise StoreError(f"{home}: cannot make Prefect's home: {exc.strerror}; {INSTEAD}") from exc
+        raise StoreError(f"{home}: cannot make Prefect's home: {exc.strerror}; there is {INSTEAD}") from exc
     return home.resolve()
 
 
@@ -115,11 +125,11 @@ async def _wait_until_ready(child: subprocess.Popen[bytes], port: int, log: Path
         if child.poll() is not None:
             raise LongbeamError(
                 f"the Prefect server ended with code {child.returncode} while starting: {_last_line(log)} "
-                f"(all of it: {log}); {INSTEAD}"
+                f"(all of it: {log}); there is {INSTEAD}"
             )
         if time.monotonic() > deadline:
             raise LongbeamError(
-                f"the Prefect server was not ready after {START_TIMEOUT_S:.0f} s (its output: {log}); {INSTEAD}"
+                f"the Prefect server was not ready after {START_TIMEOUT_S:.0f} s (see {log}); there is {INSTEAD}"
             )
         await asyncio.sleep(POLL_S)
 
