@@ -51,7 +51,7 @@ def test_a_recorded_reply_comes_back_whole(tmp_path: Path) -> None:
 
 
 @given(requests=st.lists(st.lists(records_of(ModelReply), max_size=3), max_size=4), data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, derandomize=True)
 def test_requests_and_replies_survive_reopening(
     tmp_path_factory: pytest.TempPathFactory, requests: list[list[ModelReply]], data: st.DataObject
 ) -> None:

@@ -200,7 +200,7 @@ def test_meta_values_come_back(log: WorkLog) -> None:
     messages=st.lists(records_of(Message), max_size=4),
     probes=st.lists(records_of(Probe), max_size=2),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, derandomize=True)
 def test_records_come_back_equal(
     tmp_path_factory: pytest.TempPathFactory, messages: list[Message], probes: list[Probe]
 ) -> None:
