@@ -56,6 +56,9 @@ SUMMARY_TOKENS = 600
 MIN_REPLY, MAX_REPLY = 90, 1_150
 """Reply lengths asked for; BEAM's replies are 800 to 1,050 tokens on average."""
 TYPICAL_EXCHANGE = 900
+CATCH_UP = 1_200
+"""Tokens by which a dialogue may lag behind its share before turns are put in between."""
+MORE_AT_ONCE = 8
 EXCHANGES_PER_TURN = 1.3
 """Exchanges a turn takes on average, with answers and follow-ups (BEAM at 128K: 143 messages, 106 turns)."""
 
@@ -81,6 +84,7 @@ async def talk(asker: Asker, tokenizer: Tokenizer, material: SubPlanMaterial) ->
         turn = queue.pop(0)
         if turn.is_required or not talk_.must_save(queue):
             await talk_.run(turn, queue)
+            await talk_.catch_up(queue)
     await talk_.fill()
     return talk_.messages()
 
@@ -134,6 +138,7 @@ class _Talk:
     summary: str = ""
     folds: int = 0
     days: list[dt.date] = field(default_factory=list)
+    is_filling: bool = False
 
     def __post_init__(self) -> None:
         self.context = context_of(self.material)
@@ -258,27 +263,44 @@ class _Talk:
             check=lambda text: "you said exactly this before; say something else" if text in said else None,
         )
 
-    # --- the end --------------------------------------------------------------------------------------------
+    # --- more turns than were planned -----------------------------------------------------------------------
+
+    async def catch_up(self, waiting: Sequence[UserTurn]) -> None:
+        """Go on about what was said, where replies were shorter than their share; else it would all come at the end."""
+        planned = len(self.material.turns)
+        due = self.material.share * (planned - len(waiting)) / planned
+        short = int(due) - self.used
+        if waiting and short > CATCH_UP:
+            count = min(MORE_AT_ONCE, short // (CATCH_UP // 2))
+            for turn in await self._more_turns(count):
+                await self.run(turn, waiting)
 
     async def fill(self) -> None:
         """Ask for more turns until the share is used to within a short exchange; the last is asked to fit."""
+        self.is_filling = True
         rounds = 0
         while self.left > MIN_REPLY + 60 and rounds < 40:
-            count = max(1, min(8, round(self.left / (TYPICAL_EXCHANGE * EXCHANGES_PER_TURN))))
-            more = await write_more_turns(
-                self.asker.within(f"more{len(self.turns_asked)}"),
-                self.material.frame,
-                self.material.ledger,
-                self.material.stage,
-                self.material.sub_plan,
-                self.turns_asked,
-                count,
-            )
-            self.turns_asked += more
+            count = max(1, min(MORE_AT_ONCE, round(self.left / (TYPICAL_EXCHANGE * EXCHANGES_PER_TURN))))
+            more = await self._more_turns(count)
             rounds += 1
             for i, turn in enumerate(more):
                 if self.left > MIN_REPLY + 60:
                     await self.run(turn, more[i + 1 :])
+
+    async def _more_turns(self, count: int) -> tuple[UserTurn, ...]:
+        own = {b.bullet_id for b in self.material.sub_plan.bullets}
+        more = await write_more_turns(
+            self.asker.within(f"more{len(self.turns_asked)}"),
+            self.material.frame,
+            self.material.ledger,
+            self.material.stage,
+            self.material.sub_plan,
+            [b for b in self.heard if b.bullet_id in own],
+            self.turns_asked,
+            count,
+        )
+        self.turns_asked += more
+        return more
 
     def messages(self) -> tuple[Message, ...]:
         """The messages with their times: within each day in order, none before the one before it."""
@@ -345,8 +367,8 @@ class _Talk:
         told = [self.bullets[i].happens_on for i in turn.bullet_ids]
         stage = self.material.stage
         before = self.days[-1] if self.days else stage.first_day
-        if not told and self._turn_index(turn) >= len(self.material.turns):
-            # Turns beyond the planned ones go on into the days that the stage has left.
+        if not told and self.is_filling:
+            # Turns behind the planned ones go on into the days that the stage has left.
             before = max(before, min(stage.last_day, before + dt.timedelta(days=self._turn_index(turn) % 2)))
         return max([before, *told])
 

@@ -16,7 +16,7 @@ from longbeam.generators.plans import Frame
 from longbeam.schemas.base import Record
 from longbeam.schemas.calls import BulletBrief, Stage, UserTurnsInputs, UserTurnsReply
 from longbeam.schemas.dialogue import UserTurn
-from longbeam.schemas.plans import SPECIAL_KINDS, BulletKind, SubPlan
+from longbeam.schemas.plans import SPECIAL_KINDS, Bullet, BulletKind, SubPlan
 from longbeam.schemas.spec import Role
 from longbeam.schemas.values import says
 
@@ -155,14 +155,14 @@ async def write_more_turns(
     ledger: Ledger,
     stage: Stage,
     sub_plan: SubPlan,
+    heard: Sequence[Bullet],
     asked: Sequence[UserTurn],
     count: int,
 ) -> tuple[UserTurn, ...]:
-    """Return `count` further questions about what was voiced already; they voice nothing new."""
-    now = sub_plan.bullets[-1].bullet_id
-    about = tuple(
-        ledger.current_brief(b, now) for b in sub_plan.bullets if b.kind in {BulletKind.EVENT, BulletKind.RELATIONSHIP}
-    )
+    """Return `count` further questions about the bullets heard so far; they voice nothing new."""
+    now = max((b.bullet_id for b in heard), key=lambda i: ledger.position[i], default=sub_plan.bullets[-1].bullet_id)
+    told = [b for b in heard if b.kind in {BulletKind.EVENT, BulletKind.RELATIONSHIP}] or list(heard)
+    about = tuple(ledger.current_brief(b, now) for b in told)
     before = {normal_form(t.text) for t in asked}
     inputs = UserTurnsInputs(
         seed=frame.seed,

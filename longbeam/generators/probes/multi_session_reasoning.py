@@ -1,7 +1,7 @@
 """Multi-session reasoning: a sum, a difference or a count over facts that were said in several sessions.
 
-Sums and differences name the things they are over, so nothing hangs on what else was said; a count is only asked
-where every fact of the attribute is settled and said, because it must be complete. Code computes the result.
+Sums and differences name the things they are over, so nothing hangs on what else was said, and take values as they
+are after updates; a count is only asked where every fact of the attribute is settled and said, because it must be complete. Code computes the result.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from longbeam.generators.probes.candidates import (
     thin_out,
 )
 from longbeam.generators.probes.checks import check_coverage, check_form, check_values, check_voice, run_checks
-from longbeam.generators.probes.evidence import FactSaid, settled_facts
+from longbeam.generators.probes.evidence import FactSaid, current_facts, settled_facts
 from longbeam.generators.probes.histories import Histories
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.schemas.calls import ProbeReply
@@ -37,13 +37,13 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return sums, differences and counts; every one spans at least two sessions."""
     facts = settled_facts(material)
     found: list[ProbeCandidate] = []
-    for family in _families(facts):
+    for family in _families(current_facts(material)):
         found += [c for group in _sums(family) if (c := _candidate("sum", group))]
         found += [c for pair in _pairs(family) if (c := _candidate("difference", pair))]
     for group in _complete(facts, material.histories):
         found += [c for c in [_candidate("count", group)] if c]
     if len(found) < 14:
-        found += [c for pair in _same_thing(facts) if (c := _candidate("difference", pair))]
+        found += [c for pair in _same_thing(current_facts(material)) if (c := _candidate("difference", pair))]
     return thin_out(found, material.total_messages)
 
 

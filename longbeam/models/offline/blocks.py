@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from longbeam.models.offline.arithmetic import evaluate
-from longbeam.models.offline.language import advice, fill, lower_first, upper_first
+from longbeam.models.offline.language import advice, fill, identifier, lower_first, upper_first
 from longbeam.models.offline.packs import Card, Option, Pack, Problem, Snippet, Standing, Thread
 from longbeam.models.offline.turns import filled_code, shown_values
 from longbeam.schemas import values
@@ -185,25 +185,31 @@ _LEADS = (
 )  # fmt: skip
 
 
-def points_block(card: Card, fields: dict[str, str], rng: random.Random, *, lead: bool = False) -> str:
-    """A card's points, as numbered list, bullets with bold beginnings, checklist or prose."""
-    points = list(card.points)
+def is_new(text: str, said: str) -> bool:
+    """Whether a text has not been said a short while ago."""
+    return text not in said
+
+
+def points_block(card: Card, fields: dict[str, str], said: str, rng: random.Random, *, lead: bool = False) -> str:
+    """A card's points that are new, as list, bullets with bold beginnings, checklist or prose; empty if none is."""
+    points = [p for p in card.points if is_new(fill(p.how, fields), said)]
+    if not points:
+        return ""
     rng.shuffle(points)
-    about = fill(lower_first(card.about), fields)
-    about = lower_first(about)
+    about = lower_first(fill(lower_first(card.about), fields))
     head = rng.choice(_LEADS if lead else _HEADS).format(about=about, About=upper_first(about))
     texts = [advice(fill_low(p.do, fields), fill_low(p.why, fields), fill(p.how, fields), rng) for p in points]
     form = rng.choice(("numbers", "bullets", "prose", "bold", "checklist", "numbers", "prose"))
-    if form == "numbers":
+    if form == "numbers" and len(points) > 1:
         body = "\n".join(f"{i}. {t}" for i, t in enumerate(texts, 1))
-    elif form == "bullets":
+    elif form == "bullets" and len(points) > 1:
         body = "\n".join(f"- {t}" for t in texts)
     elif form == "bold":
         body = "\n".join(
             f"- **{upper_first(fill_low(p.do, fields))}.** {upper_first(fill_low(p.why, fields))}. {fill(p.how, fields)}"
             for p in points
         )
-    elif form == "checklist":
+    elif form == "checklist" and len(points) > 1:
         body = "\n".join(f"- [ ] {upper_first(fill_low(p.do, fields))}\n  {fill(p.how, fields)}" for p in points)
     else:
         return f"{head}\n\n{' '.join(texts)}" if not lead else f"{head} {' '.join(texts)}"
@@ -215,9 +221,11 @@ def fill_low(template: str, fields: dict[str, str]) -> str:
     return lower_first(template.format(**fields))
 
 
-def watch_block(card: Card, fields: dict[str, str], rng: random.Random) -> str:
-    """What goes wrong."""
-    texts = [fill(t, fields) for t in card.watch]
+def watch_block(card: Card, fields: dict[str, str], said: str, rng: random.Random) -> str:
+    """What goes wrong, as far as it is new."""
+    texts = [text for t in card.watch if is_new(text := fill(t, fields), said)]
+    if not texts:
+        return ""
     rng.shuffle(texts)
     head = rng.choice(
         ("A warning: ", "Be careful here. ", "What usually goes wrong: ", "", "Two traps: ", "Mind this: ")
@@ -227,12 +235,14 @@ def watch_block(card: Card, fields: dict[str, str], rng: random.Random) -> str:
     return head + " ".join(texts)
 
 
-def check_block(card: Card, fields: dict[str, str], rng: random.Random) -> str:
-    """How one knows that it worked."""
-    texts = [fill(t, fields) for t in card.check]
+def check_block(card: Card, fields: dict[str, str], said: str, rng: random.Random) -> str:
+    """How one knows that it worked, as far as it is new."""
+    texts = [text for t in card.check if is_new(text := fill(t, fields), said)]
+    if not texts:
+        return ""
     rng.shuffle(texts)
     head = rng.choice(("", "How you can tell that it works: ", "You are done when this is true: ", "As a test: ", ""))
-    if head and rng.random() < 0.4:
+    if head and len(texts) > 1 and rng.random() < 0.4:
         return head.strip() + "\n\n" + "\n".join(f"- {t}" for t in texts)
     return head + " ".join(texts)
 
@@ -253,9 +263,11 @@ def neighbour_block(thread: Thread, card: Card, rng: random.Random) -> str:
 # --- tables and drafts ----------------------------------------------------------------------------------------
 
 
-def options_table(thread: Thread, fields: dict[str, str], rng: random.Random) -> str:
-    """The thread's ways compared."""
+def options_table(thread: Thread, fields: dict[str, str], said: str, rng: random.Random) -> str:
+    """The thread's ways compared, unless that was done a short while ago."""
     options: list[Option] = list(thread.options)
+    if not is_new(fill_low(options[0].good, fields), said):
+        return ""
     rng.shuffle(options)
     lead = rng.choice(
         (
@@ -305,7 +317,7 @@ def schedule_block(
     return f"{lead}\n\n{table}{end}"
 
 
-def numbers_block(brief: BulletBrief | None, today: dt.date, rng: random.Random) -> str:
+def numbers_block(brief: BulletBrief | None, rng: random.Random) -> str:
     """A calculation with one of the user's amounts."""
     for line in brief.facts if brief else ():
         value = line.value
@@ -353,6 +365,17 @@ def message_draft(
 
 
 # --- wishes ---------------------------------------------------------------------------------------------------
+
+
+_IDLE_WORDS = frozenset(
+    "when whenever about asks talk talking come comes ever something anything with that this".split()
+)
+
+
+def concerns(condition: str, text: str) -> bool:
+    """Whether a text is about what a condition names: they share a word that says something."""
+    words = {w[:6] for w in re.findall(r"[a-z]{4,}", condition.casefold()) if w not in _IDLE_WORDS}
+    return any(w[:6] in words for w in re.findall(r"[a-z]{4,}", text.casefold()))
 
 
 def honour_of(pack: Pack, bullet: Bullet, thing: str, rng: random.Random) -> str:
@@ -411,7 +434,7 @@ def closing(thing: str, today: dt.date, brief: BulletBrief | None, rng: random.R
 
 def code_answer(snippet: Snippet, thing: str, rng: random.Random) -> Iterator[str]:
     """What is wrong with the code shown, and the code without the fault."""
-    fixed = filled_code(snippet.fixed, thing)
+    fixed = code_of(snippet, thing)
     lead = {
         "bug": ("I see it.", "Found it.", "The cause is in the code you sent.", "That symptom has one cause here."),
         "slow": (
@@ -421,8 +444,13 @@ def code_answer(snippet: Snippet, thing: str, rng: random.Random) -> Iterator[st
         ),
         "wanted": ("Here is a version to start from.", "This does what you describe.", "Something like this:"),
     }[snippet.kind]
-    yield f"{rng.choice(lead)} {snippet.why.format(ident=_ident(thing))}"
+    yield f"{rng.choice(lead)} {snippet.why.format(ident=identifier(thing))}"
     yield f"```{snippet.lang}\n{fixed}\n```"
+
+
+def code_of(snippet: Snippet, thing: str) -> str:
+    """The code without the fault."""
+    return filled_code(snippet.fixed, thing)
 
 
 def code_example(snippet: Snippet, thing: str, rng: random.Random) -> str:
@@ -434,14 +462,8 @@ def code_example(snippet: Snippet, thing: str, rng: random.Random) -> str:
             "For reference, here is how I would write the part of {it} where {fault}:",
         )
     )
-    fault = lower_first(snippet.fault.format(ident=_ident(thing)))
-    return f"{fill(lead, {'it': thing, 'fault': fault})}\n\n```{snippet.lang}\n{filled_code(snippet.fixed, thing)}\n```"
-
-
-def _ident(thing: str) -> str:
-    from longbeam.models.offline.language import identifier
-
-    return identifier(thing)
+    fault = lower_first(snippet.fault.format(ident=identifier(thing)))
+    return f"{fill(lead, {'it': thing, 'fault': fault})}\n\n```{snippet.lang}\n{code_of(snippet, thing)}\n```"
 
 
 def worked_problem(problem: Problem, known: dict[str, str], rng: random.Random) -> Iterator[str]:
@@ -453,11 +475,11 @@ def worked_problem(problem: Problem, known: dict[str, str], rng: random.Random) 
     yield f"{rng.choice(('**Result:**', 'So the answer is:', '**Answer:**'))} {problem.answer.format(**whole)}"
 
 
-def practice_problem(problem: Problem, rng: random.Random) -> Iterator[str]:
+def practice_problem(problem: Problem, rng: random.Random) -> str:
     """A problem of the same kind with its solution."""
     whole = shown_values(evaluate(problem.let, rng))
     steps = "\n".join(f"{i}. {s.format(**whole)}" for i, s in enumerate(problem.steps, 1))
     lead = rng.choice(
         ("One more to practise on.", "For comparison, a similar one.", "Try this one before you read on.")
     )
-    yield f"{lead} {problem.text.format(**whole)}\n\n{steps}\n\n{problem.answer.format(**whole)}"
+    return f"{lead} {problem.text.format(**whole)}\n\n{steps}\n\n{problem.answer.format(**whole)}"

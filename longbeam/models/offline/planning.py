@@ -156,9 +156,10 @@ def _introduction(pack: Pack, inputs: SubPlanInputs, rng: random.Random) -> Bull
         "age": str(profile.age),
         "profession": profile.profession.lower() if profile.profession.istitle() else profile.profession,
         "city": profile.city,
-        "theme": theme[:1].lower() + theme[1:] if not theme.split(" ")[0].isupper() else theme,
+        "theme": theme[:1].lower() + theme[1:] if not theme.split(" ")[0][1:].isupper() else theme,
     }
-    text = _ARTICLE.sub(r"\1n ", rng.choice(pack.intro).format(**fields))
+    text = rng.choice(pack.intro).format(**fields)
+    text = _ARTICLE.sub(r"\1n ", text.replace(f" as {fields['profession']}", f" as a {fields['profession']}"))
     said = [
         ("full name", Value(kind=ValueKind.NAME, text=profile.name)),
         ("age", values.number(profile.age)),

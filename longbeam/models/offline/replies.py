@@ -11,10 +11,12 @@ import datetime as dt
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from longbeam.models.offline import blocks
-from longbeam.models.offline.language import fill, shuffled
+from longbeam.models.offline.language import fill, lower_first, shuffled
 from longbeam.models.offline.packs import Card, Pack, Thread, pack_for
+from longbeam.models.offline.story import people_thread
 from longbeam.models.offline.turns import (
     Reading,
     asked_card,
@@ -32,6 +34,10 @@ ASK_BACK_SHARE = 0.22
 """Share of first replies that end with a question (BEAM at 128K: 20 % of turns have an answer)."""
 
 
+NEIGHBOURS = 5
+"""Other threads a reply may look at; a reply that has no more to say is shorter than it was asked to be."""
+
+
 @dataclass(frozen=True)
 class Situation:
     """What a reply has to go on."""
@@ -46,6 +52,8 @@ class Situation:
     kind: str
     today: dt.date
     standing: tuple[Bullet, ...]
+    said: str
+    """The assistant's recent messages, so that it does not repeat itself."""
     rng: random.Random
 
     @property
@@ -83,20 +91,21 @@ def assemble(parts: Iterator[str], room: int) -> str:
 def situation_of(inputs: AssistantReplyInputs, rng: random.Random) -> Situation:
     """Work out what the user's last message is about."""
     pack = pack_for(inputs.context.seed)
-    user_text = inputs.history[-1].content if inputs.history else ""
-    question = next((m.content for m in reversed(inputs.history) if m.role == "user" and "?" in m.content), user_text)
+    asked = [m.content for m in reversed(inputs.history) if m.role == "user"][:4]
     brief = inputs.hints.bullets[-1] if inputs.hints.bullets else None
     reading = read(pack, brief) if brief else None
     if reading is not None:
         thread, thing = reading.thread, reading.thing
-        card = asked_card(thread, question, {**reading.fields, "it": thing})
+        fields = {**reading.fields, "it": thing}
+        cards = (asked_card(thread, text, fields) for text in asked)
+        card = next((c for c in cards if c is not None), None)
     else:
-        thread = rng.choice(pack.threads)
-        thing = rng.choice(thread.things) if thread.things else inputs.context.seed.subtopics[0].lower()
-        card = _introductory_card(pack, user_text)
-        if card is not None:
-            thread = next(t for t in pack.threads if card in t.cards)
-            thing = thread.things[0] if thread.things else thing
+        # What belongs to no thread stays with one subject for the whole turn.
+        of_turn = random.Random(f"{inputs.context.seed.title}/{inputs.hints.turn_id}")
+        found = next((f for text in asked if (f := _introductory_card(pack, text)) is not None), None)
+        thread, card = found or (of_turn.choice(pack.threads), None)
+        thing = of_turn.choice(thread.things) if thread.things else lower_first(inputs.context.seed.subtopics[0])
+        card = card or of_turn.choice(thread.cards)
     return Situation(
         pack=pack,
         thread=thread,
@@ -104,19 +113,21 @@ def situation_of(inputs: AssistantReplyInputs, rng: random.Random) -> Situation:
         card=card or rng.choice(thread.cards),
         reading=reading,
         brief=brief,
-        user_text=user_text,
+        user_text=asked[0] if asked else "",
         kind=inputs.hints.kind,
         today=brief.bullet.happens_on if brief else inputs.context.stage.first_day,
         standing=inputs.hints.standing,
+        said="\n".join(m.content for m in inputs.history if m.role == "assistant"),
         rng=rng,
     )
 
 
-def _introductory_card(pack: Pack, text: str) -> Card | None:
+def _introductory_card(pack: Pack, text: str) -> tuple[Thread, Card] | None:
     for ask in pack.intro_ask:
         if ask.q in text:
-            thread, _, card = ask.card.partition("/")
-            return next((c for c in pack.thread(thread).cards if c.card == card), None)
+            name, _, card = ask.card.partition("/")
+            thread = pack.thread(name)
+            return thread, next(c for c in thread.cards if c.card == card)
     return None
 
 
@@ -145,54 +156,76 @@ def _opening(s: Situation) -> Iterator[str]:
         honour = blocks.honour_of(s.pack, s.brief.bullet, s.thing, s.rng)
         if honour:
             yield honour
-    elif s.standing:
-        wish = s.rng.choice(s.standing)
-        honour = blocks.honour_of(s.pack, wish, s.thing, s.rng)
-        if honour and s.rng.random() < 0.5:
+        return
+    fitting = [w for w in s.standing if blocks.concerns(w.condition, f"{s.user_text} {s.card.about}")]
+    if fitting:
+        honour = blocks.honour_of(s.pack, fitting[-1], s.thing, s.rng)
+        if honour:
             yield honour
 
 
 def _body(s: Situation) -> Iterator[str]:
-    own = s.card
-    others = shuffled([c for c in s.thread.cards if c is not own], s.rng)
-    makers: list[Callable[[], str]] = [
-        lambda: blocks.points_block(own, s.fields, s.rng),
-        lambda: blocks.watch_block(own, s.fields, s.rng),
-        lambda: blocks.check_block(own, s.fields, s.rng),
+    """The card asked for, then what belongs to it; nothing that was said a short while ago."""
+    own, illustrations = s.card, _illustrations(s)
+    head: list[Callable[[], str]] = [
+        lambda: blocks.watch_block(own, s.fields, s.said, s.rng),
+        lambda: blocks.check_block(own, s.fields, s.said, s.rng),
+        *illustrations[:1],
     ]
+    if text := blocks.points_block(own, s.fields, s.said, s.rng):
+        yield text
+    for maker in shuffled(head, s.rng):
+        if text := maker():
+            yield text
     extras: list[Callable[[], str]] = [
-        lambda: blocks.options_table(s.thread, s.fields, s.rng),
+        lambda: blocks.options_table(s.thread, s.fields, s.said, s.rng),
         lambda: blocks.schedule_block(own, s.fields, s.today, s.brief, s.rng),
         lambda: blocks.message_draft(s.thread, s.fields, s.brief, s.today, s.rng),
-        lambda: blocks.numbers_block(s.brief, s.today, s.rng),
+        lambda: blocks.numbers_block(s.brief, s.rng),
     ]
-    s.rng.shuffle(extras)
-    head = makers[:1] + shuffled([*makers[1:], extras[0]], s.rng)
-    for maker in (*head, *extras[1:2]):
+    later: list[Callable[[], str]] = [*shuffled(extras, s.rng)[: s.rng.randint(1, 2)], *illustrations[1:]]
+    for card in shuffled([c for c in s.thread.cards if c is not own], s.rng):
+        later.append(partial(blocks.points_block, card, s.fields, s.said, s.rng, lead=True))
+        if s.rng.random() < 0.4:
+            later.append(partial(blocks.watch_block, card, s.fields, s.said, s.rng))
+    for maker in _mostly_in_order(later, s.rng):
         if text := maker():
             yield text
-    for card in others:
-        yield blocks.points_block(card, s.fields, s.rng, lead=True)
-        if s.rng.random() < 0.5:
-            yield blocks.watch_block(card, s.fields, s.rng)
-    for maker in extras[2:]:
-        if text := maker():
-            yield text
-    for snippet in shuffled([x for x in s.pack.snippets if x.fixed], s.rng)[:6]:
-        yield blocks.code_example(snippet, s.thing, s.rng)
-    for problem in shuffled(list(s.pack.problems), s.rng)[:6]:
-        yield from blocks.practice_problem(problem, s.rng)
-    for thread in shuffled([t for t in s.pack.threads if t is not s.thread], s.rng)[:4]:
-        card = s.rng.choice(thread.cards)
-        yield blocks.neighbour_block(thread, card, s.rng)
+    for thread in shuffled([t for t in s.pack.threads if t is not s.thread], s.rng)[:NEIGHBOURS]:
+        yield blocks.neighbour_block(thread, s.rng.choice(thread.cards), s.rng)
+
+
+def _mostly_in_order(makers: list[Callable[[], str]], rng: random.Random) -> list[Callable[[], str]]:
+    keyed = [(i + rng.uniform(0, 2.5), maker) for i, maker in enumerate(makers)]
+    return [maker for _, maker in sorted(keyed, key=lambda entry: entry[0])]
+
+
+def _illustrations(s: Situation) -> list[Callable[[], str]]:
+    """Code of this thread, or worked problems, that were not shown a short while ago."""
+    if s.thread is people_thread():
+        return []
+    makers: list[Callable[[], str]] = [
+        partial(blocks.code_example, snippet, s.thing, s.rng)
+        for snippet in s.pack.snippets
+        if snippet.thread in ("", s.thread.thread) and blocks.is_new(blocks.code_of(snippet, s.thing), s.said)
+    ]
+    problems = [p for p in s.pack.problems if p.thread in ("", s.thread.thread)]
+    makers.extend(partial(blocks.practice_problem, problem, s.rng) for problem in problems)
+    return shuffled(makers, s.rng)[:2]
 
 
 def _follow_up_blocks(s: Situation) -> Iterator[str]:
-    kind = follow_up_kind(s.user_text, s.thing)
-    yield blocks.follow_up_answer(kind or "example", s.card, s.thread, s.fields, s.rng)
-    yield blocks.points_block(s.card, s.fields, s.rng)
-    for card in shuffled([c for c in s.thread.cards if c is not s.card], s.rng):
-        yield blocks.points_block(card, s.fields, s.rng, lead=True)
+    kind = follow_up_kind(s.user_text, s.thing) or "example"
+    yield blocks.follow_up_answer(kind, s.card, s.thread, s.fields, s.rng)
+    others = shuffled([c for c in s.thread.cards if c is not s.card], s.rng)
+    for maker in (
+        *_illustrations(s)[:1],
+        partial(blocks.points_block, s.card, s.fields, s.said, s.rng),
+        partial(blocks.numbers_block, s.brief, s.rng),
+        *(partial(blocks.points_block, card, s.fields, s.said, s.rng, lead=True) for card in others),
+    ):
+        if text := maker():
+            yield text
 
 
 def _ending(s: Situation, inputs: AssistantReplyInputs) -> str:

@@ -24,6 +24,7 @@ from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.seeds import Seed
 
 PEOPLE = Path(__file__).parent / "data" / "people.yaml"
+THINGS_PER_THREAD = 2.5
 SLACK = 0.9
 """Share of a stage's days that its bullets use; the rest is left to turns that are asked for later."""
 
@@ -141,7 +142,13 @@ def _instances(pack: Pack, seed: Seed, needed: int, rng: random.Random) -> Itera
         things = list(thread.things) or [lower_first(s) for s in seed.subtopics]
         rng.shuffle(things)
         pools[thread.thread] = things
-    order = list(pack.threads)
+    # A short story follows few threads, each with several things: their facts can then be compared and summed.
+    beats = sum(len(t.beats) for t in pack.threads) / len(pack.threads)
+    width = min(len(pack.threads), max(3, round(needed / beats / THINGS_PER_THREAD)))
+    own = [t for t in pack.threads if not t.things]
+    others = [t for t in pack.threads if t.things]
+    rng.shuffle(others)
+    order = (own + others)[:width]
     rng.shuffle(order)
     count, lap = 0, 0
     while count < needed:

@@ -131,7 +131,8 @@ def _voicing_turn(pack: Pack, group: Sequence[BulletBrief], rng: random.Random) 
     reading = read(pack, group[-1])
     kind = group[-1].bullet.kind
     question = _question(pack, group[-1], reading, rng)
-    text = f"{rng.choice(_OPENERS)}{said}"
+    opener = rng.choice(_OPENERS)
+    text = opener + (lower_first(said) if opener.rstrip().endswith((",", ":", "so")) else said)
     if kind in {BulletKind.INSTRUCTION, BulletKind.PREFERENCE, BulletKind.INTRODUCTION}:
         text = said
     shown = ""
@@ -171,7 +172,8 @@ def _about_turns(
     texts: set[str] = {" ".join(t.split()) for t in asked}
     step = ordinal
     while len(turns) < count:
-        brief, reading = readings[len(turns) % len(readings)]
+        # The latest bullets first: people ask on about what they have just told.
+        brief, reading = readings[-1 - (len(turns) + rng.randrange(4)) % len(readings)]
         text = _about_question(brief, reading, step, rng)
         step += 1
         if text not in texts:
@@ -348,7 +350,8 @@ def user_answer(inputs: UserReplyInputs, rng: random.Random) -> str:
 def user_follow_up(inputs: UserReplyInputs, rng: random.Random) -> str:
     """A short question that follows from the reply."""
     brief = inputs.hints.bullets[-1] if inputs.hints.bullets else None
-    thing = brief.bullet.topic if brief else "this"
+    reading = read(pack_for(inputs.context.seed), brief) if brief else None
+    thing = reading.thing if reading else "this"
     kind = FOLLOW_UP_KINDS[(rng.randrange(len(FOLLOW_UP_KINDS)) + inputs.hints.ordinal) % len(FOLLOW_UP_KINDS)]
     thanks = rng.choice(_share_of(_THANKS, inputs.context.stage.stage_index))
     return f"{thanks}{fill(rng.choice(_FOLLOW_UPS[kind]), {'it': thing})}"
@@ -357,7 +360,7 @@ def user_follow_up(inputs: UserReplyInputs, rng: random.Random) -> str:
 def follow_up_kind(text: str, thing: str) -> str | None:
     """Which kind of follow-up a message is."""
     for kind, templates in _FOLLOW_UPS.items():
-        if any(fill(t, {"it": thing}) in text for t in templates):
+        if any(fill(t, {"it": it}) in text for t in templates for it in (thing, "this")):
             return kind
     return None
 

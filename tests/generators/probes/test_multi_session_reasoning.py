@@ -47,10 +47,14 @@ def test_facts_of_one_session_are_no_candidate() -> None:
     assert find_candidates(story.material()) == []
 
 
-def test_updated_fact_is_never_added_up() -> None:
+def test_updated_fact_is_added_up_with_its_last_value() -> None:
     story = _story("price", money(80), money(95))
     update(story, 3, "the roof", "price", money(99), "p0.s1.b0")
-    assert find_candidates(story.material()) == []
+    found = {c.variety: c.details for c in find_candidates(story.material())}
+    # 80 + 99 and 99 - 80: the roof's 95 is past
+    assert found["sum"].computed_value == "$179"
+    assert found["difference"].computed_value == "$19"
+    assert all("$95" not in d.computed_from for d in found.values())
 
 
 def test_check_refuses_a_wrong_total_and_missing_evidence() -> None:
