@@ -10,6 +10,7 @@ import asyncio
 import errno
 import os
 import shlex
+import signal
 import sys
 from collections.abc import Sequence
 from enum import StrEnum
@@ -252,7 +253,7 @@ def _run_and_report(benchmark: Benchmark, runner: Runner, out: Path, invocation_
     except KeyboardInterrupt:
         print(f"\nstopped; nothing is lost. Go on with: {_command('resume', name, out)}", file=sys.stderr)
         return INTERRUPTED
-    return _report(benchmark, summary, out)
+    return report_run(benchmark, summary, out)
 
 
 def _run(benchmark: Benchmark, runner: Runner, invocation_log: Path | None) -> RunSummary:
@@ -271,7 +272,7 @@ def _run(benchmark: Benchmark, runner: Runner, invocation_log: Path | None) -> R
         return asyncio.run(run_with_prefect(benchmark, progress=progress, model=model))
 
 
-def _report(benchmark: Benchmark, summary: RunSummary, out: Path) -> int:
+def report_run(benchmark: Benchmark, summary: RunSummary, out: Path) -> int:
     """Say what was done and what to do next; return the exit code."""
     from longbeam.pipeline.status import describe_failure
 
@@ -343,7 +344,8 @@ def _complain(message: str, code: int) -> int:
 
 
 def main() -> NoReturn:
-    """Run the command line of this process."""
+    """Run the command line of this process; being terminated is being stopped with Ctrl-C."""
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         code = run(sys.argv[1:])
         sys.stdout.flush()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -8,11 +9,12 @@ from pathlib import Path
 import pytest
 
 import longbeam
-from longbeam.cli import INCOMPLETE, OK, USER_ERROR, run
+from longbeam.cli import INCOMPLETE, INTERRUPTED, OK, USER_ERROR, report_run, run
 from longbeam.pipeline.benchmark import Benchmark, create_benchmark
+from longbeam.pipeline.run import RunSummary
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.artifacts import seal_conversation
-from longbeam.store.worklog import WorkLog
+from longbeam.store.worklog import Unit, UnitStatus, WorkLog
 from tests.tiny import tiny_conversation
 
 COMMANDS = ("generate", "resume", "status", "validate", "stats", "export")
@@ -202,6 +204,66 @@ def test_another_out_is_in_the_commands_to_copy(out: Path, capsys: pytest.Captur
     create_benchmark(BenchmarkSpec(name="new"), Path("else where"))
     assert run(["stats", "new", "--out", "else where"]) == USER_ERROR
     assert complaint(capsys).endswith("longbeam resume new --out 'else where'\n")
+
+
+# --- making -------------------------------------------------------------------------------------------------
+
+
+def test_generate_validate_stats_export_end_to_end(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = Path("calls.log")
+    arguments = ["generate", "--name", "small", "--length", "16K", "--runner", "inline"]
+    assert run([*arguments, "--domain", "coding", "--invocation-log", str(log)]) == OK
+
+    captured = capsys.readouterr()
+    assert captured.out.startswith("small: 1 of 1 conversations finished, ")
+    assert "\n  longbeam export small --format jsonl --to output/small/export\n" in captured.out
+    assert "c000 seal: 1/1 units" in captured.err
+    calls = log.read_text(encoding="utf-8").splitlines()
+    assert len(set(calls)) == len(calls) > 100
+
+    assert run(["resume", "small", "--runner", "inline", "--invocation-log", str(log)]) == OK
+    assert log.read_text(encoding="utf-8").splitlines() == calls  # nothing was asked for twice
+
+    assert run(["stats", "small"]) == OK
+    assert run(["export", "small", "--to", "there"]) == OK
+    assert len((Path("there") / "conversations.jsonl").read_text(encoding="utf-8").splitlines()) == 1
+
+
+def test_failed_units_exit_1_and_say_how_to_go_on(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    benchmark = create_benchmark(BenchmarkSpec(name="new", conversations=2), out)
+    unit = Unit(
+        stage="plan",
+        unit_key="outline",
+        status=UnitStatus.FAILED,
+        fingerprint="f",
+        generation=1,
+        error_kind="schema",
+        error="no stages",
+        attempts=3,
+    )
+    summary = RunSummary(conversations=2, finished=1, failures=(("c001", unit),), calls=40, replayed=2)
+
+    assert report_run(benchmark, summary, out) == INCOMPLETE
+    assert capsys.readouterr().err.splitlines() == [
+        "new: 1 of 2 conversations finished, 40 model calls, 2 replies from the journal",
+        "  c001 plan outline failed after 3 attempts: schema: no stages",
+        "Try what failed again with: longbeam resume new",
+    ]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_run_exits_130_and_says_how_to_go_on(out: Path, number: signal.Signals) -> None:
+    arguments = ["generate", "--name", "big", "--length", "1M", "--domain", "coding", "--runner", "inline"]
+    stopped = subprocess.Popen(
+        [sys.executable, "-m", "longbeam", *arguments], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert stopped.stderr is not None
+    assert stopped.stderr.readline().startswith("c000 persona")
+    stopped.send_signal(number)
+    printed, said = stopped.communicate(timeout=60)
+
+    assert (stopped.returncode, printed) == (INTERRUPTED, "")
+    assert said.endswith("stopped; nothing is lost. Go on with: longbeam resume big\n")
 
 
 # --- the public names ------------------------------------------------------------------------------------------

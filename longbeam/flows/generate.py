@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
+import threading
 from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Any, cast
@@ -58,6 +60,7 @@ class Job:
     model: ChatModel
     progress: Progress
     gate: asyncio.Semaphore
+    terminate_handler: Any  # Any: what `signal.getsignal` returns
     summary: RunSummary | None = None
 
 
@@ -80,6 +83,7 @@ async def run_stage_task(conversation_id: str, stage: str, run: ConversationRun)
 async def generate_flow(name: str, shared: Any) -> State | None:  # Any: Prefect makes a schema of annotations
     """Run every conversation of a benchmark through all stages, some at a time; `shared` is a `Job`."""
     job: Job = shared
+    _keep_terminate_handler(job)
     benchmark = job.benchmark
     conversations = zip(benchmark.conversation_ids, seeds_of(benchmark), strict=True)
     runs = await asyncio.gather(*(_run_conversation(i, seed, job) for i, seed in conversations))
@@ -103,11 +107,26 @@ async def _run_conversation(conversation_id: str, seed: Seed, job: Job) -> Conve
         return run
 
 
+def _keep_terminate_handler(job: Job) -> None:
+    """Put back the handler of SIGTERM that was there before the flow.
+
+    Prefect's own raises in whatever frame is running, also in Prefect's, and then cannot store what it raised.
+    """
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, job.terminate_handler)
+
+
 async def run_flow(benchmark: Benchmark, *, progress: Progress, model: ChatModel | None = None) -> RunSummary:
     """Run the benchmark's flow on the server that the environment names, and return what it did."""
     name = benchmark.spec.name
     await close_former_runs(name)
-    job = Job(benchmark, limited_model(benchmark, model), progress, asyncio.Semaphore(CONVERSATIONS_AT_ONCE))
+    job = Job(
+        benchmark=benchmark,
+        model=limited_model(benchmark, model),
+        progress=progress,
+        gate=asyncio.Semaphore(CONVERSATIONS_AT_ONCE),
+        terminate_handler=signal.getsignal(signal.SIGTERM),
+    )
     try:
         state = await generate_flow(name, quote(job), return_state=True)
         if job.summary is None:
