@@ -21,6 +21,7 @@ import typer
 
 from longbeam import __version__
 from longbeam.errors import LongbeamError, UserError
+from longbeam.terminal import Target, counted, display_for
 
 if TYPE_CHECKING:
     from longbeam.pipeline.benchmark import Benchmark
@@ -218,12 +219,12 @@ def export(
     with sealed_conversations(benchmark) as readers:
         report = export_jsonl(readers, benchmark.spec, to, reviewed_only=reviewed_only)
     print(
-        f"{to}: {report.conversations} conversations, {report.messages:,} messages, {report.tokens:,} tokens, "
-        f"{report.probes} probes; begin with {to / 'README.md'}"
+        f"{to}: {counted(report.conversations, 'conversation')}, {counted(report.messages, 'message')}, "
+        f"{report.tokens:,} tokens, {counted(report.probes, 'probe')}; begin with {to / 'README.md'}"
     )
     for count, reason in ((report.rejected, "rejected in review"), (report.not_reviewed, "not reviewed")):
         if count:
-            print(f"left out: {count} probes {reason}")
+            print(f"left out: {counted(count, 'probe')} {reason}")
     _warn_of_unfinished(benchmark, out)
     return OK
 
@@ -258,7 +259,6 @@ def _run_and_report(benchmark: Benchmark, runner: Runner, out: Path, invocation_
 
 def _run(benchmark: Benchmark, runner: Runner, invocation_log: Path | None) -> RunSummary:
     from longbeam.models.factory import make_model
-    from longbeam.terminal import Target, display_for
 
     spec = benchmark.spec
     model = make_model(spec, invocation_log=invocation_log)
@@ -278,8 +278,8 @@ def report_run(benchmark: Benchmark, summary: RunSummary, out: Path) -> int:
 
     name = benchmark.spec.name
     replayed = f", {summary.replayed:,} replies from the journal" if summary.replayed else ""
-    done = f"{name}: {summary.finished} of {summary.conversations} conversations finished, "
-    done += f"{summary.calls:,} model calls{replayed}"
+    done = f"{name}: {summary.finished} of {counted(summary.conversations, 'conversation')} finished, "
+    done += f"{counted(summary.calls, 'model call')}{replayed}"
     if summary.finished < summary.conversations or summary.failures:
         print(done, file=sys.stderr)
         for conversation_id, unit in summary.failures:

@@ -156,7 +156,7 @@ class LiveDisplay:
         line = f"{tokens:,} of {self._target.conversations * self._target.tokens:,} tokens, {calls:,} calls, "
         line += f"{duration(elapsed)} so far"
         left = self._time_left(tokens, elapsed)
-        return line if left is None else f"{line}, about {duration(left)} left"
+        return line if left is None or left < 1 else f"{line}, about {duration(left)} left"
 
     def _time_left(self, tokens: int, elapsed: float) -> float | None:
         # Tokens that an earlier run wrote cost this one no time.
@@ -164,6 +164,11 @@ class LiveDisplay:
         to_write = self._target.conversations * self._target.tokens - before
         share = (tokens - before) / to_write if to_write > 0 else 1.0
         return elapsed * (1 - share) / share if ENOUGH_SHARE <= share < 1 else None
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 probe`, `2,000 probes`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def duration(seconds: float) -> str:

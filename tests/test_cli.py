@@ -144,7 +144,7 @@ def test_status_shows_conversations_and_failures(sealed: Benchmark, capsys: pyte
     assert run(["status", "tiny"]) == OK
 
     text = capsys.readouterr().out
-    assert text.startswith("tiny: 0 of 2 conversations finished, 1 failed units")
+    assert text.startswith("tiny: 0 of 2 conversations finished, 1 failed unit,")
     assert "dialogue p0.s2 failed after 3 attempts: timeout: no answer in 60 s" in text
     assert text.endswith("Go on with: longbeam resume tiny\n")
 
@@ -160,7 +160,7 @@ def test_validate_prints_findings_and_exits_1_on_errors(sealed: Benchmark, capsy
     assert run(["validate", "tiny"]) == INCOMPLETE
     captured = capsys.readouterr()
     assert captured.out.startswith("error ")
-    assert "tiny: 1 conversations checked: " in captured.out
+    assert "tiny: 1 conversation checked: " in captured.out
     assert "1 of 2 conversations are not finished" in captured.err
 
 
@@ -190,7 +190,7 @@ def test_validate_and_stats_keep_what_the_other_found(sealed: Benchmark) -> None
 def test_export_writes_the_finished_conversations(sealed: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["export", "tiny", "--format", "jsonl", "--to", "there"]) == OK
     captured = capsys.readouterr()
-    assert captured.out.startswith("there: 1 conversations, 8 messages, 230 tokens, 2 probes")
+    assert captured.out.startswith("there: 1 conversation, 8 messages, 230 tokens, 2 probes")
     assert "1 of 2 conversations are not finished" in captured.err
     assert len((Path("there") / "messages.jsonl").read_text(encoding="utf-8").splitlines()) == 8
 
@@ -215,7 +215,7 @@ def test_generate_validate_stats_export_end_to_end(out: Path, capsys: pytest.Cap
     assert run([*arguments, "--domain", "coding", "--invocation-log", str(log)]) == OK
 
     captured = capsys.readouterr()
-    assert captured.out.startswith("small: 1 of 1 conversations finished, ")
+    assert captured.out.startswith("small: 1 of 1 conversation finished, ")
     assert "\n  longbeam export small --format jsonl --to output/small/export\n" in captured.out
     assert "c000 seal: 1/1 units" in captured.err
     calls = log.read_text(encoding="utf-8").splitlines()

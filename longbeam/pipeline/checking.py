@@ -13,9 +13,11 @@ from longbeam.schemas.seeds import Seed
 from longbeam.schemas.statistics import Statistics
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.benchmark import read_findings, read_statistics, write_benchmark
+from longbeam.terminal import counted
 from longbeam.validation.run import check_benchmark, check_conversation
 from longbeam.validation.statistics import benchmark_statistics
 
+_NOUNS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 STATISTICS = "benchmark"
 """Name of the tables among the stored statistics."""
 
@@ -73,8 +75,8 @@ def render_findings(name: str, conversations: int, findings: Sequence[Finding], 
     if len(ranked) > most:
         lines.append(f"... and {len(ranked) - most} more; `--json` prints all")
     counts = Counter(f.severity for f in findings)
-    summary = ", ".join(f"{counts[s]} {s.value}{'' if s is Severity.INFO else 's'}" for s in Severity)
-    lines.append(f"{name}: {conversations} conversations checked: {summary}")
+    summary = ", ".join(counted(counts[s], _NOUNS[s]) for s in Severity)
+    lines.append(f"{name}: {counted(conversations, 'conversation')} checked: {summary}")
     return "\n".join(lines) + "\n"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from longbeam.pipeline.benchmark import Benchmark
 from longbeam.schemas.base import Record
 from longbeam.store.worklog import CallTotals, Unit, UnitStatus, WorkLog
+from longbeam.terminal import counted
 
 
 class ConversationStatus(Record):
@@ -69,8 +70,8 @@ def _conversation_status(benchmark: Benchmark, conversation_id: str) -> Conversa
 def render_status(status: BenchmarkStatus, stages: tuple[str, ...]) -> str:
     """Return the status as text: one line a conversation, one line a failed unit; ends with a newline."""
     lines = [
-        f"{status.name}: {status.finished} of {len(status.conversations)} conversations finished, "
-        f"{status.failed_units} failed units, {status.calls:,} model calls"
+        f"{status.name}: {status.finished} of {counted(len(status.conversations), 'conversation')} finished, "
+        f"{counted(status.failed_units, 'failed unit')}, {counted(status.calls, 'model call')}"
     ]
     width = max(len(stage) for stage in stages)
     lines.append("  ".join(["     ", *(stage.rjust(width) for stage in stages), "state"]))
