@@ -98,9 +98,7 @@ def probe(
         question=f"What of {probe_id}?",
         gold_answer="3 May; 900 euros",
         difficulty=difficulty,
-        rubric=tuple(
-            Nugget(nugget_id=f"{probe_id}.n{i}", text=f"says {m.content}") for i, m in enumerate(cited)
-        )
+        rubric=tuple(Nugget(nugget_id=f"{probe_id}.n{i}", text=f"says {m.content}") for i, m in enumerate(cited))
         or (Nugget(nugget_id=f"{probe_id}.n0", text="says that it was never said"),),
         evidence=tuple(
             Evidence(message_key=m.message_key, quote=m.content[:8], nugget_ids=(f"{probe_id}.n{i}",))
@@ -163,9 +161,7 @@ def tiny_plan() -> Plan:
     return Plan(
         plan_index=0,
         sub_plans=tuple(
-            SubPlan(
-                plan_index=0, sub_plan_index=i, anchor=FIRST_DAY + dt.timedelta(days=i), bullets=(bullet,)
-            )
+            SubPlan(plan_index=0, sub_plan_index=i, anchor=FIRST_DAY + dt.timedelta(days=i), bullets=(bullet,))
             for i, bullet in enumerate(bullets)
         ),
         facts=(Fact(fact_id="p0.f0", subject="the trip", attribute="budget", kind=ValueKind.MONEY),),
