@@ -40,9 +40,7 @@ def find_wrong_imports(package: Path) -> list[str]:
     """Return one line for each import in `package` that the house does not allow, by file."""
     rooms = {path.name for path in package.iterdir() if any(path.glob("**/*.py"))}
     leaves = {path.stem for path in package.glob("*.py")} - {"__init__", "cli", *DOORS}
-    wrong = [
-        f"{package.name}/{name}: no such room in the house" for name in sorted(rooms - ROW_OF_ROOM.keys())
-    ]
+    wrong = [f"{package.name}/{name}: no such room in the house" for name in sorted(rooms - ROW_OF_ROOM.keys())]
     for path in sorted(package.rglob("*.py")):
         module = path.relative_to(package).with_suffix("").parts
         if module == ("__init__",) or (module[0] in rooms and module[0] not in ROW_OF_ROOM):
@@ -140,9 +138,7 @@ def test_a_planted_import_is_found(tmp_path: Path, file: str, source: str, fault
     planted.parent.mkdir(parents=True, exist_ok=True)
     planted.write_text(source + "\n", encoding="utf-8")
 
-    assert [
-        line for line in find_wrong_imports(package) if file.split("/__init__")[0] in line and fault in line
-    ]
+    assert [line for line in find_wrong_imports(package) if file.split("/__init__")[0] in line and fault in line]
 
 
 @pytest.mark.parametrize(
@@ -187,9 +183,7 @@ def test_no_file_names_a_package_registry() -> None:
     hosts = [".".join(parts) for parts in (("pypi", "org"), ("files", "pythonhosted", "org"))]
     hosts += [".".join(parts) for parts in (("registry", "npmjs", "org"), ("deb", "debian", "org"))]
 
-    found = [
-        f"{path}: {host}" for path, text in _committed_texts() for host in hosts if host in text.casefold()
-    ]
+    found = [f"{path}: {host}" for path, text in _committed_texts() for host in hosts if host in text.casefold()]
 
     assert found == []
 

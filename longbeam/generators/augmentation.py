@@ -36,6 +36,10 @@ from longbeam.schemas.values import says
 
 AUGMENT_PROMPTS = ("augment",)
 VARIETIES = ("never_statement", "other_value", "not_yet")
+SETTLED_DATES = 9
+"""Dates that nothing changes or denies: temporal reasoning asks for the days between two of them."""
+SUMMABLE_ATTRIBUTES = 5
+"""Attributes with an untouched amount for two things or more: multi-session reasoning adds these up."""
 _TYPED = frozenset(ValueKind) - {ValueKind.TEXT, ValueKind.EXPRESSION}
 
 
@@ -69,7 +73,9 @@ def choose_targets(plan: Plan, per_kind: int, rng_key: str) -> tuple[Targets, ..
     for stage_index in range(len(plan.sub_plans)):
         rng = random.Random(f"{rng_key}/{stage_index}")
         updates = _choose(_update_options(ledger, plan, stage_index, taken), per_kind, rng, taken, ledger)
-        contradictions = _choose(_denial_options(ledger, plan, stage_index, taken), per_kind, rng, taken, ledger)
+        contradictions: list[Option] = []
+        for options in _denial_options(ledger, plan, stage_index, taken):
+            contradictions += _choose(options, per_kind - len(contradictions), rng, taken, ledger)
         result.append(
             Targets(
                 stage_index=stage_index,
@@ -138,15 +144,31 @@ def _update_options(ledger: Ledger, plan: Plan, stage_index: int, taken: set[str
     ]
 
 
-def _denial_options(ledger: Ledger, plan: Plan, stage_index: int, taken: set[str]) -> list[Option]:
+def _denial_options(ledger: Ledger, plan: Plan, stage_index: int, taken: set[str]) -> tuple[list[Option], ...]:
+    """What happened once; and, where that is not enough, any event."""
     lone = _lone_assertions(ledger, _reachable(plan, stage_index), taken)
     fixed = [(b, a) for b, a in lone if ledger.fact[a.fact_id].is_fixed]
-    return fixed or [(b, a) for b, a in lone if b.kind is BulletKind.EVENT]
+    return fixed, [(b, a) for b, a in lone if b.kind is BulletKind.EVENT]
 
 
 def _said_again(ledger: Ledger, bullet: Bullet, value: Value) -> bool:
     later = ledger.bullets[ledger.position[bullet.bullet_id] + 1 :]
     return any(b.topic == bullet.topic and says(b.text, value) for b in later)
+
+
+def _spared(ledger: Ledger, taken: set[str]) -> set[str]:
+    """Facts that other abilities need: the last dates that nothing touches, and the last amounts one can add up."""
+    lone = [f for f in ledger.facts if f.fact_id not in taken and len(ledger.by_fact.get(f.fact_id, ())) == 1]
+    dates = [f.fact_id for f in lone if f.kind is ValueKind.DATE]
+    spared = set(dates) if len(dates) <= SETTLED_DATES else set()
+    families: dict[str, list[str]] = {}
+    for fact in lone:
+        if fact.kind in {ValueKind.MONEY, ValueKind.NUMBER, ValueKind.DURATION}:
+            families.setdefault(fact.attribute.casefold(), []).append(fact.fact_id)
+    summable = [ids for ids in families.values() if len(ids) >= 2]
+    if len(summable) <= SUMMABLE_ATTRIBUTES:
+        spared.update(i for ids in summable for i in ids)
+    return spared
 
 
 def _choose(options: list[Option], count: int, rng: random.Random, taken: set[str], ledger: Ledger) -> list[Option]:
@@ -161,7 +183,11 @@ def _choose(options: list[Option], count: int, rng: random.Random, taken: set[st
             len(free) * part // count,
             max(len(free) * (part + 1) // count, len(free) * part // count + 1),
         )
-        bullet, assertion = rng.choice(free[start:end])
+        spared = _spared(ledger, taken)
+        stretch = [(b, a) for b, a in free[start:end] if a.fact_id not in spared] or [
+            (b, a) for b, a in free if a.fact_id not in spared
+        ]
+        bullet, assertion = rng.choice(stretch or free[start:end])
         chosen.append((bullet, assertion))
         taken.update(a.fact_id for a in ledger.by_bullet[bullet.bullet_id])
     return sorted(chosen, key=lambda option: ledger.position[option[0].bullet_id])

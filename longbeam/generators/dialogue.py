@@ -98,6 +98,21 @@ async def extend(
     return talk_.messages()
 
 
+def turns_asked(planned: Sequence[UserTurn], messages: Sequence[Message]) -> tuple[UserTurn, ...]:
+    """The turns of a sub-plan as they were asked in the end, numbered like their messages."""
+    about = {t.text: t.about_bullet_ids for t in planned}
+    return tuple(
+        UserTurn(
+            turn_id=m.message_key.rpartition(".")[0],
+            text=m.content,
+            bullet_ids=m.bullet_ids,
+            about_bullet_ids=about.get(m.content, ()),
+        )
+        for m in messages
+        if m.kind is MessageKind.QUESTION
+    )
+
+
 def context_of(material: SubPlanMaterial) -> DialogueContext:
     """What is fixed for a sub-plan: earlier bullets, this one's, and the state as it begins."""
     ledger, sub_plan = material.ledger, material.sub_plan
@@ -139,6 +154,8 @@ class _Talk:
     folds: int = 0
     days: list[dt.date] = field(default_factory=list)
     is_filling: bool = False
+    turn_index: int = -1
+    """Of the turn being asked. Turns are numbered as they are asked, which is not always as they were planned."""
 
     def __post_init__(self) -> None:
         self.context = context_of(self.material)
@@ -150,6 +167,7 @@ class _Talk:
             self.history.append(ChatMessage(role=message.role.value, content=message.content))
             self.days.append(message.sent_at.date())
         self.sizes = [m.tokens for m in self.said]
+        self.turn_index = max((m.turn_index or 0 for m in self.said), default=-1)
 
     # --- the budget ---------------------------------------------------------------------------------------
 
@@ -176,11 +194,11 @@ class _Talk:
 
     async def run(self, turn: UserTurn, waiting: Sequence[UserTurn]) -> None:
         """Ask one planned turn and what comes of it."""
-        turn_index = int(turn.turn_id.rpartition(".t")[2])
+        self.turn_index += 1
         day = self._day_of(turn)
         now = self._now(turn)
         hints = TurnHints(turn_id=turn.turn_id, bullets=self._briefs(turn, now), standing=standing_bullets(self.heard))
-        self._say(Speaker.USER, MessageKind.QUESTION, turn.text, turn_index, day, turn.bullet_ids)
+        self._say(Speaker.USER, MessageKind.QUESTION, turn.text, day, turn.bullet_ids)
         self.heard += [self.bullets[i] for i in turn.bullet_ids]
         reply = await self._reply(turn, hints, waiting, 0)
         answers = await self._answer_questions(turn, hints, waiting, reply, day)
@@ -199,7 +217,7 @@ class _Talk:
             if not verdict.asks_user:
                 break
             text = await self._user("user_answer", turn, hints, "answer", answers, reply)
-            self._say(Speaker.USER, MessageKind.ANSWER, text, self._turn_index(turn), day, ())
+            self._say(Speaker.USER, MessageKind.ANSWER, text, day, ())
             answers += 1
             reply = await self._reply(turn, hints.model_copy(update={"kind": "answer"}), waiting, answers)
         return answers
@@ -222,7 +240,7 @@ class _Talk:
             if not verdict.asks_on:
                 break
             text = await self._user("user_follow_up", turn, hints, "follow_up", follow_ups, reply)
-            self._say(Speaker.USER, MessageKind.FOLLOW_UP, text, self._turn_index(turn), day, ())
+            self._say(Speaker.USER, MessageKind.FOLLOW_UP, text, day, ())
             follow_ups += 1
             reply = await self._reply(turn, hints.model_copy(update={"kind": "follow_up"}), waiting, follow_ups)
 
@@ -244,7 +262,7 @@ class _Talk:
             role=Role.ASSISTANT,
             place=f"{turn.turn_id}/reply{hints.kind}{exchange}",
         )
-        self._say(Speaker.ASSISTANT, MessageKind.REPLY, text, self._turn_index(turn), self.days[-1], ())
+        self._say(Speaker.ASSISTANT, MessageKind.REPLY, text, self.days[-1], ())
         return text
 
     async def _user(self, prompt_id: str, turn: UserTurn, hints: TurnHints, kind: str, ordinal: int, reply: str) -> str:
@@ -332,11 +350,11 @@ class _Talk:
         speaker: Speaker,
         kind: MessageKind,
         text: str,
-        turn: int,
         day: dt.date,
         bullet_ids: tuple[str, ...],
     ) -> None:
         sub_plan = self.material.sub_plan
+        turn = self.turn_index
         ordinal = sum(m.turn_index == turn for m in self.said[-8:])
         tokens = self.tokenizer.count(text)
         self.said.append(
@@ -360,16 +378,13 @@ class _Talk:
         self.history.append(ChatMessage(role=speaker.value, content=text))
         self.sizes.append(tokens)
 
-    def _turn_index(self, turn: UserTurn) -> int:
-        return int(turn.turn_id.rpartition(".t")[2])
-
     def _day_of(self, turn: UserTurn) -> dt.date:
         told = [self.bullets[i].happens_on for i in turn.bullet_ids]
         stage = self.material.stage
         before = self.days[-1] if self.days else stage.first_day
         if not told and self.is_filling:
             # Turns behind the planned ones go on into the days that the stage has left.
-            before = max(before, min(stage.last_day, before + dt.timedelta(days=self._turn_index(turn) % 2)))
+            before = max(before, min(stage.last_day, before + dt.timedelta(days=self.turn_index % 2)))
         return max([before, *told])
 
     def _now(self, turn: UserTurn) -> str:

@@ -16,7 +16,7 @@ from longbeam.generators.augmentation import (
     choose_targets,
     write_special_bullets,
 )
-from longbeam.generators.dialogue import DIALOGUE_PROMPTS, SubPlanMaterial, extend, talk
+from longbeam.generators.dialogue import DIALOGUE_PROMPTS, SubPlanMaterial, extend, talk, turns_asked
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.persona import (
@@ -134,7 +134,9 @@ class Conversation:
             relationships=frame.relationships,
             narratives=frame.narratives,
             plans=(self.the_plan,),
-            user_turns=tuple(t for s in self.the_plan.sub_plans for t in self.turns[s.key]),
+            user_turns=tuple(
+                t for s in self.the_plan.sub_plans for t in turns_asked(self.turns[s.key], self.dialogue[s.key])
+            ),
             target_tokens=self.units.spec.length,
             tokenizer=self.units.spec.tokenizer,
         )

@@ -134,14 +134,24 @@ def check_requirement(candidate: ProbeCandidate, reply: ProbeReply) -> str | Non
     return None
 
 
+_TO_YOU = {
+    **{"my": "your", "our": "your", "me": "you", "us": "you", "I": "you", "we": "you"},
+    **{"I've": "you've", "I'm": "you're", "I'd": "you'd", "I'll": "you'll"},
+}
+
+
 def words_beyond(text: str, known: str) -> str:
     """Return the words of a text that another does not have."""
     return " ".join(w for w in re.findall(r"[^\W_]+", text) if coverage(w, known) < 1)
 
 
 def neutral(phrase: str) -> str:
-    """Return a noun phrase without its leading article or possessive: `my kitchen` is `kitchen`."""
-    return re.sub(r"^(?:the|my|our|a|an|your)\s+", "", phrase.strip(), flags=re.IGNORECASE)
+    """Return a noun phrase as one says it to the user, without its leading article or possessive.
+
+    `my kitchen` is `kitchen`, `the talk with my boss` is `talk with your boss`.
+    """
+    bare = re.sub(r"^(?:the|my|our|a|an|your)\s+", "", phrase.strip(), flags=re.IGNORECASE)
+    return re.sub(r"\b(my|our|me|us|I've|I'm|I'd|I'll|I|we)\b(?!')", lambda m: _TO_YOU[m[1]], bare)
 
 
 def _without_values(text: str, candidate: ProbeCandidate) -> str:

@@ -53,7 +53,7 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     if len(found) < ENOUGH:
         for (one, first), (other, second) in combinations(by_narrative.items(), 2):
             merged = sorted([*first, *second], key=lambda item: item.said.position)
-            found += _of_theme(f"{one} and {other}", merged)
+            found += _of_theme(f"{one} and {other}", merged, (MAX_ITEMS, 8, 7, 6, 5, 4))
             if len(found) >= 3 * ENOUGH:
                 break
     return thin_out(found, material.total_messages)
@@ -96,9 +96,11 @@ def _distinct(items: Sequence[Item]) -> list[Item]:
     return list(known.values())
 
 
-def _of_theme(theme: str, items: Sequence[Item]) -> Iterator[ProbeCandidate]:
+def _of_theme(
+    theme: str, items: Sequence[Item], lengths: Sequence[int] = (MAX_ITEMS, 7, 5)
+) -> Iterator[ProbeCandidate]:
     """Yield a candidate of all items, and of the first few where there are more."""
-    for length in dict.fromkeys((len(items), MAX_ITEMS, 7, 5)):
+    for length in dict.fromkeys((len(items), *lengths)):
         if not MIN_ITEMS <= length <= min(MAX_ITEMS, len(items)):
             continue
         chosen = items[:length]

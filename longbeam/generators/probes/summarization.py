@@ -29,7 +29,7 @@ MAX_THINGS = 3
 
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
-    """Return a candidate for each thing with enough to tell, and for neighbouring things of a narrative."""
+    """Return a candidate for each thing with enough to tell, and for neighbouring things."""
     things: dict[str, list[FactSaid]] = {}
     for said in current_facts(material):
         things.setdefault(said.fact.subject, []).append(said)
@@ -45,6 +45,13 @@ def _groups(things: dict[str, list[FactSaid]]) -> Iterator[list[list[FactSaid]]]
         for strand in by_narrative.values():
             for start in range(len(strand) - size + 1):
                 yield strand[start : start + size]
+    # Short conversations have few strands with enough in them: things of different strands told side by side.
+    everything = list(things.values())
+    for size in (2, 3):
+        for start in range(len(everything) - size + 1):
+            group = everything[start : start + size]
+            if len({facts[0].bullet.narrative for facts in group}) > 1:
+                yield group
 
 
 def _candidate(material: ProbeMaterial, group: Sequence[Sequence[FactSaid]]) -> ProbeCandidate | None:

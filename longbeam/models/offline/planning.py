@@ -187,9 +187,9 @@ def _preferences(pack: Pack, inputs: SubPlanInputs) -> list[BulletDraft]:
     order: list[tuple[Standing, str]] = [(p, "") for p in pack.preferences]
     later = [(p.later, "evolved") for p in pack.preferences if p.later]
     # A changed preference stands at least one stage behind its elder: the changed ones come after all others,
-    # but for stories with few preferences, whose last third is taken by them.
+    # but for stories with few preferences, whose last quarter is taken by them.
     total = count * len(inputs.stages)
-    order = order[: max(total - min(len(later), total // 3), 1)] + [(s, v) for s, v in later]
+    order = order[: max(total - min(len(later), total // 4), 1)] + [(s, v) for s, v in later]
     drafts = []
     for i in range(first, first + count):
         standing, variety = order[i % len(order)]
@@ -254,6 +254,13 @@ _MOVED = (
 )
 
 
+_NEVER = (
+    "I've never settled anything about the {attribute} for {it}",
+    "I've never told anybody a {attribute} for {it}, because there is none",
+    "I've never given the {attribute} for {it} a thought",
+)
+
+
 def _update(pack: Pack, target: UpdateTarget, rng: random.Random) -> UpdateDraft:
     thread = thread_of(pack, target.bullet.narrative)
     slot = slot_of(thread, target.fact.attribute) if thread else None
@@ -299,7 +306,8 @@ def _contradiction(pack: Pack, target: ContradictionTarget, rng: random.Random) 
             other = changed(slot, target.fact.value, rng)
             options["other_value"] = [(fill(t, {**fields, "other": other.text}), other) for t in slot.misremember]
     if not options:
-        options["never_statement"] = [(f"I've never had anything to do with {fields['it']} before", None)]
+        named = {**fields, "attribute": target.fact.attribute if target.fact else "details"}
+        options["never_statement"] = [(fill(t, named), None) for t in _NEVER]
     variety = target.variety if target.variety in options else sorted(options)[0]
     text, value = rng.choice(options[variety])
     return ContradictionDraft(target_id=target.target_id, text=_sentence(text), value=value, variety=variety)
