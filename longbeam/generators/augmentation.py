@@ -221,7 +221,8 @@ def _check_reply(reply: AugmentReply, targets: Targets, instructions: int) -> st
         if old is not None and draft.value.means_same_as(old):
             return f"update {draft.target_id} keeps the old value {old.text!r}"
         if draft.value.kind is not updates[draft.target_id].fact.kind:
-            return f"update {draft.target_id} is a {draft.value.kind.value}; the fact is a {updates[draft.target_id].fact.kind.value}"
+            kind = updates[draft.target_id].fact.kind
+            return f"update {draft.target_id} is a {draft.value.kind.value}; the fact is a {kind.value}"
         if not says(draft.text, draft.value):
             return f"update {draft.target_id} asserts {draft.value.text!r} and its text does not say it"
     contradictions = {t.target_id: t for t in targets.contradictions}

@@ -42,12 +42,13 @@ def load_catalogue() -> tuple[Seed, ...]:
     return tuple(seeds)
 
 
-def seeds_for(spec: BenchmarkSpec, count: int) -> tuple[list[Seed], list[str]]:
+def seeds_for(spec: BenchmarkSpec, count: int, *, copy: Path | None = None) -> tuple[list[Seed], list[str]]:
     """Return the seeds of conversations 0..count-1, and warnings about the seeds file.
 
     A seeds file is taken in its order (only the entries of `spec.domains`, if any are named) and again from
     the start when it is exhausted. Without one, domains take turns, and which of a domain's catalogue entries
-    is drawn depends on (spec.seed, domain, round). `spec.seeds_file` is read relative to the working folder.
+    is drawn depends on (spec.seed, domain, round). `spec.seeds_file` is read relative to the working folder;
+    `copy` is read in its place.
 
     Raises UserError for a file that cannot be used, for one without an entry of the named domains, and for
     timelines too short for the length asked for.
@@ -55,7 +56,7 @@ def seeds_for(spec: BenchmarkSpec, count: int) -> tuple[list[Seed], list[str]]:
     if spec.seeds_file is None:
         return _draw_from_catalogue(spec, count), []
     path = Path(spec.seeds_file)
-    seeds, warnings = read_seeds_file(path)
+    seeds, warnings = read_seeds_file(copy or path, name=str(path))
     if spec.domains:
         seeds = [seed for seed in seeds if seed.domain in spec.domains]
         if not seeds:

@@ -65,9 +65,10 @@ _ALIASES: dict[Domain, tuple[str, ...]] = {
 }
 
 
-def read_seeds_file(path: Path) -> tuple[list[Seed], list[str]]:
+def read_seeds_file(path: Path, *, name: str | None = None) -> tuple[list[Seed], list[str]]:
     """Return the seeds of a JSON file in its order, and warnings.
 
+    `name` stands for the file in messages and in the seeds' sources, where `path` is only a copy of it.
     Raises UserError in one line with file, entry number (from 1), field, what was found and what is allowed.
     """
     try:
@@ -78,7 +79,7 @@ def read_seeds_file(path: Path) -> tuple[list[Seed], list[str]]:
         raise UserError(f"seeds file {str(path)!r}: not UTF-8 text (byte {exc.start})") from exc
     except ValueError as exc:  # a null byte in the path
         raise UserError(f"seeds file {str(path)!r}: cannot be read: {exc}") from exc
-    return parse_seeds(text, name=str(path))
+    return parse_seeds(text, name=name or str(path))
 
 
 def parse_seeds(text: str, *, name: str, source: str | None = None) -> tuple[list[Seed], list[str]]:

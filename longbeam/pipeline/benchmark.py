@@ -36,6 +36,11 @@ class Benchmark:
         return tuple(i for i in self.conversation_ids if self.sealed_path(i).exists())
 
     @property
+    def seeds_path(self) -> Path:
+        """The benchmark's own copy of its seeds file: moving or editing the original changes nothing."""
+        return self.root / "seeds.json"
+
+    @property
     def database_path(self) -> Path:
         """Seeds, findings and statistics."""
         return self.root / "benchmark.duckdb"
@@ -82,13 +87,32 @@ def create_benchmark(spec: BenchmarkSpec, out: Path) -> Benchmark:
             (root / folder).mkdir(parents=True, exist_ok=True)
     except OSError as exc:
         raise StoreError(f"cannot make {root}: {exc.strerror}; choose another --out") from exc
+    benchmark = Benchmark(spec, root)
+    if spec.seeds_file is not None:
+        _keep_seeds(benchmark, Path(spec.seeds_file))
     write_atomically(root / "spec.json", spec.model_dump_json(indent=1) + "\n")
-    return Benchmark(spec, root)
+    return benchmark
+
+
+def _keep_seeds(benchmark: Benchmark, original: Path) -> None:
+    try:
+        found = original.read_bytes()
+    except OSError as exc:
+        raise UserError(f"seeds file {str(original)!r}: cannot be read: {exc.strerror}") from exc
+    if not benchmark.seeds_path.exists():
+        write_atomically(benchmark.seeds_path, found)
+    elif benchmark.seeds_path.read_bytes() != found:
+        raise SpecError(
+            f"benchmark {benchmark.spec.name!r}: the seeds in {str(original)!r} are not those it was begun with"
+            f" ({benchmark.seeds_path}); seeds cannot change once it exists. Give the new one another name"
+        )
 
 
 def _refuse_fixed_changes(old: BenchmarkSpec, new: BenchmarkSpec) -> None:
     for field in FIXED_FIELDS:
         before, after = getattr(old, field), getattr(new, field)
+        if field == "seeds_file" and before is not None and after is not None:
+            continue  # what counts is what stands in it, not where it lies: `_keep_seeds` compares that
         if before != after:
             raise SpecError(
                 f"benchmark {new.name!r}: {field} cannot change from {before!r} to {after!r} once it exists;"

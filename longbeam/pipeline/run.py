@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from longbeam.generators.layout import Layout, layout_for
 from longbeam.generators.seeds import seeds_for
@@ -58,9 +58,21 @@ class ConversationRun:
 
     conversation: Conversation
     journalled: JournalledModel
-    progress: Progress
     blocked: bool = False
-    reported: int = field(default=0)
+
+
+@dataclass
+class _Shown:
+    """Tells the progress of a run how far a conversation is, whenever a unit ends."""
+
+    progress: Progress
+    conversation_id: str
+    journalled: JournalledModel
+
+    def unit_ended(self, stage: str, done: int, total: int, tokens: int) -> None:
+        self.progress.update(
+            self.conversation_id, stage, units_done=done, units_total=total, tokens=tokens, calls=self.journalled.asks
+        )
 
 
 @asynccontextmanager
@@ -77,7 +89,8 @@ async def open_run(
     spec = benchmark.spec
     with WorkLog.open(benchmark.work_path(conversation_id)) as log:
         journalled = JournalledModel(model, log)
-        units = Units(conversation_id, spec, log, journalled, prompts or default_registry())
+        shown = _Shown(progress or SilentProgress(), conversation_id, journalled)
+        units = Units(conversation_id, spec, log, journalled, prompts or default_registry(), on_unit=shown.unit_ended)
         conversation = Conversation(
             conversation_id=conversation_id,
             index=int(conversation_id[1:]),
@@ -87,7 +100,7 @@ async def open_run(
             tokenizer=load_tokenizer(spec.tokenizer),
             sealed_path=benchmark.sealed_path(conversation_id),
         )
-        yield ConversationRun(conversation, journalled, progress or SilentProgress())
+        yield ConversationRun(conversation, journalled)
 
 
 def _layout(benchmark: Benchmark, seed: Seed) -> Layout:
@@ -105,15 +118,6 @@ async def run_stage(run: ConversationRun, stage: str) -> StageOutcome:
     except Blocked:
         run.blocked = True
     failures = tuple(units.failed[before:])
-    counts = units.log.unit_counts().get(stage, {})
-    run.progress.update(
-        run.conversation.conversation_id,
-        stage,
-        units_done=counts.get("done", 0),
-        units_total=sum(counts.values()),
-        tokens=run.conversation.tokens,
-        calls=run.journalled.asks,
-    )
     return StageOutcome(not run.blocked, failures)
 
 
@@ -147,7 +151,8 @@ def limited_model(benchmark: Benchmark, model: ChatModel | None = None) -> ChatM
 
 def seeds_of(benchmark: Benchmark) -> tuple[Seed, ...]:
     """One seed per conversation, the same whatever the number of conversations."""
-    seeds, _ = seeds_for(benchmark.spec, benchmark.spec.conversations)
+    copy = benchmark.seeds_path if benchmark.spec.seeds_file is not None else None
+    seeds, _ = seeds_for(benchmark.spec, benchmark.spec.conversations, copy=copy)
     return tuple(seeds)
 
 

@@ -7,6 +7,7 @@ equal. A failure is stored with its reason and stops nobody but those who need i
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
@@ -16,6 +17,7 @@ from longbeam.generators.asking import Asker
 from longbeam.models.base import ChatModel
 from longbeam.prompts.registry import PromptRegistry
 from longbeam.schemas.base import Record, digest_of
+from longbeam.schemas.dialogue import Message
 from longbeam.schemas.spec import BenchmarkSpec, Role
 from longbeam.store.worklog import Unit, WorkLog
 
@@ -56,7 +58,13 @@ class Units:
     log: WorkLog
     model: ChatModel
     prompts: PromptRegistry
+    on_unit: Callable[[str, int, int, int], None] = lambda stage, done, total, tokens: None
+    """Called when a unit ends, with its stage, the stage's units done and begun, and the messages' tokens so far."""
     failed: list[Unit] = field(default_factory=list)
+    tokens: dict[str, int] = field(default_factory=dict)
+    """Tokens of each unit that makes messages."""
+    _begun: Counter[str] = field(default_factory=Counter)
+    _ended: Counter[str] = field(default_factory=Counter)
 
     async def run(
         self,
@@ -73,7 +81,20 @@ class Units:
 
         Raises Blocked after a failure, which is recorded.
         """
-        fingerprint = self.fingerprint(prompts, roles, needs)
+        self._begun[stage] += 1
+        try:
+            records = await self._records(stage, key, record, self.fingerprint(prompts, roles, needs), work)
+        finally:
+            self._ended[stage] += 1
+        if record is Message:
+            # A sub-plan's extension holds what it extends: it counts in place of it.
+            self.tokens[key.partition(".settle")[0]] = sum(m.tokens for m in records if isinstance(m, Message))
+        self.on_unit(stage, self._ended[stage], self._begun[stage], sum(self.tokens.values()))
+        return records
+
+    async def _records(
+        self, stage: str, key: str, record: type[R], fingerprint: str, work: Callable[[Asker], Awaitable[Sequence[R]]]
+    ) -> tuple[R, ...]:
         unit = self.log.unit(stage, key)
         if unit is not None and unit.status == "done" and unit.fingerprint == fingerprint:
             return tuple(self.log.records(stage, record, unit_keys=[key]))

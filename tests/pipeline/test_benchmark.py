@@ -8,6 +8,7 @@ import pytest
 
 from longbeam.errors import SpecError, StoreError, UserError
 from longbeam.pipeline.benchmark import create_benchmark, open_benchmark
+from longbeam.pipeline.run import seeds_of
 from longbeam.schemas.spec import BenchmarkSpec
 
 
@@ -30,7 +31,7 @@ def test_names_with_path_characters_are_refused(name: str, out: Path) -> None:
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("seed", 6), ("length", 32_000), ("domains", ("math",)), ("tokenizer", "cl100k_base"), ("seeds_file", "x.json")],
+    [("seed", 6), ("length", 32_000), ("domains", ("math",)), ("tokenizer", "cl100k_base")],
 )
 def test_fixed_fields_may_not_change(field: str, value: object, spec: BenchmarkSpec, out: Path) -> None:
     create_benchmark(spec, out)
@@ -57,3 +58,26 @@ def test_unwritable_folder_is_one_clear_line(spec: BenchmarkSpec, tmp_path: Path
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match=r"cannot make .* choose another --out"):
         create_benchmark(spec, tmp_path / "file")
+
+
+SEEDS = '[{"category": "Coding", "title": "A bot", "theme": "writing a bot", "subtopics": ["setup", "tests"]}]'
+
+
+def test_seeds_file_is_copied_and_its_place_does_not_matter(spec: BenchmarkSpec, out: Path, tmp_path: Path) -> None:
+    first, second = tmp_path / "seeds.json", tmp_path / "moved.json"
+    first.write_text(SEEDS)
+    made = create_benchmark(spec.model_copy(update={"domains": (), "seeds_file": str(first)}), out)
+    first.rename(second)
+    assert [s.title for s in seeds_of(made)] == ["A bot"]
+    again = create_benchmark(spec.model_copy(update={"domains": (), "seeds_file": str(second)}), out)
+    assert [s.title for s in seeds_of(again)] == ["A bot"]
+
+
+def test_changed_seeds_are_refused(spec: BenchmarkSpec, out: Path, tmp_path: Path) -> None:
+    seeds = tmp_path / "seeds.json"
+    seeds.write_text(SEEDS)
+    of_file = spec.model_copy(update={"domains": (), "seeds_file": str(seeds)})
+    create_benchmark(of_file, out)
+    seeds.write_text(SEEDS.replace("A bot", "Another bot"))
+    with pytest.raises(SpecError, match="are not those it was begun with"):
+        create_benchmark(of_file, out)

@@ -1,7 +1,8 @@
 """Multi-session reasoning: a sum, a difference or a count over facts that were said in several sessions.
 
 Sums and differences name the things they are over, so nothing hangs on what else was said, and take values as they
-are after updates; a count is only asked where every fact of the attribute is settled and said, because it must be complete. Code computes the result.
+are after updates; a count is only asked where every fact of the attribute is settled and said, because it must be
+complete. Code computes the result.
 """
 
 from __future__ import annotations

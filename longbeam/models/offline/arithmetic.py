@@ -16,27 +16,49 @@ from fractions import Fraction
 
 Number = int | float | Fraction | bool
 _RANGE = re.compile(r"\s*(-?\d+)\s*\.\.\s*(-?\d+)\s*")
+LARGEST_POWER = 1000
+"""Largest exponent and factorial: `9**9**9` in a data file must be refused, not worked on for hours."""
+
+
+def _power(base: object, exponent: object) -> object:
+    if abs(exponent) > LARGEST_POWER:  # type: ignore[arg-type]
+        raise ValueError(f"exponent {exponent} is larger than {LARGEST_POWER}")
+    return operator.pow(base, exponent)
+
+
+def _factorial(count: int) -> int:
+    if count > LARGEST_POWER:
+        raise ValueError(f"factorial of {count} is of more than {LARGEST_POWER}")
+    return math.factorial(count)
+
+
 _BINARY: dict[type[ast.operator], Callable[[object, object], object]] = {
-    ast.Add: operator.add,  # type: ignore[dict-item]
-    ast.Sub: operator.sub,  # type: ignore[dict-item]
-    ast.Mult: operator.mul,  # type: ignore[dict-item]
-    ast.Div: operator.truediv,  # type: ignore[dict-item]
-    ast.FloorDiv: operator.floordiv,  # type: ignore[dict-item]
-    ast.Mod: operator.mod,  # type: ignore[dict-item]
-    ast.Pow: operator.pow,  # type: ignore[dict-item]
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: _power,
+}
+_UNARY: dict[type[ast.unaryop], Callable[[object], object]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Not: operator.not_,
 }
 _COMPARE: dict[type[ast.cmpop], Callable[[object, object], bool]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,  # type: ignore[dict-item]
-    ast.LtE: operator.le,  # type: ignore[dict-item]
-    ast.Gt: operator.gt,  # type: ignore[dict-item]
-    ast.GtE: operator.ge,  # type: ignore[dict-item]
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
 }
 _FUNCTIONS: dict[str, Callable[..., object]] = {
-    **{n: getattr(math, n) for n in ("sqrt", "comb", "perm", "factorial", "gcd", "lcm", "sin", "cos", "tan", "degrees")},
+    **{n: getattr(math, n) for n in ("sqrt", "comb", "perm", "gcd", "lcm", "sin", "cos", "tan", "degrees")},
     **{n: getattr(math, n) for n in ("radians", "atan", "asin", "acos", "log", "exp", "floor", "ceil", "hypot")},
-    "abs": abs, "min": min, "max": max, "round": round, "Fraction": Fraction, "int": int, "float": float,
+    "factorial": _factorial, "abs": abs, "min": min, "max": max, "round": round,
+    "Fraction": Fraction, "int": int, "float": float,
 }  # fmt: skip
 
 
@@ -59,8 +81,15 @@ def evaluate(let: Mapping[str, str], rng: random.Random, given: Mapping[str, str
 
 
 def compute(expression: str, known: Mapping[str, object]) -> object:
-    """The value of an arithmetic expression over known names."""
-    return _value(ast.parse(expression.strip(), mode="eval").body, known)
+    """Return the value of an arithmetic expression over known names.
+
+    Raises ValueError for anything that is not arithmetic.
+    """
+    try:
+        tree = ast.parse(expression.strip(), mode="eval")
+    except SyntaxError as exc:
+        raise ValueError(f"not arithmetic: {expression!r}") from exc
+    return _value(tree.body, known)
 
 
 def _value(node: ast.expr, known: Mapping[str, object]) -> object:
@@ -74,15 +103,14 @@ def _value(node: ast.expr, known: Mapping[str, object]) -> object:
         raise ValueError(f"unknown name {node.id!r}")
     if isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
         return _BINARY[type(node.op)](_value(node.left, known), _value(node.right, known))
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.Not)):
-        operand = _value(node.operand, known)
-        return (not operand) if isinstance(node.op, ast.Not) else -operand  # type: ignore[operator]
+    if isinstance(node, ast.UnaryOp) and type(node.op) in _UNARY:
+        return _UNARY[type(node.op)](_value(node.operand, known))
     if isinstance(node, ast.BoolOp):
         parts = [bool(_value(v, known)) for v in node.values]
         return all(parts) if isinstance(node.op, ast.And) else any(parts)
     if isinstance(node, ast.IfExp):
         return _value(node.body if _value(node.test, known) else node.orelse, known)
-    if isinstance(node, ast.Compare):
+    if isinstance(node, ast.Compare) and all(type(op) in _COMPARE for op in node.ops):
         left, holds = _value(node.left, known), True
         for op, right_node in zip(node.ops, node.comparators, strict=True):
             right = _value(right_node, known)
@@ -102,5 +130,7 @@ def _value(node: ast.expr, known: Mapping[str, object]) -> object:
 def format_number(value: object) -> str:
     """A number as it is written in a text: whole numbers without a point, others with up to four decimals."""
     if isinstance(value, float):
-        return f"{value:.4f}".rstrip("0").rstrip(".") if not value.is_integer() else str(int(value))
+        # Adding zero turns -0.0, which small negative numbers round to, into 0.0.
+        rounded = round(value, 4) + 0.0
+        return f"{rounded:.4f}".rstrip("0").rstrip(".") if not rounded.is_integer() else str(int(rounded))
     return str(value)

@@ -368,7 +368,7 @@ def message_draft(
 
 
 _IDLE_WORDS = frozenset(
-    "when whenever about asks talk talking come comes ever something anything with that this".split()
+    ["when", "whenever", "about", "asks", "talk", "talking", "come", "comes", "ever", "something", "anything", "with", "that", "this"]
 )
 
 

@@ -218,12 +218,13 @@ def _follow_up_blocks(s: Situation) -> Iterator[str]:
     kind = follow_up_kind(s.user_text, s.thing) or "example"
     yield blocks.follow_up_answer(kind, s.card, s.thread, s.fields, s.rng)
     others = shuffled([c for c in s.thread.cards if c is not s.card], s.rng)
-    for maker in (
+    makers: list[Callable[[], str]] = [
         *_illustrations(s)[:1],
         partial(blocks.points_block, s.card, s.fields, s.said, s.rng),
         partial(blocks.numbers_block, s.brief, s.rng),
         *(partial(blocks.points_block, card, s.fields, s.said, s.rng, lead=True) for card in others),
-    ):
+    ]
+    for maker in makers:
         if text := maker():
             yield text
 

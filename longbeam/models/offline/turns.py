@@ -29,6 +29,10 @@ _OPENERS = (
     "", "", "", "", "", "", "Hi again. ", "Quick update: ", "Okay, so ", "One more thing. ", "Right, next point. ",
     "I'm back. ", "So, ", "Something else: ", "Good morning. ", "A short one today. ", "Bit of news. ", "Hm. ",
 )  # fmt: skip
+_LOWERED = frozenset(
+    ["The", "A", "An", "My", "Our", "On", "For", "When", "Since", "There", "After", "In", "It's", "It", "At", "With", "Looking", "From", "Because", "We", "They", "This", "That", "As", "By", "To", "If", "Until", "Now", "Before", "While", "Last", "Next", "Every", "Each", "Two", "Three", "Both", "Nobody", "Somebody", "Without", "During", "Over", "About"]
+)
+"""First words that lose their capital behind an opener; a name keeps it."""
 _ABOUT_OPENERS = (
     "", "", "", "Back to {it}. ", "I've been thinking about {it} again. ", "Still on {it}: ",
     "A question on {it}. ", "While I have a quiet hour: ", "I keep coming back to {it}. ", "About {it}. ",
@@ -132,7 +136,8 @@ def _voicing_turn(pack: Pack, group: Sequence[BulletBrief], rng: random.Random) 
     kind = group[-1].bullet.kind
     question = _question(pack, group[-1], reading, rng)
     opener = rng.choice(_OPENERS)
-    text = opener + (lower_first(said) if opener.rstrip().endswith((",", ":", "so")) else said)
+    joins = opener.rstrip().endswith((",", ":", "so")) and said.partition(" ")[0] in _LOWERED
+    text = opener + (lower_first(said) if joins else said)
     if kind in {BulletKind.INSTRUCTION, BulletKind.PREFERENCE, BulletKind.INTRODUCTION}:
         text = said
     shown = ""
