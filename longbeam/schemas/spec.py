@@ -75,13 +75,15 @@ class BenchmarkSpec(Record):
     def _consistent(self) -> Self:
         if not NAME_PATTERN.fullmatch(self.name):
             raise ValueError(
-                f"name {self.name!r}: 1 to 64 letters, digits, '.', '_' or '-' are allowed, beginning with a letter or digit"
+                f"name {self.name!r}: 1 to 64 letters, digits, '.', '_' or '-' are allowed, "
+                "beginning with a letter or digit"
             )
         if self.length < MIN_LENGTH:
             raise ValueError(f"length {self.length}: at least {MIN_LENGTH} tokens (16K) are needed for ten abilities")
         if self.length > MAX_SINGLE_PLAN_LENGTH:
             raise ValueError(
-                f"length {self.length}: at most {MAX_SINGLE_PLAN_LENGTH} tokens (1M) for now; longer conversations need many plans"
+                f"length {self.length}: at most {MAX_SINGLE_PLAN_LENGTH} tokens (1M) for now; "
+                "longer conversations need many plans"
             )
         roles = {"default", *Role}
         if unknown := sorted(set(self.models) - roles):

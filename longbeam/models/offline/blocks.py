@@ -206,14 +206,18 @@ def points_block(card: Card, fields: dict[str, str], said: str, rng: random.Rand
         body = "\n".join(f"- {t}" for t in texts)
     elif form == "bold":
         body = "\n".join(
-            f"- **{upper_first(fill_low(p.do, fields))}.** {upper_first(fill_low(p.why, fields))}. {fill(p.how, fields)}"
-            for p in points
+            f"- **{capital(p.do, fields)}.** {capital(p.why, fields)}. {fill(p.how, fields)}" for p in points
         )
     elif form == "checklist" and len(points) > 1:
         body = "\n".join(f"- [ ] {upper_first(fill_low(p.do, fields))}\n  {fill(p.how, fields)}" for p in points)
     else:
         return f"{head}\n\n{' '.join(texts)}" if not lead else f"{head} {' '.join(texts)}"
     return f"{head}\n\n{body}"
+
+
+def capital(template: str, fields: dict[str, str]) -> str:
+    """Fill a clause that begins a sentence."""
+    return upper_first(fill_low(template, fields))
 
 
 def fill_low(template: str, fields: dict[str, str]) -> str:
@@ -306,9 +310,8 @@ def schedule_block(
     rows = []
     for i, point in enumerate(points):
         day = today + dt.timedelta(days=max(1, room * (i + 1) // (len(points) + 1)))
-        rows.append(
-            f"| {values.weekday(day)}, {values.format_date(day, with_year=False)} | {upper_first(fill_low(point.do, fields))} |"
-        )
+        date = f"{values.weekday(day)}, {values.format_date(day, with_year=False)}"
+        rows.append(f"| {date} | {capital(point.do, fields)} |")
     lead = rng.choice(
         ("As a schedule:", "Spread over the time you have:", "On the calendar it could look like this:", "In dates:")
     )
@@ -368,7 +371,7 @@ def message_draft(
 
 
 _IDLE_WORDS = frozenset(
-    ["when", "whenever", "about", "asks", "talk", "talking", "come", "comes", "ever", "something", "anything", "with", "that", "this"]
+    ("when", "whenever", "about", "asks", "talk", "talking", "come", "comes", "ever", "something", "anything", "with")
 )
 
 
@@ -406,7 +409,8 @@ def follow_up_answer(kind: str, card: Card, thread: Thread, fields: dict[str, st
     if kind == "compare":
         option = rng.choice(thread.options)
         name = fill_low(option.name, fields)
-        return f"There is: {name}. In its favour: {fill_low(option.good, fields)}. Against it: {fill_low(option.bad, fields)}."
+        good, bad = fill_low(option.good, fields), fill_low(option.bad, fields)
+        return f"There is: {name}. In its favour: {good}. Against it: {bad}."
     return f"Let me make it concrete. {upper_first(one)}: {lower_first(fill(first.how, fields))}"
 
 
@@ -469,7 +473,8 @@ def code_example(snippet: Snippet, thing: str, rng: random.Random) -> str:
 def worked_problem(problem: Problem, known: dict[str, str], rng: random.Random) -> Iterator[str]:
     """The mistake, the way, the result."""
     whole = shown_values(evaluate(problem.let, rng, given=known))
-    yield f"{rng.choice(('Your attempt first.', 'Let us look at your attempt.', ''))} {problem.mistake.format(**whole)}".strip()
+    lead = rng.choice(("Your attempt first.", "Let us look at your attempt.", ""))
+    yield f"{lead} {problem.mistake.format(**whole)}".strip()
     steps = "\n".join(f"{i}. {s.format(**whole)}" for i, s in enumerate(problem.steps, 1))
     yield f"{rng.choice(('Step by step:', 'The way through:', 'Worked out:'))}\n\n{steps}"
     yield f"{rng.choice(('**Result:**', 'So the answer is:', '**Answer:**'))} {problem.answer.format(**whole)}"

@@ -282,7 +282,8 @@ def _lint_thread(thread: Thread) -> Iterator[str]:
                 yield f"thread {thread.thread}, card {card.card}: only {{it}} is allowed: {text!r}"
         for point in card.points:
             if point.do[:1].isupper() or point.do.endswith("."):
-                yield f"thread {thread.thread}, card {card.card}: `do` is a clause, lower case, no full stop: {point.do!r}"
+                where = f"thread {thread.thread}, card {card.card}"
+                yield f"{where}: `do` is a clause, lower case, no full stop: {point.do!r}"
     for back in thread.ask_back:
         if not back.q.endswith("?"):
             yield f"thread {thread.thread}: ask_back is no question: {back.q!r}"

@@ -30,8 +30,13 @@ _OPENERS = (
     "I'm back. ", "So, ", "Something else: ", "Good morning. ", "A short one today. ", "Bit of news. ", "Hm. ",
 )  # fmt: skip
 _LOWERED = frozenset(
-    ["The", "A", "An", "My", "Our", "On", "For", "When", "Since", "There", "After", "In", "It's", "It", "At", "With", "Looking", "From", "Because", "We", "They", "This", "That", "As", "By", "To", "If", "Until", "Now", "Before", "While", "Last", "Next", "Every", "Each", "Two", "Three", "Both", "Nobody", "Somebody", "Without", "During", "Over", "About"]
-)
+    (
+        "The", "A", "An", "My", "Our", "On", "For", "When", "Since", "There", "After", "In", "It's", "It", "At", "With",
+        "Looking", "From", "Because", "We", "They", "This", "That", "As", "By", "To", "If", "Until", "Now", "Before",
+        "While", "Last", "Next", "Every", "Each", "Two", "Three", "Both", "Nobody", "Somebody", "Without", "During",
+        "Over", "About",
+    )
+)  # fmt: skip
 """First words that lose their capital behind an opener; a name keeps it."""
 _ABOUT_OPENERS = (
     "", "", "", "Back to {it}. ", "I've been thinking about {it} again. ", "Still on {it}: ",
@@ -167,7 +172,7 @@ def _question(pack: Pack, brief: BulletBrief, reading: Reading | None, rng: rand
 def _about_turns(
     pack: Pack, briefs: Sequence[BulletBrief], count: int, ordinal: int, rng: random.Random, asked: Sequence[str] = ()
 ) -> list[UserTurnDraft]:
-    """`count` questions that voice nothing, spread over the bullets; each card's question once per thing if possible."""
+    """`count` questions that voice nothing, spread over the bullets; each card's question once per thing."""
     readings = [
         (b, r) for b in briefs if (r := read(pack, b)) is not None and b.bullet.kind is not BulletKind.CONTRADICTION
     ]
@@ -295,11 +300,13 @@ _ANSWER_HEADS = (
 )
 _ANSWER_TAILS = (
     "", " I'd rather not change that now.", " That may still change, but not before next {weekday}.",
-    " At least that's how it is as of {day}.", " I can find out more if it matters.", " I hadn't thought it was important.",
+    " At least that's how it is as of {day}.", " I can find out more if it matters.",
+    " I hadn't thought it was important.",
     " That's all I can say today.", " I made a note of it on {day}.", " Tell me if you need it more exactly.",
     " It surprised me too.", " Ask me again in a week.", " It's {weekday}, so I may be forgetting something.",
     " I checked before I wrote to you.", " Does that change what you said about {it}?", " I could be wrong there.",
-    " With {it} it has been like that from the start.", " That goes for {it} in any case.", " I hope that's enough to go on.",
+    " With {it} it has been like that from the start.", " That goes for {it} in any case.",
+    " I hope that's enough to go on.",
     " It was different before {it} came up.", " Anyway, that's where {it} stands on {day}.",
 )  # fmt: skip
 _LONGER_TAILS = [t for t in _ANSWER_TAILS if t]
