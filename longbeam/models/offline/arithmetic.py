@@ -13,8 +13,8 @@ import random
 import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from typing import Any
 
-Number = int | float | Fraction | bool
 _RANGE = re.compile(r"\s*(-?\d+)\s*\.\.\s*(-?\d+)\s*")
 LARGEST_POWER = 1000
 """Largest exponent and factorial: `9**9**9` in a data file must be refused, not worked on for hours."""
@@ -32,7 +32,7 @@ def _factorial(count: int) -> int:
     return math.factorial(count)
 
 
-_BINARY: dict[type[ast.operator], Callable[[object, object], object]] = {
+_BINARY: dict[type[ast.operator], Callable[[Any, Any], object]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -41,12 +41,12 @@ _BINARY: dict[type[ast.operator], Callable[[object, object], object]] = {
     ast.Mod: operator.mod,
     ast.Pow: _power,
 }
-_UNARY: dict[type[ast.unaryop], Callable[[object], object]] = {
+_UNARY: dict[type[ast.unaryop], Callable[[Any], object]] = {
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
     ast.Not: operator.not_,
 }
-_COMPARE: dict[type[ast.cmpop], Callable[[object, object], bool]] = {
+_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,
