@@ -364,7 +364,9 @@ def user_follow_up(inputs: UserReplyInputs, rng: random.Random) -> str:
     brief = inputs.hints.bullets[-1] if inputs.hints.bullets else None
     reading = read(pack_for(inputs.context.seed), brief) if brief else None
     thing = reading.thing if reading else "this"
-    kind = FOLLOW_UP_KINDS[(rng.randrange(len(FOLLOW_UP_KINDS)) + inputs.hints.ordinal) % len(FOLLOW_UP_KINDS)]
+    # A second follow-up of the same turn is of another kind than the first.
+    first = random.Random(f"{thing}/{inputs.hints.turn_id}").randrange(len(FOLLOW_UP_KINDS))
+    kind = FOLLOW_UP_KINDS[(first + inputs.hints.ordinal) % len(FOLLOW_UP_KINDS)]
     thanks = rng.choice(_share_of(_THANKS, inputs.context.stage.stage_index))
     return f"{thanks}{fill(rng.choice(_FOLLOW_UPS[kind]), {'it': thing})}"
 

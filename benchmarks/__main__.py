@@ -1,0 +1,9 @@
+"""`make bench`: every measurement of this folder, one after the other."""
+
+from __future__ import annotations
+
+from benchmarks import bench_generate, bench_store
+
+if __name__ == "__main__":
+    bench_generate.main()
+    bench_store.main()
