@@ -197,7 +197,9 @@ class _Talk:
         self.turn_index += 1
         day = self._day_of(turn)
         now = self._now(turn)
-        hints = TurnHints(turn_id=turn.turn_id, bullets=self._briefs(turn, now), standing=standing_bullets(self.heard))
+        hints = TurnHints(
+            turn_id=turn.turn_id, today=day, bullets=self._briefs(turn, now), standing=standing_bullets(self.heard)
+        )
         self._say(Speaker.USER, MessageKind.QUESTION, turn.text, day, turn.bullet_ids)
         self.heard += [self.bullets[i] for i in turn.bullet_ids]
         reply = await self._reply(turn, hints, waiting, 0)

@@ -315,6 +315,7 @@ class TurnHints(Record):
     """What the offline writer is told of the present turn, because it cannot read prose."""
 
     turn_id: str
+    today: dt.date
     bullets: tuple[BulletBrief, ...]
     """Voiced by this turn, or asked about."""
     standing: tuple[Bullet, ...] = ()

@@ -168,7 +168,9 @@ HISTORY = (
     calls.ChatMessage(role="assistant", content="Fire a first load in April. Do you have a liquor licence?"),
 )
 ASKED = calls.ChatMessage(role="user", content="No. And how many chairs does a room of that size take?")
-HINTS = calls.TurnHints(turn_id="p0.s1.t0", bullets=BRIEFS[:1], standing=(PREFERENCE,))
+HINTS = calls.TurnHints(
+    turn_id="p0.s1.t0", today=BRIEFS[0].bullet.happens_on, bullets=BRIEFS[:1], standing=(PREFERENCE,)
+)
 SUMMARY = "User: the first test firing reached 1,040 degrees on March 9, 2023."
 
 

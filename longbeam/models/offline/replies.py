@@ -34,8 +34,10 @@ ASK_BACK_SHARE = 0.22
 """Share of first replies that end with a question (BEAM at 128K: 20 % of turns have an answer)."""
 
 
-NEIGHBOURS = 5
-"""Other threads a reply may look at; a reply that has no more to say is shorter than it was asked to be."""
+REMEMBERED = 5
+"""Replies back within which nothing is said again; further back people have forgotten, and ask again."""
+NEIGHBOURS = 3
+"""Bound (exclusive) of other threads a reply looks at; one that has no more to say is shorter than asked."""
 
 
 @dataclass(frozen=True)
@@ -115,9 +117,9 @@ def situation_of(inputs: AssistantReplyInputs, rng: random.Random) -> Situation:
         brief=brief,
         user_text=asked[0] if asked else "",
         kind=inputs.hints.kind,
-        today=brief.bullet.happens_on if brief else inputs.context.stage.first_day,
+        today=inputs.hints.today,
         standing=inputs.hints.standing,
-        said="\n".join(m.content for m in inputs.history if m.role == "assistant"),
+        said="\n".join([m.content for m in inputs.history if m.role == "assistant"][-REMEMBERED:]),
         rng=rng,
     )
 
@@ -172,8 +174,8 @@ def _body(s: Situation) -> Iterator[str]:
         lambda: blocks.check_block(own, s.fields, s.said, s.rng),
         *illustrations[:1],
     ]
-    if text := blocks.points_block(own, s.fields, s.said, s.rng):
-        yield text
+    # What was asked for is answered even if it was said before.
+    yield blocks.points_block(own, s.fields, s.said, s.rng) or blocks.points_block(own, s.fields, "", s.rng)
     for maker in shuffled(head, s.rng):
         if text := maker():
             yield text
@@ -191,7 +193,7 @@ def _body(s: Situation) -> Iterator[str]:
     for maker in _mostly_in_order(later, s.rng):
         if text := maker():
             yield text
-    for thread in shuffled([t for t in s.pack.threads if t is not s.thread], s.rng)[:NEIGHBOURS]:
+    for thread in shuffled([t for t in s.pack.threads if t is not s.thread], s.rng)[: s.rng.randrange(NEIGHBOURS)]:
         yield blocks.neighbour_block(thread, s.rng.choice(thread.cards), s.rng)
 
 

@@ -285,6 +285,11 @@ _THANKS = (
     "Thanks. ", "Okay, got it. ", "That helps. ", "Makes sense. ", "Hm, fair. ", "Good. ", "All right. ", "Right. ",
     "Good point. ", "I see. ", "Good, one more thing though. ", "Understood. ", "Fine with me. ", "Clear so far. ",
     "I like that. ", "That was quick. ", "Let me think. ", "Noted. ", "Not bad. ", "Wait. ",
+    "Sounds sensible. ", "I was afraid of that. ", "So far so good. ", "One thing is missing for me. ", "Hm. ", "Yes. ",
+    "I follow. ", "Not what I expected. ", "Let me push a little. ", "Fine, but. ", "I can live with that. ",
+    "Agreed. ",
+    "That's a relief. ", "Now I'm curious. ", "I half knew that. ", "Good to hear. ", "True. ", "Interesting. ",
+    "I'd not have thought of that. ", "Convincing. ",
 )  # fmt: skip
 _ANSWER_HEADS = (
     "",
@@ -308,6 +313,16 @@ _ANSWER_TAILS = (
     " With {it} it has been like that from the start.", " That goes for {it} in any case.",
     " I hope that's enough to go on.",
     " It was different before {it} came up.", " Anyway, that's where {it} stands on {day}.",
+    " I had to look it up, to be fair.", " Strange, now that I write it down.",
+    " I may see it differently on {weekday}.",
+    " That's from memory.", " It's the best I can say about {it}.", " You're the first to ask.",
+    " I should have said so earlier.",
+    " It's nothing I'd boast about.", " With {it} I'm never quite sure.",
+    " I said the same to somebody on {weekday}.", " It won't surprise you, I suppose.",
+    " Maybe that explains a few things.",
+    " I'm glad you asked.", " That part of {it} is settled, at least.", " It used to bother me more.",
+    " Let's leave it at that for {day}.", " I counted twice.", " It took me a moment to admit it.",
+    " There's more to it, but that's the core.", " As for {it}, I'd leave it so.",
 )  # fmt: skip
 _LONGER_TAILS = [t for t in _ANSWER_TAILS if t]
 STAGES_AT_MOST = 10
@@ -338,7 +353,7 @@ def user_answer(inputs: UserReplyInputs, rng: random.Random) -> str:
     last = inputs.hints.previous_reply.rstrip().rsplit("\n", 1)[-1]
     brief = inputs.hints.bullets[-1] if inputs.hints.bullets else None
     thing = brief.bullet.topic if brief else "it"
-    today = brief.bullet.happens_on if brief else inputs.context.stage.first_day
+    today = inputs.hints.today
     fields = {
         "it": thing,
         "weekday": values.weekday(today),
