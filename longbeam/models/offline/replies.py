@@ -222,7 +222,9 @@ def _follow_up_blocks(s: Situation) -> Iterator[str]:
     others = shuffled([c for c in s.thread.cards if c is not s.card], s.rng)
     makers: list[Callable[[], str]] = [
         *_illustrations(s)[:1],
-        partial(blocks.points_block, s.card, s.fields, s.said, s.rng),
+        lambda: (
+            blocks.points_block(s.card, s.fields, s.said, s.rng) or blocks.points_block(s.card, s.fields, "", s.rng)
+        ),
         partial(blocks.numbers_block, s.brief, s.rng),
         *(partial(blocks.points_block, card, s.fields, s.said, s.rng, lead=True) for card in others),
     ]

@@ -39,20 +39,39 @@ _LOWERED = frozenset(
 )  # fmt: skip
 """First words that lose their capital behind an opener; a name keeps it."""
 _ABOUT_OPENERS = (
-    "", "", "", "Back to {it}. ", "I've been thinking about {it} again. ", "Still on {it}: ",
-    "A question on {it}. ", "While I have a quiet hour: ", "I keep coming back to {it}. ", "About {it}. ",
-    "I slept on it. ", "This came up again. ", "I had another look at {it}. ", "Before I forget: ",
+    "Back to {it}. ", "I've been thinking about {it} again. ", "Still on {it}: ", "A question on {it}. ",
+    "While I have a quiet hour: ", "I keep coming back to {it}. ", "About {it}. ", "I slept on it. ",
+    "This came up again. ", "I had another look at {it}. ", "Before I forget: ", "On the way home I wondered: ",
+    "One thing about {it} I never asked. ", "Sorry to dwell on {it}. ", "To go on with {it}: ", "Not urgent, but: ",
+    "Same subject, another angle. ", "I've reread what you wrote. ", "May I ask this plainly? ", "I'm stuck again. ",
+    "A detail on {it}. ", "Somebody raised this yesterday. ", "I nearly forgot. ", "Let me come at {it} differently. ",
+    "My notes on {it} have a gap. ", "I tried half of that. ", "This has been bugging me. ", "While we're at {it}: ",
+    "I made a list, and this is on it. ", "Call me slow, but: ", "Now that it's quiet: ", "I've put this off. ",
+    "Here's where I hesitate with {it}. ", "Something simple on {it}. ", "Last time we skipped this. ",
+    "I keep changing my mind here. ", "I looked {it} over this morning. ", "I'd like to settle this. ",
+    "A friend asked me about {it}. ", "Hm, {it} again. ",
 )  # fmt: skip
 _VALUE_CLAUSES = (
     "With the {attribute} at {value}, ", "The {attribute} is still {value}, so ", "Given {value} as the {attribute}, ",
     "Seeing that the {attribute} is {value}, ", "Assuming the {attribute} stays at {value}, ",
 )  # fmt: skip
 _LIMITS = (
-    "", "", "", "", " Keep in mind that I can only give it an hour or so.", " I'd rather have one good way than five.",
+    " Keep in mind that I can only give it an hour or so.", " I'd rather have one good way than five.",
     " I'm asking because I got it wrong the last time.", " No rush, but I'd like to start tonight.",
     " Please be frank.", " It doesn't need to be perfect.", " I've read two opposite opinions on this.",
     " I want to understand the reason, too.", " Somebody asked me this and I had no answer.",
     " I'd like to be able to explain it afterwards.", " My head is a bit full, so go slowly.",
+    " I only need the next step.", " I'd like to get it right the first time.", " A rough idea is enough for now.",
+    " I tend to make this too complicated.", " I have half an evening for it.", " Assume I know very little.",
+    " I learn best from an example.", " I've put it off long enough.", " Tell me what you'd do.",
+    " I'm a little impatient with it, I admit.", " There must be a sensible order.", " I'd hate to do it twice.",
+    " I want to have it off my mind by the weekend.", " You may be blunt.", " Small steps are fine.",
+    " I suspect there's a trick to it.", " I've got paper and a pen ready.", " It keeps me awake, silly as that is.",
+    " I don't want to ask anybody else.", " I'd like to know before I spend anything on it.",
+    " That's the part I understand least.", " I want a habit out of it and not a heroic effort.",
+    " I've seen others fail at exactly this.", " Where would you draw the line?", " It matters more than it looks.",
+    " I'm not in a hurry with it.", " I can live with a compromise.", " I'd like to hear the downside as well.",
+    " Surely I'm not the first with this.",
 )  # fmt: skip
 _SPECIAL_ASKS = {
     BulletKind.UPDATE: (
@@ -113,7 +132,7 @@ def user_turns(inputs: UserTurnsInputs, rng: random.Random) -> UserTurnsReply:
     groups = _grouped(inputs.batch, inputs.questions)
     turns = [_voicing_turn(pack, group, rng) for group in groups]
     more = inputs.questions - len(turns)
-    extra = _about_turns(pack, inputs.batch, more, inputs.first_ordinal, rng)
+    extra = _about_turns(pack, inputs.batch, more, inputs, inputs.first_ordinal, rng)
     return UserTurnsReply(turns=[*turns, *extra])
 
 
@@ -122,7 +141,7 @@ def more_turns(inputs: UserTurnsInputs, rng: random.Random) -> UserTurnsReply:
     pack = pack_for(inputs.seed)
     # Far from the questions of the batches, which count from zero.
     return UserTurnsReply(
-        turns=_about_turns(pack, inputs.about, inputs.questions, 7 + inputs.first_ordinal, rng, inputs.asked_before)
+        turns=_about_turns(pack, inputs.about, inputs.questions, inputs, 7 + inputs.first_ordinal, rng)
     )
 
 
@@ -170,7 +189,7 @@ def _question(pack: Pack, brief: BulletBrief, reading: Reading | None, rng: rand
 
 
 def _about_turns(
-    pack: Pack, briefs: Sequence[BulletBrief], count: int, ordinal: int, rng: random.Random, asked: Sequence[str] = ()
+    pack: Pack, briefs: Sequence[BulletBrief], count: int, inputs: UserTurnsInputs, ordinal: int, rng: random.Random
 ) -> list[UserTurnDraft]:
     """`count` questions that voice nothing, spread over the bullets; each card's question once per thing."""
     readings = [
@@ -179,12 +198,12 @@ def _about_turns(
     if not readings:
         readings = [(b, Reading(pack, pack.threads[0], pack.threads[0].narrative.lower(), None, {})) for b in briefs]
     turns: list[UserTurnDraft] = []
-    texts: set[str] = {" ".join(t.split()) for t in asked}
-    step = ordinal
+    texts: set[str] = {" ".join(t.split()) for t in inputs.asked_before}
+    stage_index, step = inputs.stage.stage_index, ordinal
     while len(turns) < count:
         # The latest bullets first: people ask on about what they have just told.
         brief, reading = readings[-1 - (len(turns) + rng.randrange(4)) % len(readings)]
-        text = _about_question(brief, reading, step, rng)
+        text = _about_question(brief, reading, step, stage_index, rng)
         step += 1
         if text not in texts:
             texts.add(text)
@@ -192,7 +211,18 @@ def _about_turns(
     return turns
 
 
-def _about_question(brief: BulletBrief, reading: Reading, step: int, rng: random.Random) -> str:
+def _around(stage_index: int, rng: random.Random) -> tuple[str, str]:
+    """What stands before and behind a question; two stages never draw the same pair."""
+    openers, limits = _share_of(_ABOUT_OPENERS, stage_index), _share_of(_LIMITS, stage_index)
+    kind = rng.random()
+    if kind < 0.4:
+        return rng.choice(openers), ""
+    if kind < 0.8:
+        return "", rng.choice(limits)
+    return rng.choice(openers), rng.choice(limits)
+
+
+def _about_question(brief: BulletBrief, reading: Reading, step: int, stage_index: int, rng: random.Random) -> str:
     asks = [(c, q) for c in reading.thread.cards for q in c.ask]
     random.Random(f"{reading.thread.thread}/{reading.thing}").shuffle(asks)
     position = int(brief.bullet.bullet_id.rpartition("b")[2]) * 3 + step
@@ -205,10 +235,10 @@ def _about_question(brief: BulletBrief, reading: Reading, step: int, rng: random
         assert line.value is not None
         lead = rng.choice(_VALUE_CLAUSES).format(attribute=line.attribute, value=line.value.text)
         question = lower_first(question)
-    opener = fill(rng.choice(_ABOUT_OPENERS), {"it": reading.thing})
+    opener, limit = _around(stage_index, rng)
+    opener = fill(opener, {"it": reading.thing})
     if opener.endswith(": ") and lead:
         lead = lower_first(lead)
-    limit = rng.choice(_LIMITS)
     return f"{opener}{lead}{question}{limit}"
 
 
