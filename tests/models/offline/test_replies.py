@@ -1,0 +1,178 @@
+"""Replies: about what was asked, with the user's values, of the length asked for, and not over and over."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+
+import pytest
+
+from longbeam.models.offline.packs import Pack, Thread, pack_for
+from longbeam.models.offline.replies import assemble, assistant_reply
+from longbeam.models.offline.turns import detect_question, follow_up_kind, user_answer, user_follow_up, user_turns
+from longbeam.models.tokens import load_tokenizer
+from longbeam.schemas.calls import (
+    AssistantReplyInputs,
+    BulletBrief,
+    ChatMessage,
+    DialogueContext,
+    LedgerLine,
+    QuestionDetectorInputs,
+    Stage,
+    TurnHints,
+    UserReplyInputs,
+    UserTurnsInputs,
+)
+from longbeam.schemas.plans import Bullet, BulletKind, ValueKind
+from longbeam.schemas.values import date_value
+from tests.builders import good_conversation
+
+TODAY = dt.date(2024, 3, 4)
+HEAD = good_conversation().head
+STAGE = Stage(stage_index=0, first_day=TODAY, last_day=TODAY + dt.timedelta(days=30))
+
+
+def _pack() -> Pack:
+    return pack_for(HEAD.seed)
+
+
+def _thread() -> Thread:
+    return next(t for t in _pack().threads if t.things)
+
+
+def _brief(kind: BulletKind = BulletKind.EVENT) -> BulletBrief:
+    thread = _thread()
+    due = date_value(TODAY + dt.timedelta(days=14))
+    bullet = Bullet(
+        bullet_id="p0.s0.b0",
+        kind=kind,
+        narrative=thread.narrative,
+        topic=thread.things[0],
+        text=f"I want to be done by {due.text}.",
+        happens_on=TODAY,
+    )
+    line = LedgerLine(
+        fact_id="p0.f0",
+        subject=thread.things[0],
+        attribute="target date",
+        kind=ValueKind.DATE,
+        is_fixed=False,
+        value=due,
+    )
+    return BulletBrief(bullet=bullet, facts=(line,), old_values=(None,))
+
+
+def _context() -> DialogueContext:
+    return DialogueContext(
+        seed=HEAD.seed,
+        profile=HEAD.profile,
+        people=HEAD.relationships.people,
+        stage=STAGE,
+        earlier_bullets=(),
+        current_bullets=(),
+        state=(),
+        instructions=(),
+    )
+
+
+def _inputs(
+    text: str, *, tokens: int = 600, kind: BulletKind = BulletKind.EVENT, said: str = ""
+) -> AssistantReplyInputs:
+    history = [ChatMessage(role="user", content="Hello."), ChatMessage(role="assistant", content=said)] if said else []
+    return AssistantReplyInputs(
+        context=_context(),
+        summary="",
+        history=(*history, ChatMessage(role="user", content=text)),
+        target_tokens=tokens,
+        hints=TurnHints(turn_id="p0.s0.t0", today=TODAY, bullets=(_brief(kind),)),
+    )
+
+
+def _question() -> tuple[str, str]:
+    """A question of the thread's first card, and something that the card says of it."""
+    thread = _thread()
+    card = thread.cards[0]
+    thing = thread.things[0]
+    return card.ask[0].format(it=thing), thing
+
+
+def test_reply_is_about_the_card_asked_for() -> None:
+    question, thing = _question()
+    card = _thread().cards[0]
+    reply = assistant_reply(_inputs(question), random.Random(1))
+    advice = [p.how.format(it=thing, It=thing) for p in card.points]
+    assert sum(a.casefold() in reply.casefold() for a in advice) >= len(advice) - 1
+
+
+def test_reply_takes_up_the_user_s_value() -> None:
+    replies = [assistant_reply(_inputs(_question()[0]), random.Random(i)) for i in range(8)]
+    # fourteen days from the day on which it is said
+    assert all("March 18, 2024" in r or "14 days" in r for r in replies)
+
+
+@pytest.mark.parametrize("tokens", [100, 300, 600, 900])
+def test_reply_is_never_much_longer_than_asked(tokens: int) -> None:
+    tokenizer = load_tokenizer("o200k_base")
+    for i in range(20):
+        length = tokenizer.count(assistant_reply(_inputs(_question()[0], tokens=tokens), random.Random(i)))
+        # blocks are never cut within a sentence or a table row; one of them may be over
+        assert length <= tokens * 1.3 + 60
+
+
+def test_what_was_just_said_is_not_said_again() -> None:
+    question, _ = _question()
+    first = assistant_reply(_inputs(question, tokens=900), random.Random(1))
+    again = assistant_reply(_inputs(question, tokens=900, said=first), random.Random(2))
+    first_lines = {line for line in first.splitlines() if len(line) > 60}
+    assert len(first_lines & set(again.splitlines())) <= 1
+
+
+def test_update_is_acknowledged_with_the_new_value() -> None:
+    reply = assistant_reply(_inputs("It is March 18, 2024 now.", kind=BulletKind.UPDATE), random.Random(3))
+    assert "March 18, 2024" in reply.split("\n\n")[0]
+
+
+def test_closing_question_is_detected_and_answered_in_its_thread() -> None:
+    thread = _thread()
+    back = thread.ask_back[0]
+    question = back.q.format(it=thread.things[0])
+    assert detect_question(QuestionDetectorInputs(reply=f"Do this.\n\n{question}")).asks_user
+    assert not detect_question(QuestionDetectorInputs(reply="Why? Because.\n\nDo this.")).asks_user
+    hints = TurnHints(
+        turn_id="p0.s0.t0", today=TODAY, bullets=(_brief(),), kind="answer", previous_reply=f"Do this.\n\n{question}"
+    )
+    inputs = UserReplyInputs(context=_context(), summary="", history=(), hints=hints)
+    answer = user_answer(inputs, random.Random(1)).casefold()
+    assert any(a.format(it=thread.things[0]).casefold().rstrip(".") in answer for a in back.a)
+
+
+def test_second_follow_up_is_of_another_kind() -> None:
+    kinds = []
+    for ordinal in (0, 1):
+        hints = TurnHints(turn_id="p0.s0.t0", today=TODAY, bullets=(_brief(),), ordinal=ordinal)
+        inputs = UserReplyInputs(context=_context(), summary="", history=(), hints=hints)
+        kinds.append(follow_up_kind(user_follow_up(inputs, random.Random(5)), _thread().things[0]))
+    assert None not in kinds
+    assert kinds[0] != kinds[1]
+
+
+def test_questions_of_different_stages_never_coincide() -> None:
+    texts: list[str] = []
+    for stage_index in range(10):
+        inputs = UserTurnsInputs(
+            seed=HEAD.seed,
+            profile=HEAD.profile,
+            people=HEAD.relationships.people,
+            stage=STAGE.model_copy(update={"stage_index": stage_index}),
+            batch=(_brief(),),
+            questions=9,
+        )
+        texts += [t.text for t in user_turns(inputs, random.Random(stage_index)).turns[1:]]
+    assert len(set(texts)) == len(texts) == 80
+
+
+def test_assembling_takes_whole_blocks_and_cuts_only_at_sentences() -> None:
+    parts = ["One. Two.", "Three is a longer sentence. Four is the next one.", "Five."]
+    assert assemble(iter(parts), 9) == "One. Two."
+    assert assemble(iter(parts), 40) == "One. Two.\n\nThree is a longer sentence."
+    assert assemble(iter(["| a | b |\n| --- | --- |\n| 1 | 2 |"]), 5) == "| a | b |\n| --- | --- |\n| 1 | 2 |"

@@ -1,0 +1,123 @@
+"""Stories: in order of time, with values that are said, people who are introduced once."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+
+import pytest
+
+from longbeam.generators.profiles import draw_profile
+from longbeam.generators.relationships import draw_relationships
+from longbeam.generators.seeds import load_catalogue
+from longbeam.models.offline.packs import load_pack, pack_for, pack_paths
+from longbeam.models.offline.story import Scene, changed, draw, people_thread, relation_words, story_of
+from longbeam.schemas.people import Person
+from longbeam.schemas.plans import ValueKind
+from longbeam.schemas.seeds import Domain, Seed
+from longbeam.schemas.values import says
+
+STAGES = tuple((dt.date(2024, m, 1), dt.date(2024, m, 28)) for m in range(1, 6))
+ROOM = ((15, 2), (16, 2), (16, 2), (16, 2), (16, 2))
+
+
+def _seed(domain: Domain = Domain.CODING) -> Seed:
+    return next(s for s in load_catalogue() if s.domain is domain)
+
+
+def _people(index: int = 0) -> tuple[Person, ...]:
+    return draw_relationships(1, index, draw_profile(1, index)).people
+
+
+def _story(rng_key: str = "1/c000/story", domain: Domain = Domain.CODING) -> tuple[tuple[Scene, ...], ...]:
+    return story_of(_seed(domain), draw_profile(1, 0), _people(), STAGES, ROOM, rng_key)
+
+
+def test_stages_have_exactly_the_scenes_they_have_room_for() -> None:
+    story = _story()
+    for scenes, (events, relationships) in zip(story, ROOM, strict=True):
+        met = sum(s.thread is people_thread() for s in scenes)
+        assert (len(scenes) - met, met) == (events, relationships)
+
+
+def test_days_never_go_back_and_lie_in_their_stage() -> None:
+    for scenes, (first, last) in zip(_story(), STAGES, strict=True):
+        days = [s.day for s in scenes]
+        assert days == sorted(days)
+        assert first <= days[0] <= days[-1] <= last
+
+
+def test_beats_of_a_thing_come_in_their_order_and_none_twice() -> None:
+    told = Counter[tuple[str, str, str]]()
+    places: dict[tuple[str, str], int] = {}
+    for scene in (s for stage in _story() for s in stage if s.thread is not people_thread()):
+        key = (scene.thread.thread, scene.thing)
+        place = [b.beat for b in scene.thread.beats].index(scene.beat.beat)
+        assert place == places.get(key, -1) + 1
+        places[key] = place
+        told[(*key, scene.beat.beat)] += 1
+    assert set(told.values()) == {1}
+
+
+def test_every_value_of_a_scene_is_said_in_its_text() -> None:
+    for scene in (s for stage in _story() for s in stage):
+        assert set(scene.values) == {*scene.beat.sets, *scene.beat.fixed, *scene.beat.updates}
+        for value in scene.values.values():
+            assert says(scene.text, value), (scene.text, value)
+
+
+def test_values_change_only_where_a_beat_updates_them() -> None:
+    known: dict[tuple[str, str], object] = {}
+    for scene in (s for stage in _story() for s in stage):
+        for name, value in scene.values.items():
+            key = (scene.subject, scene.thread.slots[name].attribute)
+            if name in scene.beat.updates:
+                assert known[key] != value
+            else:
+                assert key not in known
+            known[key] = value
+
+
+def test_people_are_introduced_once_and_called_by_name_after_that() -> None:
+    text = "\n".join(s.text for stage in _story() for s in stage)
+    introduced = 0
+    for person in _people():
+        full = f"{relation_words(person)} {person.first_name}".casefold()
+        introduced += full in text.casefold()
+        assert text.casefold().count(full) <= 1
+    assert introduced >= 3
+
+
+def test_same_key_gives_the_same_story_and_another_key_another() -> None:
+    texts = [
+        [s.text for stage in _story(key) for s in stage] for key in ("1/c000/story", "1/c000/story", "2/c000/story")
+    ]
+    assert texts[0] == texts[1] != texts[2]
+
+
+@pytest.mark.parametrize("name", [p.stem for p in pack_paths()])
+def test_changed_values_differ_and_keep_their_type(name: str) -> None:
+    import random
+
+    pack = load_pack(next(p for p in pack_paths() if p.stem == name))
+    rng = random.Random(name)
+    for thread in (*pack.threads, people_thread()):
+        for slot in thread.slots.values():
+            for _ in range(5):
+                old = draw(slot, dt.date(2024, 3, 4), rng)
+                new = changed(slot, old, rng)
+                assert new.kind is old.kind
+                assert not new.means_same_as(old)
+                if old.number is not None and slot.type is not ValueKind.RATIO:
+                    assert new.number is not None
+                    assert new.number > 0
+
+
+def test_short_stories_follow_few_threads_with_several_things_each() -> None:
+    stage = ((dt.date(2024, 1, 1), dt.date(2024, 2, 1)),)
+    (scenes,) = story_of(_seed(), draw_profile(1, 0), _people(), stage, ((40, 0),), "3/c000/story")
+    things: dict[str, set[str]] = {}
+    for scene in scenes:
+        things.setdefault(scene.thread.thread, set()).add(scene.thing)
+    assert len(things) < len(pack_for(_seed()).threads)
+    assert all(len(t) >= 2 for t in things.values())
