@@ -340,8 +340,8 @@ def numbers_block(brief: BulletBrief | None, rng: random.Random) -> str:
                 f"Broken down, {value.text} is {values.duration(round(value.number / per, 1), value.unit).text} "
                 f"in each of {per} sittings, which is easier to find in a week than one long stretch."
             )
-        if value.kind is ValueKind.NUMBER and value.unit and value.number >= 4:
-            part = max(1, round(value.number / 4))
+        if value.kind is ValueKind.NUMBER and value.unit and value.number >= 6:
+            part = round(value.number / 4)
             return (
                 f"With {value.text} in view, a first go at {values.number(part, value.unit).text} shows you whether "
                 "the way is right before you do the rest."

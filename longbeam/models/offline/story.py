@@ -264,7 +264,8 @@ def changed(slot: Slot, old: Value, rng: random.Random) -> Value:
     low, high = slot.range or (1, 10)
     least = max(slot.step, round((high - low) * 0.15 / slot.step) * slot.step)
     delta = max(least, round(amount * rng.uniform(0.2, 0.45) / slot.step) * slot.step)
-    up = amount + delta <= max(high * 1.3, amount + least) and (amount - delta <= 0 or rng.random() < 0.6)
+    # Never down to one or less: "1 users" is not said, and nothing shrinks to nothing here.
+    up = amount - delta <= 1 or (amount + delta <= max(high * 1.3, amount + least) and rng.random() < 0.6)
     new = amount + delta if up else amount - delta
     if slot.type is ValueKind.RATIO:
         new = min(new, 98) if min(new, 98) != amount else amount - delta

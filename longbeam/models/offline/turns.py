@@ -395,7 +395,8 @@ def user_answer(inputs: UserReplyInputs, rng: random.Random) -> str:
         for back in thread.ask_back:
             found = pattern_of(back.q).search(last)
             if found is not None:
-                fields |= {name: lower_first(text) for name, text in found.groupdict().items()}
+                asked = found.groupdict().get("it", thing)
+                fields["it"] = thing if asked.casefold() == thing.casefold() else asked
                 answer = fill(rng.choice(back.a), fields)
                 answer = f"{head}{lower_first(answer) if head.endswith(', ') else answer}"
                 if inputs.feedback:  # said before, word for word: put it at greater length
