@@ -129,7 +129,7 @@ def opening(brief: BulletBrief | None, thing: str, today: dt.date, rng: random.R
     line = rng.choice(lines)
     if kind is BulletKind.UPDATE and line.value is not None:
         fields = {"it": thing, "attribute": line.attribute, "new": line.value.text}
-        return fill(rng.choice(_UPDATE), fields)
+        return upper_first(fill(rng.choice(_UPDATE), fields))
     return about_value(line, thing, today, rng)
 
 
@@ -146,11 +146,11 @@ def about_value(line: LedgerLine, thing: str, today: dt.date, rng: random.Random
                 "distance": f"{days} days away" if days != 1 else "tomorrow",
                 "room": "enough room" if days > 20 else "room for the essentials" if days > 9 else "not much slack",
             }
-            return fill(rng.choice(_DATE), fields)
+            return upper_first(fill(rng.choice(_DATE), fields))
         fields["days"] = f"{-days} days" if days < -1 else "a day" if days == -1 else "no more than hours"
         return upper_first(rng.choice(_PAST).format(**fields))
     pool = _NAMED if value.number is None else _AMOUNT
-    return fill(upper_first(rng.choice(pool)), fields)
+    return upper_first(fill(rng.choice(pool), fields))
 
 
 def after_answer(answer: str, thing: str, rng: random.Random) -> str:
@@ -324,7 +324,7 @@ def numbers_block(brief: BulletBrief | None, rng: random.Random) -> str:
     """A calculation with one of the user's amounts."""
     for line in brief.facts if brief else ():
         value = line.value
-        if value is None or value.number is None or value.number <= 0:
+        if value is None or line.is_fixed or value.number is None or value.number <= 0:
             continue
         if value.kind is ValueKind.MONEY:
             reserve = round(value.number * rng.choice((0.1, 0.15, 0.2)))

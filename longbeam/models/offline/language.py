@@ -56,6 +56,29 @@ def match(template: str, text: str) -> dict[str, str] | None:
     return found.groupdict() if found else None
 
 
+_PROPER = frozenset(
+    (
+        "python", "flask", "django", "javascript", "typescript", "html", "css", "react", "node", "sql", "sqlite",
+        "postgresql", "docker", "git", "github", "excel", "google", "linux", "java", "kotlin", "swift", "rust", "go",
+        "english", "french", "german", "spanish", "italian", "japanese", "chinese", "korean", "portuguese", "thai",
+        "indian", "mexican", "greek", "turkish", "american", "british", "european", "asian", "african", "irish",
+        "japan", "china", "india", "italy", "france", "germany", "spain", "greece", "mexico", "kerala", "punjab",
+        "patagonia", "tokyo", "kyoto", "paris", "london", "rome", "africa", "europe", "asia", "america", "vietnam",
+        "christmas", "easter", "halloween", "thanksgiving", "monday", "tuesday", "wednesday", "thursday", "friday",
+        "saturday", "sunday", "january", "february", "march", "april", "june", "july", "august", "september",
+        "october", "november", "december", "bayes", "euler", "pythagoras", "markov", "fermat", "gauss", "taylor",
+        "newton", "fourier", "laplace", "pascal", "venn", "kant", "stoics", "aristotle", "plato", "nba", "fifa",
+    )
+)  # fmt: skip
+"""First words of subtopics that are names; any other loses its capital within a sentence."""
+
+
+def within_sentence(phrase: str) -> str:
+    """A phrase that stood as a heading, as it is written within a sentence."""
+    first = phrase.split(" ", 1)[0].casefold().rstrip("'s,:")
+    return phrase if first in _PROPER or first.removesuffix("'s") in _PROPER else lower_first(phrase)
+
+
 _FRAMES = (
     "{Do}, because {why}. {how}",
     "{Do}. {how} It pays off: {why}.",

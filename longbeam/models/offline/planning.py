@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import random
 import re
 
@@ -231,7 +232,7 @@ def augment(inputs: AugmentInputs, rng: random.Random) -> AugmentReply:
             )
         )
     return AugmentReply(
-        updates=[_update(pack, t, rng) for t in inputs.updates],
+        updates=[_update(pack, t, inputs.stage.last_day, rng) for t in inputs.updates],
         contradictions=[_contradiction(pack, t, rng) for t in inputs.contradictions],
         instructions=instructions,
     )
@@ -261,14 +262,15 @@ _NEVER = (
 )
 
 
-def _update(pack: Pack, target: UpdateTarget, rng: random.Random) -> UpdateDraft:
+def _update(pack: Pack, target: UpdateTarget, told: dt.date, rng: random.Random) -> UpdateDraft:
     thread = thread_of(pack, target.bullet.narrative)
     slot = slot_of(thread, target.fact.attribute) if thread else None
     old = target.fact.value
     if slot is None or old is None:
         new = _other_value(target.fact.value, rng)
     else:
-        new = changed(slot, old, rng)
+        # A change is told at some day of the stage: a date put off lies behind the stage's last.
+        new = changed(slot, old, rng, after=told if target.bullet.happens_on < (old.date or told) else None)
     fields = {"it": target.bullet.topic, "new": new.text, "attribute": target.fact.attribute}
     template = rng.choice(slot.moved if slot and slot.moved else _MOVED)
     return UpdateDraft(target_id=target.target_id, value=new, text=_sentence(fill(template, fields)))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from longbeam.models.offline import blocks
-from longbeam.models.offline.language import fill, lower_first, shuffled
+from longbeam.models.offline.language import fill, shuffled, within_sentence
 from longbeam.models.offline.packs import Card, Pack, Thread, pack_for
 from longbeam.models.offline.story import people_thread
 from longbeam.models.offline.turns import (
@@ -106,7 +106,7 @@ def situation_of(inputs: AssistantReplyInputs, rng: random.Random) -> Situation:
         of_turn = random.Random(f"{inputs.context.seed.title}/{inputs.hints.turn_id}")
         found = next((f for text in asked if (f := _introductory_card(pack, text)) is not None), None)
         thread, card = found or (of_turn.choice(pack.threads), None)
-        thing = of_turn.choice(thread.things) if thread.things else lower_first(inputs.context.seed.subtopics[0])
+        thing = of_turn.choice(thread.things) if thread.things else within_sentence(inputs.context.seed.subtopics[0])
         card = card or of_turn.choice(thread.cards)
     return Situation(
         pack=pack,

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import yaml
 
-from longbeam.models.offline.language import fill, lower_first
+from longbeam.models.offline.language import fill, within_sentence
 from longbeam.models.offline.packs import Beat, Pack, Slot, Thread, pack_for
 from longbeam.schemas import values
 from longbeam.schemas.people import Person, Profile, Relation
@@ -139,7 +139,7 @@ def _instances(pack: Pack, seed: Seed, needed: int, rng: random.Random) -> Itera
     """Thread instances in turn over the threads until there are enough beats."""
     pools = {}
     for thread in pack.threads:
-        things = list(thread.things) or [lower_first(s) for s in seed.subtopics]
+        things = list(thread.things) or [within_sentence(s) for s in seed.subtopics]
         rng.shuffle(things)
         pools[thread.thread] = things
     # A short story follows few threads, each with several things: their facts can then be compared and summed.
@@ -253,11 +253,15 @@ def draw(slot: Slot, day: dt.date, rng: random.Random) -> Value:
     return _amount(slot, low_ + slot.step * rng.randint(0, steps))
 
 
-def changed(slot: Slot, old: Value, rng: random.Random) -> Value:
-    """Another value for a slot: a date some days off, an amount a fifth to a half away, another name."""
+def changed(slot: Slot, old: Value, rng: random.Random, *, after: dt.date | None = None) -> Value:
+    """Another value for a slot: a date some days off, an amount a fifth to a half away, another name.
+
+    `after`: the day on which it is told; a date that was planned is then put off to a day behind it.
+    """
     if slot.type is ValueKind.DATE and old.date is not None:
         shift = rng.choice([3, 4, 5, 6, 7, 8, 9, 10, 12, 14])
-        return values.date_value(old.date + dt.timedelta(days=shift))
+        begin = old.date if after is None else max(old.date, after)
+        return values.date_value(begin + dt.timedelta(days=shift))
     if slot.choose:
         return _worded(slot.type, rng.choice([c for c in slot.choose if c.casefold() != old.text.casefold()]))
     amount = (old.number or 0) * (100 if slot.type is ValueKind.RATIO else 1)
