@@ -251,11 +251,21 @@ def test_failed_units_exit_1_and_say_how_to_go_on(out: Path, capsys: pytest.Capt
     ]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_stopped_run_exits_130_and_says_how_to_go_on(out: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("number", "sigint"),
+    # Shells start background jobs with SIGINT ignored; SIGTERM must stop those, too.
+    [(signal.SIGINT, signal.SIG_DFL), (signal.SIGTERM, signal.SIG_DFL), (signal.SIGTERM, signal.SIG_IGN)],
+)
+def test_a_stopped_run_exits_130_and_says_how_to_go_on(
+    out: Path, number: signal.Signals, sigint: signal.Handlers
+) -> None:
     arguments = ["generate", "--name", "big", "--length", "1M", "--domain", "coding", "--runner", "inline"]
     stopped = subprocess.Popen(
-        [sys.executable, "-m", "longbeam", *arguments], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "longbeam", *arguments],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, sigint),
     )
     assert stopped.stderr is not None
     assert stopped.stderr.readline().startswith("c000 persona")

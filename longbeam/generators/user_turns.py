@@ -161,7 +161,7 @@ async def write_more_turns(
 ) -> tuple[UserTurn, ...]:
     """Return `count` further questions about the bullets heard so far; they voice nothing new."""
     now = max((b.bullet_id for b in heard), key=lambda i: ledger.position[i], default=sub_plan.bullets[-1].bullet_id)
-    told = [b for b in heard if b.kind in {BulletKind.EVENT, BulletKind.RELATIONSHIP}] or list(heard)
+    told = [b for b in heard if b.kind is BulletKind.EVENT] or list(heard)
     about = tuple(ledger.current_brief(b, now) for b in told)
     before = {normal_form(t.text) for t in asked}
     inputs = UserTurnsInputs(

@@ -146,7 +146,7 @@ async def persona_stage(c: Conversation) -> None:
     """Timeline, profile, relationships by code; personality and narratives by a model."""
     spec, seed = c.units.spec, c.seed
     timeline = seed.timeline or draw_timeline(spec.seed, c.index, seed, c.layout.sub_plans)
-    seed = Seed.model_validate({**dict(seed), "timeline": timeline})
+    seed = seed.model_copy(update={"timeline": timeline})
     drawn = draw_profile(spec.seed, c.index)
 
     async def personality(asker: Asker) -> Sequence[Profile]:

@@ -363,18 +363,19 @@ _DOMAINS = {Category.GENERAL: SEED.domain, Category.CODING: Domain.CODING, Categ
 
 def in_category(inputs: calls.PromptInputs, category: Category) -> calls.PromptInputs:
     """The same inputs in a conversation of another family of domains."""
-    seed = Seed(**{**dict(SEED), "domain": _DOMAINS[category]})
-    values = dict(inputs)
-    if "seed" in values:
-        values["seed"] = seed
-    if isinstance(values.get("context"), calls.DialogueContext):
-        values["context"] = calls.DialogueContext(**{**dict(CONTEXT), "seed": seed})
-    if "category" in values:
-        values["category"] = category
-    return type(inputs)(**values)
+    seed = SEED.model_copy(update={"domain": _DOMAINS[category]})
+    changes: dict[str, object] = {}
+    for name in type(inputs).model_fields:
+        if name == "seed":
+            changes[name] = seed
+        elif isinstance(getattr(inputs, name), calls.DialogueContext):
+            changes[name] = CONTEXT.model_copy(update={"seed": seed})
+        elif name == "category":
+            changes[name] = category
+    return inputs.model_copy(update=changes)
 
 
 def many_bullets(count: int) -> calls.DialogueContext:
     """A context with this many earlier bullets, as at the end of a long conversation."""
     texts = tuple(f"Load {i} came out on a {number(i, 'pots').text} shelf, and {SIGNING.text}" for i in range(count))
-    return calls.DialogueContext(**{**dict(CONTEXT), "earlier_bullets": texts})
+    return CONTEXT.model_copy(update={"earlier_bullets": texts})

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from longbeam.models.offline.arithmetic import evaluate
-from longbeam.models.offline.language import advice, fill, identifier, lower_first, upper_first
+from longbeam.models.offline.language import advice, example, fill, identifier, lower_first, upper_first
 from longbeam.models.offline.packs import Card, Option, Pack, Problem, Snippet, Standing, Thread
 from longbeam.models.offline.turns import filled_code, shown_values
 from longbeam.schemas import values
@@ -74,14 +74,20 @@ _DENIAL = (
 )
 _DATE = (
     "{value} is {distance}, so there is {room} for {it}.",
-    "Counting from today, {value} leaves you {days}.",
-    "You have {days} until {value}. For {it} that is {room}.",
+    "Counting from today, {value} leaves {it} {days}.",
+    "You have {days} until {value}; for {it} that is {room}.",
     "Between now and {value} lie {days}, which decides the order of things on {it}.",
+    "With {it} due on {value}, {days} remain, and that is {room}.",
+    "{days} from now, on {value}, {it} has to stand; there is {room}.",
+    "From today to {value} I count {days} for {it}.",
+    "{value} gives {it} {room}: {days}, to be exact.",
 )
 _PAST = (
-    "That was {days} ago, so it is still fresh enough to learn from.",
-    "Since {value}, {days} have gone by; that is long enough to see what holds.",
-)
+    "That was {days} ago, so {it} is still fresh enough to learn from.",
+    "Since {value}, {days} have gone by; that is long enough to see what holds with {it}.",
+    "With {it}, {value} now lies {days} back.", "{value} is {days} past, and {it} has moved on since.",
+    "Counting from {value}, {it} has had {days} to settle.", "{days} after {value} one can judge {it} calmly.",
+)  # fmt: skip
 _AMOUNT = (
     "{value} is a figure one can work with for the {attribute}.",
     "With {value} as the {attribute}, {it} stays within sight of what is reasonable.",
@@ -148,28 +154,26 @@ def about_value(line: LedgerLine, thing: str, today: dt.date, rng: random.Random
             }
             return upper_first(fill(rng.choice(_DATE), fields))
         fields["days"] = f"{-days} days" if days < -1 else "a day" if days == -1 else "no more than hours"
-        return upper_first(rng.choice(_PAST).format(**fields))
+        return upper_first(fill(rng.choice(_PAST), fields))
     pool = _NAMED if value.number is None else _AMOUNT
     return upper_first(fill(rng.choice(pool), fields))
 
 
-def after_answer(answer: str, thing: str, rng: random.Random) -> str:
+_AFTER_ANSWER = (
+    "Thanks, that tells me what to leave out for {it}.", "That helps; it changes the order a little for {it}.",
+    "Good, then we can be more definite about {it}.", "All right, with that I would put {it} like this.",
+    "Thank you, {it} looks simpler than I feared then.", "In that case I would shift the weight with {it} a little.",
+    "That is what I needed to know about {it}.", "Okay, here is the version of {it} that fits you.",
+    "Then {it} needs less than I thought.", "Fair enough, {it} can start from there.",
+    "I see, and that puts {it} in another light.", "Good to know before we go on with {it}.",
+    "That settles one thing about {it}.", "Then let us not lose time on that part of {it}.",
+    "Understood; for {it} that means a different first step.", "Thank you, {it} makes more sense to me now.",
+)  # fmt: skip
+
+
+def after_answer(thing: str, rng: random.Random) -> str:
     """What an assistant says once it has been told."""
-    return fill(
-        rng.choice(
-            (
-                "Thanks, that tells me what to leave out.",
-                "That helps. It changes the order a little for {it}.",
-                "Good, then we can be more definite about {it}.",
-                "All right, with that I would put it like this.",
-                "Thank you. Then {it} looks simpler than I feared.",
-                "In that case I would shift the weight a little.",
-                "That is what I needed to know about {it}.",
-                "Okay. Then here is the version that fits you.",
-            )
-        ),
-        {"it": thing},
-    )
+    return fill(rng.choice(_AFTER_ANSWER), {"it": thing})
 
 
 # --- advice ---------------------------------------------------------------------------------------------------
@@ -177,11 +181,21 @@ def after_answer(answer: str, thing: str, rng: random.Random) -> str:
 _HEADS = (
     "**{About}**", "### {About}", "On {about}:", "Here is how I would go about {about}:", "**{About}, step by step**",
     "A word on {about}:", "For {about}, this is what counts:", "### A plan for {about}", "What matters with {about}:",
+    "**{About} for {it}**", "### {About}: {it}", "{About}, with {it} in mind:", "As for {about} with {it}:",
+    "To get {about} right for {it}:", "This is what I know about {about}:", "**{About}, in short**",
+    "Let us take {about}, since you ask:", "{About} is mostly this:", "### {About}, as it fits {it}",
+    "My notes on {about}:",
 )  # fmt: skip
 _LEADS = (
     "There is a neighbouring question, {about}.", "Connected with this: {about}.", "It also touches {about}.",
     "While you are at it, think of {about}.", "And so that nothing falls between two chairs, {about}:",
     "One step further lies {about}.", "The next thing that will come up is {about}.", "Do not forget {about}.",
+    "For {it} there is also {about}.", "Close to it, and often mixed up with it: {about}.",
+    "You did not ask, but {about} belongs here.", "Then, with {it}, {about}.", "Keep {about} in view as well.",
+    "It leads on to {about}.", "With {it} comes {about}.", "Before it comes back to bite you: {about}.",
+    "The other half of {it} is {about}.", "Worth a thought in this connection: {about}.",
+    "Once that stands, {about}.", "I would look at {about} too.", "Beside it, {about}.",
+    "A short detour to {about}.", "{It} also asks for {about}.", "And {about}, since {it} needs it.",
 )  # fmt: skip
 
 
@@ -197,8 +211,12 @@ def points_block(card: Card, fields: dict[str, str], said: str, rng: random.Rand
         return ""
     rng.shuffle(points)
     about = lower_first(fill(lower_first(card.about), fields))
-    head = rng.choice(_LEADS if lead else _HEADS).format(about=about, About=upper_first(about))
-    texts = [advice(fill_low(p.do, fields), fill_low(p.why, fields), fill(p.how, fields), rng) for p in points]
+    it = fields["it"]
+    names = {"about": about, "About": upper_first(about), "it": it, "It": upper_first(it)}
+    head = rng.choice(_LEADS if lead else _HEADS).format(**names)
+    texts = [
+        advice(fill_low(p.do, fields), fill_low(p.why, fields), fill(p.how, fields), fields["it"], rng) for p in points
+    ]
     form = rng.choice(("numbers", "bullets", "prose", "bold", "checklist", "numbers", "prose"))
     if form == "numbers" and len(points) > 1:
         body = "\n".join(f"{i}. {t}" for i, t in enumerate(texts, 1))
@@ -206,10 +224,11 @@ def points_block(card: Card, fields: dict[str, str], said: str, rng: random.Rand
         body = "\n".join(f"- {t}" for t in texts)
     elif form == "bold":
         body = "\n".join(
-            f"- **{capital(p.do, fields)}.** {capital(p.why, fields)}. {fill(p.how, fields)}" for p in points
+            f"- **{capital(p.do, fields)}**: {fill_low(p.why, fields)}. {example(fill(p.how, fields), it, rng)}"
+            for p in points
         )
     elif form == "checklist" and len(points) > 1:
-        body = "\n".join(f"- [ ] {upper_first(fill_low(p.do, fields))}\n  {fill(p.how, fields)}" for p in points)
+        body = "\n".join(f"- [ ] {capital(p.do, fields)}\n  {example(fill(p.how, fields), it, rng)}" for p in points)
     else:
         return f"{head}\n\n{' '.join(texts)}" if not lead else f"{head} {' '.join(texts)}"
     return f"{head}\n\n{body}"
@@ -225,18 +244,33 @@ def fill_low(template: str, fields: dict[str, str]) -> str:
     return lower_first(template.format(**fields))
 
 
+_LINKS = ("", "Also: ", "Besides: ", "Then again: ", "On top of that: ", "Not least: ", "And: ", "Apart from that: ")
+
+
+def joined(texts: list[str], rng: random.Random) -> str:
+    """Sentences one after the other, some of those behind the first with a link."""
+    return " ".join([*texts[:1], *(rng.choice(_LINKS) + t for t in texts[1:])])
+
+
+_WATCH_HEADS = (
+    "", "A warning about {it}: ", "With {it}, be careful of this: ", "What usually goes wrong with {it}: ",
+    "The trap with {it}: ", "Mind this with {it}: ", "Where {it} goes wrong: ", "Two things can spoil {it}: ",
+    "What I have seen fail with {it}: ", "Before you are too happy with {it}: ", "The other side of {it}: ",
+)  # fmt: skip
+_CHECK_HEADS = (
+    "", "How you can tell that {it} works out: ", "You are done with {it} when this is true: ", "As a test for {it}: ",
+    "Signs that {it} is in order: ", "Ask yourself at the end of {it}: ", "To see whether {it} holds: ",
+    "What should be true of {it} afterwards: ", "The proof for {it}: ", "Look at {it} like this afterwards: ",
+)  # fmt: skip
+
+
 def watch_block(card: Card, fields: dict[str, str], said: str, rng: random.Random) -> str:
     """What goes wrong, as far as it is new."""
     texts = [text for t in card.watch if is_new(text := fill(t, fields), said)]
     if not texts:
         return ""
     rng.shuffle(texts)
-    head = rng.choice(
-        ("A warning: ", "Be careful here. ", "What usually goes wrong: ", "", "Two traps: ", "Mind this: ")
-    )
-    if len(texts) != 2 and head == "Two traps: ":
-        head = "Some traps: "
-    return head + " ".join(texts)
+    return rng.choice(_WATCH_HEADS).format(it=fields["it"]) + joined(texts, rng)
 
 
 def check_block(card: Card, fields: dict[str, str], said: str, rng: random.Random) -> str:
@@ -245,10 +279,10 @@ def check_block(card: Card, fields: dict[str, str], said: str, rng: random.Rando
     if not texts:
         return ""
     rng.shuffle(texts)
-    head = rng.choice(("", "How you can tell that it works: ", "You are done when this is true: ", "As a test: ", ""))
+    head = rng.choice(_CHECK_HEADS).format(it=fields["it"])
     if head and len(texts) > 1 and rng.random() < 0.4:
         return head.strip() + "\n\n" + "\n".join(f"- {t}" for t in texts)
-    return head + " ".join(texts)
+    return head + joined(texts, rng)
 
 
 def neighbour_block(thread: Thread, card: Card, rng: random.Random) -> str:
@@ -256,15 +290,57 @@ def neighbour_block(thread: Thread, card: Card, rng: random.Random) -> str:
     thing = rng.choice(thread.things) if thread.things else "this part"
     point = rng.choice(card.points)
     fields = {"it": thing}
-    text = advice(fill_low(point.do, fields), fill_low(point.why, fields), fill(point.how, fields), rng)
+    text = advice(fill_low(point.do, fields), fill_low(point.why, fields), fill(point.how, fields), thing, rng)
     about = lower_first(fill(lower_first(card.about), fields))
     head = rng.choice(
-        ("The same thinking helps with {about}.", "I would treat {about} alike.", "A side note on {about}:")
+        (
+            "The same thinking helps with {about}.",
+            "You could treat {about} alike.",
+            "A side note on {about}:",
+            "This reminds me of {about}.",
+            "A word on {about} while I think of it.",
+            "It also bears on {about}.",
+            "Something similar holds for {about}.",
+            "Look at {about} in the same light.",
+        )
     )
     return f"{head.format(about=about)} {text}"
 
 
 # --- tables and drafts ----------------------------------------------------------------------------------------
+
+
+_OPTION_LEADS = (
+    "Your options for {it} side by side:", "To compare the ways you have with {it}:",
+    "Here is how the ways differ for {it}:", "A small comparison for {it}:", "Three columns on {it}:",
+    "What speaks for and against each way with {it}:", "The ways to go about {it}, weighed:",
+    "For {it}, the choice looks like this:",
+)  # fmt: skip
+_SCHEDULE_LEADS = (
+    "{it} as a schedule:", "Spread over the time you have for {it}:", "On the calendar, {it} could be:",
+    "In dates, for {it}:", "If you want days for {it}:", "A possible order for {it}:",
+    "Week by week, {it} might go like this:", "So that {it} does not pile up:",
+)  # fmt: skip
+
+
+_MONEY = (
+    "In figures for {it}: of the {all}, keep {kept} back for surprises and plan with {left}, about {week} a week "
+    "over four weeks.",
+    "If {it} has {all}, I would act as if it were {left} and leave {kept} untouched.",
+    "Of {all} for {it}, {kept} should stay in the drawer; {left} is what you really have, or {week} in each of "
+    "four weeks.",
+    "The sum for {it}: {all} less a reserve of {kept} makes {left}.",
+)
+_TIME = (
+    "Broken down, {all} for {it} is {each} in each of {per} sittings.",
+    "For {it}, {all} means {per} sittings of {each}, which is easier to find than one long stretch.",
+    "Divide the {all} for {it} by {per}, and you get {each} at a time.",
+)
+_COUNT = (
+    "With {all} in view for {it}, a first go at {part} shows you whether the way is right.",
+    "Do {part} for {it} first; if that goes well, the rest of the {all} is only patience.",
+    "{all} is a lot for {it} in one go, so begin with {part}.",
+)
 
 
 def options_table(thread: Thread, fields: dict[str, str], said: str, rng: random.Random) -> str:
@@ -273,14 +349,7 @@ def options_table(thread: Thread, fields: dict[str, str], said: str, rng: random
     if not is_new(fill_low(options[0].good, fields), said):
         return ""
     rng.shuffle(options)
-    lead = rng.choice(
-        (
-            "Your options side by side:",
-            "To compare the ways you have:",
-            "Here is how the ways differ:",
-            "A small comparison:",
-        )
-    )
+    lead = fill(rng.choice(_OPTION_LEADS), fields)
     rows = [
         f"| {upper_first(fill_low(o.name, fields))} | {fill_low(o.good, fields)} | {fill_low(o.bad, fields)} |"
         for o in options
@@ -291,7 +360,8 @@ def options_table(thread: Thread, fields: dict[str, str], said: str, rng: random
     )
     name = fill_low(pick.name, fields)
     closing_ = verdict.format(name=name, Name=upper_first(name), fits=fill_low(pick.fits, fields).rstrip("."))
-    table = "\n".join(["| Way | In its favour | Against it |", "| --- | --- | --- |", *rows])
+    columns = rng.choice(("Way | In its favour | Against it", "Option | Good | Bad", "What | For it | Against it"))
+    table = "\n".join([f"| {columns} |", "| --- | --- | --- |", *rows])
     return f"{lead}\n\n{table}\n\n{closing_}"
 
 
@@ -312,15 +382,13 @@ def schedule_block(
         day = today + dt.timedelta(days=max(1, room * (i + 1) // (len(points) + 1)))
         date = f"{values.weekday(day)}, {values.format_date(day, with_year=False)}"
         rows.append(f"| {date} | {capital(point.do, fields)} |")
-    lead = rng.choice(
-        ("As a schedule:", "Spread over the time you have:", "On the calendar it could look like this:", "In dates:")
-    )
-    table = "\n".join(["| Day | What |", "| --- | --- |", *rows])
-    end = f"\n\nThat leaves a little air before {values.format_date(due)}." if due and room > 6 else ""
-    return f"{lead}\n\n{table}{end}"
+    columns = rng.choice(("Day | What", "When | Step", "Date | To do"))
+    table = "\n".join([f"| {columns} |", "| --- | --- |", *rows])
+    end = f"\n\nThat leaves {fields['it']} a little air before {values.format_date(due)}." if due and room > 6 else ""
+    return f"{fill(rng.choice(_SCHEDULE_LEADS), fields)}\n\n{table}{end}"
 
 
-def numbers_block(brief: BulletBrief | None, rng: random.Random) -> str:
+def numbers_block(brief: BulletBrief | None, thing: str, rng: random.Random) -> str:
     """A calculation with one of the user's amounts."""
     for line in brief.facts if brief else ():
         value = line.value
@@ -329,23 +397,16 @@ def numbers_block(brief: BulletBrief | None, rng: random.Random) -> str:
         if value.kind is ValueKind.MONEY:
             reserve = round(value.number * rng.choice((0.1, 0.15, 0.2)))
             rest = value.number - reserve
-            return (
-                f"In figures: of the {value.text}, keep {values.money(reserve, value.unit).text} back for surprises. "
-                f"That leaves {values.money(rest, value.unit).text}, or about "
-                f"{values.money(round(rest / 4), value.unit).text} for each of four weeks."
-            )
+            kept, left = values.money(reserve, value.unit).text, values.money(rest, value.unit).text
+            week = values.money(round(rest / 4), value.unit).text
+            return fill(rng.choice(_MONEY), {"it": thing, "all": value.text, "kept": kept, "left": left, "week": week})
         if value.kind is ValueKind.DURATION and value.unit in {"hours", "minutes"}:
             per = rng.choice((3, 4, 5))
-            return (
-                f"Broken down, {value.text} is {values.duration(round(value.number / per, 1), value.unit).text} "
-                f"in each of {per} sittings, which is easier to find in a week than one long stretch."
-            )
+            each = values.duration(round(value.number / per, 1), value.unit).text
+            return fill(rng.choice(_TIME), {"it": thing, "all": value.text, "each": each, "per": str(per)})
         if value.kind is ValueKind.NUMBER and value.unit and value.number >= 6:
-            part = round(value.number / 4)
-            return (
-                f"With {value.text} in view, a first go at {values.number(part, value.unit).text} shows you whether "
-                "the way is right before you do the rest."
-            )
+            part = values.number(round(value.number / 4), value.unit).text
+            return fill(rng.choice(_COUNT), {"it": thing, "all": value.text, "part": part})
     return ""
 
 
@@ -399,7 +460,7 @@ def follow_up_answer(kind: str, card: Card, thread: Thread, fields: dict[str, st
     first, second = rng.sample(list(card.points), 2)
     one, two = fill_low(first.do, fields), fill_low(second.do, fields)
     if kind == "order":
-        return f"If it is only one, {one}. {upper_first(fill_low(first.why, fields))}. Everything else can wait a week."
+        return f"If it is only one, {one}: {fill_low(first.why, fields)}. Everything else on {fields['it']} can wait."
     if kind == "skip":
         return f"You can leave out the part where you {two}, at least for now. Do not skip this, though: {one}."
     if kind == "check":
@@ -411,21 +472,26 @@ def follow_up_answer(kind: str, card: Card, thread: Thread, fields: dict[str, st
         name = fill_low(option.name, fields)
         good, bad = fill_low(option.good, fields), fill_low(option.bad, fields)
         return f"There is: {name}. In its favour: {good}. Against it: {bad}."
-    return f"Let me make it concrete. {upper_first(one)}: {lower_first(fill(first.how, fields))}"
+    return f"To make {fields['it']} concrete: {one}. {example(fill(first.how, fields), fields['it'], rng)}"
 
 
 _CLOSINGS = (
-    "Tell me how it went once you have tried it.",
-    "One step at a time; {it} will not run away.",
+    "Tell me how {it} went once you have tried it.", "One step at a time; {it} will not run away.",
     "If something about {it} does not fit, say so and we change it.",
-    "Come back with the result, and we will take {it} from there.",
-    "That should carry you through the week.",
+    "Come back with the result, and we will take {it} from there.", "That should carry {it} through the week.",
     "Write down what you decide about {it}; it is easily forgotten.",
-    "Start with the smallest of these today, {weekday} or not.",
+    "Start {it} with the smallest of these today, {weekday} or not.",
     "I would do no more than that on {it} for the moment.",
     "You will see the difference on {it} sooner than you think.",
-    "And leave a note for yourself where you stopped.",
-)
+    "And leave a note for yourself where you stopped with {it}.", "Keep {it} small until it works.",
+    "{it} deserves a fresh head, so stop when you are tired.", "By next {weekday} you will know more about {it}.",
+    "Do the first of these for {it}, and let the rest wait.", "I am curious what {it} looks like afterwards.",
+    "Be kind to yourself with {it}; it is a lot.", "There is no prize for finishing {it} in one go.",
+    "When in doubt about {it}, take the simpler way.", "Give {it} two tries before you judge it.",
+    "You know {it} better than I do, so leave out what does not fit.", "{it} will look different by {weekday}.",
+    "Set a limit for {it} and keep it.", "Enough on {it} for one day, I think.",
+    "Somebody else should look at {it} before you call it done.",
+)  # fmt: skip
 
 
 def closing(thing: str, today: dt.date, brief: BulletBrief | None, rng: random.Random) -> str:

@@ -80,38 +80,44 @@ def within_sentence(phrase: str) -> str:
 
 
 _FRAMES = (
-    "{Do}, because {why}. {how}",
-    "{Do}. {how} It pays off: {why}.",
-    "{Do}; {why}. {how}",
-    "Start here: {do}. {Why}. {how}",
-    "I would {do}, since {why}. {how}",
-    "It is worth taking the time to {do}. {how} {Why}.",
-    "Next, {do}. The reason is simple: {why}. {how}",
-    "{how} In other words, {do}: {why}.",
-    "Make sure to {do}. {Why}. {how}",
-    "{Do}. {Why}, and that is why I put it here. {how}",
-    "You will want to {do}: {why}. {how}",
-    "Before anything else, {do}. {how} Otherwise you lose the benefit that {why}.",
-    "{Do}. {how}",
-    "My advice is to {do}. {Why}. {how}",
-    "Try to {do}, as {why}. {how}",
-)
+    "{Do}, because {why}.", "{Do}; {why}.", "{Do}: {why}.", "I would {do}, since {why}.",
+    "You will want to {do}, as {why}.", "It is worth taking the time to {do}: {why}.", "Make sure to {do}; {why}.",
+    "Next, {do}, because {why}.", "My advice is to {do}, since {why}.", "Try to {do}: {why}.",
+    "Start here: {do}, as {why}.", "It helps to {do}; {why}.", "A good habit is to {do}: {why}.",
+    "If you do one thing, {do}: {why}.", "Do not put this off: {do}, since {why}.", "Allow yourself to {do}; {why}.",
+    "What pays is to {do}, because {why}.", "Better sooner than later, {do}: {why}.", "Then {do}, as {why}.",
+    "Many skip this, but {do}: {why}.",
+)  # fmt: skip
+_HOW_FRAMES = (
+    "For {it}, that means: {how}", "With {it}, for instance: {how}", "In practice, for {it}: {how}",
+    "On {it} it comes down to this: {how}", "Take {it}: {how}", "To stay with {it}: {how}", "As to {it}: {how}",
+    "A way to do it with {it}: {how}", "Tried on {it}: {how}", "Brought down to {it}: {how}",
+    "In your case, with {it}: {how}", "Concretely, for {it}: {how}",
+)  # fmt: skip
+_BARE_HOW_FRAMES = (
+    "{how}", "{how}", "{how}", "In practice: {how}", "For instance: {how}", "A small example: {how}",
+    "How that looks: {how}", "One way: {how}", "Put to use: {how}", "Done simply: {how}", "To begin with: {how}",
+)  # fmt: skip
+HOW_SHARE = 0.6
+"""Share of pieces of advice that say how; with all of them, replies say the same few examples over and over."""
+PLAIN_HOW_SHARE = 0.1
+"""Share of examples that stand alone although they do not name the thing."""
 
 
-def advice(do: str, why: str, how: str, rng: random.Random) -> str:
-    """One piece of advice as one to three sentences."""
-    frame = rng.choice(_FRAMES[:-4] if "benefit that" not in why else _FRAMES)
-    if frame.startswith("Before anything else"):
-        frame = "Before anything else, {do}, because {why}. {how}"
-    text = frame.format(do=lower_first(do), Do=upper_first(do), why=lower_first(why), Why=upper_first(why), how=how)
+def advice(do: str, why: str, how: str, it: str, rng: random.Random) -> str:
+    """One piece of advice as one or two sentences; the second says how, and ties it to the thing `it`."""
+    text = rng.choice(_FRAMES).format(do=lower_first(do), Do=upper_first(do), why=lower_first(why))
+    if rng.random() < HOW_SHARE:
+        text = f"{text} {example(how, it, rng)}"
     return re.sub(r"\s+", " ", text).strip()
 
 
-def listed(items: Sequence[str], last: str = "and") -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    if len(items) < 2:
-        return "".join(items)
-    return f"{', '.join(items[:-1])} {last} {items[-1]}"
+def example(how: str, it: str, rng: random.Random) -> str:
+    """An example sentence, tied to the thing it is for."""
+    if rng.random() < PLAIN_HOW_SHARE:
+        return how
+    frames = _BARE_HOW_FRAMES if it.casefold() in how.casefold() else _HOW_FRAMES
+    return rng.choice(frames).format(it=it, how=how)
 
 
 def shuffled(items: Sequence[T], rng: random.Random) -> list[T]:

@@ -139,7 +139,7 @@ def _blocks(s: Situation) -> Iterator[str]:
         yield from _follow_up_blocks(s)
         return
     if s.kind == "answer":
-        yield blocks.after_answer(s.user_text, s.thing, s.rng)
+        yield blocks.after_answer(s.thing, s.rng)
     else:
         yield from _opening(s)
     shown = snippet_in(s.pack, s.user_text, s.thing)
@@ -183,7 +183,7 @@ def _body(s: Situation) -> Iterator[str]:
         lambda: blocks.options_table(s.thread, s.fields, s.said, s.rng),
         lambda: blocks.schedule_block(own, s.fields, s.today, s.brief, s.rng),
         lambda: blocks.message_draft(s.thread, s.fields, s.brief, s.today, s.rng),
-        lambda: blocks.numbers_block(s.brief, s.rng),
+        lambda: blocks.numbers_block(s.brief, s.thing, s.rng),
     ]
     later: list[Callable[[], str]] = [*shuffled(extras, s.rng)[: s.rng.randint(1, 2)], *illustrations[1:]]
     for card in shuffled([c for c in s.thread.cards if c is not own], s.rng):
@@ -225,7 +225,7 @@ def _follow_up_blocks(s: Situation) -> Iterator[str]:
         lambda: (
             blocks.points_block(s.card, s.fields, s.said, s.rng) or blocks.points_block(s.card, s.fields, "", s.rng)
         ),
-        partial(blocks.numbers_block, s.brief, s.rng),
+        partial(blocks.numbers_block, s.brief, s.thing, s.rng),
         *(partial(blocks.points_block, card, s.fields, s.said, s.rng, lead=True) for card in others),
     ]
     for maker in makers:

@@ -31,7 +31,7 @@ _OPENERS = (
 )  # fmt: skip
 _LOWERED = frozenset(
     (
-        "The", "A", "An", "My", "Our", "On", "For", "When", "Since", "There", "After", "In", "It's", "It", "At", "With",
+        "The", "A", "An", "We've", "There's", "That's", "Here's", "They've", "It'll", "My", "Our", "On", "For", "When", "Since", "There", "After", "In", "It's", "It", "At", "With",
         "Looking", "From", "Because", "We", "They", "This", "That", "As", "By", "To", "If", "Until", "Now", "Before",
         "While", "Last", "Next", "Every", "Each", "Two", "Three", "Both", "Nobody", "Somebody", "Without", "During",
         "Over", "About",
