@@ -89,17 +89,23 @@ _PAST = (
     "Counting from {value}, {it} has had {days} to settle.", "{days} after {value} one can judge {it} calmly.",
 )  # fmt: skip
 _AMOUNT = (
-    "{value} is a figure one can work with for the {attribute}.",
+    "{value} is a figure one can work with for the {attribute} of {it}.",
     "With {value} as the {attribute}, {it} stays within sight of what is reasonable.",
     "Let us take {value} as given for the {attribute} and see what follows for {it}.",
     "The {attribute} of {value} tells me roughly how large {it} is.",
-    "{value} for the {attribute} sounds like you have thought about it.",
+    "{value} for the {attribute} of {it} sounds like you have thought about it.",
+    "So {it} comes with {value} as the {attribute}; that is a start.",
+    "I note {value} as the {attribute} for {it}.",
+    "{value} as the {attribute} puts {it} on firmer ground.",
 )
 _NAMED = (
     "{value} as the {attribute} settles one question about {it} at least.",
-    "So the {attribute} is {value}. That narrows things down for {it}.",
+    "So the {attribute} is {value}, which narrows things down for {it}.",
     "{value} is a sensible {attribute} for {it}.",
     "Good, with {value} as the {attribute} I can be more specific about {it}.",
+    "With {value} as the {attribute}, {it} takes shape.",
+    "I will keep {value} in mind as the {attribute} of {it}.",
+    "{it} with {value} as the {attribute}: that I can picture.",
 )
 _PLAIN = (
     "That is a fair question about {it}.",
@@ -224,7 +230,8 @@ def points_block(card: Card, fields: dict[str, str], said: str, rng: random.Rand
         body = "\n".join(f"- {t}" for t in texts)
     elif form == "bold":
         body = "\n".join(
-            f"- **{capital(p.do, fields)}**: {fill_low(p.why, fields)}. {example(fill(p.how, fields), it, rng)}"
+            f"- **{capital(p.do, fields)}**{rng.choice((f': {fill_low(p.why, fields)}.', '.'))} "
+            f"{example(fill(p.how, fields), it, rng)}"
             for p in points
         )
     elif form == "checklist" and len(points) > 1:
@@ -244,7 +251,25 @@ def fill_low(template: str, fields: dict[str, str]) -> str:
     return lower_first(template.format(**fields))
 
 
-_LINKS = ("", "Also: ", "Besides: ", "Then again: ", "On top of that: ", "Not least: ", "And: ", "Apart from that: ")
+_REMINDERS = (
+    "What I said about {about} still holds for {it}: above all, {do}.",
+    "For {it} I can only repeat myself: {do}, and then {then}.",
+    "On {about} nothing has changed with {it}; {do} first, and {then} after that.",
+    "With {it}, go back to {about}: {do}.",
+    "The heart of {about} is the same for {it}: {do}, then {then}.",
+    "You have most of it already for {it}; what counts is to {do}.",
+)
+
+
+def reminder(card: Card, fields: dict[str, str], rng: random.Random) -> str:
+    """One sentence that goes back to what was said a short while ago."""
+    first, second = rng.sample(list(card.points), 2)
+    about = lower_first(fill(lower_first(card.about), fields))
+    names = {**fields, "about": about, "do": fill_low(first.do, fields), "then": fill_low(second.do, fields)}
+    return fill(rng.choice(_REMINDERS), names)
+
+
+_LINKS = ("Also: ", "Besides: ", "Then again: ", "On top of that: ", "Not least: ", "And: ", "Apart from that: ")
 
 
 def joined(texts: list[str], rng: random.Random) -> str:
@@ -253,12 +278,12 @@ def joined(texts: list[str], rng: random.Random) -> str:
 
 
 _WATCH_HEADS = (
-    "", "A warning about {it}: ", "With {it}, be careful of this: ", "What usually goes wrong with {it}: ",
+    "A warning about {it}: ", "With {it}, be careful of this: ", "What usually goes wrong with {it}: ",
     "The trap with {it}: ", "Mind this with {it}: ", "Where {it} goes wrong: ", "Two things can spoil {it}: ",
     "What I have seen fail with {it}: ", "Before you are too happy with {it}: ", "The other side of {it}: ",
 )  # fmt: skip
 _CHECK_HEADS = (
-    "", "How you can tell that {it} works out: ", "You are done with {it} when this is true: ", "As a test for {it}: ",
+    "How you can tell that {it} works out: ", "You are done with {it} when this is true: ", "As a test for {it}: ",
     "Signs that {it} is in order: ", "Ask yourself at the end of {it}: ", "To see whether {it} holds: ",
     "What should be true of {it} afterwards: ", "The proof for {it}: ", "Look at {it} like this afterwards: ",
 )  # fmt: skip
@@ -366,7 +391,7 @@ def options_table(thread: Thread, fields: dict[str, str], said: str, rng: random
 
 
 def schedule_block(
-    card: Card, fields: dict[str, str], today: dt.date, brief: BulletBrief | None, rng: random.Random
+    card: Card, fields: dict[str, str], today: dt.date, brief: BulletBrief | None, said: str, rng: random.Random
 ) -> str:
     """A card's points laid over the days that are left."""
     due = next(
@@ -375,7 +400,7 @@ def schedule_block(
     )
     room = (due - today).days if due else rng.randint(9, 24)
     points = list(card.points)
-    if room < len(points):
+    if room < len(points) or not is_new(f"| {capital(points[0].do, fields)} |", said):
         return ""
     rows = []
     for i, point in enumerate(points):
@@ -494,7 +519,7 @@ _CLOSINGS = (
 )  # fmt: skip
 
 
-def closing(thing: str, today: dt.date, brief: BulletBrief | None, rng: random.Random) -> str:
+def closing(thing: str, today: dt.date, rng: random.Random) -> str:
     """A last line that is no question."""
     return fill(rng.choice(_CLOSINGS), {"it": thing, "weekday": values.weekday(today)})
 

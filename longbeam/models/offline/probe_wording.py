@@ -12,6 +12,7 @@ from longbeam.schemas.probes import Difficulty
 
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _TO_YOU = (
+    (r"\bI (ask|tell|show|send|give|write) you\b", r"you \1 me"),
     (r"\bI am\b", "you are"),
     (r"\bI['’]m\b", "you're"),
     (r"\bI was\b", "you were"),

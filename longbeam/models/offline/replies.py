@@ -34,6 +34,8 @@ ASK_BACK_SHARE = 0.22
 """Share of first replies that end with a question (BEAM at 128K: 20 % of turns have an answer)."""
 
 
+HONOUR_SHARE = 0.6
+"""Share of the replies a standing wish applies to in which it is named; naming it each time sounds servile."""
 REMEMBERED = 5
 """Replies back within which nothing is said again; further back people have forgotten, and ask again."""
 NEIGHBOURS = 3
@@ -70,6 +72,9 @@ def assistant_reply(inputs: AssistantReplyInputs, rng: random.Random) -> str:
     room = int(inputs.target_tokens * CHARACTERS_PER_TOKEN)
     ending = _ending(situation, inputs)
     text = assemble(_blocks(situation), room - len(ending))
+    if not ending and text.endswith("?"):
+        # A question among the advice is rhetorical; as the last line it would be taken for one to the user.
+        ending = blocks.closing(situation.thing, situation.today, situation.rng)
     return f"{text}\n\n{ending}" if ending else text
 
 
@@ -160,7 +165,7 @@ def _opening(s: Situation) -> Iterator[str]:
             yield honour
         return
     fitting = [w for w in s.standing if blocks.concerns(w.condition, f"{s.user_text} {s.card.about}")]
-    if fitting:
+    if fitting and s.rng.random() < HONOUR_SHARE:
         honour = blocks.honour_of(s.pack, fitting[-1], s.thing, s.rng)
         if honour:
             yield honour
@@ -175,13 +180,13 @@ def _body(s: Situation) -> Iterator[str]:
         *illustrations[:1],
     ]
     # What was asked for is answered even if it was said before.
-    yield blocks.points_block(own, s.fields, s.said, s.rng) or blocks.points_block(own, s.fields, "", s.rng)
+    yield blocks.points_block(own, s.fields, s.said, s.rng) or blocks.reminder(own, s.fields, s.rng)
     for maker in shuffled(head, s.rng):
         if text := maker():
             yield text
     extras: list[Callable[[], str]] = [
         lambda: blocks.options_table(s.thread, s.fields, s.said, s.rng),
-        lambda: blocks.schedule_block(own, s.fields, s.today, s.brief, s.rng),
+        lambda: blocks.schedule_block(own, s.fields, s.today, s.brief, s.said, s.rng),
         lambda: blocks.message_draft(s.thread, s.fields, s.brief, s.today, s.rng),
         lambda: blocks.numbers_block(s.brief, s.thing, s.rng),
     ]
@@ -222,9 +227,7 @@ def _follow_up_blocks(s: Situation) -> Iterator[str]:
     others = shuffled([c for c in s.thread.cards if c is not s.card], s.rng)
     makers: list[Callable[[], str]] = [
         *_illustrations(s)[:1],
-        lambda: (
-            blocks.points_block(s.card, s.fields, s.said, s.rng) or blocks.points_block(s.card, s.fields, "", s.rng)
-        ),
+        lambda: blocks.points_block(s.card, s.fields, s.said, s.rng) or blocks.reminder(s.card, s.fields, s.rng),
         partial(blocks.numbers_block, s.brief, s.thing, s.rng),
         *(partial(blocks.points_block, card, s.fields, s.said, s.rng, lead=True) for card in others),
     ]
@@ -234,7 +237,8 @@ def _follow_up_blocks(s: Situation) -> Iterator[str]:
 
 
 def _ending(s: Situation, inputs: AssistantReplyInputs) -> str:
-    wants = s.kind == "question" and s.rng.random() < ASK_BACK_SHARE and inputs.target_tokens > 150
+    share = ASK_BACK_SHARE / 2 if s.thread is people_thread() else ASK_BACK_SHARE
+    wants = s.kind == "question" and s.rng.random() < share and inputs.target_tokens > 150
     again = s.kind == "answer" and inputs.hints.ordinal == 1 and s.rng.random() < 0.3
     if (wants or again) and s.brief is not None:
         asked = " ".join(m.content for m in inputs.history[-6:])
@@ -243,7 +247,7 @@ def _ending(s: Situation, inputs: AssistantReplyInputs) -> str:
         if fresh:
             return s.rng.choice(fresh)
     if s.rng.random() < 0.45:
-        return blocks.closing(s.thing, s.today, s.brief, s.rng)
+        return blocks.closing(s.thing, s.today, s.rng)
     return ""
 
 

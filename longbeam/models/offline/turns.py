@@ -31,7 +31,8 @@ _OPENERS = (
 )  # fmt: skip
 _LOWERED = frozenset(
     (
-        "The", "A", "An", "We've", "There's", "That's", "Here's", "They've", "It'll", "My", "Our", "On", "For", "When", "Since", "There", "After", "In", "It's", "It", "At", "With",
+        "We've", "There's", "That's", "Here's", "They've", "It'll",
+        "The", "A", "An", "My", "Our", "On", "For", "When", "Since", "There", "After", "In", "It's", "It", "At", "With",
         "Looking", "From", "Because", "We", "They", "This", "That", "As", "By", "To", "If", "Until", "Now", "Before",
         "While", "Last", "Next", "Every", "Each", "Two", "Three", "Both", "Nobody", "Somebody", "Without", "During",
         "Over", "About",
@@ -52,8 +53,9 @@ _ABOUT_OPENERS = (
     "A friend asked me about {it}. ", "Hm, {it} again. ",
 )  # fmt: skip
 _VALUE_CLAUSES = (
-    "With the {attribute} at {value}, ", "The {attribute} is still {value}, so ", "Given {value} as the {attribute}, ",
-    "Seeing that the {attribute} is {value}, ", "Assuming the {attribute} stays at {value}, ",
+    "With {value} as the {attribute}, ", "It's still {value} for the {attribute}, so ",
+    "Given {value} as the {attribute}, ", "Seeing {value} as the {attribute}, ",
+    "Assuming {value} for the {attribute}, ", "With the {attribute} at {value}, ",
 )  # fmt: skip
 _LIMITS = (
     " Keep in mind that I can only give it an hour or so.", " I'd rather have one good way than five.",
