@@ -36,7 +36,7 @@ from longbeam.schemas.values import says
 
 AUGMENT_PROMPTS = ("augment",)
 VARIETIES = ("never_statement", "other_value", "not_yet")
-SETTLED_DATES = 9
+SETTLED_DATES = 11
 """Dates that nothing changes or denies: temporal reasoning asks for the days between two of them."""
 SUMMABLE_ATTRIBUTES = 5
 """Attributes with an untouched amount for two things or more: multi-session reasoning adds these up."""

@@ -11,14 +11,15 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-_SENTENCE_START = re.compile(r"(^|[.!?:]\s+|\n\s*(?:[-*]|\d+\.)?\s*)(\{it\})")
+_SENTENCE_START = re.compile(r"(^|[.!?]\s+|\n\s*(?:[-*]|\d+\.)?\s*)\{(\w+)\}")
 
 
 def fill(template: str, fields: Mapping[str, str]) -> str:
-    """Fill a template; `{it}` is capitalised where it begins a sentence, and the text begins with a capital."""
-    if "it" in fields:
-        template = _SENTENCE_START.sub(lambda m: m[1] + (m[2] if m[1].endswith(": ") else "{It}"), template)
-        fields = {**fields, "It": upper_first(fields["it"])}
+    """Fill a template; a field that begins a sentence begins with a capital."""
+    capitals = {name for _, name in _SENTENCE_START.findall(template)}
+    if capitals:
+        template = _SENTENCE_START.sub(lambda m: f"{m[1]}{{At_start_{m[2]}}}", template)
+        fields = {**fields, **{f"At_start_{n}": upper_first(fields[n]) for n in capitals if n in fields}}
     return template.format(**fields)
 
 

@@ -188,9 +188,9 @@ def _preferences(pack: Pack, inputs: SubPlanInputs) -> list[BulletDraft]:
     order: list[tuple[Standing, str]] = [(p, "") for p in pack.preferences]
     later = [(p.later, "evolved") for p in pack.preferences if p.later]
     # A changed preference stands at least one stage behind its elder: the changed ones come after all others,
-    # but for stories with few preferences, whose last quarter is taken by them.
+    # but for stories with few preferences, whose last eighth is taken by them.
     total = count * len(inputs.stages)
-    order = order[: max(total - min(len(later), total // 4), 1)] + [(s, v) for s, v in later]
+    order = order[: max(total - min(len(later), total // 8), 1)] + [(s, v) for s, v in later]
     drafts = []
     for i in range(first, first + count):
         standing, variety = order[i % len(order)]
