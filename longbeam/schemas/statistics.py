@@ -20,6 +20,42 @@ TURN_SHAPES = (
 """What happens in a turn after its main question and the reply to it; `other` is more than two of a kind."""
 
 
+REPETITION_MEASURES = (
+    "user_duplicates",
+    "user_near_share",
+    "user_masked_share",
+    "reply_duplicates",
+    "reply_near_share",
+    "reply_masked_share",
+    "distinct_sentences",
+    "most_frequent_share",
+    "frequent_sentences",
+)
+"""Messages of a role equal to an earlier one but for case and spacing (a count); the share equal or nearly equal to
+an earlier one; the same share once values, names, dates and numbers are masked. Then of the masked prose sentences of
+the replies: how many there are, the share of replies that hold the most frequent one, and how many stand in more than
+0.5 % of the replies and in two at least."""
+
+
+class FrequentSentence(Record):
+    """A masked sentence that stands in several replies."""
+
+    text: str
+    """In lower case, `_` for what was masked."""
+    replies: int
+    share: float
+    """Of all replies."""
+
+
+class Repetition(Record):
+    """How much one conversation repeats itself."""
+
+    figures: dict[str, float]
+    """By `REPETITION_MEASURES`."""
+    worst: tuple[FrequentSentence, ...]
+    """The most frequent masked sentences that stand in several replies, most frequent first."""
+
+
 class ConversationStatistics(Record):
     """Counts of one conversation."""
 
@@ -43,12 +79,7 @@ class ConversationStatistics(Record):
     """From the first message to the last."""
     turn_shapes: dict[str, int]
     """Turns by shape, with all of `TURN_SHAPES` as keys."""
-    user_duplicates: int
-    """User messages equal to an earlier one but for case and spacing."""
-    user_near_duplicates: int
-    """Further user messages that are almost an earlier one."""
-    reply_duplicates: int
-    reply_near_duplicates: int
+    repetition: Repetition
     candidates: int
     """Probe candidates, selected or not."""
     probes: int
@@ -57,13 +88,15 @@ class ConversationStatistics(Record):
     """Of the selected probes."""
 
 
-class CategoryTokens(Record):
-    """Mean tokens per message in the conversations of a category."""
+class CategoryShape(Record):
+    """Mean tokens per message and shapes of turns in the conversations of a category."""
 
     category: Category
     conversations: int
     per_user_message: float
     per_reply: float
+    turn_shapes: dict[str, float]
+    """Shares of the turns."""
 
 
 class AbilityStatistics(Record):
@@ -111,6 +144,19 @@ class PublishedCategoryTokens(Record):
     """By category."""
 
 
+class PublishedRepetition(Record):
+    """How much BEAM's conversations repeat themselves, measured by us."""
+
+    name: str
+    """Which conversations."""
+    conversations: int
+    mean: dict[str, float]
+    """Per conversation, by `REPETITION_MEASURES`; ledger values are not masked, for BEAM has no ledger."""
+    pooled: dict[str, float]
+    """The figures of sentences over all replies of these conversations together, masked conversation by conversation:
+    a share of the replies means little where a conversation has a hundred."""
+
+
 class Published(Record):
     """BEAM's published figures and those measured on its released data."""
 
@@ -118,6 +164,7 @@ class Published(Record):
     notes: tuple[str, ...]
     lengths: tuple[PublishedLength, ...]
     tokens_by_category: PublishedCategoryTokens
+    repetition: PublishedRepetition
 
 
 class Statistics(Record):
@@ -128,7 +175,9 @@ class Statistics(Record):
     """Mean per conversation, by measure, with `sessions`, `days`, `probes` and `nuggets`."""
     turn_shapes: dict[str, float]
     """Shares of all turns."""
-    tokens_by_category: tuple[CategoryTokens, ...]
+    repetition: dict[str, float]
+    """Mean per conversation, by `REPETITION_MEASURES`."""
+    by_category: tuple[CategoryShape, ...]
     abilities: tuple[AbilityStatistics, ...]
     """By name."""
     deciles: tuple[float, ...]
@@ -139,5 +188,6 @@ class Statistics(Record):
     beam: PublishedLength
     """BEAM at its length that is nearest to the mean number of tokens."""
     beam_tokens_by_category: PublishedCategoryTokens
+    beam_repetition: PublishedRepetition
     beam_source: str
     beam_notes: tuple[str, ...]

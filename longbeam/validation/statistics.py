@@ -2,7 +2,7 @@
 
 The messages of one conversation at a time are held, to compare them with each other. The definitions are
 BEAM's where it has one (a turn is a main question; a decile is a tenth of the messages), so that its figures
-can stand beside ours; repetitions are those of the `duplicates` check.
+can stand beside ours; how much is repeated, `repetition` says.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ from longbeam.schemas.probes import Difficulty, Probe
 from longbeam.schemas.seeds import Category
 from longbeam.schemas.statistics import (
     MEASURES,
+    REPETITION_MEASURES,
     TURN_SHAPES,
     AbilityStatistics,
-    CategoryTokens,
+    CategoryShape,
     ConversationStatistics,
     Published,
     PublishedLength,
     Statistics,
 )
-from longbeam.validation.duplicates import near_duplicates
+from longbeam.validation.repetition import mask_of, measure_repetition
 
 DIGITS = 4
 """Decimal places of means and shares: more would suggest a precision that samples of this size lack."""
@@ -51,12 +52,14 @@ def benchmark_statistics(readers: Iterable[ConversationReader]) -> Statistics:
         conversations=tuple(rows),
         mean={name: _round(fmean(getattr(r, name) for r in rows)) for name in _MEANS},
         turn_shapes=_shape_shares(rows),
-        tokens_by_category=_tokens_by_category(rows),
+        repetition={name: _round(fmean(r.repetition.figures[name] for r in rows)) for name in REPETITION_MEASURES},
+        by_category=_by_category(rows),
         abilities=_by_ability(placed),
         deciles=_decile_shares(placed),
         median_span=_median_span(placed),
         beam=_nearest_length(published, fmean(r.tokens for r in rows)),
         beam_tokens_by_category=published.tokens_by_category,
+        beam_repetition=published.repetition,
         beam_source=published.source,
         beam_notes=published.notes,
     )
@@ -153,8 +156,6 @@ def _read_conversation(reader: ConversationReader) -> tuple[ConversationStatisti
     tally.read(messages)
     candidates = list(reader.probes())
     placed = [_place(probe, tally.ordinals) for probe in candidates if probe.is_selected]
-    user = count_repetitions([m for m in messages if m.role is Role.USER])
-    assistant = count_repetitions([m for m in messages if m.role is Role.ASSISTANT])
     row = ConversationStatistics(
         conversation_id=head.conversation_id,
         domain=head.seed.domain,
@@ -170,27 +171,12 @@ def _read_conversation(reader: ConversationReader) -> tuple[ConversationStatisti
         sessions=len(tally.sessions),
         days=(messages[-1].sent_at.date() - messages[0].sent_at.date()).days if messages else 0,
         turn_shapes={shape: tally.shapes[shape] for shape in TURN_SHAPES},
-        user_duplicates=user[0],
-        user_near_duplicates=user[1],
-        reply_duplicates=assistant[0],
-        reply_near_duplicates=assistant[1],
+        repetition=measure_repetition(messages, mask_of(head)),
         candidates=len(candidates),
         probes=len(placed),
         nuggets=sum(len(p.probe.rubric) for p in placed),
     )
     return row, placed
-
-
-def count_repetitions(messages: Sequence[Message]) -> tuple[int, int]:
-    """Return how many messages equal an earlier one but for case and spacing, and how many others nearly do."""
-    seen: set[str] = set()
-    others = []
-    for message in messages:
-        text = " ".join(message.content.casefold().split())
-        if text not in seen:
-            others.append(message)
-        seen.add(text)
-    return len(messages) - len(others), len(near_duplicates(others))
 
 
 def _place(probe: Probe, ordinals: Mapping[str, int]) -> _PlacedProbe:
@@ -204,7 +190,7 @@ def _shape_shares(rows: Sequence[ConversationStatistics]) -> dict[str, float]:
     return {shape: _share(count, sum(counts.values())) for shape, count in counts.items()}
 
 
-def _tokens_by_category(rows: Sequence[ConversationStatistics]) -> tuple[CategoryTokens, ...]:
+def _by_category(rows: Sequence[ConversationStatistics]) -> tuple[CategoryShape, ...]:
     tables = []
     for category in Category:
         of_category = [row for row in rows if row.category is category]
@@ -212,11 +198,12 @@ def _tokens_by_category(rows: Sequence[ConversationStatistics]) -> tuple[Categor
             user_tokens = sum(r.user_tokens for r in of_category)
             reply_tokens = sum(r.tokens for r in of_category) - user_tokens
             tables.append(
-                CategoryTokens(
+                CategoryShape(
                     category=category,
                     conversations=len(of_category),
                     per_user_message=_share(user_tokens, sum(r.user_messages for r in of_category)),
                     per_reply=_share(reply_tokens, sum(r.replies for r in of_category)),
+                    turn_shapes=_shape_shares(of_category),
                 )
             )
     return tuple(tables)

@@ -4,10 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from longbeam.schemas.statistics import MEASURES, TURN_SHAPES, Statistics
+from longbeam.schemas.statistics import MEASURES, REPETITION_MEASURES, TURN_SHAPES, Statistics
+from longbeam.validation.base import shorten
 
 Row = Sequence[str]
 MISSING = "-"
+WORST = 5
+"""Masked sentences shown, over all conversations."""
+SENTENCE_WIDTH = 90
+_REPEATED = {
+    "user_duplicates": "user messages equal to an earlier one",
+    "user_near_share": "user messages equal or nearly equal to one",
+    "user_masked_share": "the same, masked",
+    "reply_duplicates": "replies equal to an earlier one",
+    "reply_near_share": "replies equal or nearly equal to one",
+    "reply_masked_share": "the same, masked",
+    "distinct_sentences": "distinct masked sentences of replies",
+    "most_frequent_share": "replies with the most frequent of them",
+    "frequent_sentences": "sentences in over 0.5 % of the replies",
+}
 
 
 def render_text(statistics: Statistics) -> str:
@@ -18,10 +33,14 @@ def render_text(statistics: Statistics) -> str:
         ("Tokens per message", _category_tokens(statistics)),
         ("Probes", _abilities(statistics)),
         ("Where the evidence lies", _deciles(statistics)),
+        ("Repetition, mean per conversation", _repetition(statistics)),
+        ("Repetition by conversation", _repetition_by_conversation(statistics)),
+        ("Most frequent masked sentences of replies", _frequent(statistics)),
         ("Conversations", _conversations(statistics)),
     ]
     blocks = [f"{title}\n{_table(rows)}" for title, rows in sections if len(rows) > 1]
     blocks.append(_spread(statistics))
+    blocks.append(_repetition_note(statistics))
     blocks.append("\n".join([f"BEAM's figures: {statistics.beam_source}.", *statistics.beam_notes]))
     return "\n\n".join(blocks) + "\n"
 
@@ -45,17 +64,18 @@ def _sizes(statistics: Statistics) -> list[Row]:
 
 
 def _shapes(statistics: Statistics) -> list[Row]:
-    table: list[Row] = [("", "share", f"BEAM {statistics.beam.name} measured")]
+    columns = [c.category.value for c in statistics.by_category]
+    table: list[Row] = [("", *columns, "all", f"BEAM {statistics.beam.name} measured")]
     for shape in TURN_SHAPES:
-        ours, theirs = statistics.turn_shapes[shape], statistics.beam.turn_shapes.get(shape)
-        table.append((shape.replace("_", " "), _percent(ours), _percent(theirs)))
+        shares = [*(c.turn_shapes for c in statistics.by_category), statistics.turn_shapes, statistics.beam.turn_shapes]
+        table.append((shape.replace("_", " "), *(_percent(s.get(shape)) for s in shares)))
     return table
 
 
 def _category_tokens(statistics: Statistics) -> list[Row]:
     beam = statistics.beam_tokens_by_category
     table: list[Row] = [("", "conversations", "per user message", "BEAM", "per reply", "BEAM")]
-    for row in statistics.tokens_by_category:
+    for row in statistics.by_category:
         table.append(
             (
                 row.category.value,
@@ -107,8 +127,60 @@ def _spread(statistics: Statistics) -> str:
     )
 
 
+def _repetition(statistics: Statistics) -> list[Row]:
+    beam = statistics.beam_repetition
+    table: list[Row] = [("", "mean", "least", "most", f"BEAM {beam.name} measured", "pooled")]
+    for measure in REPETITION_MEASURES:
+        values = [row.repetition.figures[measure] for row in statistics.conversations]
+        columns = (statistics.repetition[measure], min(values), max(values), beam.mean[measure])
+        cells = [_repeated(measure, v) for v in (*columns, beam.pooled.get(measure))]
+        table.append((_REPEATED[measure], *cells))
+    return table
+
+
+def _repetition_by_conversation(statistics: Statistics) -> list[Row]:
+    header = (
+        "",
+        "user equal",
+        "nearly",
+        "masked",
+        "replies equal",
+        "nearly",
+        "masked",
+        "sentences",
+        "top",
+        "over 0.5 %",
+    )
+    rows = (
+        (row.conversation_id, *(_repeated(measure, row.repetition.figures[measure]) for measure in REPETITION_MEASURES))
+        for row in statistics.conversations
+    )
+    return [header, *rows]
+
+
+def _frequent(statistics: Statistics) -> list[Row]:
+    found = [(row.conversation_id, worst) for row in statistics.conversations for worst in row.repetition.worst]
+    found.sort(key=lambda item: -item[1].share)
+    rows = (
+        (shorten(w.text, SENTENCE_WIDTH), conversation, str(w.replies), _exact_percent(w.share))
+        for conversation, w in found[:WORST]
+    )
+    return [("", "conversation", "replies", "share"), *rows]
+
+
+def _repetition_note(statistics: Statistics) -> str:
+    beam = statistics.beam_repetition
+    return (
+        "Masked: ledger values, names, dates and numbers are replaced by `_`. Nearly equal: word 5-grams with a\n"
+        "Jaccard similarity of at least 0.8. Sentences are those of prose: no code, tables or headings.\n"
+        f"BEAM's {beam.conversations} {beam.name} conversations have no ledger: only names, dates and numbers could be "
+        "masked,\nwhich lets them look more varied. Short ones have few replies: any sentence said twice is in over\n"
+        "0.5 % of them; `pooled` is over all their replies together, about as much text as one 1M conversation."
+    )
+
+
 def _conversations(statistics: Statistics) -> list[Row]:
-    header = ("", "domain", "tokens", "asked", "turns", "probes", "user messages repeated", "replies repeated")
+    header = ("", "domain", "tokens", "asked", "turns", "probes")
     table: list[Row] = [header]
     for row in statistics.conversations:
         table.append(
@@ -119,8 +191,6 @@ def _conversations(statistics: Statistics) -> list[Row]:
                 _number(row.target_tokens) if row.target_tokens else MISSING,
                 _number(row.turns),
                 _number(row.probes),
-                f"{row.user_duplicates} (nearly {row.user_near_duplicates})",
-                f"{row.reply_duplicates} (nearly {row.reply_near_duplicates})",
             )
         )
     return table
@@ -146,6 +216,15 @@ def _number(value: float | None) -> str:
 
 def _percent(share: float | None) -> str:
     return MISSING if share is None else f"{share:.1%}"
+
+
+def _repeated(measure: str, value: float | None) -> str:
+    return _exact_percent(value) if measure.endswith("_share") else _number(value)
+
+
+def _exact_percent(share: float | None) -> str:
+    """Two places: what is asked for is under half a per cent."""
+    return MISSING if share is None else f"{share:.2%}"
 
 
 def _range(bounds: tuple[float, float] | None) -> str:

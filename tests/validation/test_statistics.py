@@ -8,7 +8,7 @@ from longbeam.errors import UserError
 from longbeam.schemas.conversation import ConversationReader
 from longbeam.schemas.probes import ABILITIES
 from longbeam.schemas.seeds import Domain
-from longbeam.schemas.statistics import MEASURES, TURN_SHAPES
+from longbeam.schemas.statistics import MEASURES, REPETITION_MEASURES, TURN_SHAPES
 from longbeam.validation.statistics import as_json, benchmark_statistics, published_figures, turn_shape
 from longbeam.validation.statistics_text import render_text
 from tests.tiny import TinyConversation, message, probe, tiny_conversation
@@ -65,13 +65,34 @@ def test_turn_shape(answers: int, follow_ups: int, shape: str) -> None:
 def test_tokens_per_message_are_kept_apart_by_category() -> None:
     statistics = benchmark_statistics([tiny_conversation(), tiny_conversation("c001", domain=Domain.MATH)])
 
-    assert [(t.category, t.conversations) for t in statistics.tokens_by_category] == [
+    assert [(t.category, t.conversations) for t in statistics.by_category] == [
         ("general", 1),
         ("math", 1),
     ]
     # 30 tokens in 4 user messages, 200 in 4 replies
-    assert statistics.tokens_by_category[0].per_user_message == 7.5
-    assert statistics.tokens_by_category[0].per_reply == 50
+    assert statistics.by_category[0].per_user_message == 7.5
+    assert statistics.by_category[0].per_reply == 50
+
+
+def test_turn_shapes_are_kept_apart_by_category() -> None:
+    short = tiny_conversation("c001", domain=Domain.MATH)
+    short = TinyConversation(short.head, short.said[:4], ())
+    general, math = benchmark_statistics([tiny_conversation(), short]).by_category
+
+    assert (general.turn_shapes["one_answer"], general.turn_shapes["one_follow_up"]) == (0.5, 0.5)
+    assert (math.turn_shapes["one_answer"], math.turn_shapes["one_follow_up"]) == (1, 0)
+
+
+def test_repetition_is_a_mean_per_conversation() -> None:
+    twice = [message(i, f"p0.s0.t{i}.n0", "reply", f"Day {i} is free.", 5) for i in range(4)]
+    statistics = benchmark_statistics(
+        [tiny_conversation(), TinyConversation(tiny_conversation("c001").head, twice, ())]
+    )
+
+    assert tuple(statistics.repetition) == REPETITION_MEASURES
+    # None of the first; of the second, three of four say again what the first says but for the number.
+    assert statistics.repetition["reply_masked_share"] == (0 + 0.75) / 2
+    assert statistics.repetition["frequent_sentences"] == (0 + 1) / 2
 
 
 def test_abilities_count_selected_probes_only() -> None:
@@ -115,8 +136,9 @@ def test_repeated_messages_are_counted() -> None:
     ]
     (row,) = benchmark_statistics([TinyConversation(tiny_conversation().head, said, ())]).conversations
 
-    assert (row.user_duplicates, row.user_near_duplicates) == (2, 1)
-    assert (row.reply_duplicates, row.reply_near_duplicates) == (0, 0)
+    # two equal ones and a near one of six
+    assert (row.repetition.figures["user_duplicates"], row.repetition.figures["user_near_share"]) == (2, 0.5)
+    assert row.repetition.figures["reply_duplicates"] == row.repetition.figures["reply_near_share"] == 0
 
 
 def test_no_conversation_is_refused() -> None:
@@ -141,10 +163,26 @@ def test_published_figures_name_our_measures_and_abilities() -> None:
             assert len(deciles) in (0, 10)
 
 
+def test_published_repetition_is_complete() -> None:
+    published = published_figures().repetition
+    assert set(published.mean) == set(REPETITION_MEASURES)
+    assert set(published.pooled) < set(REPETITION_MEASURES)
+
+
+def test_text_shows_repetition_beside_beams() -> None:
+    said = [message(i, f"p0.s0.t{i}.n0", "reply", f"Day {i} is free.", 5) for i in range(4)]
+    text = render_text(benchmark_statistics([TinyConversation(tiny_conversation().head, said, ())]))
+
+    (line,) = [line for line in text.splitlines() if line.startswith("replies with the most frequent")]
+    assert line.split()[-5:] == ["100.00%", "100.00%", "100.00%", "29.14%", "12.93%"]
+    assert "day _ is free." in text
+    assert "have no ledger" in text
+
+
 def test_text_shows_ours_beside_beams() -> None:
     text = render_text(benchmark_statistics([tiny_conversation()]))
 
-    (line,) = [line for line in text.splitlines() if line.startswith("user messages")]
+    (line,) = [line for line in text.splitlines() if line.startswith("user messages  ")]
     assert line.split()[2:] == ["4", "4", "4", "144", "143.3"]
     assert "c000  trip_planning" in text
     assert text.endswith("\n")
@@ -156,4 +194,6 @@ def test_json_has_every_table() -> None:
 
     assert tables["mean"]["tokens"] == 230
     assert tables["beam"]["paper"]["turns"] == 107
+    assert tables["repetition"]["reply_near_share"] == 0
+    assert tables["beam_repetition"]["conversations"] == 10
     assert [row["conversation_id"] for row in tables["conversations"]] == ["c000"]

@@ -1,0 +1,78 @@
+"""How much BEAM's 100K conversations repeat themselves: `python -m benchmarks.measure_beam [FOLDER]`.
+
+Prints each conversation and, as JSON, the means that `longbeam/validation/data/beam_published.json` keeps under
+`repetition`. Messages are read whole; plan markers (`->-> 1,2`) are taken from the user's text first. The mask knows
+the names of the persona and of the people around it, numbers and dates; BEAM has no ledger whose values to mask.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import json
+import re
+from pathlib import Path
+from statistics import fmean
+
+from longbeam.schemas.dialogue import Message, MessageKind, Role
+from longbeam.schemas.statistics import REPETITION_MEASURES
+from longbeam.validation.repetition import Mask, measure_repetition, measure_sentences
+
+FOLDER = Path(__file__).resolve().parents[1] / ".." / "shared" / "data" / "beam" / "100K"
+_MARKER = re.compile(r"\s*->->[^\n]*\Z")
+_NAME = re.compile(r"Name: *(.+)")
+_PERSON = re.compile(r"^• *(\S+) \(", re.MULTILINE)
+_DAY = dt.datetime(2024, 1, 1)
+
+
+def main() -> None:
+    """Measure every conversation of the folder."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, help="has <number>/chat.json in it")
+    folder = parser.parse_args().folder
+    chats = sorted(folder.glob("*/chat.json"), key=lambda path: int(path.parent.name))
+    if not chats:
+        print(f"skipped: no BEAM conversations in {folder}; they are no part of this repository")
+        return
+    measured, pool = [], []
+    for path in chats:
+        mask, said = Mask(read_names(path.parent)), read_chat(path)
+        measured.append(measure_repetition(said, mask))
+        print(path.parent.name, " ".join(f"{value:g}" for value in measured[-1].figures.values()))
+        replies = (m for m in said if m.role is Role.ASSISTANT)
+        pool += [m.model_copy(update={"content": mask.apply(m.content)}) for m in replies]
+    means = {name: round(fmean(m.figures[name] for m in measured), 4) for name in REPETITION_MEASURES}
+    found = {"name": folder.name, "conversations": len(measured), "mean": means, "pooled": measure_sentences(pool)[0]}
+    print(json.dumps(found, indent=2))
+
+
+def read_chat(path: Path) -> list[Message]:
+    """Return the messages in order, without the markers; what no measure looks at is made up."""
+    batches = json.loads(path.read_text(encoding="utf-8"))
+    said = [message for batch in batches for turn in batch["turns"] for message in turn]
+    return [_message(i, Role(m["role"]), m["content"]) for i, m in enumerate(said)]
+
+
+def read_names(folder: Path) -> set[str]:
+    """Return the name of the persona, whole and in parts, and those of the people around it."""
+    name = _NAME.search((folder / "main_spec.txt").read_text(encoding="utf-8"))
+    whole = name[1].strip() if name else ""
+    people = _PERSON.findall((folder / "relationships.txt").read_text(encoding="utf-8"))
+    return {whole, *whole.split(), *people}
+
+
+def _message(number: int, role: Role, content: str) -> Message:
+    is_user = role is Role.USER
+    return Message(
+        message_key=f"p0.s0.t{number}.n0",
+        role=role,
+        speaker=role.value,
+        kind=MessageKind.QUESTION if is_user else MessageKind.REPLY,
+        sent_at=_DAY,
+        content=_MARKER.sub("", content) if is_user else content,
+        tokens=0,
+    )
+
+
+if __name__ == "__main__":
+    main()

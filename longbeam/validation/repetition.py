@@ -1,0 +1,144 @@
+"""How much a conversation repeats itself, as it stands and with its values masked.
+
+A machine that writes from templates hides behind the values it fills in, so messages are compared a second time
+with ledger values, names, dates and numbers masked, all by one sign: which of them stood there must not matter.
+Messages are alike as `duplicates` has it; sentences are compared word for word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, takewhile
+
+from longbeam.schemas.conversation import ConversationHead
+from longbeam.schemas.dialogue import Message, Role
+from longbeam.schemas.sentences import prose_spans, sentences_within
+from longbeam.schemas.statistics import FrequentSentence, Repetition
+from longbeam.schemas.values import MONTHS, WEEKDAYS
+from longbeam.validation.duplicates import near_duplicates
+
+MASK = "_"
+"""A word to the shingles, and no abbreviation or initial to the sentence splitter."""
+MAX_SENTENCE_SHARE = 0.005
+"""A masked sentence in a larger share of the replies (and in two at least) counts as frequent."""
+WORST = 5
+_MONTH = "|".join(MONTHS).lower()
+_DATES = (
+    rf"(?:\d{{1,2}}(?:st|nd|rd|th)? (?:of )?)?(?:{_MONTH})(?: \d{{1,2}}(?:st|nd|rd|th)?\b)?(?:,? \d{{4}}\b)?",
+    "|".join(WEEKDAYS).lower(),
+)
+_NUMBER = r"[$€£¥]?\d+(?:[.,:/–-]\d+)*(?:st\b|nd\b|rd\b|th\b|%)?"
+_RUN = re.compile(rf"(?<!\w){MASK}(?:,? {MASK}(?!\w))+")
+_LIST_NUMBER = re.compile(r"^([ \t>]*)\d{1,3}[.)](?=[ \t])", re.MULTILINE)
+_NO_SENTENCE = re.compile(r"^[ \t>]*(?:#{1,6}[ \t].*|\|.*|(?:[-*+•][ \t]+)?\*\*[^*\n]+\*\*:?[ \t]*)$", re.MULTILINE)
+
+
+class Mask:
+    """Replaces ledger values and names, longest first, then dates and numbers outside code by `MASK`.
+
+    Upper and lower case are equal, and a run such as `March 5, 2024` is one mask, so rather too much is masked
+    than too little: `may` is a month here.
+    """
+
+    def __init__(self, names: Iterable[str], values: Iterable[str] = ()) -> None:
+        known = sorted({text.strip().lower() for text in (*names, *values)} - {""})
+        words = [rf"(?<!\w)(?:{_one_of(known)})(?!\w)"] if known else []
+        dates = rf"(?<!\w)(?:{'|'.join(_DATES)})(?!\w)"
+        self._pattern = re.compile("|".join((*words, dates, _NUMBER)))
+
+    def apply(self, text: str) -> str:
+        """Return the text with masks; numbers of list items become dashes, code stays as it is."""
+        pieces, at = [], 0
+        for start, end in prose_spans(text):
+            pieces += [text[at:start], self._masked(text[start:end])]
+            at = end
+        return "".join((*pieces, text[at:]))
+
+    def _masked(self, prose: str) -> str:
+        prose = _LIST_NUMBER.sub(r"\1-", prose)
+        folded = prose.lower()
+        if len(folded) != len(prose):  # İ and its like: places would be off
+            return _RUN.sub(MASK, self._pattern.sub(MASK, prose))
+        pieces, at = [], 0
+        for found in self._pattern.finditer(folded):
+            pieces += [prose[at : found.start()], MASK]
+            at = found.end()
+        return _RUN.sub(MASK, "".join((*pieces, prose[at:])))
+
+
+def mask_of(head: ConversationHead) -> Mask:
+    """Return the mask of a conversation: its ledger's values, the user's name, the people around the user."""
+    profile = head.profile
+    parts = (part for part in profile.name.split() if part[0].isupper())
+    names = {profile.name, profile.first_name, *parts, *(p.first_name for p in head.relationships.people)}
+    return Mask(names, {a.value.text for plan in head.plans for a in plan.assertions if a.value is not None})
+
+
+def measure_repetition(messages: Sequence[Message], mask: Mask) -> Repetition:
+    """Return the figures of a conversation; shares are of the messages of a role, sentences of the replies."""
+    figures: dict[str, float] = {}
+    masked: Sequence[Message] = ()
+    for role, name in ((Role.USER, "user"), (Role.ASSISTANT, "reply")):
+        said = [m for m in messages if m.role is role]
+        exact, near = count_repetitions(said)
+        masked = [m.model_copy(update={"content": mask.apply(m.content)}) for m in said]
+        figures[f"{name}_duplicates"] = exact
+        figures[f"{name}_near_share"] = _share(exact + near, len(said))
+        figures[f"{name}_masked_share"] = _share(sum(count_repetitions(masked)), len(said))
+    sentences, worst = measure_sentences(masked)
+    return Repetition(figures=figures | sentences, worst=worst)
+
+
+def measure_sentences(replies: Sequence[Message]) -> tuple[dict[str, float], tuple[FrequentSentence, ...]]:
+    """Return the sentence figures of replies that are masked already, and the most frequent sentences."""
+    counts = Counter(sentence for m in replies for sentence in set(prose_sentences(m.content)))
+    repeated = [(text, count) for text, count in counts.items() if count > 1]
+    figures: dict[str, float] = {
+        "distinct_sentences": len(counts),
+        "most_frequent_share": _share(max(counts.values(), default=0), len(replies)),
+        "frequent_sentences": sum(count > MAX_SENTENCE_SHARE * len(replies) for _, count in repeated),
+    }
+    worst = sorted(repeated, key=lambda item: (-item[1], item[0]))[:WORST]
+    shown = (FrequentSentence(text=text, replies=count, share=_share(count, len(replies))) for text, count in worst)
+    return figures, tuple(shown)
+
+
+def count_repetitions(messages: Sequence[Message]) -> tuple[int, int]:
+    """Return how many messages equal an earlier one but for case and spacing, and how many others nearly do."""
+    seen: set[str] = set()
+    others = []
+    for message in messages:
+        text = " ".join(message.content.casefold().split())
+        if text not in seen:
+            others.append(message)
+        seen.add(text)
+    return len(messages) - len(others), len(near_duplicates(others))
+
+
+def prose_sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a text in lower case, without code, tables, headings and lines all in bold."""
+    for start, end in prose_spans(text):
+        prose = _NO_SENTENCE.sub("", text[start:end])
+        for a, b in sentences_within(prose, (0, len(prose))):
+            yield " ".join(prose[a:b].casefold().split())
+
+
+def _one_of(texts: Sequence[str]) -> str:
+    """A pattern of the sorted texts as a tree of prefixes: thousands cost little more than one, longer ones win."""
+    branches = []
+    for first, group in groupby(texts, key=lambda text: text[:1]):
+        if not first:
+            continue
+        same = list(group)
+        # of sorted texts, what the first and the last share is shared by all
+        prefix = "".join(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], zip(same[0], same[-1], strict=False)))
+        rest = [text[len(prefix) :] for text in same]
+        tail = f"(?:{_one_of(rest)})" + ("?" if "" in rest else "") if any(rest) else ""
+        branches.append(re.escape(prefix) + tail)
+    return "|".join(branches)
+
+
+def _share(count: int, total: int) -> float:
+    return round(count / total, 4) if total else 0.0
