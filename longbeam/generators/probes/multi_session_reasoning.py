@@ -79,7 +79,7 @@ def _pairs(family: Sequence[FactSaid]) -> list[tuple[FactSaid, FactSaid]]:
 
 
 def _complete(facts: Sequence[FactSaid], histories: Histories) -> Iterator[list[FactSaid]]:
-    """Families of 3 to 8 things with a name each, of which nothing is contested, updated or unsaid."""
+    """Families of 2 to 8 things with a name each, of which nothing is contested, updated or unsaid."""
     everything: dict[str, int] = {}
     for fact in histories.facts.values():
         everything[fact.attribute.casefold()] = everything.get(fact.attribute.casefold(), 0) + 1
@@ -88,7 +88,7 @@ def _complete(facts: Sequence[FactSaid], histories: Histories) -> Iterator[list[
         if said.value.kind in COUNTABLE:
             families.setdefault(said.fact.attribute.casefold(), []).append(said)
     for attribute, family in families.items():
-        if 3 <= len(family) <= 8 and len(family) == everything[attribute]:
+        if 2 <= len(family) <= 8 and len(family) == everything[attribute]:
             yield family
 
 
