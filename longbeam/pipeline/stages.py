@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from longbeam.errors import StoreError
 from longbeam.generators.asking import Asker
 from longbeam.generators.augmentation import (
     AUGMENT_PROMPTS,
@@ -58,7 +59,7 @@ from longbeam.schemas.plans import Narrative, Plan, SubPlan
 from longbeam.schemas.probes import Probe
 from longbeam.schemas.seeds import Seed
 from longbeam.schemas.spec import Role
-from longbeam.store.artifacts import seal_conversation
+from longbeam.store.artifacts import SealedConversation, seal_conversation
 
 SETTLE_ROUNDS = 3
 """Passes over the sub-plans that use up what their dialogues left of the budget."""
@@ -355,9 +356,17 @@ async def seal_stage(c: Conversation) -> None:
         seal_conversation(c.sealed_path, head, messages, c.probes)
         return (Sealed(messages=len(messages), tokens=c.tokens, probes=len(c.probes)),)
 
-    if not c.sealed_path.exists():
+    if not _is_sealed(c.sealed_path):
         c.units.log.remove_units("seal", keep=())
     await c.units.run("seal", "conversation", record=Sealed, needs=needs, work=work)
+
+
+def _is_sealed(path: Path) -> bool:
+    try:
+        SealedConversation(path).close()
+    except StoreError:
+        return False  # not there, or damaged: it is made again from the work log
+    return True
 
 
 STAGE_WORK: dict[str, Callable[[Conversation], Awaitable[None]]] = {

@@ -90,3 +90,17 @@ async def test_failed_plan_is_recorded_and_paid_for_once_when_it_works(spec: Ben
     assert ("persona", "personality") not in mended.calls
     assert mended.calls["plan", "outline"] == 0
     assert mended.calls["plan", "sub_plan"] == 1
+
+
+async def test_damaged_or_missing_sealed_file_is_made_again_without_a_call(spec: BenchmarkSpec, out: Path) -> None:
+    benchmark = create_benchmark(spec, out)
+    await run_inline(benchmark, model=OfflineWriter())
+    with SealedConversation(benchmark.sealed_path("c000")) as sealed:
+        first = [m.content for m in sealed.messages()]
+    for damage in (lambda path: path.write_bytes(b"junk"), lambda path: path.unlink()):
+        damage(benchmark.sealed_path("c000"))
+        again = CountingModel()
+        await run_inline(benchmark, model=again)
+        assert again.calls == {}
+        with SealedConversation(benchmark.sealed_path("c000")) as sealed:
+            assert [m.content for m in sealed.messages()] == first
