@@ -1,23 +1,25 @@
-"""Blocks of a reply: each is a paragraph, list, table, code or worked problem about one thing.
+"""Advice of a reply: a card's points, what goes wrong, how one knows that it worked, answers to follow-ups.
 
-Every block varies its words and its form by the generator it is given, and says the user's own values where it
-has them. Templates in this file are for any domain; what is said about the subject comes from the packs.
+Every block varies its words and its form by the generator it is given, and leaves out what was said a short while
+ago.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 import random
 import re
-from collections.abc import Iterator
 
-from longbeam.models.offline.arithmetic import evaluate
-from longbeam.models.offline.language import advice, example, fill, identifier, lower_first, upper_first
-from longbeam.models.offline.packs import Card, Option, Pack, Problem, Snippet, Standing, Thread
-from longbeam.models.offline.turns import filled_code, shown_values
-from longbeam.schemas import values
-from longbeam.schemas.calls import BulletBrief, LedgerLine
-from longbeam.schemas.plans import Bullet, BulletKind, ValueKind
+from longbeam.models.offline.language import (
+    advice,
+    capital,
+    example,
+    fill,
+    fill_low,
+    is_new,
+    lower_first,
+    upper_first,
+)
+from longbeam.models.offline.packs import Card, Thread
 
 
 def shortened(text: str, room: int) -> str:
@@ -44,146 +46,6 @@ def shortened(text: str, room: int) -> str:
     return " ".join(kept_)
 
 
-# --- openings -----------------------------------------------------------------------------------------------
-
-_UPDATE = (
-    "Noted: the {attribute} for {it} is {new}.",
-    "Then we work with {new} as the {attribute} for {it}.",
-    "{new} it is, then, for the {attribute} of {it}.",
-    "All right, {new} replaces what we had as the {attribute} for {it}.",
-    "Thanks for telling me. From here on I take the {attribute} of {it} to be {new}.",
-)
-_WISH = (
-    "Understood, and I will keep to it.",
-    "That is easy to do, and I will.",
-    "Good to know; I will hold on to that.",
-    "Fine, that is how we do it from here on.",
-    "Thank you for saying so. I will stick to it.",
-    "Agreed. Remind me if I ever slip.",
-)
-_INTRODUCTION = (
-    "Nice to meet you, {name}. That is a good deal to start from.",
-    "Welcome, {name}, and thank you for the background; it helps me to be specific.",
-    "Good to meet you, {name}. Let me take your question first and the rest as it comes.",
-)
-_DENIAL = (
-    "Then let us take {it} from the beginning.",
-    "In that case, here is how I would approach {it}.",
-    "All right. For {it}, the first steps matter more than the clever ones.",
-    "Let us look at {it} with fresh eyes, then.",
-)
-_DATE = (
-    "{value} is {distance}, so there is {room} for {it}.",
-    "Counting from today, {value} leaves {it} {days}.",
-    "You have {days} until {value}; for {it} that is {room}.",
-    "Between now and {value} lie {days}, which decides the order of things on {it}.",
-    "With {it} due on {value}, {days} remain, and that is {room}.",
-    "{days} from now, on {value}, {it} has to stand; there is {room}.",
-    "From today to {value} I count {days} for {it}.",
-    "{value} gives {it} {room}: {days}, to be exact.",
-)
-_PAST = (
-    "That was {days} ago, so {it} is still fresh enough to learn from.",
-    "Since {value}, {days} have gone by; that is long enough to see what holds with {it}.",
-    "With {it}, {value} now lies {days} back.", "{value} is {days} past, and {it} has moved on since.",
-    "Counting from {value}, {it} has had {days} to settle.", "{days} after {value} one can judge {it} calmly.",
-)  # fmt: skip
-_AMOUNT = (
-    "{value} is a figure one can work with for the {attribute} of {it}.",
-    "With {value} as the {attribute}, {it} stays within sight of what is reasonable.",
-    "Let us take {value} as given for the {attribute} and see what follows for {it}.",
-    "The {attribute} of {value} tells me roughly how large {it} is.",
-    "{value} for the {attribute} of {it} sounds like you have thought about it.",
-    "So {it} comes with {value} as the {attribute}; that is a start.",
-    "I note {value} as the {attribute} for {it}.",
-    "{value} as the {attribute} puts {it} on firmer ground.",
-)
-_NAMED = (
-    "{value} as the {attribute} settles one question about {it} at least.",
-    "So the {attribute} is {value}, which narrows things down for {it}.",
-    "{value} is a sensible {attribute} for {it}.",
-    "Good, with {value} as the {attribute} I can be more specific about {it}.",
-    "With {value} as the {attribute}, {it} takes shape.",
-    "I will keep {value} in mind as the {attribute} of {it}.",
-    "{it} with {value} as the {attribute}: that I can picture.",
-)
-_PLAIN = (
-    "That is a fair question about {it}.",
-    "The short answer for {it}: yes, it can be done, in small steps.",
-    "Let us sort out {it} one thing at a time.",
-    "With {it}, the order matters more than the effort.",
-    "I would look at {it} from the end: what must be true when it is done?",
-    "It sounds as if {it} takes up more of your mind than of your time.",
-    "There are two or three things about {it} that make all the difference.",
-    "{it} is one of those matters where a bit of method saves a lot of worry.",
-    "Happy to go through {it} with you.",
-    "Here is what I would do about {it} in your place.",
-    "You are asking about {it} at the right moment.",
-    "Most people make {it} harder than it needs to be.",
-)
-
-
-def opening(brief: BulletBrief | None, thing: str, today: dt.date, rng: random.Random) -> str:
-    """One or two sentences that take up what the user has said."""
-    if brief is None:
-        return fill(rng.choice(_PLAIN), {"it": thing})
-    kind = brief.bullet.kind
-    if kind is BulletKind.INTRODUCTION:
-        name = next((f.value.text for f in brief.facts if f.attribute == "full name" and f.value), "")
-        return rng.choice(_INTRODUCTION).format(name=name.split(" ")[0] or "and welcome")
-    if kind in {BulletKind.INSTRUCTION, BulletKind.PREFERENCE}:
-        return rng.choice(_WISH)
-    if kind is BulletKind.CONTRADICTION:
-        return fill(rng.choice(_DENIAL), {"it": thing})
-    lines = [line for line in brief.facts if line.value is not None]
-    if not lines:
-        return fill(rng.choice(_PLAIN), {"it": thing})
-    line = rng.choice(lines)
-    if kind is BulletKind.UPDATE and line.value is not None:
-        fields = {"it": thing, "attribute": line.attribute, "new": line.value.text}
-        return upper_first(fill(rng.choice(_UPDATE), fields))
-    return about_value(line, thing, today, rng)
-
-
-def about_value(line: LedgerLine, thing: str, today: dt.date, rng: random.Random) -> str:
-    """A sentence that does something with one of the user's values."""
-    value = line.value
-    assert value is not None
-    fields = {"it": thing, "attribute": line.attribute, "value": value.text}
-    if value.kind is ValueKind.DATE and value.date is not None:
-        days = (value.date - today).days
-        if days > 0:
-            fields |= {
-                "days": f"{days} days" if days != 1 else "one day",
-                "distance": f"{days} days away" if days != 1 else "tomorrow",
-                "room": "enough room" if days > 20 else "room for the essentials" if days > 9 else "not much slack",
-            }
-            return upper_first(fill(rng.choice(_DATE), fields))
-        fields["days"] = f"{-days} days" if days < -1 else "a day" if days == -1 else "no more than hours"
-        return upper_first(fill(rng.choice(_PAST), fields))
-    pool = _NAMED if value.number is None else _AMOUNT
-    return upper_first(fill(rng.choice(pool), fields))
-
-
-_AFTER_ANSWER = (
-    "Thanks, that tells me what to leave out for {it}.", "That helps; it changes the order a little for {it}.",
-    "Good, then we can be more definite about {it}.", "All right, with that I would put {it} like this.",
-    "Thank you, {it} looks simpler than I feared then.", "In that case I would shift the weight with {it} a little.",
-    "That is what I needed to know about {it}.", "Okay, here is the version of {it} that fits you.",
-    "Then {it} needs less than I thought.", "Fair enough, {it} can start from there.",
-    "I see, and that puts {it} in another light.", "Good to know before we go on with {it}.",
-    "That settles one thing about {it}.", "Then let us not lose time on that part of {it}.",
-    "Understood; for {it} that means a different first step.", "Thank you, {it} makes more sense to me now.",
-)  # fmt: skip
-
-
-def after_answer(thing: str, rng: random.Random) -> str:
-    """What an assistant says once it has been told."""
-    return fill(rng.choice(_AFTER_ANSWER), {"it": thing})
-
-
-# --- advice ---------------------------------------------------------------------------------------------------
-
 _HEADS = (
     "**{About}**", "### {About}", "On {about}:", "Here is how I would go about {about}:", "**{About}, step by step**",
     "A word on {about}:", "For {about}, this is what counts:", "### A plan for {about}", "What matters with {about}:",
@@ -203,11 +65,6 @@ _LEADS = (
     "Once that stands, {about}.", "I would look at {about} too.", "Beside it, {about}.",
     "A short detour to {about}.", "{It} also asks for {about}.", "And {about}, since {it} needs it.",
 )  # fmt: skip
-
-
-def is_new(text: str, said: str) -> bool:
-    """Whether a text has not been said a short while ago."""
-    return text not in said
 
 
 def points_block(card: Card, fields: dict[str, str], said: str, rng: random.Random, *, lead: bool = False) -> str:
@@ -239,16 +96,6 @@ def points_block(card: Card, fields: dict[str, str], said: str, rng: random.Rand
     else:
         return f"{head}\n\n{' '.join(texts)}" if not lead else f"{head} {' '.join(texts)}"
     return f"{head}\n\n{body}"
-
-
-def capital(template: str, fields: dict[str, str]) -> str:
-    """Fill a clause that begins a sentence."""
-    return upper_first(fill_low(template, fields))
-
-
-def fill_low(template: str, fields: dict[str, str]) -> str:
-    """Fill a clause that does not begin a sentence."""
-    return lower_first(template.format(**fields))
 
 
 _REMINDERS = (
@@ -332,154 +179,6 @@ def neighbour_block(thread: Thread, card: Card, rng: random.Random) -> str:
     return f"{head.format(about=about)} {text}"
 
 
-# --- tables and drafts ----------------------------------------------------------------------------------------
-
-
-_OPTION_LEADS = (
-    "Your options for {it} side by side:", "To compare the ways you have with {it}:",
-    "Here is how the ways differ for {it}:", "A small comparison for {it}:", "Three columns on {it}:",
-    "What speaks for and against each way with {it}:", "The ways to go about {it}, weighed:",
-    "For {it}, the choice looks like this:",
-)  # fmt: skip
-_SCHEDULE_LEADS = (
-    "{it} as a schedule:", "Spread over the time you have for {it}:", "On the calendar, {it} could be:",
-    "In dates, for {it}:", "If you want days for {it}:", "A possible order for {it}:",
-    "Week by week, {it} might go like this:", "So that {it} does not pile up:",
-)  # fmt: skip
-
-
-_MONEY = (
-    "In figures for {it}: of the {all}, keep {kept} back for surprises and plan with {left}, about {week} a week "
-    "over four weeks.",
-    "If {it} has {all}, I would act as if it were {left} and leave {kept} untouched.",
-    "Of {all} for {it}, {kept} should stay in the drawer; {left} is what you really have, or {week} in each of "
-    "four weeks.",
-    "The sum for {it}: {all} less a reserve of {kept} makes {left}.",
-)
-_TIME = (
-    "Broken down, {all} for {it} is {each} in each of {per} sittings.",
-    "For {it}, {all} means {per} sittings of {each}, which is easier to find than one long stretch.",
-    "Divide the {all} for {it} by {per}, and you get {each} at a time.",
-)
-_COUNT = (
-    "With {all} in view for {it}, a first go at {part} shows you whether the way is right.",
-    "Do {part} for {it} first; if that goes well, the rest of the {all} is only patience.",
-    "{all} is a lot for {it} in one go, so begin with {part}.",
-)
-
-
-def options_table(thread: Thread, fields: dict[str, str], said: str, rng: random.Random) -> str:
-    """The thread's ways compared, unless that was done a short while ago."""
-    options: list[Option] = list(thread.options)
-    if not is_new(fill_low(options[0].good, fields), said):
-        return ""
-    rng.shuffle(options)
-    lead = fill(rng.choice(_OPTION_LEADS), fields)
-    rows = [
-        f"| {upper_first(fill_low(o.name, fields))} | {fill_low(o.good, fields)} | {fill_low(o.bad, fields)} |"
-        for o in options
-    ]
-    pick = rng.choice(options)
-    verdict = rng.choice(
-        ("I lean towards {name}, {fits}.", "For you I would take {name}, {fits}.", "{Name} is right {fits}.")
-    )
-    name = fill_low(pick.name, fields)
-    closing_ = verdict.format(name=name, Name=upper_first(name), fits=fill_low(pick.fits, fields).rstrip("."))
-    columns = rng.choice(("Way | In its favour | Against it", "Option | Good | Bad", "What | For it | Against it"))
-    table = "\n".join([f"| {columns} |", "| --- | --- | --- |", *rows])
-    return f"{lead}\n\n{table}\n\n{closing_}"
-
-
-def schedule_block(
-    card: Card, fields: dict[str, str], today: dt.date, brief: BulletBrief | None, said: str, rng: random.Random
-) -> str:
-    """A card's points laid over the days that are left."""
-    due = next(
-        (f.value.date for f in (brief.facts if brief else ()) if f.value and f.value.date and f.value.date > today),
-        None,
-    )
-    room = (due - today).days if due else rng.randint(9, 24)
-    points = list(card.points)
-    if room < len(points) or not is_new(f"| {capital(points[0].do, fields)} |", said):
-        return ""
-    rows = []
-    for i, point in enumerate(points):
-        day = today + dt.timedelta(days=max(1, room * (i + 1) // (len(points) + 1)))
-        date = f"{values.weekday(day)}, {values.format_date(day, with_year=False)}"
-        rows.append(f"| {date} | {capital(point.do, fields)} |")
-    columns = rng.choice(("Day | What", "When | Step", "Date | To do"))
-    table = "\n".join([f"| {columns} |", "| --- | --- |", *rows])
-    end = f"\n\nThat leaves {fields['it']} a little air before {values.format_date(due)}." if due and room > 6 else ""
-    return f"{fill(rng.choice(_SCHEDULE_LEADS), fields)}\n\n{table}{end}"
-
-
-def numbers_block(brief: BulletBrief | None, thing: str, rng: random.Random) -> str:
-    """A calculation with one of the user's amounts."""
-    for line in brief.facts if brief else ():
-        value = line.value
-        if value is None or line.is_fixed or value.number is None or value.number <= 0:
-            continue
-        if value.kind is ValueKind.MONEY:
-            reserve = round(value.number * rng.choice((0.1, 0.15, 0.2)))
-            rest = value.number - reserve
-            kept, left = values.money(reserve, value.unit).text, values.money(rest, value.unit).text
-            week = values.money(round(rest / 4), value.unit).text
-            return fill(rng.choice(_MONEY), {"it": thing, "all": value.text, "kept": kept, "left": left, "week": week})
-        if value.kind is ValueKind.DURATION and value.unit in {"hours", "minutes"}:
-            per = rng.choice((3, 4, 5))
-            each = values.duration(round(value.number / per, 1), value.unit).text
-            return fill(rng.choice(_TIME), {"it": thing, "all": value.text, "each": each, "per": str(per)})
-        if value.kind is ValueKind.NUMBER and value.unit and value.number >= 6:
-            part = values.number(round(value.number / 4), value.unit).text
-            return fill(rng.choice(_COUNT), {"it": thing, "all": value.text, "part": part})
-    return ""
-
-
-def message_draft(
-    thread: Thread, fields: dict[str, str], brief: BulletBrief | None, today: dt.date, rng: random.Random
-) -> str:
-    """A short message the user can send, when somebody else is part of it."""
-    if brief is None or rng.random() < 0.5:
-        return ""
-    names = re.findall(r"\bmy (?:friend|colleague|partner|mother|father|son|daughter) ([A-Z][a-z]+)", brief.bullet.text)
-    if not names:
-        return ""
-    ask = fill_low(rng.choice(rng.choice(thread.cards).points).do, fields)
-    day = values.weekday(today + dt.timedelta(days=rng.randint(2, 5)))
-    return (
-        f"If you want to write to {names[0]}, something like this would do:\n\n"
-        f"> Hi {names[0]}, a quick word about {fields['it']}. I plan to {ask}. "
-        f"Could you tell me by {day} whether that suits you? Thank you!"
-    )
-
-
-# --- wishes ---------------------------------------------------------------------------------------------------
-
-
-_IDLE_WORDS = frozenset(
-    ("when", "whenever", "about", "asks", "talk", "talking", "come", "comes", "ever", "something", "anything", "with")
-)
-
-
-def concerns(condition: str, text: str) -> bool:
-    """Whether a text is about what a condition names: they share a word that says something."""
-    words = {w[:6] for w in re.findall(r"[a-z]{4,}", condition.casefold()) if w not in _IDLE_WORDS}
-    return any(w[:6] in words for w in re.findall(r"[a-z]{4,}", text.casefold()))
-
-
-def honour_of(pack: Pack, bullet: Bullet, thing: str, rng: random.Random) -> str:
-    """A sentence that honours an instruction or preference, from the pack."""
-    wishes: list[Standing] = [*pack.instructions, *pack.preferences]
-    wishes += [p.later for p in pack.preferences if p.later]
-    for wish in wishes:
-        if wish.requirement == bullet.requirement and wish.condition == bullet.condition:
-            return fill(rng.choice(wish.honour), {"it": thing})
-    return ""
-
-
-# --- follow-ups and endings -----------------------------------------------------------------------------------
-
-
 def follow_up_answer(kind: str, card: Card, thread: Thread, fields: dict[str, str], rng: random.Random) -> str:
     """The direct answer to a follow-up of one kind."""
     first, second = rng.sample(list(card.points), 2)
@@ -498,84 +197,3 @@ def follow_up_answer(kind: str, card: Card, thread: Thread, fields: dict[str, st
         good, bad = fill_low(option.good, fields), fill_low(option.bad, fields)
         return f"There is: {name}. In its favour: {good}. Against it: {bad}."
     return f"To make {fields['it']} concrete: {one}. {example(fill(first.how, fields), fields['it'], rng)}"
-
-
-_CLOSINGS = (
-    "Tell me how {it} went once you have tried it.", "One step at a time; {it} will not run away.",
-    "If something about {it} does not fit, say so and we change it.",
-    "Come back with the result, and we will take {it} from there.", "That should carry {it} through the week.",
-    "Write down what you decide about {it}; it is easily forgotten.",
-    "Start {it} with the smallest of these today, {weekday} or not.",
-    "I would do no more than that on {it} for the moment.",
-    "You will see the difference on {it} sooner than you think.",
-    "And leave a note for yourself where you stopped with {it}.", "Keep {it} small until it works.",
-    "{it} deserves a fresh head, so stop when you are tired.", "By next {weekday} you will know more about {it}.",
-    "Do the first of these for {it}, and let the rest wait.", "I am curious what {it} looks like afterwards.",
-    "Be kind to yourself with {it}; it is a lot.", "There is no prize for finishing {it} in one go.",
-    "When in doubt about {it}, take the simpler way.", "Give {it} two tries before you judge it.",
-    "You know {it} better than I do, so leave out what does not fit.", "{it} will look different by {weekday}.",
-    "Set a limit for {it} and keep it.", "Enough on {it} for one day, I think.",
-    "Somebody else should look at {it} before you call it done.",
-)  # fmt: skip
-
-
-def closing(thing: str, today: dt.date, rng: random.Random) -> str:
-    """A last line that is no question."""
-    return fill(rng.choice(_CLOSINGS), {"it": thing, "weekday": values.weekday(today)})
-
-
-# --- code and problems ----------------------------------------------------------------------------------------
-
-
-def code_answer(snippet: Snippet, thing: str, rng: random.Random) -> Iterator[str]:
-    """What is wrong with the code shown, and the code without the fault."""
-    fixed = code_of(snippet, thing)
-    lead = {
-        "bug": ("I see it.", "Found it.", "The cause is in the code you sent.", "That symptom has one cause here."),
-        "slow": (
-            "The result is right, the way to it is long.",
-            "This does more work than it needs.",
-            "It can be faster.",
-        ),
-        "wanted": ("Here is a version to start from.", "This does what you describe.", "Something like this:"),
-    }[snippet.kind]
-    yield f"{rng.choice(lead)} {snippet.why.format(ident=identifier(thing))}"
-    yield f"```{snippet.lang}\n{fixed}\n```"
-
-
-def code_of(snippet: Snippet, thing: str) -> str:
-    """The code without the fault."""
-    return filled_code(snippet.fixed, thing)
-
-
-def code_example(snippet: Snippet, thing: str, rng: random.Random) -> str:
-    """A piece of code that belongs to the subject."""
-    lead = rng.choice(
-        (
-            "A pattern that comes up around {it} sooner or later, when {fault}:",
-            "Should it ever happen that {fault}, this is the shape of the answer for {it}:",
-            "For reference, here is how I would write the part of {it} where {fault}:",
-        )
-    )
-    fault = lower_first(snippet.fault.format(ident=identifier(thing)))
-    return f"{fill(lead, {'it': thing, 'fault': fault})}\n\n```{snippet.lang}\n{code_of(snippet, thing)}\n```"
-
-
-def worked_problem(problem: Problem, known: dict[str, str], rng: random.Random) -> Iterator[str]:
-    """The mistake, the way, the result."""
-    whole = shown_values(evaluate(problem.let, rng, given=known))
-    lead = rng.choice(("Your attempt first.", "Let us look at your attempt.", ""))
-    yield f"{lead} {problem.mistake.format(**whole)}".strip()
-    steps = "\n".join(f"{i}. {s.format(**whole)}" for i, s in enumerate(problem.steps, 1))
-    yield f"{rng.choice(('Step by step:', 'The way through:', 'Worked out:'))}\n\n{steps}"
-    yield f"{rng.choice(('**Result:**', 'So the answer is:', '**Answer:**'))} {problem.answer.format(**whole)}"
-
-
-def practice_problem(problem: Problem, rng: random.Random) -> str:
-    """A problem of the same kind with its solution."""
-    whole = shown_values(evaluate(problem.let, rng))
-    steps = "\n".join(f"{i}. {s.format(**whole)}" for i, s in enumerate(problem.steps, 1))
-    lead = rng.choice(
-        ("One more to practise on.", "For comparison, a similar one.", "Try this one before you read on.")
-    )
-    return f"{lead} {problem.text.format(**whole)}\n\n{steps}\n\n{problem.answer.format(**whole)}"

@@ -121,6 +121,21 @@ def example(how: str, it: str, rng: random.Random) -> str:
     return rng.choice(frames).format(it=it, how=how)
 
 
+def capital(template: str, fields: dict[str, str]) -> str:
+    """Fill a clause that begins a sentence."""
+    return upper_first(fill_low(template, fields))
+
+
+def fill_low(template: str, fields: dict[str, str]) -> str:
+    """Fill a clause that does not begin a sentence."""
+    return lower_first(template.format(**fields))
+
+
+def is_new(text: str, said: str) -> bool:
+    """Whether a text has not been said a short while ago."""
+    return text not in said
+
+
 def shuffled(items: Sequence[T], rng: random.Random) -> list[T]:
     """The items in a drawn order."""
     mixed = list(items)

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from longbeam.models.offline import blocks
-from longbeam.models.offline.language import fill, shuffled, within_sentence
+from longbeam.models.offline import blocks, figures, openings
+from longbeam.models.offline.language import fill, is_new, shuffled, within_sentence
 from longbeam.models.offline.packs import Card, Pack, Thread, pack_for
 from longbeam.models.offline.story import people_thread
 from longbeam.models.offline.turns import (
@@ -74,7 +74,7 @@ def assistant_reply(inputs: AssistantReplyInputs, rng: random.Random) -> str:
     text = assemble(_blocks(situation), room - len(ending))
     if not ending and text.endswith("?"):
         # A question among the advice is rhetorical; as the last line it would be taken for one to the user.
-        ending = blocks.closing(situation.thing, situation.today, situation.rng)
+        ending = openings.closing(situation.thing, situation.today, situation.rng)
     return f"{text}\n\n{ending}" if ending else text
 
 
@@ -144,29 +144,29 @@ def _blocks(s: Situation) -> Iterator[str]:
         yield from _follow_up_blocks(s)
         return
     if s.kind == "answer":
-        yield blocks.after_answer(s.thing, s.rng)
+        yield openings.after_answer(s.thing, s.rng)
     else:
         yield from _opening(s)
     shown = snippet_in(s.pack, s.user_text, s.thing)
     if shown is not None:
-        yield from blocks.code_answer(shown, s.thing, s.rng)
+        yield from figures.code_answer(shown, s.thing, s.rng)
     problem = problem_in(s.pack, s.user_text)
     if problem is not None:
-        yield from blocks.worked_problem(*problem, s.rng)
+        yield from figures.worked_problem(*problem, s.rng)
     yield from _body(s)
 
 
 def _opening(s: Situation) -> Iterator[str]:
     kind = s.brief.bullet.kind if s.brief else BulletKind.EVENT
-    yield blocks.opening(s.brief, s.thing, s.today, s.rng)
+    yield openings.opening(s.brief, s.thing, s.today, s.rng)
     if kind in {BulletKind.INSTRUCTION, BulletKind.PREFERENCE} and s.brief is not None:
-        honour = blocks.honour_of(s.pack, s.brief.bullet, s.thing, s.rng)
+        honour = openings.honour_of(s.pack, s.brief.bullet, s.thing, s.rng)
         if honour:
             yield honour
         return
-    fitting = [w for w in s.standing if blocks.concerns(w.condition, f"{s.user_text} {s.card.about}")]
+    fitting = [w for w in s.standing if openings.concerns(w.condition, f"{s.user_text} {s.card.about}")]
     if fitting and s.rng.random() < HONOUR_SHARE:
-        honour = blocks.honour_of(s.pack, fitting[-1], s.thing, s.rng)
+        honour = openings.honour_of(s.pack, fitting[-1], s.thing, s.rng)
         if honour:
             yield honour
 
@@ -185,10 +185,10 @@ def _body(s: Situation) -> Iterator[str]:
         if text := maker():
             yield text
     extras: list[Callable[[], str]] = [
-        lambda: blocks.options_table(s.thread, s.fields, s.said, s.rng),
-        lambda: blocks.schedule_block(own, s.fields, s.today, s.brief, s.said, s.rng),
-        lambda: blocks.message_draft(s.thread, s.fields, s.brief, s.today, s.rng),
-        lambda: blocks.numbers_block(s.brief, s.thing, s.rng),
+        lambda: figures.options_table(s.thread, s.fields, s.said, s.rng),
+        lambda: figures.schedule_block(own, s.fields, s.today, s.brief, s.said, s.rng),
+        lambda: figures.message_draft(s.thread, s.fields, s.brief, s.today, s.rng),
+        lambda: figures.numbers_block(s.brief, s.thing, s.rng),
     ]
     later: list[Callable[[], str]] = [*shuffled(extras, s.rng)[: s.rng.randint(1, 2)], *illustrations[1:]]
     for card in shuffled([c for c in s.thread.cards if c is not own], s.rng):
@@ -212,12 +212,12 @@ def _illustrations(s: Situation) -> list[Callable[[], str]]:
     if s.thread is people_thread():
         return []
     makers: list[Callable[[], str]] = [
-        partial(blocks.code_example, snippet, s.thing, s.rng)
+        partial(figures.code_example, snippet, s.thing, s.rng)
         for snippet in s.pack.snippets
-        if snippet.thread in ("", s.thread.thread) and blocks.is_new(blocks.code_of(snippet, s.thing), s.said)
+        if snippet.thread in ("", s.thread.thread) and is_new(figures.code_of(snippet, s.thing), s.said)
     ]
     problems = [p for p in s.pack.problems if p.thread in ("", s.thread.thread)]
-    makers.extend(partial(blocks.practice_problem, problem, s.rng) for problem in problems)
+    makers.extend(partial(figures.practice_problem, problem, s.rng) for problem in problems)
     return shuffled(makers, s.rng)[:2]
 
 
@@ -228,7 +228,7 @@ def _follow_up_blocks(s: Situation) -> Iterator[str]:
     makers: list[Callable[[], str]] = [
         *_illustrations(s)[:1],
         lambda: blocks.points_block(s.card, s.fields, s.said, s.rng) or blocks.reminder(s.card, s.fields, s.rng),
-        partial(blocks.numbers_block, s.brief, s.thing, s.rng),
+        partial(figures.numbers_block, s.brief, s.thing, s.rng),
         *(partial(blocks.points_block, card, s.fields, s.said, s.rng, lead=True) for card in others),
     ]
     for maker in makers:
@@ -247,7 +247,7 @@ def _ending(s: Situation, inputs: AssistantReplyInputs) -> str:
         if fresh:
             return s.rng.choice(fresh)
     if s.rng.random() < 0.45:
-        return blocks.closing(s.thing, s.today, s.rng)
+        return openings.closing(s.thing, s.today, s.rng)
     return ""
 
 
