@@ -15,7 +15,6 @@ import sys
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
@@ -344,17 +343,12 @@ def _complain(message: str, code: int) -> int:
     return code
 
 
-def _stop_as_ctrl_c_does(_: int, frame: FrameType | None) -> None:
-    """Handle SIGTERM like Ctrl-C, also where SIGINT is ignored because the command runs in the background."""
-    handler = signal.getsignal(signal.SIGINT)
-    if not callable(handler):
-        raise KeyboardInterrupt
-    handler(signal.SIGINT, frame)
-
-
 def main() -> NoReturn:
     """Run the command line of this process; being terminated is being stopped with Ctrl-C."""
-    signal.signal(signal.SIGTERM, _stop_as_ctrl_c_does)
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # Shells start background jobs so; being terminated must stop those cleanly, too.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         code = run(sys.argv[1:])
         sys.stdout.flush()
