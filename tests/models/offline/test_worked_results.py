@@ -16,7 +16,7 @@ from mpmath import iv
 
 from longbeam.models.offline.arithmetic import compute, evaluate
 from longbeam.models.offline.packs import Problem, fields_of, load_pack, pack_paths
-from longbeam.models.offline.turns import shown_values
+from longbeam.models.offline.turns import problem_in, shown_values
 from tests.models.offline.worked_results import CONFIRMED, About
 
 PROBLEMS = {p.problem: p for path in pack_paths() for p in load_pack(path).problems}
@@ -73,6 +73,19 @@ def test_confirm_holds_for_many_draws(name: str) -> None:
     for draw in range(200):
         known = evaluate(problem.let, random.Random(draw))
         assert compute(problem.confirm, known) is True, known
+
+
+def test_reply_reads_back_the_problem_that_was_stated() -> None:
+    for pack in (load_pack(path) for path in pack_paths()):
+        for problem in pack.problems:
+            for known in _draws(problem):
+                shown = shown_values(known)
+                message = (
+                    f"Here is one from the week: {problem.text.format(**shown)}\n\n{problem.attempt.format(**shown)}"
+                )
+                found, given = problem_in(pack, message) or (None, {})
+                assert found is problem
+                assert shown_values(evaluate(problem.let, random.Random("another"), given=given)) == shown
 
 
 # --- equations within the text --------------------------------------------------------------------------------
