@@ -72,7 +72,9 @@ def choose_targets(plan: Plan, per_kind: int, rng_key: str) -> tuple[Targets, ..
     result = []
     for stage_index in range(len(plan.sub_plans)):
         rng = random.Random(f"{rng_key}/{stage_index}")
-        updates = _choose(_update_options(ledger, plan, stage_index, taken), per_kind, rng, taken, ledger)
+        updates: list[Option] = []
+        for options in _update_options(ledger, plan, stage_index, taken):
+            updates += _choose(options, per_kind - len(updates), rng, taken, ledger)
         contradictions: list[Option] = []
         for options in _denial_options(ledger, plan, stage_index, taken):
             contradictions += _choose(options, per_kind - len(contradictions), rng, taken, ledger)
@@ -133,8 +135,9 @@ def _lone_assertions(ledger: Ledger, bullets: Sequence[Bullet], taken: set[str])
     return options
 
 
-def _update_options(ledger: Ledger, plan: Plan, stage_index: int, taken: set[str]) -> list[Option]:
-    return [
+def _update_options(ledger: Ledger, plan: Plan, stage_index: int, taken: set[str]) -> tuple[list[Option], ...]:
+    """What can still change in this stage; where that is not enough, values of what is over, but for dates."""
+    every = [
         (b, a)
         for b, a in _lone_assertions(ledger, _reachable(plan, stage_index), taken)
         if not ledger.fact[a.fact_id].is_fixed
@@ -142,6 +145,8 @@ def _update_options(ledger: Ledger, plan: Plan, stage_index: int, taken: set[str
         and a.value is not None
         and not _said_again(ledger, b, a.value)
     ]
+    going_on = [(b, a) for b, a in every if a.value and not _is_over(ledger, plan, stage_index, b, a.value)]
+    return going_on, [(b, a) for b, a in every if a.value and a.value.date is None]
 
 
 def _denial_options(ledger: Ledger, plan: Plan, stage_index: int, taken: set[str]) -> tuple[list[Option], ...]:
@@ -149,6 +154,15 @@ def _denial_options(ledger: Ledger, plan: Plan, stage_index: int, taken: set[str
     lone = _lone_assertions(ledger, _reachable(plan, stage_index), taken)
     fixed = [(b, a) for b, a in lone if ledger.fact[a.fact_id].is_fixed]
     return fixed, [(b, a) for b, a in lone if b.kind is BulletKind.EVENT]
+
+
+def _is_over(ledger: Ledger, plan: Plan, stage_index: int, bullet: Bullet, value: Value) -> bool:
+    """Whether it is too late in this stage to change a value: its day has passed, or its topic is told to the end."""
+    stage = plan.sub_plans[stage_index]
+    if value.date is not None and value.date <= stage.bullets[-1].happens_on:
+        return True
+    topic = [b for b in ledger.bullets if b.topic == bullet.topic]
+    return stage_index > 0 and topic[-1].happens_on < stage.anchor
 
 
 def _said_again(ledger: Ledger, bullet: Bullet, value: Value) -> bool:

@@ -43,7 +43,8 @@ def shortened(text: str, room: int) -> str:
             break
         kept_.append(sentence)
         used += len(sentence) + 1
-    return " ".join(kept_)
+    # A heading sentence without what it announces says nothing.
+    return " ".join(kept_) if len(kept_) > 1 else ""
 
 
 _HEADS = (
@@ -101,7 +102,7 @@ def points_block(card: Card, fields: dict[str, str], said: str, rng: random.Rand
 _REMINDERS = (
     "What I said about {about} still holds for {it}: above all, {do}.",
     "For {it} I can only repeat myself: {do}, and then {then}.",
-    "On {about} nothing has changed with {it}; {do} first, and {then} after that.",
+    "On {about} nothing has changed with {it}; {do}, and {then} after that.",
     "With {it}, go back to {about}: {do}.",
     "The heart of {about} is the same for {it}: {do}, then {then}.",
     "You have most of it already for {it}; what counts is to {do}.",
@@ -136,22 +137,34 @@ _CHECK_HEADS = (
 )  # fmt: skip
 
 
-def watch_block(card: Card, fields: dict[str, str], said: str, rng: random.Random) -> str:
+_WATCH_HEADS_OF_PEOPLE = (
+    "A warning: ", "What usually goes wrong there: ", "The trap in it: ", "Mind this: ", "Two things can spoil it: ",
+    "Before you go to {it}: ", "One caution: ", "What I would avoid: ",
+)  # fmt: skip
+_CHECK_HEADS_OF_PEOPLE = (
+    "How you can tell that it went well: ", "As a test: ", "Afterwards, ask yourself this: ", "A good sign: ",
+    "With {it} you will notice: ", "What should be true in the end: ", "To see whether it helped: ",
+)  # fmt: skip
+
+
+def watch_block(card: Card, fields: dict[str, str], said: str, rng: random.Random, *, is_person: bool = False) -> str:
     """What goes wrong, as far as it is new."""
     texts = [text for t in card.watch if is_new(text := fill(t, fields), said)]
     if not texts:
         return ""
     rng.shuffle(texts)
-    return rng.choice(_WATCH_HEADS).format(it=fields["it"]) + joined(texts, rng)
+    heads = _WATCH_HEADS_OF_PEOPLE if is_person else _WATCH_HEADS
+    return rng.choice(heads).format(it=fields["it"]) + joined(texts, rng)
 
 
-def check_block(card: Card, fields: dict[str, str], said: str, rng: random.Random) -> str:
+def check_block(card: Card, fields: dict[str, str], said: str, rng: random.Random, *, is_person: bool = False) -> str:
     """How one knows that it worked, as far as it is new."""
     texts = [text for t in card.check if is_new(text := fill(t, fields), said)]
     if not texts:
         return ""
     rng.shuffle(texts)
-    head = rng.choice(_CHECK_HEADS).format(it=fields["it"])
+    heads = _CHECK_HEADS_OF_PEOPLE if is_person else _CHECK_HEADS
+    head = rng.choice(heads).format(it=fields["it"])
     if head and len(texts) > 1 and rng.random() < 0.4:
         return head.strip() + "\n\n" + "\n".join(f"- {t}" for t in texts)
     return head + joined(texts, rng)
@@ -195,5 +208,5 @@ def follow_up_answer(kind: str, card: Card, thread: Thread, fields: dict[str, st
         option = rng.choice(thread.options)
         name = fill_low(option.name, fields)
         good, bad = fill_low(option.good, fields), fill_low(option.bad, fields)
-        return f"There is: {name}. In its favour: {good}. Against it: {bad}."
+        return f"The other way would be {name}. In its favour: {good}. Against it: {bad}."
     return f"To make {fields['it']} concrete: {one}. {example(fill(first.how, fields), fields['it'], rng)}"

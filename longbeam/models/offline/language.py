@@ -76,7 +76,9 @@ _PROPER = frozenset(
 
 def within_sentence(phrase: str) -> str:
     """A phrase that stood as a heading, as it is written within a sentence."""
-    first = phrase.split(" ", 1)[0].casefold().rstrip("'s,:")
+    first = phrase.split(" ", 1)[0].casefold().rstrip(",:")
+    if first in {"how", "what", "why", "when", "where", "who", "which", "whether"}:
+        return f"the matter of {lower_first(phrase)}"  # a clause cannot stand where the templates want a noun
     return phrase if first in _PROPER or first.removesuffix("'s") in _PROPER else lower_first(phrase)
 
 
@@ -107,7 +109,9 @@ PLAIN_HOW_SHARE = 0.1
 
 def advice(do: str, why: str, how: str, it: str, rng: random.Random) -> str:
     """One piece of advice as one or two sentences; the second says how, and ties it to the thing `it`."""
-    text = rng.choice(_FRAMES).format(do=lower_first(do), Do=upper_first(do), why=lower_first(why))
+    verb = do.split(" ", 1)[0].casefold()
+    frame = rng.choice([f for f in _FRAMES if verb not in f.casefold().split()])
+    text = frame.format(do=lower_first(do), Do=upper_first(do), why=lower_first(why))
     if rng.random() < HOW_SHARE:
         text = f"{text} {example(how, it, rng)}"
     return re.sub(r"\s+", " ", text).strip()
@@ -115,7 +119,7 @@ def advice(do: str, why: str, how: str, it: str, rng: random.Random) -> str:
 
 def example(how: str, it: str, rng: random.Random) -> str:
     """An example sentence, tied to the thing it is for."""
-    if rng.random() < PLAIN_HOW_SHARE:
+    if rng.random() < PLAIN_HOW_SHARE or how.startswith(("For instance", "For example", "In practice", "Take ")):
         return how
     frames = _BARE_HOW_FRAMES if it.casefold() in how.casefold() else _HOW_FRAMES
     return rng.choice(frames).format(it=it, how=how)

@@ -61,7 +61,6 @@ _AMOUNT = (
     "{value} is a figure one can work with for the {attribute} of {it}.",
     "With {value} as the {attribute}, {it} stays within sight of what is reasonable.",
     "Let us take {value} as given for the {attribute} and see what follows for {it}.",
-    "The {attribute} of {value} tells me roughly how large {it} is.",
     "{value} for the {attribute} of {it} sounds like you have thought about it.",
     "So {it} comes with {value} as the {attribute}; that is a start.",
     "I note {value} as the {attribute} for {it}.",
@@ -92,6 +91,15 @@ _PLAIN = (
 )
 
 
+_PEOPLE = (
+    "It is good to have {it} in this.", "{it} seems to take an interest, and that is worth a lot.",
+    "That says something about {it}.", "Then {it} is part of it now, which changes the tone.",
+    "With {it} it pays to be clear from the start.", "Having {it} there makes a difference.",
+    "People like {it} are easily taken for granted.", "Good that you tell me about {it}.",
+    "I would not underestimate what {it} can do here.", "{it} will remember how you go about this.",
+)  # fmt: skip
+
+
 def opening(brief: BulletBrief | None, thing: str, today: dt.date, rng: random.Random) -> str:
     """One or two sentences that take up what the user has said."""
     if brief is None:
@@ -108,6 +116,8 @@ def opening(brief: BulletBrief | None, thing: str, today: dt.date, rng: random.R
     if not lines:
         return fill(rng.choice(_PLAIN), {"it": thing})
     line = rng.choice(lines)
+    if kind is BulletKind.RELATIONSHIP:
+        return fill(rng.choice(_PEOPLE), {"it": thing})
     if kind is BulletKind.UPDATE and line.value is not None:
         fields = {"it": thing, "attribute": line.attribute, "new": line.value.text}
         return upper_first(fill(rng.choice(_UPDATE), fields))
@@ -128,7 +138,9 @@ def about_value(line: LedgerLine, thing: str, today: dt.date, rng: random.Random
                 "room": "enough room" if days > 20 else "room for the essentials" if days > 9 else "not much slack",
             }
             return upper_first(fill(rng.choice(_DATE), fields))
-        fields["days"] = f"{-days} days" if days < -1 else "a day" if days == -1 else "no more than hours"
+        if days > -2:
+            return fill(rng.choice(_PLAIN), {"it": thing})
+        fields["days"] = f"{-days} days"
         return upper_first(fill(rng.choice(_PAST), fields))
     pool = _NAMED if value.number is None else _AMOUNT
     return upper_first(fill(rng.choice(pool), fields))
@@ -157,9 +169,10 @@ _IDLE_WORDS = frozenset(
 
 
 def concerns(condition: str, text: str) -> bool:
-    """Whether a text is about what a condition names: they share a word that says something."""
+    """Whether a text is about what a condition names: they share half the words that say something."""
     words = {w[:6] for w in re.findall(r"[a-z]{4,}", condition.casefold()) if w not in _IDLE_WORDS}
-    return any(w[:6] in words for w in re.findall(r"[a-z]{4,}", text.casefold()))
+    found = words & {w[:6] for w in re.findall(r"[a-z]{4,}", text.casefold())}
+    return bool(found) and 2 * len(found) >= len(words)
 
 
 def honour_of(pack: Pack, bullet: Bullet, thing: str, rng: random.Random) -> str:
@@ -177,7 +190,7 @@ _CLOSINGS = (
     "If something about {it} does not fit, say so and we change it.",
     "Come back with the result, and we will take {it} from there.", "That should carry {it} through the week.",
     "Write down what you decide about {it}; it is easily forgotten.",
-    "Start {it} with the smallest of these today, {weekday} or not.",
+    "Start {it} with the smallest of these today.",
     "I would do no more than that on {it} for the moment.",
     "You will see the difference on {it} sooner than you think.",
     "And leave a note for yourself where you stopped with {it}.", "Keep {it} small until it works.",
@@ -193,4 +206,5 @@ _CLOSINGS = (
 
 def closing(thing: str, today: dt.date, rng: random.Random) -> str:
     """A last line that is no question."""
-    return fill(rng.choice(_CLOSINGS), {"it": thing, "weekday": values.weekday(today)})
+    soon = values.weekday(today + dt.timedelta(days=rng.randint(2, 5)))
+    return fill(rng.choice(_CLOSINGS), {"it": thing, "weekday": soon})

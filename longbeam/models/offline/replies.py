@@ -61,6 +61,16 @@ class Situation:
     rng: random.Random
 
     @property
+    def is_wish(self) -> bool:
+        """Whether the user states an instruction or a preference: there is nothing to answer but that."""
+        return self.brief is not None and self.brief.bullet.kind in {BulletKind.INSTRUCTION, BulletKind.PREFERENCE}
+
+    @property
+    def is_person(self) -> bool:
+        """Whether the reply is about somebody."""
+        return self.thread is people_thread()
+
+    @property
     def fields(self) -> dict[str, str]:
         """Fields for the thread's texts."""
         return {"it": self.thing}
@@ -143,6 +153,9 @@ def _blocks(s: Situation) -> Iterator[str]:
     if s.kind == "follow_up":
         yield from _follow_up_blocks(s)
         return
+    if s.is_wish and s.kind == "question":
+        yield from _opening(s)
+        return
     if s.kind == "answer":
         yield openings.after_answer(s.thing, s.rng)
     else:
@@ -164,7 +177,7 @@ def _opening(s: Situation) -> Iterator[str]:
         if honour:
             yield honour
         return
-    fitting = [w for w in s.standing if openings.concerns(w.condition, f"{s.user_text} {s.card.about}")]
+    fitting = [w for w in s.standing if openings.concerns(w.condition, s.user_text)]
     if fitting and s.rng.random() < HONOUR_SHARE:
         honour = openings.honour_of(s.pack, fitting[-1], s.thing, s.rng)
         if honour:
@@ -175,8 +188,8 @@ def _body(s: Situation) -> Iterator[str]:
     """The card asked for, then what belongs to it; nothing that was said a short while ago."""
     own, illustrations = s.card, _illustrations(s)
     head: list[Callable[[], str]] = [
-        lambda: blocks.watch_block(own, s.fields, s.said, s.rng),
-        lambda: blocks.check_block(own, s.fields, s.said, s.rng),
+        lambda: blocks.watch_block(own, s.fields, s.said, s.rng, is_person=s.is_person),
+        lambda: blocks.check_block(own, s.fields, s.said, s.rng, is_person=s.is_person),
         *illustrations[:1],
     ]
     # What was asked for is answered even if it was said before.
@@ -194,7 +207,7 @@ def _body(s: Situation) -> Iterator[str]:
     for card in shuffled([c for c in s.thread.cards if c is not own], s.rng):
         later.append(partial(blocks.points_block, card, s.fields, s.said, s.rng, lead=True))
         if s.rng.random() < 0.4:
-            later.append(partial(blocks.watch_block, card, s.fields, s.said, s.rng))
+            later.append(partial(blocks.watch_block, card, s.fields, s.said, s.rng, is_person=s.is_person))
     for maker in _mostly_in_order(later, s.rng):
         if text := maker():
             yield text
@@ -209,7 +222,7 @@ def _mostly_in_order(makers: list[Callable[[], str]], rng: random.Random) -> lis
 
 def _illustrations(s: Situation) -> list[Callable[[], str]]:
     """Code of this thread, or worked problems, that were not shown a short while ago."""
-    if s.thread is people_thread():
+    if s.is_person:
         return []
     makers: list[Callable[[], str]] = [
         partial(figures.code_example, snippet, s.thing, s.rng)
@@ -237,16 +250,18 @@ def _follow_up_blocks(s: Situation) -> Iterator[str]:
 
 
 def _ending(s: Situation, inputs: AssistantReplyInputs) -> str:
-    share = ASK_BACK_SHARE / 2 if s.thread is people_thread() else ASK_BACK_SHARE
-    wants = s.kind == "question" and s.rng.random() < share and inputs.target_tokens > 150
+    share = ASK_BACK_SHARE / 2 if s.is_person else ASK_BACK_SHARE
+    wants = s.kind == "question" and not s.is_wish and s.rng.random() < share and inputs.target_tokens > 150
     again = s.kind == "answer" and inputs.hints.ordinal == 1 and s.rng.random() < 0.3
     if (wants or again) and s.brief is not None:
         asked = " ".join(m.content for m in inputs.history[-6:])
         questions = [fill(back.q, s.fields) for back in s.thread.ask_back]
-        fresh = [q for q in questions if q not in asked]
+        # Each stage begins with another of the thread's questions, so that they are not asked over and over.
+        turned = inputs.context.stage.stage_index % len(questions)
+        fresh = [q for q in questions[turned:] + questions[:turned] if q not in asked]
         if fresh:
-            return s.rng.choice(fresh)
-    if s.rng.random() < 0.45:
+            return fresh[0]
+    if not s.is_person and not s.is_wish and s.rng.random() < 0.45:
         return openings.closing(s.thing, s.today, s.rng)
     return ""
 

@@ -209,7 +209,9 @@ class _Teller:
             old = self._values.get((subject, thread.slots[name].attribute))
             slot_rng = random.Random(f"{rng_of}/{name}/{beat.beat}/{len(self._told)}")
             value = (
-                draw(thread.slots[name], day, slot_rng) if old is None else changed(thread.slots[name], old, slot_rng)
+                draw(thread.slots[name], day, slot_rng)
+                if old is None
+                else changed(thread.slots[name], old, slot_rng, after=day)
             )
             self._values[(subject, thread.slots[name].attribute)] = said[name] = value
             fields[name] = value.text

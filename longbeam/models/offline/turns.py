@@ -86,9 +86,9 @@ _SPECIAL_ASKS = {
     ),
 }  # fmt: skip
 _WISH_ASKS = (
-    "With that in mind, what would you look at next?", "Does that work for you?", "Shall we go on like that?",
-    "Can you do it that way from now on?", "And on that note, what should I take care of this week?",
-    "Could you show me with the next thing we discuss?", "Good? Then what's the next sensible step?",
+    "Does that work for you?", "Shall we go on like that?", "Can you do it that way from now on?", "Is that all right?",
+    "Can I count on that?", "Would that be possible?", "Agreed?", "Do you mind?", "Can you remember that for me?",
+    "Is that something you can do?", "Okay?", "May I leave it at that?",
 )  # fmt: skip
 
 
@@ -162,8 +162,10 @@ def _voicing_turn(pack: Pack, group: Sequence[BulletBrief], rng: random.Random) 
     kind = group[-1].bullet.kind
     question = _question(pack, group[-1], reading, rng)
     opener = rng.choice(_OPENERS)
-    joins = opener.rstrip().endswith((",", ":", "so")) and said.partition(" ")[0] in _LOWERED
-    text = opener + (lower_first(said) if joins else said)
+    if opener.rstrip().endswith((",", ":", "so")):
+        lowers = said.partition(" ")[0] in _LOWERED
+        opener, said = (opener, lower_first(said)) if lowers else ("", said)
+    text = opener + said
     if kind in {BulletKind.INSTRUCTION, BulletKind.PREFERENCE, BulletKind.INTRODUCTION}:
         text = said
     shown = ""
@@ -339,21 +341,21 @@ _ANSWER_TAILS = (
     "", " I'd rather not change that now.", " That may still change, but not before next {weekday}.",
     " At least that's how it is as of {day}.", " I can find out more if it matters.",
     " I hadn't thought it was important.",
-    " That's all I can say today.", " I made a note of it on {day}.", " Tell me if you need it more exactly.",
-    " It surprised me too.", " Ask me again in a week.", " It's {weekday}, so I may be forgetting something.",
-    " I checked before I wrote to you.", " Does that change what you said about {it}?", " I could be wrong there.",
+    " That's all I can say today.", " That's how I see it on {day}.", " Tell me if you need it more exactly.",
+    " It surprised me too.", " Ask me again in a week.", " It's {weekday}, and I'm a bit tired.",
+    " I've thought about it a little.", " Does that change what you said about {it}?", " I could be wrong there.",
     " With {it} it has been like that from the start.", " That goes for {it} in any case.",
     " I hope that's enough to go on.",
     " It was different before {it} came up.", " Anyway, that's where {it} stands on {day}.",
-    " I had to look it up, to be fair.", " Strange, now that I write it down.",
-    " I may see it differently on {weekday}.",
-    " That's from memory.", " It's the best I can say about {it}.", " You're the first to ask.",
+    " I'd say the same tomorrow.", " Strange, now that I write it down.",
+    " I may see it differently next week.",
+    " So far, at least.", " It's the best I can say about {it}.", " You're the first to ask.",
     " I should have said so earlier.",
-    " It's nothing I'd boast about.", " With {it} I'm never quite sure.",
+    " It's nothing special.", " With {it} I'm never quite sure.",
     " I said the same to somebody on {weekday}.", " It won't surprise you, I suppose.",
     " Maybe that explains a few things.",
     " I'm glad you asked.", " That part of {it} is settled, at least.", " It used to bother me more.",
-    " Let's leave it at that for {day}.", " I counted twice.", " It took me a moment to admit it.",
+    " Let's leave it at that for {day}.", " That much I know.", " It took me a moment to admit it.",
     " There's more to it, but that's the core.", " As for {it}, I'd leave it so.",
 )  # fmt: skip
 _LONGER_TAILS = [t for t in _ANSWER_TAILS if t]
