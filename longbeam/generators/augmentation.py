@@ -72,11 +72,12 @@ def choose_targets(plan: Plan, per_kind: int, rng_key: str) -> tuple[Targets, ..
     result = []
     for stage_index in range(len(plan.sub_plans)):
         rng = random.Random(f"{rng_key}/{stage_index}")
+        own = {b.bullet_id for b in plan.sub_plans[stage_index].bullets}
         updates: list[Option] = []
-        for options in _update_options(ledger, plan, stage_index, taken):
+        for options in _earlier_first(_update_options(ledger, plan, stage_index, taken), own):
             updates += _choose(options, per_kind - len(updates), rng, taken, ledger)
         contradictions: list[Option] = []
-        for options in _denial_options(ledger, plan, stage_index, taken):
+        for options in _earlier_first(_denial_options(ledger, plan, stage_index, taken), own):
             contradictions += _choose(options, per_kind - len(contradictions), rng, taken, ledger)
         result.append(
             Targets(
@@ -101,6 +102,12 @@ def choose_targets(plan: Plan, per_kind: int, rng_key: str) -> tuple[Targets, ..
 Option = tuple[Bullet, Assertion]
 
 
+def _earlier_first(groups: Sequence[list[Option]], own: set[str]) -> list[list[Option]]:
+    """Each group's options of earlier stages, then those of the stage itself: evidence far apart is worth more."""
+    earlier = [[(b, a) for b, a in group if b.bullet_id not in own] for group in groups]
+    return earlier + [[(b, a) for b, a in group if b.bullet_id in own] for group in groups]
+
+
 def _line(ledger: Ledger, assertion: Assertion) -> LedgerLine:
     bullet = ledger.bullets[ledger.position[assertion.bullet_id]]
     return next(f for f in ledger.briefs([bullet])[0].facts if f.fact_id == assertion.fact_id)
@@ -109,17 +116,15 @@ def _line(ledger: Ledger, assertion: Assertion) -> LedgerLine:
 def _reachable(plan: Plan, stage_index: int) -> list[Bullet]:
     """Bullets that a special bullet of this stage may look back to.
 
-    Those of earlier stages; in the first stage those of its first part, so that the change comes later.
+    Those of earlier stages, and of the first part of its own, behind which it then stands.
     """
-    if stage_index == 0:
-        bullets = plan.sub_plans[0].bullets
-        return list(bullets[: first_place(plan.sub_plans[0])])
-    return [b for s in plan.sub_plans[:stage_index] for b in s.bullets]
+    own = plan.sub_plans[stage_index]
+    return [b for s in plan.sub_plans[:stage_index] for b in s.bullets] + list(own.bullets[: first_place(own)])
 
 
 def first_place(sub_plan: SubPlan) -> int:
-    """Where in a sub-plan special bullets may begin to stand: behind three fifths of the first one, else anywhere."""
-    return max(1, len(sub_plan.bullets) * 3 // 5) if sub_plan.sub_plan_index == 0 else 1
+    """Where special bullets stand that look back to a bullet of their own sub-plan: behind three fifths of it."""
+    return max(1, len(sub_plan.bullets) * 3 // 5)
 
 
 def _lone_assertions(ledger: Ledger, bullets: Sequence[Bullet], taken: set[str]) -> list[Option]:
@@ -319,7 +324,7 @@ def _assemble(reply: AugmentReply, frame: Frame, plan: Plan, targets: Targets) -
 def augmented_plan(plan: Plan, augmented: Sequence[Augmented], rng_key: str) -> Plan:
     """Place the special bullets among the others and return the new plan.
 
-    They are spread over the stage (over its last part in the first stage, behind what they look back to),
+    They are spread over the stage (over its last part where one looks back to a bullet of the same stage),
     never two in a row where there is room, and take the day of the bullet before them.
     """
     by_stage = {a.stage_index: a for a in augmented}
@@ -338,7 +343,9 @@ def _placed(sub_plan: SubPlan, augmented: Augmented | None, rng_key: str) -> Sub
     if augmented is None or not augmented.bullets:
         return sub_plan
     base = list(sub_plan.bullets)
-    first = first_place(sub_plan)
+    own = {b.bullet_id for b in sub_plan.bullets}
+    looks_back = any(b.target_bullet_id in own for b in augmented.bullets)
+    first = first_place(sub_plan) if looks_back else 1
     special = list(augmented.bullets)
     random.Random(f"{rng_key}/{sub_plan.key}/place").shuffle(special)
     room = len(base) - first

@@ -39,16 +39,8 @@ _MONEY = (
     "four weeks.",
     "The sum for {it}: {all} less a reserve of {kept} makes {left}.",
 )
-_TIME = (
-    "Broken down, {all} for {it} is {each} in each of {per} sittings.",
-    "For {it}, {all} means {per} sittings of {each}, which is easier to find than one long stretch.",
-    "Divide the {all} for {it} by {per}, and you get {each} at a time.",
-)
-_COUNT = (
-    "With {all} in view for {it}, a first go at {part} shows you whether the way is right.",
-    "Do {part} for {it} first; if that goes well, the rest of the {all} is only patience.",
-    "{all} is a lot for {it} in one go, so begin with {part}.",
-)
+_PLANNED = re.compile(r"budget|pot\b|limit|set aside|allowance|planned sum|target sum")
+"""Amounts that are there to be spent; a price or a debt is not divided up."""
 
 
 def options_table(thread: Thread, fields: dict[str, str], said: str, rng: random.Random) -> str:
@@ -97,24 +89,19 @@ def schedule_block(
 
 
 def numbers_block(brief: BulletBrief | None, thing: str, rng: random.Random) -> str:
-    """A calculation with one of the user's amounts."""
+    """A calculation with a sum of money that the user means to spend."""
     for line in brief.facts if brief else ():
         value = line.value
-        if value is None or line.is_fixed or value.number is None or value.number <= 0:
+        if value is None or line.is_fixed or value.kind is not ValueKind.MONEY or not value.number:
             continue
-        if value.kind is ValueKind.MONEY:
-            reserve = round(value.number * rng.choice((0.1, 0.15, 0.2)))
+        if _PLANNED.search(line.attribute):
+            # The same share whenever it is worked out again.
+            share = random.Random(f"{thing}/{line.attribute}").choice((0.1, 0.15, 0.2))
+            reserve = round(value.number * share)
             rest = value.number - reserve
             kept, left = values.money(reserve, value.unit).text, values.money(rest, value.unit).text
             week = values.money(round(rest / 4), value.unit).text
             return fill(rng.choice(_MONEY), {"it": thing, "all": value.text, "kept": kept, "left": left, "week": week})
-        if value.kind is ValueKind.DURATION and value.unit in {"hours", "minutes"}:
-            per = rng.choice((3, 4, 5))
-            each = values.duration(round(value.number / per, 1), value.unit).text
-            return fill(rng.choice(_TIME), {"it": thing, "all": value.text, "each": each, "per": str(per)})
-        if value.kind is ValueKind.NUMBER and value.unit and value.number >= 6:
-            part = values.number(round(value.number / 4), value.unit).text
-            return fill(rng.choice(_COUNT), {"it": thing, "all": value.text, "part": part})
     return ""
 
 

@@ -58,13 +58,14 @@ _PAST = (
     "Counting from {value}, {it} has had {days} to settle.", "{days} after {value} one can judge {it} calmly.",
 )  # fmt: skip
 _AMOUNT = (
-    "{value} is a figure one can work with for the {attribute} of {it}.",
-    "With {value} as the {attribute}, {it} stays within sight of what is reasonable.",
-    "Let us take {value} as given for the {attribute} and see what follows for {it}.",
-    "{value} for the {attribute} of {it} sounds like you have thought about it.",
-    "So {it} comes with {value} as the {attribute}; that is a start.",
-    "I note {value} as the {attribute} for {it}.",
-    "{value} as the {attribute} puts {it} on firmer ground.",
+    "I note {value} as the {attribute} of {it}.",
+    "{value} as the {attribute}: noted for {it}.",
+    "So the {attribute} of {it} is {value}.",
+    "Let us take {value} as given for the {attribute} of {it}.",
+    "Good to have the figure: {value} for the {attribute} of {it}.",
+    "With {value} as the {attribute}, {it} is easier to judge.",
+    "Then {it} goes with {value} as the {attribute}.",
+    "{value} for the {attribute}, then; that helps with {it}.",
 )
 _NAMED = (
     "{value} as the {attribute} settles one question about {it} at least.",
