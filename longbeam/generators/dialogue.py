@@ -15,6 +15,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from longbeam.errors import ReplyError
 from longbeam.generators.asking import Asker
 from longbeam.generators.clock import sent_times
 from longbeam.generators.ledger import Ledger
@@ -302,6 +303,8 @@ class _Talk:
         while self.left > MIN_REPLY + 60 and rounds < 40:
             count = max(1, min(MORE_AT_ONCE, round(self.left / (TYPICAL_EXCHANGE * EXCHANGES_PER_TURN))))
             more = await self._more_turns(count)
+            if not more:
+                return
             rounds += 1
             for i, turn in enumerate(more):
                 if self.left > MIN_REPLY + 60:
@@ -309,16 +312,20 @@ class _Talk:
 
     async def _more_turns(self, count: int) -> tuple[UserTurn, ...]:
         own = {b.bullet_id for b in self.material.sub_plan.bullets}
-        more = await write_more_turns(
-            self.asker.within(f"more{len(self.turns_asked)}"),
-            self.material.frame,
-            self.material.ledger,
-            self.material.stage,
-            self.material.sub_plan,
-            [b for b in self.heard if b.bullet_id in own],
-            self.turns_asked,
-            count,
-        )
+        try:
+            more = await write_more_turns(
+                self.asker.within(f"more{len(self.turns_asked)}"),
+                self.material.frame,
+                self.material.ledger,
+                self.material.stage,
+                self.material.sub_plan,
+                [b for b in self.heard if b.bullet_id in own],
+                self.turns_asked,
+                count,
+            )
+        except ReplyError:
+            # Nothing is lost but length: other sub-plans settle what is left, and the length check has the last word.
+            return ()
         self.turns_asked += more
         return more
 

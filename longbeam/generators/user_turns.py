@@ -23,6 +23,8 @@ from longbeam.schemas.values import says
 USER_TURNS_PROMPTS = ("user_turns",)
 MORE_TURNS_PROMPTS = ("more_turns",)
 SPECIALS_PER_CALL = 4
+LAST_ASKED = 40
+"""Questions that a writer of further ones is shown; those that repeat an earlier one are left out."""
 CONTEXT_BULLETS = 40
 """Bullets before the batch that its writer sees; more would cost prompt tokens for nothing it needs."""
 MIN_WORD_RECALL = 0.5
@@ -159,7 +161,7 @@ async def write_more_turns(
     asked: Sequence[UserTurn],
     count: int,
 ) -> tuple[UserTurn, ...]:
-    """Return `count` further questions about the bullets heard so far; they voice nothing new."""
+    """Return up to `count` further questions about the bullets heard so far, at least one; they voice nothing new."""
     now = max((b.bullet_id for b in heard), key=lambda i: ledger.position[i], default=sub_plan.bullets[-1].bullet_id)
     told = [b for b in heard if b.kind is BulletKind.EVENT] or list(heard)
     about = tuple(ledger.current_brief(b, now) for b in told)
@@ -173,7 +175,7 @@ async def write_more_turns(
         about=about,
         context=(),
         questions=count,
-        asked_before=tuple(t.text for t in asked[-20:]),
+        asked_before=tuple(t.text for t in asked[-LAST_ASKED:]),
         first_ordinal=len(asked),
     )
 
@@ -182,13 +184,13 @@ async def write_more_turns(
             return "these turns must not voice bullets; name what they are about in asks_about"
         if len(reply.turns) != count:
             return f"{len(reply.turns)} turns; exactly {count} are asked for"
-        for turn in reply.turns:
-            if normal_form(turn.text) in before:
-                return f"this was asked before: {turn.text!r}"
+        if all(normal_form(turn.text) in before for turn in reply.turns):
+            return f"all of this was asked before, such as: {reply.turns[0].text!r}"
         return None
 
     reply: UserTurnsReply = await asker.structured("more_turns", inputs, role=Role.WRITER, check=check)
     known = {b.bullet_id for b in sub_plan.bullets}
+    fresh = [turn for turn in reply.turns if normal_form(turn.text) not in before]
     return tuple(
         UserTurn(
             turn_id=f"{sub_plan.key}.t{len(asked) + i}",
@@ -196,5 +198,5 @@ async def write_more_turns(
             bullet_ids=(),
             about_bullet_ids=tuple(b for b in turn.asks_about if b in known),
         )
-        for i, turn in enumerate(reply.turns)
+        for i, turn in enumerate(fresh)
     )

@@ -196,3 +196,25 @@ def test_evolved_preference_replaces_its_elder() -> None:
     )
     later = wish.model_copy(update={"bullet_id": "p0.s1.b9", "text": "Shorter lists now.", "variety": "evolved"})
     assert standing_bullets([wish, later]) == (later,)
+
+
+async def test_repeated_further_questions_are_left_out_and_do_not_fail_the_dialogue() -> None:
+    def more(call: ModelCall) -> str:
+        count = call.inputs.model_dump()["questions"]
+        texts = [f"And {call.unit_key}, {i}?" for i in range(count)]
+        if count > 1:
+            texts[0] = "And what about it?"
+        return json.dumps({"turns": [{"text": t, "asks_about": []} for t in texts[:count]]})
+
+    messages = await talk(asker_for(_model(more_turns=more)), TOKENIZER, _material(share=20_000))
+    asked = [m.content for m in messages if m.kind is MessageKind.QUESTION]
+    assert len(set(asked)) == len(asked)
+    assert asked.count("And what about it?") == 1
+
+
+async def test_dialogue_without_further_questions_ends_short_and_does_not_fail() -> None:
+    model = _model(more_turns=[json.dumps({"turns": []})])
+    messages = await talk(asker_for(model), TOKENIZER, _material(share=20_000))
+    planned = _material(share=20_000).turns
+    assert [m.content for m in messages if m.kind is MessageKind.QUESTION] == [t.text for t in planned]
+    assert _tokens(messages) < 20_000

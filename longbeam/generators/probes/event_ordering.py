@@ -31,6 +31,8 @@ from longbeam.schemas.probes import ProbeDetails
 ABILITY = "event_ordering"
 MIN_ITEMS, MAX_ITEMS = 4, 10
 ENOUGH = 14
+_WORDS_OF_THE_QUESTION = frozenset(("conversation", "conversations", "topic", "topics", "order", "item", "items"))
+"""A thing of such a name would seem to be given away by any question."""
 _TOLD = (BulletKind.EVENT, BulletKind.RELATIONSHIP, BulletKind.UPDATE)
 _NUMBERS = ("four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -105,6 +107,8 @@ def _of_theme(
             continue
         chosen = items[:length]
         places = [item.said.position for item in items[: length + 1]]
+        if any(neutral(item.topic).casefold() in _WORDS_OF_THE_QUESTION for item in chosen):
+            continue
         # Two topics of one message have no order, and neither has the last one with the next.
         if len(set(places)) < len(places) or sessions_of(i.said for i in chosen) < 2:
             continue

@@ -207,7 +207,7 @@ def _about_turns(
     while len(turns) < count:
         # The latest bullets first: people ask on about what they have just told.
         brief, reading = readings[-1 - (len(turns) + rng.randrange(4)) % len(readings)]
-        text = _about_question(brief, reading, step, stage_index, rng)
+        text = _about_question(brief, reading, step, stage_index, rng, again=bool(inputs.feedback))
         step += 1
         if text not in texts:
             texts.add(text)
@@ -215,10 +215,10 @@ def _about_turns(
     return turns
 
 
-def _around(stage_index: int, rng: random.Random) -> tuple[str, str]:
+def _around(stage_index: int, rng: random.Random, *, again: bool) -> tuple[str, str]:
     """What stands before and behind a question; two stages never draw the same pair."""
     openers, limits = _share_of(_ABOUT_OPENERS, stage_index), _share_of(_LIMITS, stage_index)
-    kind = rng.random()
+    kind = 1.0 if again else rng.random()
     if kind < 0.4:
         return rng.choice(openers), ""
     if kind < 0.8:
@@ -226,7 +226,9 @@ def _around(stage_index: int, rng: random.Random) -> tuple[str, str]:
     return rng.choice(openers), rng.choice(limits)
 
 
-def _about_question(brief: BulletBrief, reading: Reading, step: int, stage_index: int, rng: random.Random) -> str:
+def _about_question(
+    brief: BulletBrief, reading: Reading, step: int, stage_index: int, rng: random.Random, *, again: bool
+) -> str:
     asks = [(c, q) for c in reading.thread.cards for q in c.ask]
     random.Random(f"{reading.thread.thread}/{reading.thing}").shuffle(asks)
     position = int(brief.bullet.bullet_id.rpartition("b")[2]) * 3 + step
@@ -239,7 +241,7 @@ def _about_question(brief: BulletBrief, reading: Reading, step: int, stage_index
         assert line.value is not None
         lead = rng.choice(_VALUE_CLAUSES).format(attribute=line.attribute, value=line.value.text)
         question = lower_first(question)
-    opener, limit = _around(stage_index, rng)
+    opener, limit = _around(stage_index, rng, again=again)
     opener = fill(opener, {"it": reading.thing})
     if opener.endswith(": ") and lead:
         lead = lower_first(lead)
