@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from benchmarks import bench_generate, bench_store
+from benchmarks import bench_generate, bench_store, measure_beam
 
 if __name__ == "__main__":
     bench_generate.main()
     bench_store.main()
+    measure_beam.main()

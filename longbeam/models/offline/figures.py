@@ -167,11 +167,16 @@ def worked_problem(problem: Problem, known: dict[str, str], rng: random.Random) 
     yield f"{rng.choice(('**Result:**', 'So the answer is:', '**Answer:**'))} {problem.answer.format(**whole)}"
 
 
-def practice_problem(problem: Problem, rng: random.Random) -> str:
+_PRACTICE = (
+    "One more to practise on, close to {it}: {text}", "For comparison with {it}, a similar one: {text}",
+    "Try this one on {it} before you read on: {text}", "The same idea as in {it}: {text}",
+    "If {it} is to stick, take this as well: {text}", "Another of the kind, for {it}: {text}",
+)  # fmt: skip
+
+
+def practice_problem(problem: Problem, thing: str, rng: random.Random) -> str:
     """A problem of the same kind with its solution."""
     whole = shown_values(evaluate(problem.let, rng))
     steps = "\n".join(f"{i}. {s.format(**whole)}" for i, s in enumerate(problem.steps, 1))
-    lead = rng.choice(
-        ("One more to practise on.", "For comparison, a similar one.", "Try this one before you read on.")
-    )
-    return f"{lead} {problem.text.format(**whole)}\n\n{steps}\n\n{problem.answer.format(**whole)}"
+    lead = rng.choice(_PRACTICE).format(it=thing, text=problem.text.format(**whole))
+    return f"{lead}\n\n{steps}\n\n{problem.answer.format(**whole)}"

@@ -97,6 +97,7 @@ _HOW_FRAMES = (
     "A way to do it with {it}: {how}", "Tried on {it}: {how}", "Brought down to {it}: {how}",
     "In your case, with {it}: {how}", "Concretely, for {it}: {how}",
 )  # fmt: skip
+_EXAMPLE_WORDS = re.compile(r"^(?:For instance|For example|In practice)[:,]?\s+")
 _BARE_HOW_FRAMES = (
     "{how}", "{how}", "{how}", "In practice: {how}", "For instance: {how}", "A small example: {how}",
     "How that looks: {how}", "One way: {how}", "Put to use: {how}", "Done simply: {how}", "To begin with: {how}",
@@ -119,8 +120,9 @@ def advice(do: str, why: str, how: str, it: str, rng: random.Random) -> str:
 
 def example(how: str, it: str, rng: random.Random) -> str:
     """An example sentence, tied to the thing it is for."""
-    if rng.random() < PLAIN_HOW_SHARE or how.startswith(("For instance", "For example", "In practice", "Take ")):
+    if rng.random() < PLAIN_HOW_SHARE:
         return how
+    how = upper_first(_EXAMPLE_WORDS.sub("", how))  # the frame says it
     frames = _BARE_HOW_FRAMES if it.casefold() in how.casefold() else _HOW_FRAMES
     return rng.choice(frames).format(it=it, how=how)
 

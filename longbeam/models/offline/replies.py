@@ -230,7 +230,7 @@ def _illustrations(s: Situation) -> list[Callable[[], str]]:
         if snippet.thread in ("", s.thread.thread) and is_new(figures.code_of(snippet, s.thing), s.said)
     ]
     problems = [p for p in s.pack.problems if p.thread in ("", s.thread.thread)]
-    makers.extend(partial(figures.practice_problem, problem, s.rng) for problem in problems)
+    makers.extend(partial(figures.practice_problem, problem, s.thing, s.rng) for problem in problems)
     return shuffled(makers, s.rng)[:2]
 
 
