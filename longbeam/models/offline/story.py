@@ -24,7 +24,7 @@ from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.seeds import Seed
 
 PEOPLE = Path(__file__).parent / "data" / "people.yaml"
-THINGS_PER_THREAD = 3.2
+THINGS_PER_THREAD = 2.5
 SLACK = 0.9
 """Share of a stage's days that its bullets use; the rest is left to turns that are asked for later."""
 
