@@ -154,6 +154,7 @@ class _Talk:
     summary: str = ""
     folds: int = 0
     days: list[dt.date] = field(default_factory=list)
+    turn_tokens: dict[str, int] = field(default_factory=dict)
     is_filling: bool = False
     turn_index: int = -1
     """Of the turn being asked. Turns are numbered as they are asked, which is not always as they were planned."""
@@ -179,12 +180,18 @@ class _Talk:
     def must_save(self, queue: Sequence[UserTurn]) -> bool:
         """Whether a turn that only elaborates has to be left out, so that the required ones get their tokens."""
         required = sum(t.is_required for t in queue)
-        waiting = sum(self.tokenizer.count(t.text) for t in queue if t.is_required)
+        waiting = sum(self._tokens_of(t) for t in queue if t.is_required)
         return self.left < waiting + (required + 1) * (MIN_REPLY * 2)
+
+    def _tokens_of(self, turn: UserTurn) -> int:
+        # Looked at before every reply for every turn that waits: counted once.
+        if turn.turn_id not in self.turn_tokens:
+            self.turn_tokens[turn.turn_id] = self.tokenizer.count(turn.text)
+        return self.turn_tokens[turn.turn_id]
 
     def reply_length(self, waiting: Sequence[UserTurn], turn_id: str, exchange: int) -> int:
         """Tokens to ask for: an even part of what is left, varied by turn so that replies are not of one length."""
-        waiting_tokens = sum(self.tokenizer.count(t.text) for t in waiting)
+        waiting_tokens = sum(self._tokens_of(t) for t in waiting)
         exchanges = 1 + len(waiting) * EXCHANGES_PER_TURN
         even = (self.left - waiting_tokens) / exchanges
         if waiting:

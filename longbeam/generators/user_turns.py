@@ -21,7 +21,6 @@ from longbeam.schemas.spec import Role
 from longbeam.schemas.values import says
 
 USER_TURNS_PROMPTS = ("user_turns",)
-MORE_TURNS_PROMPTS = ("more_turns",)
 SPECIALS_PER_CALL = 4
 LAST_ASKED = 40
 """Questions that a writer of further ones is shown; those that repeat an earlier one are left out."""

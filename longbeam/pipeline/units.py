@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
-from longbeam.errors import ProviderError
-from longbeam.generators.asking import Asker
+from longbeam.errors import ProviderError, ReplyError
+from longbeam.generators.asking import ATTEMPTS, Asker
 from longbeam.models.base import ChatModel
 from longbeam.prompts.registry import PromptRegistry
 from longbeam.schemas.base import Record, digest_of
@@ -108,7 +108,10 @@ class Units:
         try:
             records = tuple(await work(asker))
         except ProviderError as exc:
-            self.log.fail_unit(stage, key, fingerprint=fingerprint, error_kind=exc.kind, error=str(exc), attempts=1)
+            attempts = ATTEMPTS if isinstance(exc, ReplyError) else 1
+            self.log.fail_unit(
+                stage, key, fingerprint=fingerprint, error_kind=exc.kind, error=str(exc), attempts=attempts
+            )
             if (recorded := self.log.unit(stage, key)) is not None:
                 self.failed.append(recorded)
             raise Blocked(f"{stage} {key}") from exc

@@ -32,8 +32,6 @@ CHARACTERS_PER_TOKEN = 4.6
 """Of this writer's prose in o200k_base, measured on 128K conversations; code and tables have fewer."""
 ASK_BACK_SHARE = 0.22
 """Share of first replies that end with a question (BEAM at 128K: 20 % of turns have an answer)."""
-
-
 HONOUR_SHARE = 0.6
 """Share of the replies a standing wish applies to in which it is named; naming it each time sounds servile."""
 REMEMBERED = 5
@@ -170,9 +168,8 @@ def _blocks(s: Situation) -> Iterator[str]:
 
 
 def _opening(s: Situation) -> Iterator[str]:
-    kind = s.brief.bullet.kind if s.brief else BulletKind.EVENT
     yield openings.opening(s.brief, s.thing, s.today, s.rng)
-    if kind in {BulletKind.INSTRUCTION, BulletKind.PREFERENCE} and s.brief is not None:
+    if s.is_wish and s.brief is not None:
         honour = openings.honour_of(s.pack, s.brief.bullet, s.thing, s.rng)
         if honour:
             yield honour
