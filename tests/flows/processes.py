@@ -8,7 +8,9 @@ import time
 
 def servers_of(pid: int) -> list[int]:
     """Process ids of the server children of a process, zombies apart."""
-    listed = subprocess.run(["ps", "-Ao", "pid=,ppid=,stat=,args="], capture_output=True, text=True, check=True)
+    # -ww: else ps cuts its lines at $COLUMNS, and a long path to Python hides what it runs.
+    command = ["ps", "-ww", "-Ao", "pid=,ppid=,stat=,args="]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True)
     rows = [line.split(maxsplit=3) for line in listed.stdout.splitlines()]
     return [
         int(child)

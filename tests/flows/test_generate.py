@@ -92,10 +92,12 @@ def test_a_killed_run_leaves_no_process(benchmark: Benchmark) -> None:
     )
     assert run.stdout is not None
     with run.stdout:
-        assert run.stdout.readline() == "asked\n"
-        (server,) = servers_of(run.pid)
-        run.send_signal(signal.SIGKILL)
-        run.wait()
+        try:
+            assert run.stdout.readline() == "asked\n"
+            (server,) = servers_of(run.pid)
+        finally:
+            run.send_signal(signal.SIGKILL)
+            run.wait()
 
     assert wait_until_gone(server, timeout_s=10)
     assert flow_states(benchmark.root.parent / HOME) == ["RUNNING"]
