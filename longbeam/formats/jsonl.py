@@ -108,8 +108,8 @@ def export_jsonl(
 
 
 def public_spec(spec: BenchmarkSpec) -> dict[str, Any]:
-    """Return what a spec says about the data: no limits of the run, and of the seeds file only its name."""
-    public = spec.model_dump(mode="json", exclude={"limits"})
+    """Return what a spec says about the data: no limits of the run, no endpoint, no path."""
+    public = spec.model_dump(mode="json", exclude={"limits", "endpoints"})
     if spec.seeds_file is not None:
         public["seeds_file"] = spec.seeds_file.replace("\\", "/").rsplit("/", 1)[-1]
     return public

@@ -87,15 +87,17 @@ class Asker:
         raise ReplyError(f"{call.unit_key}, prompt {prompt_id!r}: {ATTEMPTS} replies did not fit; the last: {problem}")
 
     def _call(self, prompt_id: str, inputs: PromptInputs, role: Role, place: str, attempt: int) -> ModelCall:
+        model, sampling = self.spec.model_for(role), self.spec.sampling_for(role)
         return ModelCall(
             prompt=self.prompts[prompt_id],
             inputs=inputs,
             role=role,
-            model=self.spec.model_for(role),
+            model=model,
+            identity=self.spec.identity_of(model),
             benchmark_seed=self.spec.seed,
             unit_key=f"{self.unit_key}/{place}" if place else self.unit_key,
             generation=self.generation * ATTEMPTS + attempt,
-            sampling=Sampling(),
+            sampling=Sampling(temperature=sampling.temperature, max_tokens=sampling.max_tokens),
         )
 
 

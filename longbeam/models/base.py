@@ -52,13 +52,15 @@ class ModelCall:
     inputs: PromptInputs
     role: Role
     model: str
-    """As the spec names it: `offline`, `openai:gpt-4.1-mini`."""
+    """As the spec names it: `offline`, `openai:small`."""
     benchmark_seed: int
     unit_key: str
     """Conversation, stage, unit and the call's place in it: `c000/dialogue/p0.s2/t5.n1`."""
     generation: int = 0
     """Content attempts so far; transport faults do not count."""
     sampling: Sampling = Sampling()
+    identity: str = ""
+    """What the model is, wherever it is served: `openai:Qwen/Qwen3-8B`; empty: `model` says it."""
 
     @cached_property
     def key(self) -> str:
@@ -67,7 +69,7 @@ class ModelCall:
             self.prompt.prompt_id,
             self.prompt.version,
             self.inputs.digest,
-            self.model,
+            self.identity or self.model,
             self.sampling.temperature,
             self.benchmark_seed,
             self.unit_key,

@@ -17,7 +17,7 @@ from pydantic_core import ErrorDetails
 from longbeam.errors import SpecError
 from longbeam.generators.seeds_file import domain_of
 from longbeam.schemas.seeds import Domain
-from longbeam.schemas.spec import BenchmarkSpec, Limits
+from longbeam.schemas.spec import BenchmarkSpec, Endpoint, EndpointLimits, Limits, Price, RoleSampling
 
 OPTIONS: Mapping[str, str] = {
     "name": "--name",
@@ -31,8 +31,17 @@ OPTIONS: Mapping[str, str] = {
 }
 """The option that sets each field, for error messages."""
 
-TABLES: Mapping[str, type[BaseModel]] = {"limits": Limits}
-"""Fields of a spec that are tables with fixed keys."""
+TABLES: Mapping[str, type[BaseModel]] = {
+    "limits": Limits,
+    "endpoints.*": Endpoint,
+    "endpoints.*.limits": EndpointLimits,
+    "endpoints.*.price": Price,
+    "sampling.*": RoleSampling,
+}
+"""Tables of a spec that have fixed keys; `*` stands for any name."""
+
+UNSHOWN = frozenset({"key_env", "base_url"})
+"""Keys whose values an error message leaves out: somebody may have put a secret there."""
 
 
 def load_spec(path: Path | None, overrides: Mapping[str, Any] | None = None) -> BenchmarkSpec:
@@ -112,6 +121,8 @@ def _what(error: ErrorDetails) -> str:
     if error["type"] == "enum" and "domains" in error["loc"]:
         return f"{key} = {error['input']!r}: no such domain; domains are {', '.join(Domain)}"
     message = _message(error)
+    if error["loc"][-1] in UNSHOWN:
+        return f"{key} {message}"
     return message if message.startswith(f"{key} ") else f"{key} = {_shown(error['input'])}: {message}"
 
 
@@ -122,15 +133,17 @@ def _message(error: ErrorDetails) -> str:
 
 
 def _known_keys(table: Sequence[int | str]) -> list[str]:
-    model = TABLES.get(str(table[0]), BenchmarkSpec) if table else BenchmarkSpec
-    return list(model.model_fields)
+    names = [*map(str, table)]
+    if len(names) > 1:
+        names[1] = "*"
+    return list(TABLES.get(".".join(names), BenchmarkSpec).model_fields)
 
 
 def _key(location: Sequence[int | str]) -> str:
-    """`limits.concurrency`, `domains[2]`."""
+    """`limits.concurrency`, `domains[2]`, `endpoints."openai:small".model`."""
     text = str(location[0])
     for part in location[1:]:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if part.isidentifier() else f'."{part}"'
     return text
 
 

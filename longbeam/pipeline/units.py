@@ -123,7 +123,7 @@ class Units:
         return digest_of(
             LAYOUT_VERSION,
             list(self.prompts.versions(prompts)),
-            [self.spec.model_for(r) for r in roles],
+            [self.spec.identity_of(self.spec.model_for(r)) for r in roles],
             list(needs),
         )
 

@@ -32,10 +32,16 @@ class ModelReply(Record):
     text: str
     finish_reason: str = "stop"
     """`stop`, `length`, `content_filter`, ..."""
+    refusal: str = ""
+    """What the model said in place of a reply; empty: it did not refuse."""
     model: str = ""
+    """As the endpoint names the one that answered."""
     prompt_tokens: int = 0
     cached_tokens: int = 0
+    """Of the prompt tokens, those that the endpoint had in its cache."""
     output_tokens: int = 0
+    reasoning_tokens: int = 0
+    """Of the output tokens, those thought and not said."""
 
 
 class PromptInputs(Record):

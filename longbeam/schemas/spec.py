@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 from typing import Annotated, Self
+from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from longbeam.schemas.base import Record
 from longbeam.schemas.probes import ABILITIES
@@ -45,10 +46,104 @@ def parse_length(value: object) -> int:
 
 
 class Limits(Record):
-    """What a run may use at the same time."""
+    """What a run may use, over all endpoints."""
 
     concurrency: int = Field(default=16, ge=1, le=4096)
     """Model calls in flight."""
+    timeout_s: float = Field(default=600, gt=0, le=86_400)
+    """How long one call may take; it is asked again after that."""
+    max_cost_usd: float | None = Field(default=None, gt=0)
+    """The run stops cleanly before it would have spent more; None: no cap."""
+
+
+class EndpointLimits(Record):
+    """What one endpoint may be asked; None: not limited beyond what its answers teach."""
+
+    concurrency: int | None = Field(default=None, ge=1, le=4096)
+    """Calls in flight at most, below the run's own limit."""
+    requests_per_minute: int | None = Field(default=None, ge=1)
+    tokens_per_minute: int | None = Field(default=None, ge=1)
+    """Prompt and output tokens together."""
+
+
+class Price(Record):
+    """USD per million tokens."""
+
+    input: float = Field(default=0.0, ge=0)
+    cached: float | None = Field(default=None, ge=0)
+    """Of prompt tokens that the endpoint found in its cache; None: as `input`."""
+    output: float = Field(default=0.0, ge=0)
+    """Reasoning tokens are output tokens."""
+
+
+class Structured(StrEnum):
+    """How a reply's JSON schema is put to an endpoint."""
+
+    AUTO = "auto"
+    """The first of the others, in their order, that the endpoint accepts."""
+    JSON_SCHEMA = "json_schema"
+    """`response_format` with the schema: the endpoint lets nothing else through."""
+    JSON_OBJECT = "json_object"
+    """`response_format` that asks for any JSON object; the schema stands in the prompt."""
+    PROMPT = "prompt"
+    """The prompt alone; the JSON is taken out of the text."""
+
+
+class Endpoint(Record):
+    """Where a model is served, and how it is to be asked. Holds no key, only the name of its variable."""
+
+    base_url: str | None = None
+    """`http://127.0.0.1:8000/v1`; None: OpenAI's own."""
+    model: str | None = None
+    """The name that the endpoint knows; None: what follows `openai:` or `vllm:`."""
+    key_env: str | None = None
+    """Environment variable that holds the key; None: OPENAI_API_KEY at OpenAI's own address, no key elsewhere."""
+    structured: Structured = Structured.AUTO
+    reasoning: bool = False
+    """A reasoning model: it is sent no temperature, and `max_completion_tokens` for `max_tokens`."""
+    offline_writer: bool = False
+    """The endpoint is `longbeam serve-offline`: typed inputs travel in an extra body field."""
+    price: Price | None = None
+    limits: EndpointLimits = EndpointLimits()
+    tensor_parallel: int = Field(default=1, ge=1)
+    """vLLM only: GPUs that share each layer."""
+    pipeline_parallel: int = Field(default=1, ge=1)
+    """vLLM only: GPUs that share the stack of layers."""
+    max_model_len: int | None = Field(default=None, ge=1)
+    """vLLM only: context length in tokens; None: the model's own."""
+    gpu_memory_utilization: float = Field(default=0.9, gt=0, le=1)
+    """vLLM only: share of the GPU's memory."""
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_an_address(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        try:
+            parts = urlsplit(value)
+            has_host = bool(parts.hostname) and parts.port != 0
+        except ValueError:  # a port that is no number, brackets that do not close
+            parts, has_host = urlsplit(""), False
+        if parts.scheme not in {"http", "https"} or not has_host or re.search(r"\s", value):
+            raise ValueError("is not an address; write it as in http://127.0.0.1:8000/v1")
+        if parts.username is not None or parts.query or parts.fragment:
+            raise ValueError("may hold no user, password or query: it is stored. Keys are read from `key_env`")
+        return value.rstrip("/")
+
+    @field_validator("key_env")
+    @classmethod
+    def _is_a_variable(cls, value: str | None) -> str | None:
+        if value is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,99}", value):
+            raise ValueError("is the name of an environment variable, as in OPENAI_API_KEY, never the key itself")
+        return value
+
+
+class RoleSampling(Record):
+    """How the replies of one role are sampled; None: as the endpoint does by itself."""
+
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    max_tokens: int | None = Field(default=None, ge=1)
+    """Of one reply. One that is cut off there is asked for again with twice as many."""
 
 
 class BenchmarkSpec(Record):
@@ -69,6 +164,10 @@ class BenchmarkSpec(Record):
     tokenizer: str = "o200k_base"
     models: dict[str, str] = Field(default_factory=lambda: {"default": "offline"})
     """Role to model (`offline`, `openai:NAME`, `vllm:NAME`); `default` serves the roles not named."""
+    endpoints: dict[str, Endpoint] = Field(default_factory=dict)
+    """Settings of the models, by the names that `models` uses; a model of OpenAI's own needs none."""
+    sampling: dict[str, RoleSampling] = Field(default_factory=dict)
+    """By role; `default` serves the settings that a role leaves out."""
     limits: Limits = Limits()
 
     @model_validator(mode="after")
@@ -90,6 +189,11 @@ class BenchmarkSpec(Record):
             raise ValueError(f"models: unknown role {unknown[0]!r}; roles are {', '.join(sorted(roles))}")
         if "default" not in self.models and (missing := sorted(set(Role) - set(self.models))):
             raise ValueError(f"models: no model for role {missing[0]!r}; name it, or set models.default")
+        if unknown := sorted(set(self.sampling) - roles):
+            raise ValueError(f"sampling: unknown role {unknown[0]!r}; roles are {', '.join(sorted(roles))}")
+        for name in self.endpoints:
+            if provider_of(name) not in {"openai", "vllm"}:
+                raise ValueError(f"endpoints: {name!r} is no model with an endpoint; write openai:NAME or vllm:NAME")
         if unknown := [a for a in self.abilities if self.abilities.count(a) > 1]:
             raise ValueError(f"abilities: {unknown[0]!r} is listed twice")
         if not self.abilities:
@@ -99,6 +203,31 @@ class BenchmarkSpec(Record):
     def model_for(self, role: Role) -> str:
         """The model that serves a role."""
         return self.models.get(role, self.models.get("default", ""))
+
+    def endpoint_for(self, model: str) -> Endpoint:
+        """The settings of a model as `models` names it; the defaults where the spec has none."""
+        return self.endpoints.get(model, Endpoint())
+
+    def identity_of(self, model: str) -> str:
+        """What a model is, wherever it is served: provider and the name its endpoint knows.
+
+        Replies and done units belong to this, so an address, a port or a limit may change without paying again.
+        """
+        name = self.endpoint_for(model).model
+        return model if name is None else f"{provider_of(model)}:{name}"
+
+    def sampling_for(self, role: Role) -> RoleSampling:
+        """How a role's replies are sampled."""
+        common, own = self.sampling.get("default", RoleSampling()), self.sampling.get(role, RoleSampling())
+        return RoleSampling(
+            temperature=common.temperature if own.temperature is None else own.temperature,
+            max_tokens=common.max_tokens if own.max_tokens is None else own.max_tokens,
+        )
+
+
+def provider_of(model: str) -> str:
+    """Return `openai` of `openai:NAME`; a name without a provider is its own."""
+    return model.partition(":")[0]
 
 
 FIXED_FIELDS = ("seed", "length", "domains", "seeds_file", "language", "tokenizer")

@@ -68,6 +68,7 @@ class CallTotals(Record):
     prompt_tokens: int
     cached_tokens: int
     output_tokens: int
+    reasoning_tokens: int
 
 
 _UNIT_COLUMNS = ", ".join(Unit.model_fields)
@@ -130,8 +131,7 @@ class WorkLog:
     def reply_of(self, key: str) -> ModelReply | None:
         """Return the recorded reply of the call with this key, or None."""
         row = self._one(
-            "SELECT content, finish_reason, reply_model, prompt_tokens, cached_tokens, output_tokens"
-            " FROM replies JOIN texts ON sha256 = reply WHERE key = ?",
+            f"SELECT content, {_REPLY_COLUMNS} FROM replies JOIN texts ON sha256 = reply WHERE key = ?",
             key,
         )
         return None if row is None else ModelReply.model_validate(dict(zip(_REPLY_FIELDS, row, strict=True)))
@@ -167,7 +167,7 @@ class WorkLog:
         """
         said = [*((m.role, m.content) for m in request), ("assistant", reply.text)]
         asked = (key, unit_key, stage, role, prompt_id, prompt_version, model, generation, max_tokens)
-        counted = (reply.finish_reason, reply.model, reply.prompt_tokens, reply.cached_tokens, reply.output_tokens)
+        counted = [getattr(reply, name) for name in _REPLY_FIELDS[1:]]
         with self._lock:
             with self._writing() as db:
                 hashes = self._texts.put(said)
@@ -190,8 +190,8 @@ class WorkLog:
     def call_totals(self) -> list[CallTotals]:
         """Return calls and tokens by stage, role and model, in this order."""
         rows = self._all(
-            "SELECT stage, role, model, count(*), sum(prompt_tokens), sum(cached_tokens), sum(output_tokens)"
-            " FROM replies GROUP BY stage, role, model ORDER BY stage, role, model"
+            "SELECT stage, role, model, count(*), sum(prompt_tokens), sum(cached_tokens), sum(output_tokens),"
+            " sum(reasoning_tokens) FROM replies GROUP BY stage, role, model ORDER BY stage, role, model"
         )
         return [CallTotals.model_validate(dict(zip(CallTotals.model_fields, row, strict=True))) for row in rows]
 
@@ -362,12 +362,13 @@ class WorkLog:
             ) from exc
 
 
-_REPLY_FIELDS = ("text", "finish_reason", "model", "prompt_tokens", "cached_tokens", "output_tokens")
+_REPLY_FIELDS = tuple(ModelReply.model_fields)  # `text` first: it stands in `texts`
+_REPLY_COLUMNS = ", ".join(f"reply_{name}" if name == "model" else name for name in _REPLY_FIELDS[1:])
 
-_RECORD_REPLY = """
+_RECORD_REPLY = f"""
 INSERT OR REPLACE INTO replies (key, unit_key, stage, role, prompt_id, prompt_version, model, generation, max_tokens,
-                                request, reply, finish_reason, reply_model, prompt_tokens, cached_tokens, output_tokens)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+                                request, reply, {_REPLY_COLUMNS})
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?{", ?" * (len(_REPLY_FIELDS) - 1)})"""
 
 _FINISH_UNIT = """
 INSERT INTO units (stage, unit_key, status, fingerprint, generation, error_kind, error, attempts)

@@ -66,8 +66,15 @@ CREATE TABLE meta (
 ) WITHOUT ROWID""",
 )
 
+_COUNT_REASONING = (
+    # Of output_tokens, those thought and not said.
+    "ALTER TABLE replies ADD COLUMN reasoning_tokens INTEGER NOT NULL DEFAULT 0",
+    # What the model said in place of a reply; empty: it did not refuse.
+    "ALTER TABLE replies ADD COLUMN refusal TEXT NOT NULL DEFAULT ''",
+)
+
 WORK_LOG = Format(
     name="work log",
     application_id=0x4C42574C,  # "LBWL"
-    migrations=(_CREATE,),
+    migrations=(_CREATE, _COUNT_REASONING),
 )

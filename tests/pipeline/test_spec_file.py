@@ -55,8 +55,25 @@ def test_a_seeds_option_is_taken_from_the_working_folder(tmp_path: Path, monkeyp
         ('name = "a"\nlenght = "64K"', r"spec.toml: unknown key 'lenght'; known keys are name, seed, length, "),
         (
             'name = "a"\n[limits]\nspeed = 1',
-            r"spec.toml: unknown key 'limits.speed'; known keys are concurrency. Correct or remove it",
+            r"spec.toml: unknown key 'limits.speed'; known keys are concurrency, timeout_s, max_cost_usd. Correct",
         ),
+        (
+            'name = "a"\n[endpoints."openai:x"]\nkey = "sk"',
+            r"""unknown key 'endpoints."openai:x".key'; known keys are base_url, model, key_env, """,
+        ),
+        (
+            'name = "a"\n[endpoints."openai:x".limits]\nrpm = 1',
+            r"""unknown key 'endpoints."openai:x".limits.rpm'; known keys are concurrency, requests_per_minute, """,
+        ),
+        (
+            'name = "a"\n[endpoints."openai:x"]\nbase_url = "localhost"',
+            r"""spec.toml: endpoints."openai:x".base_url is not an address; write it as in http""",
+        ),
+        (
+            'name = "a"\n[endpoints.offline]\nmodel = "x"',
+            r"""spec.toml: endpoints: 'offline' is no model with an endpoint; write openai:NAME or vllm:NAME""",
+        ),
+        ('name = "a"\n[sampling.poet]\nmax_tokens = 9', r"spec.toml: sampling: unknown role 'poet'; roles are "),
         ('name = "a"\nlength = "long"', r"spec.toml: length 'long' is not a number of tokens"),
         ('name = "a"\nlength = 500', r"spec.toml: length 500: at least 16000 tokens"),
         ('name = "a/b"', r"spec.toml: name 'a/b': 1 to 64 letters, digits"),
@@ -71,6 +88,13 @@ def test_a_wrong_file_is_one_clear_line(tmp_path: Path, text: str, message: str)
     with pytest.raises(SpecError, match=message) as caught:
         load_spec(write(tmp_path, text))
     assert "\n" not in str(caught.value)
+
+
+def test_a_key_where_its_variable_belongs_is_not_repeated(tmp_path: Path) -> None:
+    path = write(tmp_path, 'name = "a"\n[endpoints."openai:x"]\nkey_env = "sk-canary-1"')
+    with pytest.raises(SpecError, match="key_env is the name of an environment variable") as caught:
+        load_spec(path)
+    assert "canary" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import dataclasses
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,9 @@ from hypothesis import strategies as st
 
 from longbeam.schemas.calls import ChatMessage, ModelReply
 from longbeam.store import texts
+from longbeam.store.sqlite import open_for_writing
 from longbeam.store.worklog import CallTotals, WorkLog
+from longbeam.store.worklog_schema import WORK_LOG
 from tests.store.strategies import TEXT, records_of
 
 
@@ -31,8 +35,15 @@ def record(log: WorkLog, key: str, reply: ModelReply, request: list[ChatMessage]
     log.record_reply(key=key, request=request or chat("be kind", "hello"), reply=reply, **{**of_call, **changes})
 
 
-def reply(text: str, prompt: int = 10, cached: int = 4, output: int = 2) -> ModelReply:
-    return ModelReply(text=text, model="m-2026", prompt_tokens=prompt, cached_tokens=cached, output_tokens=output)
+def reply(text: str, prompt: int = 10, cached: int = 4, output: int = 2, reasoning: int = 0) -> ModelReply:
+    return ModelReply(
+        text=text,
+        model="m-2026",
+        prompt_tokens=prompt,
+        cached_tokens=cached,
+        output_tokens=output,
+        reasoning_tokens=reasoning,
+    )
 
 
 def count(log: WorkLog, table: str) -> int:
@@ -48,6 +59,20 @@ def test_a_recorded_reply_comes_back_whole(tmp_path: Path) -> None:
         assert log.request_of("k1") == tuple(chat("be kind", "hello"))
         with pytest.raises(KeyError):
             log.request_of("k2")
+
+
+def test_a_work_log_from_before_reasoning_was_counted_is_brought_up_to_date(tmp_path: Path) -> None:
+    path = tmp_path / "c000.sqlite"
+    former = dataclasses.replace(WORK_LOG, migrations=WORK_LOG.migrations[:1])
+    with closing(open_for_writing(path, former)) as db:
+        db.execute("INSERT INTO texts VALUES (1, x'01', 'assistant', 'Hi.')")
+        db.execute(
+            "INSERT INTO replies VALUES (1, 'k1', 'c000/seeds/a', 'seeds', 'writer', 'p', 1, 'm', 0, NULL,"
+            " x'', x'01', 'stop', 'm-2026', 10, 4, 2)"
+        )
+
+    with WorkLog.open(path) as log:
+        assert log.reply_of("k1") == reply("Hi.")
 
 
 @given(requests=st.lists(st.lists(records_of(ModelReply), max_size=3), max_size=4), data=st.data())
@@ -120,17 +145,19 @@ def test_a_second_reply_to_a_key_replaces_the_first(tmp_path: Path) -> None:
 
 def test_call_totals_are_by_stage_role_and_model(tmp_path: Path) -> None:
     with WorkLog.open(tmp_path / "c000.sqlite") as log:
-        record(log, "k1", reply("a", 10, 4, 2))
-        record(log, "k2", reply("b", 30, 6, 5))
+        record(log, "k1", reply("a", 10, 4, 2, 1))
+        record(log, "k2", reply("b", 30, 6, 5, 3))
         record(log, "k3", reply("c", 7, 0, 1), role="detector")
         record(log, "k4", reply("d", 1, 0, 1), stage="plans", role="planner")
 
         totals = [tuple(t.model_dump().values()) for t in log.call_totals()]
-        assert list(CallTotals.model_fields)[3:] == ["calls", "prompt_tokens", "cached_tokens", "output_tokens"]
+        assert list(CallTotals.model_fields)[3:] == [
+            "calls", "prompt_tokens", "cached_tokens", "output_tokens", "reasoning_tokens",
+        ]  # fmt: skip
         assert totals == [
-            ("dialogue", "assistant", "offline", 2, 40, 10, 7),  # 10 + 30, 4 + 6, 2 + 5
-            ("dialogue", "detector", "offline", 1, 7, 0, 1),
-            ("plans", "planner", "offline", 1, 1, 0, 1),
+            ("dialogue", "assistant", "offline", 2, 40, 10, 7, 4),  # 10 + 30, 4 + 6, 2 + 5, 1 + 3
+            ("dialogue", "detector", "offline", 1, 7, 0, 1, 0),
+            ("plans", "planner", "offline", 1, 1, 0, 1, 0),
         ]
 
 

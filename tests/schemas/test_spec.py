@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from longbeam.schemas.spec import BenchmarkSpec, Endpoint, Role, RoleSampling
+
+
+def spec(**fields: object) -> BenchmarkSpec:
+    return BenchmarkSpec.model_validate({"name": "a", **fields})
+
+
+def test_a_role_takes_what_it_leaves_out_from_the_default() -> None:
+    of = spec(sampling={"default": {"temperature": 0.7, "max_tokens": 500}, "assistant": {"temperature": 0.0}})
+
+    assert of.sampling_for(Role.ASSISTANT) == RoleSampling(temperature=0.0, max_tokens=500)
+    assert of.sampling_for(Role.USER) == RoleSampling(temperature=0.7, max_tokens=500)
+    assert spec().sampling_for(Role.USER) == RoleSampling()
+
+
+def test_a_model_is_the_same_wherever_it_is_served() -> None:
+    def at(port: int) -> BenchmarkSpec:
+        endpoint = {"base_url": f"http://127.0.0.1:{port}/v1", "model": "Qwen/Qwen3-8B"}
+        return spec(models={"default": "openai:small"}, endpoints={"openai:small": endpoint})
+
+    assert at(1000).identity_of("openai:small") == at(2000).identity_of("openai:small") == "openai:Qwen/Qwen3-8B"
+    assert spec().identity_of("openai:gpt-4.1-mini") == "openai:gpt-4.1-mini"
+
+
+def test_an_endpoint_that_is_not_in_the_spec_has_the_defaults() -> None:
+    assert spec().endpoint_for("openai:gpt-4.1-mini") == Endpoint()
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:8000/v1", "https://example.org/v1/", "http://[::1]:80"])
+def test_addresses_are_kept_without_a_last_slash(address: str) -> None:
+    assert Endpoint(base_url=address).base_url == address.rstrip("/")
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:8000", "ftp://a/v1", "http://", "http://a:x/v1", "http://a b/v1", ""])
+def test_what_is_no_address_is_refused(address: str) -> None:
+    with pytest.raises(ValidationError, match="is not an address"):
+        Endpoint(base_url=address)
+
+
+@pytest.mark.parametrize("address", ["http://me:secret@a/v1", "http://a/v1?key=secret"])
+def test_an_address_with_a_secret_is_refused(address: str) -> None:
+    with pytest.raises(ValidationError, match="no user, password or query"):
+        Endpoint(base_url=address)
