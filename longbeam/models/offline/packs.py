@@ -23,6 +23,7 @@ from longbeam.schemas.plans import ValueKind
 from longbeam.schemas.seeds import Domain, Seed
 
 PACKS = Path(__file__).parent / "packs"
+AMOUNTS = frozenset({ValueKind.NUMBER, ValueKind.MONEY, ValueKind.DURATION, ValueKind.RATIO})
 WHO = ("friend", "acquaintance", "partner", "parent", "child", "someone")
 COMMON_FIELDS = frozenset({"it", "who", "day", "weekday"})
 """Fields every template may use: the thing, the person, the day of the beat."""
@@ -41,8 +42,10 @@ class Slot(Record):
     range: tuple[float, float] | None = None
     """Numbers, money, durations, ratios (in percent): lowest and highest."""
     step: float = 1
+    trend: Literal["falls", "rises", "either"] | None = None
+    """Amounts and versions that may change: which way. A debt falls, hours spent rise, a price may do either."""
     choose: tuple[str, ...] = ()
-    """Names, versions, texts, expressions: the pool, at least four."""
+    """Names, versions, texts, expressions: the pool, at least four; versions oldest first."""
     moved: tuple[str, ...] = ()
     """How the user tells a changed value: templates with {it} and {new}, without the old one."""
     misremember: tuple[str, ...] = ()
@@ -271,7 +274,13 @@ def _lint_thread(thread: Thread) -> Iterator[str]:
             yield f"{where}: has fixed values, but neither deny nor misremember"
     if not any(b.deny or b.not_yet for b in thread.beats):
         yield f"thread {thread.thread}: no beat has deny or not_yet"
+    fixed = {s for b in thread.beats for s in b.fixed}
     for name, slot in thread.slots.items():
+        changes = name not in fixed and slot.type in AMOUNTS | {ValueKind.VERSION}
+        if changes and slot.trend is None:
+            yield f"thread {thread.thread}, slot {name}: say its trend: falls, rises or either"
+        if not changes and slot.trend is not None:
+            yield f"thread {thread.thread}, slot {name}: has a trend, and never changes"
         for text, field in [*((t, "new") for t in slot.moved), *((t, "other") for t in slot.misremember)]:
             if field not in fields_of(text) or fields_of(text) - {"it", field}:
                 yield f"thread {thread.thread}, slot {name}: needs {{{field}}} and at most {{it}} beside it: {text!r}"

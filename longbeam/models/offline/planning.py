@@ -6,9 +6,10 @@ import datetime as dt
 import random
 import re
 
+from longbeam.models.offline.drawing import changed
 from longbeam.models.offline.language import fill, match, upper_first
 from longbeam.models.offline.packs import Pack, Slot, Standing, Thread, fields_of, pack_for
-from longbeam.models.offline.story import Scene, changed, people_thread, story_of
+from longbeam.models.offline.story import Scene, people_thread, story_of
 from longbeam.schemas import values
 from longbeam.schemas.calls import (
     AugmentInputs,

@@ -16,11 +16,12 @@ from pathlib import Path
 
 import yaml
 
+from longbeam.models.offline.drawing import changed, draw
 from longbeam.models.offline.language import fill, within_sentence
-from longbeam.models.offline.packs import Beat, Pack, Slot, Thread, pack_for
+from longbeam.models.offline.packs import Beat, Pack, Thread, pack_for
 from longbeam.schemas import values
 from longbeam.schemas.people import Person, Profile, Relation
-from longbeam.schemas.plans import Value, ValueKind
+from longbeam.schemas.plans import Value
 from longbeam.schemas.seeds import Seed
 
 PEOPLE = Path(__file__).parent / "data" / "people.yaml"
@@ -241,53 +242,3 @@ class _Teller:
 def _as_sentence(text: str) -> str:
     text = text[:1].upper() + text[1:]
     return text if text[-1] in ".!?" else text + "."
-
-
-def draw(slot: Slot, day: dt.date, rng: random.Random) -> Value:
-    """A first value for a slot."""
-    if slot.type is ValueKind.DATE:
-        low, high = slot.in_days or (7, 21)
-        return values.date_value(day + dt.timedelta(days=rng.randint(low, high)))
-    if slot.choose:
-        return _worded(slot.type, rng.choice(slot.choose))
-    low_, high_ = slot.range or (1, 10)
-    steps = round((high_ - low_) / slot.step)
-    return _amount(slot, low_ + slot.step * rng.randint(0, steps))
-
-
-def changed(slot: Slot, old: Value, rng: random.Random, *, after: dt.date | None = None) -> Value:
-    """Another value for a slot: a date some days off, an amount a fifth to a half away, another name.
-
-    `after`: the day on which it is told; a date that was planned is then put off to a day behind it.
-    """
-    if slot.type is ValueKind.DATE and old.date is not None:
-        shift = rng.choice([3, 4, 5, 6, 7, 8, 9, 10, 12, 14])
-        begin = old.date if after is None else max(old.date, after)
-        return values.date_value(begin + dt.timedelta(days=shift))
-    if slot.choose:
-        return _worded(slot.type, rng.choice([c for c in slot.choose if c.casefold() != old.text.casefold()]))
-    amount = (old.number or 0) * (100 if slot.type is ValueKind.RATIO else 1)
-    low, high = slot.range or (1, 10)
-    least = max(slot.step, round((high - low) * 0.15 / slot.step) * slot.step)
-    delta = max(least, round(amount * rng.uniform(0.2, 0.45) / slot.step) * slot.step)
-    # Never down to one or less: "1 users" is not said, and nothing shrinks to nothing here.
-    up = amount - delta <= 1 or (amount + delta <= max(high * 1.3, amount + least) and rng.random() < 0.6)
-    new = amount + delta if up else amount - delta
-    if slot.type is ValueKind.RATIO:
-        new = min(new, 98) if min(new, 98) != amount else amount - delta
-    return _amount(slot, new)
-
-
-def _worded(kind: ValueKind, text: str) -> Value:
-    return Value(kind=kind, text=text)
-
-
-def _amount(slot: Slot, amount: float) -> Value:
-    amount = round(amount, 2)
-    if slot.type is ValueKind.MONEY:
-        return values.money(amount, slot.currency)
-    if slot.type is ValueKind.RATIO:
-        return values.ratio(round(amount / 100, 4))
-    if slot.type is ValueKind.DURATION:
-        return values.duration(amount, slot.unit)
-    return values.number(amount, slot.unit)

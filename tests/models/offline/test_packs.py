@@ -15,10 +15,10 @@ import yaml
 
 from longbeam.errors import UserError
 from longbeam.models.offline.arithmetic import compute, evaluate
+from longbeam.models.offline.drawing import draw
 from longbeam.models.offline.language import fill
 from longbeam.models.offline.packs import Beat, Pack, Thread, lint, load_pack, pack_for, pack_paths
 from longbeam.models.offline.planning import match_beat
-from longbeam.models.offline.story import draw
 from longbeam.models.offline.turns import filled_code, problem_in, shown_values
 from longbeam.schemas import values
 from longbeam.schemas.plans import Bullet, BulletKind
@@ -176,7 +176,7 @@ def _thread(name: str) -> dict[str, Any]:
         "things": [f"the gate of {name}"],
         "slots": {
             "due": {"attribute": "due date", "type": "date", "in_days": [3, 9], "moved": ["{it} is due on {new}"]},
-            "size": {"attribute": "size", "type": "number", "range": [2, 9]},
+            "size": {"attribute": "size", "type": "number", "trend": "either", "range": [2, 9]},
             "paid": {"attribute": "price", "type": "money", "range": [10, 90], "misremember": ["{it} was {other}"]},
         },
         "beats": [
@@ -272,6 +272,8 @@ FAULTS: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "not_yet_unknown": (_set("beats", 0, "not_yet", to=["Not {paid}"]), "beat plan: 'paid' is not known yet"),
     "moved_without_new": (_set("slots", "due", "moved", to=["{it} moves"]), "slot due: needs {new}"),
     "moved_with_more": (_set("slots", "due", "moved", to=["{it}, {new}, {day}"]), "slot due: needs {new}"),
+    "no_trend": (_set("slots", "size", "trend", to=None), "slot size: say its trend: falls, rises or either"),
+    "fixed_trend": (_set("slots", "paid", "trend", to="falls"), "slot paid: has a trend, and never changes"),
     "misremember_without_other": (_set("slots", "paid", "misremember", to=["{it} cost"]), "slot paid: needs {other}"),
     "card_field": (_set("cards", 0, "watch", 0, to="Mind {due}."), "card c0: only {it} is allowed: 'Mind {due}.'"),
     "point_field": (_set("cards", 1, "points", 0, "how", to="On {day}."), "card c1: only {it} is allowed: 'On {day}.'"),

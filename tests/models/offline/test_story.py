@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import random
 from collections import Counter
 
 import pytest
@@ -10,8 +11,9 @@ import pytest
 from longbeam.generators.profiles import draw_profile
 from longbeam.generators.relationships import draw_relationships
 from longbeam.generators.seeds import load_catalogue
+from longbeam.models.offline.drawing import changed, draw
 from longbeam.models.offline.packs import load_pack, pack_for, pack_paths
-from longbeam.models.offline.story import Scene, changed, draw, people_thread, relation_words, story_of
+from longbeam.models.offline.story import Scene, people_thread, relation_words, story_of
 from longbeam.schemas.people import Person
 from longbeam.schemas.plans import ValueKind
 from longbeam.schemas.seeds import Domain, Seed
@@ -97,8 +99,6 @@ def test_same_key_gives_the_same_story_and_another_key_another() -> None:
 
 @pytest.mark.parametrize("name", [p.stem for p in pack_paths()])
 def test_changed_values_differ_and_keep_their_type(name: str) -> None:
-    import random
-
     pack = load_pack(next(p for p in pack_paths() if p.stem == name))
     rng = random.Random(name)
     for thread in (*pack.threads, people_thread()):
@@ -111,6 +111,21 @@ def test_changed_values_differ_and_keep_their_type(name: str) -> None:
                 if old.number is not None and slot.type is not ValueKind.RATIO:
                     assert new.number is not None
                     assert new.number > 0
+
+
+@pytest.mark.parametrize("name", [p.stem for p in pack_paths()])
+def test_values_with_a_trend_change_only_its_way_twice_in_a_row(name: str) -> None:
+    pack = load_pack(next(p for p in pack_paths() if p.stem == name))
+    rng = random.Random(name)
+    slots = [s for t in pack.threads for s in t.slots.values() if s.trend in {"rises", "falls"} and not s.choose]
+    assert slots
+    for slot in slots:
+        for _ in range(20):
+            first = draw(slot, dt.date(2024, 3, 4), rng)
+            second = changed(slot, first, rng)
+            third = changed(slot, second, rng)
+            numbers = [v.number or 0 for v in (first, second, third)]
+            assert numbers == sorted(numbers, reverse=slot.trend == "falls"), (slot.attribute, numbers)
 
 
 def test_short_stories_follow_few_threads_with_several_things_each() -> None:
