@@ -66,7 +66,7 @@ class ConversationLine(Record):
 
     conversation_id: str
     seed: SeedColumns
-    profile: Profile
+    profile: Profile | None
     relationships: RelationshipColumns
     narratives: tuple[Narrative, ...]
     plans: tuple[Plan, ...]

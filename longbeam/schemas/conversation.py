@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import Any, Protocol
+
+from pydantic import Field
 
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import Message, UserTurn
+from longbeam.schemas.imports import ImportNote
 from longbeam.schemas.people import Profile, RelationshipGraph
 from longbeam.schemas.plans import Narrative, Plan
 from longbeam.schemas.probes import Probe
@@ -20,7 +23,8 @@ class ConversationHead(Record):
     """`c000`, `c001`, ...: the ordinal in the benchmark."""
     seed: Seed
     """With its timeline."""
-    profile: Profile
+    profile: Profile | None
+    """None for imports that do not say who the user is."""
     relationships: RelationshipGraph
     narratives: tuple[Narrative, ...]
     plans: tuple[Plan, ...]
@@ -29,6 +33,10 @@ class ConversationHead(Record):
     target_tokens: int
     """0 for imports: no length was asked for."""
     tokenizer: str = "o200k_base"
+    details: dict[str, Any] = Field(default_factory=dict)
+    """What an import carried and no field holds; `id` is the conversation's name in its source."""
+    import_notes: tuple[ImportNote, ...] = ()
+    """Oddities that the import met."""
 
 
 class ConversationReader(Protocol):

@@ -84,3 +84,5 @@ class Message(Record):
     parts: tuple[Part, ...] = ()
     tokens: int = Field(ge=0)
     """Tokens of `content` alone, in the benchmark's tokenizer."""
+    details: dict[str, Any] = Field(default_factory=dict)
+    """What an import carried and no field holds."""

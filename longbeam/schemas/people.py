@@ -33,8 +33,8 @@ class Person(Record):
     person_id: str
     first_name: str
     gender: Gender
-    age: int = Field(ge=0, lt=100)
-    """Age in years on the first day of the timeline."""
+    age: int = Field(ge=0, lt=130)
+    """Age in years on the first day of the timeline; below 100 in what is generated."""
     relation: Relation
 
 
@@ -44,12 +44,13 @@ class Profile(Record):
     name: str
     first_name: str
     gender: Gender
-    age: int = Field(ge=18, lt=100)
+    age: int = Field(ge=0, lt=130)
+    """18 to 99 in what is generated."""
     city: str
     country: str
     profession: str
-    mbti: tuple[str, ...] = Field(min_length=6, max_length=6)
-    """Six of the sixteen Myers-Briggs types, sorted (BEAM: C(16,6) = 8,008 composites)."""
+    mbti: tuple[str, ...] = Field(default=(), max_length=6)
+    """Six of the sixteen Myers-Briggs types, sorted (BEAM: C(16,6) = 8,008 composites); none in imports."""
     personality: str = ""
     """A third-person paragraph written from `mbti`; empty until that unit has run."""
 

@@ -74,8 +74,9 @@ class Seed(Record):
 
     domain: Domain
     title: str = Field(min_length=1)
-    theme: str = Field(min_length=1)
-    subtopics: tuple[str, ...] = Field(min_length=1)
+    theme: str
+    """Empty only for imports that have none; `subtopics` likewise."""
+    subtopics: tuple[str, ...]
     timeline: Timeline | None = None
     """Drawn per conversation where the seed gives none."""
     mode: str | None = None

@@ -21,8 +21,17 @@ CREATE TABLE conversation (  -- one row
     seed STRUCT(domain VARCHAR, title VARCHAR, theme VARCHAR, subtopics VARCHAR[],
                 timeline STRUCT("start" DATE, "end" DATE), "mode" VARCHAR, source VARCHAR) NOT NULL,
     profile STRUCT("name" VARCHAR, first_name VARCHAR, gender VARCHAR, age INTEGER, city VARCHAR, country VARCHAR,
-                   profession VARCHAR, mbti VARCHAR[], personality VARCHAR) NOT NULL,
-    node_link JSON NOT NULL  -- the people as networkx.node_link_data
+                   profession VARCHAR, mbti VARCHAR[], personality VARCHAR),
+    node_link JSON NOT NULL,  -- the people as networkx.node_link_data
+    details JSON NOT NULL  -- what an import carried and no column holds
+)""",
+    """
+CREATE TABLE import_notes (
+    ordinal INTEGER NOT NULL,
+    kind VARCHAR NOT NULL,
+    subject VARCHAR NOT NULL,
+    message VARCHAR NOT NULL,
+    evidence VARCHAR[] NOT NULL  -- message keys
 )""",
     """
 CREATE TABLE narratives (
@@ -109,7 +118,8 @@ CREATE TABLE messages (
     sent_at TIMESTAMP NOT NULL,  -- local time without zone
     content VARCHAR NOT NULL USING COMPRESSION zstd,
     parts JSON NOT NULL,
-    tokens INTEGER NOT NULL
+    tokens INTEGER NOT NULL,
+    details JSON NOT NULL  -- what an import carried and no column holds
 )""",
     """
 CREATE TABLE probes (
@@ -145,10 +155,11 @@ CREATE TABLE evidence (
 )""",
 )
 
-SEALED_CONVERSATION = Kind(name="sealed conversation", version=1, tables=_TABLES)
+SEALED_CONVERSATION = Kind(name="sealed conversation", version=2, tables=_TABLES)
 
 TABLE_NAMES = (
     "conversation",
+    "import_notes",
     "narratives",
     "people",
     "plans",

@@ -19,6 +19,7 @@ from pydantic import BaseModel
 from longbeam.errors import StoreError
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message, UserTurn
+from longbeam.schemas.imports import ImportNote
 from longbeam.schemas.people import Person, RelationshipGraph
 from longbeam.schemas.plans import Assertion, Bullet, Fact, Narrative, Plan, SubPlan
 from longbeam.schemas.probes import Evidence, Nugget, Probe
@@ -26,6 +27,7 @@ from longbeam.store.artifact_schema import SEALED_CONVERSATION, TABLE_NAMES
 from longbeam.store.duck import Loader, Row, attach_read_only, connect, replaced_file, select, translated_errors
 
 _MESSAGES_AT_A_TIME = 1000
+_CONVERSATION_COLUMNS = ("conversation_id", "target_tokens", "tokenizer", "seed", "profile", "details")
 
 
 def seal_conversation(path: Path, head: ConversationHead, messages: Iterable[Message], probes: Iterable[Probe]) -> None:
@@ -61,10 +63,12 @@ class SealedConversation:
     @cached_property
     def head(self) -> ConversationHead:
         """All but messages and probes."""
-        (row,) = self._rows("conversation", ("conversation_id", "target_tokens", "tokenizer", "seed", "profile"))
+        (row,) = self._rows("conversation", _CONVERSATION_COLUMNS)
         return ConversationHead.model_validate(
             {
                 **row,
+                "details": json.loads(row["details"]),
+                "import_notes": self._rows("import_notes", ImportNote, "ORDER BY ordinal"),
                 "relationships": self._relationships(),
                 "narratives": self._rows("narratives", Narrative, "ORDER BY ordinal"),
                 "plans": self._plans(),
@@ -82,7 +86,8 @@ class SealedConversation:
             [first, first + _MESSAGES_AT_A_TIME],
         ):
             for row in rows:
-                yield Message.model_validate({**row, "parts": json.loads(row["parts"])})
+                parts, details = json.loads(row["parts"]), json.loads(row["details"])
+                yield Message.model_validate({**row, "parts": parts, "details": details})
             first += _MESSAGES_AT_A_TIME
 
     def probes(self) -> Iterator[Probe]:
@@ -196,6 +201,7 @@ def _check_indexes(head: ConversationHead) -> None:
 
 def _load_head(file: Loader, head: ConversationHead) -> None:
     file.load("conversation", [_conversation_row(head)])
+    file.load("import_notes", _rows_of(head.import_notes))
     file.load("narratives", _rows_of(head.narratives))
     file.load("people", _rows_of(head.relationships.people))
     file.load("user_turns", _rows_of(head.user_turns))
@@ -208,8 +214,8 @@ def _load_head(file: Loader, head: ConversationHead) -> None:
 
 
 def _conversation_row(head: ConversationHead) -> Row:
-    columns = {"conversation_id", "target_tokens", "tokenizer", "seed", "profile"}
-    return {**head.model_dump(mode="json", include=columns), "node_link": _json(head.relationships, "node_link")}
+    row = head.model_dump(mode="json", include=set(_CONVERSATION_COLUMNS))
+    return {**row, "node_link": _json(head.relationships, "node_link"), "details": _json(head, "details")}
 
 
 def _place_of(plan: Plan) -> Row:
@@ -224,8 +230,8 @@ def _bullet_rows(sub_plan: SubPlan) -> Iterator[Row]:
 def _message_row(message_id: int, message: Message) -> Row:
     if message.sent_at.tzinfo is not None:
         raise ValueError(f"{message.message_key}: sent_at {message.sent_at} has a zone; local time is stored")
-    row = message.model_dump(mode="json", exclude={"parts"})
-    return {**row, "message_id": message_id, "parts": _json(message, "parts")}
+    row = message.model_dump(mode="json", exclude={"parts", "details"})
+    return {**row, "message_id": message_id, "parts": _json(message, "parts"), "details": _json(message, "details")}
 
 
 def _load_probes(file: Loader, probes: Iterable[Probe]) -> None:

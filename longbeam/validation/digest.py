@@ -24,7 +24,7 @@ class ConversationDigest:
 
     conversation_id: str
     seed: Seed
-    profile: Profile
+    profile: Profile | None
     probes: tuple[ProbeDigest, ...]
 
 

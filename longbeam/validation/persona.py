@@ -16,6 +16,8 @@ FRIEND_GAP = 12
 def find_problems(index: ConversationIndex) -> Iterator[Problem]:
     """Yield ages that cannot be, first names that two people share, and a graph that is not of these people."""
     profile, people = index.head.profile, index.head.relationships.people
+    if profile is None:
+        return
     names = {profile.first_name.casefold(): "the user"}
     for person in people:
         if fault := age_fault(profile, person):

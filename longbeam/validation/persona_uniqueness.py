@@ -15,19 +15,21 @@ def find_problems(digests: Sequence[ConversationDigest]) -> Iterator[Problem]:
     titles: dict[str, str] = {}
     for digest in digests:
         own, profile = digest.conversation_id, digest.profile
+        same_seed = titles.setdefault(digest.seed.title.casefold(), own)
+        if same_seed != own:
+            text = f"{own} and {same_seed} have the same seed, {digest.seed.title!r}"
+            yield Problem("same_seed", "conversation", text, conversation_id=own)
+        if profile is None:
+            continue
         who = (profile.name.casefold(), profile.age, profile.city, profile.profession, profile.mbti)
         same_person = personas.setdefault(who, own)
         same_name = names.setdefault(profile.name.casefold(), own)
-        same_seed = titles.setdefault(digest.seed.title.casefold(), own)
         if same_person != own:
             text = f"{own} and {same_person} have the same persona, {profile.name}"
             yield Problem("same_persona", "profile", text, conversation_id=own)
         elif same_name != own:
             text = f"{own} and {same_name} are both about a {profile.name}"
             yield Problem("same_name", "profile", text, conversation_id=own)
-        if same_seed != own:
-            text = f"{own} and {same_seed} have the same seed, {digest.seed.title!r}"
-            yield Problem("same_seed", "conversation", text, conversation_id=own)
 
 
 CHECK = Check(

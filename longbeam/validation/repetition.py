@@ -70,9 +70,10 @@ class Mask:
 
 def mask_of(head: ConversationHead) -> Mask:
     """Return the mask of a conversation: its ledger's values, the user's name, the people around the user."""
-    profile = head.profile
-    parts = (part for part in profile.name.split() if part[0].isupper())
-    names = {profile.name, profile.first_name, *parts, *(p.first_name for p in head.relationships.people)}
+    names = {p.first_name for p in head.relationships.people}
+    if (profile := head.profile) is not None:
+        parts = (part for part in profile.name.split() if part[0].isupper())
+        names |= {profile.name, profile.first_name, *parts}
     return Mask(names, {a.value.text for plan in head.plans for a in plan.assertions if a.value is not None})
 
 

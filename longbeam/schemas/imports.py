@@ -1,0 +1,65 @@
+"""What an import noticed: the oddities of somebody else's files, read as well as can be and never dropped silently."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from longbeam.schemas.base import Record
+
+
+class NoteKind(StrEnum):
+    """Oddities; validation gives each its severity (docs/imports.md)."""
+
+    PLAN_MARKERS = "plan_markers"
+    """Main questions end with the marker of the plan, as all of BEAM's do."""
+    COPIED_MARKER = "copied_marker"
+    """A reply, an answer or a follow-up ends with a plan marker: the model has imitated it."""
+    MARKER_INSIDE = "marker_inside"
+    """A plan marker within a message; it is left there."""
+    BAD_INDEX = "bad_index"
+    """An index that is not `sub-plan,bullet`, or names a bullet that the plan does not have."""
+    MESSAGE_ID = "message_id"
+    """A message's id is not its place in the conversation."""
+    MESSAGE_KIND = "message_kind"
+    """A user message does not say whether it is a question, an answer or a follow-up."""
+    NO_DATE = "no_date"
+    """A date is missing or cannot be read; that of the neighbour stands in for it."""
+    TIME_GOES_BACK = "time_goes_back"
+    """A session is dated before the one in front of it."""
+    NO_CHAT = "no_chat"
+    """There is no chat text: the planned user messages stand in for it."""
+    OTHER_CHAT = "other_chat"
+    """Another version of the chat lies beside the imported one."""
+    UNREAD_FILE = "unread_file"
+    """A file that was not read."""
+    PROFILE = "profile"
+    """A part of the profile or of the relationships that cannot be read."""
+    PLAN = "plan"
+    """A line of a plan that is no bullet, a plan without sub-plans."""
+    EVIDENCE_MISSING = "evidence_missing"
+    """A probe that cites nothing, or not on each side."""
+    EVIDENCE_ID = "evidence_id"
+    """A probe cites a message that does not exist."""
+    EVIDENCE_SHAPE = "evidence_shape"
+    """Evidence in an unusual shape: numbers and lists mixed, several ids in one string."""
+    MISSING_KEY = "missing_key"
+    """A probe lacks a key that those of its ability have."""
+    NO_GOLD = "no_gold"
+    """A probe without gold answer."""
+    NO_RUBRIC = "no_rubric"
+    """A probe whose rubric is empty where the format has one; the gold answer stands in for it."""
+    CATEGORY = "category"
+    """An import's category that has no ability of its own here."""
+    ADVERSARIAL_ANSWER = "adversarial_answer"
+    """An adversarial question that has a gold answer."""
+
+
+class ImportNote(Record):
+    """One oddity, where it is, and what was made of it."""
+
+    kind: NoteKind
+    subject: str
+    """A probe_id, message_key, bullet_id, file name, `profile` or `conversation`."""
+    message: str
+    evidence: tuple[str, ...] = ()
+    """Message keys to look at."""
