@@ -229,6 +229,28 @@ def export(
     return OK
 
 
+@app.command("serve-offline", short_help="Serve the offline writer over HTTP, with faults.")
+def serve_offline(
+    settings: Annotated[
+        list[str] | None, typer.Argument(metavar="[SETTING=VALUE]...", help="Settings; see below.", show_default=False)
+    ] = None,
+    port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 takes a free one.", min=0, max=65535)] = 8000,
+) -> int:
+    """Serve the offline writer at an OpenAI-compatible address, for runs whose endpoint says `offline_writer = true`.
+
+    Settings, such as latency_ms=50 failing=0.05, are described in docs/models.md; POST /control changes them.
+    """
+    from longbeam.models.loopback.server import serve
+    from longbeam.models.loopback.settings import parse_settings
+    from longbeam.prompts.declarations import default_registry
+
+    def announce(base_url: str) -> None:
+        print(f"LISTENING {base_url}", flush=True)
+
+    asyncio.run(serve(default_registry(), parse_settings(settings or []), port=port, on_ready=announce))
+    return OK
+
+
 # --- what the commands share ------------------------------------------------------------------------------
 
 

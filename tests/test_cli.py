@@ -294,3 +294,8 @@ def test_the_version_is_that_of_the_package() -> None:
     from importlib.metadata import version
 
     assert longbeam.__version__ == version("longbeam")
+
+
+def test_serve_offline_refuses_what_is_no_setting(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["serve-offline", "latency=5"]) == 2
+    assert "setting 'latency' is unknown; settings are latency_ms, " in capsys.readouterr().err

@@ -377,9 +377,14 @@ def detect_question(inputs: QuestionDetectorInputs) -> QuestionDetectorReply:
     return QuestionDetectorReply(reason=f"The last line is: {last[:120]}", asks_user=asks)
 
 
+def follow_up_rate(follow_ups: int) -> float:
+    """How often one asks on: after one reply in ten, a second time after a quarter (BEAM: 7 % and 2 % of turns)."""
+    return 0.10 if follow_ups == 0 else 0.25
+
+
 def detect_follow_up(inputs: FollowUpDetectorInputs, rng: random.Random) -> FollowUpDetectorReply:
-    """Follow-ups after about one reply in ten, a second one after a quarter of these (BEAM: 7 % and 2 % of turns)."""
-    asks = rng.random() < (0.10 if inputs.follow_ups == 0 else 0.25)
+    """The verdict is drawn."""
+    asks = rng.random() < follow_up_rate(inputs.follow_ups)
     return FollowUpDetectorReply(reason="Drawn by the offline writer.", asks_on=asks)
 
 

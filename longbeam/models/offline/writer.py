@@ -37,9 +37,7 @@ class OfflineWriter:
                 os.write(descriptor, f"{call.key}\n".encode())
             finally:
                 os.close(descriptor)
-        answer = self.answer(call)
-        text = answer if isinstance(answer, str) else answer.model_dump_json(exclude_defaults=True)
-        return ModelReply(text=text, model=MODEL_NAME)
+        return ModelReply(text=text_of(self.answer(call)), model=MODEL_NAME)
 
     def answer(self, call: ModelCall) -> BaseModel | str:
         """The reply's text, or its structure."""
@@ -53,6 +51,11 @@ class OfflineWriter:
         if prompt_id in _RULES:
             return _RULES[prompt_id](inputs, rng)
         return probing.answer_probe_prompt(prompt_id, inputs, rng)
+
+
+def text_of(answer: BaseModel | str) -> str:
+    """The answer as a model sends it: prose as it is, a structure as JSON."""
+    return answer if isinstance(answer, str) else answer.model_dump_json(exclude_defaults=True)
 
 
 _RULES: dict[str, Callable[[Any, random.Random], BaseModel | str]] = {
