@@ -306,7 +306,12 @@ def report_run(benchmark: Benchmark, summary: RunSummary, out: Path) -> int:
         print(done, file=sys.stderr)
         for conversation_id, unit in summary.failures:
             print(f"  {conversation_id} {describe_failure(unit)}", file=sys.stderr)
-        print(f"Try what failed again with: {_command('resume', name, out)}", file=sys.stderr)
+        if summary.stopped:
+            print(f"stopped: {summary.stopped}", file=sys.stderr)
+        print(
+            f"{'Go on' if summary.stopped else 'Try what failed again'} with: {_command('resume', name, out)}",
+            file=sys.stderr,
+        )
         return INCOMPLETE
     print(f"{done}; in {benchmark.root}")
     target = benchmark.root / "export"

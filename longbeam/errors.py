@@ -4,8 +4,9 @@
     ├── UserError          fix your input: printed as one line, exit 2, no traceback
     │   ├── SpecError      a spec file, or a change to one that is not allowed
     │   └── StoreError     a store file that is locked, corrupt, of another version, or a full disk
-    └── ProviderError      a model call that failed; raised only in `models/`
-        └── ReplyError     a reply that arrived but does not fit what was asked
+    ├── ProviderError      a model call that failed; raised only in `models/`
+    │   └── ReplyError     a reply that arrived but does not fit what was asked
+    └── RunStopped         going on would fail everywhere, or cost too much; raised only in `models/`
 
 Everything else that escapes is a bug and keeps its traceback. A failed *unit* is not an exception for the
 caller: it is stored as a failure record and counted in the summary.
@@ -33,14 +34,15 @@ class StoreError(UserError):
 class ProviderError(LongbeamError):
     """A model call failed.
 
-    `kind` names the cause (`timeout`, `rate_limit`, `server`, `auth`, `bad_request`, ...);
-    `is_retryable` says whether asking again can help.
+    `kind` names the cause; docs/models.md lists the kinds. `is_retryable` says whether asking again can help.
+    `retry_after_s` is how long the endpoint asked to be left alone; None where it did not say.
     """
 
-    def __init__(self, message: str, *, kind: str, is_retryable: bool) -> None:
+    def __init__(self, message: str, *, kind: str, is_retryable: bool, retry_after_s: float | None = None) -> None:
         super().__init__(message)
         self.kind = kind
         self.is_retryable = is_retryable
+        self.retry_after_s = retry_after_s
 
 
 class ReplyError(ProviderError):
@@ -48,3 +50,15 @@ class ReplyError(ProviderError):
 
     def __init__(self, message: str, *, kind: str = "schema") -> None:
         super().__init__(message, kind=kind, is_retryable=True)
+
+
+class RunStopped(LongbeamError):
+    """The run ends cleanly: what is done is kept, what is not done stays to be done, `resume` goes on.
+
+    `failure` is the error of the one call that led to it: its unit is recorded as failed. Every other call that
+    is not answered gets the same message without it, and its unit is left as it was.
+    """
+
+    def __init__(self, message: str, *, failure: ProviderError | None = None) -> None:
+        super().__init__(message)
+        self.failure = failure

@@ -76,7 +76,7 @@ async def run_stage_task(conversation_id: str, stage: str, run: ConversationRun)
     outcome = await run_stage(run, stage)
     if outcome.is_complete:
         return outcome
-    return Failed(message=f"{len(outcome.failures)} units failed; see `longbeam status`")
+    return Failed(message=run.stopped or f"{len(outcome.failures)} units failed; see `longbeam status`")
 
 
 @flow(name=FLOW_NAME, flow_run_name="{name}", validate_parameters=False, persist_result=False, retries=0)
@@ -88,8 +88,9 @@ async def generate_flow(name: str, shared: Any) -> State | None:  # Any: Prefect
     conversations = zip(benchmark.conversation_ids, seeds_of(benchmark), strict=True)
     runs = await asyncio.gather(*(_run_conversation(i, seed, job) for i, seed in conversations))
     job.summary = summarise(benchmark, runs)
-    if job.summary.failures:
-        return Failed(message=f"{len(job.summary.failures)} units failed; see `longbeam status {name}`")
+    if job.summary.failures or job.summary.stopped:
+        failed = f"{len(job.summary.failures)} units failed; see `longbeam status {name}`"
+        return Failed(message=job.summary.stopped or failed)
     return None
 
 

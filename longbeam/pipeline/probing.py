@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 from longbeam.generators.asking import Asker
@@ -10,7 +9,7 @@ from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.generators.probes.selection import select_probes
 from longbeam.generators.probes.writing import plan_candidates, planning_prompts, write_probe, writing_prompts
-from longbeam.pipeline.units import Blocked, Units
+from longbeam.pipeline.units import Blocked, Units, all_of
 from longbeam.schemas.base import digest_of
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message
@@ -30,7 +29,7 @@ async def write_probe_pool(units: Units, head: ConversationHead, messages: Seque
     material = ProbeMaterial.from_messages(head, messages)
     said = digest_of(list(messages))
     abilities = units.spec.abilities
-    found = await asyncio.gather(*(_ability_pool(units, material, said, ability) for ability in abilities))
+    found = await all_of([_ability_pool(units, material, said, ability) for ability in abilities])
     index = ConversationIndex(head=head, messages=tuple(messages))
     probes = [p for pool in found for p in pool]
     refused = {f.subject for f in check_probes(index, probes) if f.severity is Severity.ERROR}
@@ -62,7 +61,7 @@ async def _ability_pool(units: Units, material: ProbeMaterial, said: str, abilit
         )
     except Blocked:
         return []
-    written = await asyncio.gather(*(_probe(units, head, c) for c in candidates))
+    written = await all_of([_probe(units, head, c) for c in candidates])
     return [p for p in written if p is not None]
 
 

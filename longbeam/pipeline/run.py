@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from longbeam.errors import RunStopped
 from longbeam.generators.layout import Layout, layout_for
 from longbeam.generators.seeds import seeds_for
 from longbeam.models.base import ChatModel
@@ -19,7 +20,7 @@ from longbeam.models.limits import LimitedModel
 from longbeam.models.tokens import load_tokenizer
 from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.stages import STAGE_WORK, Conversation
-from longbeam.pipeline.units import Blocked, Progress, SilentProgress, Units
+from longbeam.pipeline.units import Blocked, Progress, SilentProgress, Units, all_of
 from longbeam.prompts.declarations import default_registry
 from longbeam.prompts.registry import PromptRegistry
 from longbeam.schemas.seeds import Seed
@@ -50,6 +51,8 @@ class RunSummary:
     """Model calls made."""
     replayed: int
     """Replies taken from the journal."""
+    stopped: str = ""
+    """Why the run ended before everything was tried; empty if it did not."""
 
 
 @dataclass
@@ -59,6 +62,8 @@ class ConversationRun:
     conversation: Conversation
     journalled: JournalledModel
     blocked: bool = False
+    stopped: str = ""
+    """Why the run was stopped; empty if it was not."""
 
 
 @dataclass
@@ -117,6 +122,8 @@ async def run_stage(run: ConversationRun, stage: str) -> StageOutcome:
         await STAGE_WORK[stage](run.conversation)
     except Blocked:
         run.blocked = True
+    except RunStopped as exc:
+        run.blocked, run.stopped = True, str(exc)
     failures = tuple(units.failed[before:])
     return StageOutcome(not run.blocked, failures)
 
@@ -138,9 +145,7 @@ async def run_inline(
                 await run_stage(run, stage)
             return run
 
-    runs = await asyncio.gather(
-        *(one(i, s) for i, s in zip(benchmark.conversation_ids, seeds_of(benchmark), strict=True))
-    )
+    runs = await all_of([one(i, s) for i, s in zip(benchmark.conversation_ids, seeds_of(benchmark), strict=True)])
     return summarise(benchmark, runs)
 
 
@@ -164,4 +169,5 @@ def summarise(benchmark: Benchmark, runs: Sequence[ConversationRun]) -> RunSumma
         failures=tuple((r.conversation.conversation_id, u) for r in runs for u in r.conversation.units.failed),
         calls=sum(r.journalled.asks for r in runs),
         replayed=sum(r.journalled.hits for r in runs),
+        stopped=next((r.stopped for r in runs if r.stopped), ""),
     )

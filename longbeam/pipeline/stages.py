@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -49,7 +48,7 @@ from longbeam.generators.user_turns import (
 )
 from longbeam.models.tokens import Tokenizer
 from longbeam.pipeline.probing import write_probe_pool
-from longbeam.pipeline.units import Units, all_of
+from longbeam.pipeline.units import Units, all_of, both
 from longbeam.schemas.base import Record, digest_of
 from longbeam.schemas.calls import Stage
 from longbeam.schemas.conversation import ConversationHead
@@ -156,26 +155,25 @@ async def persona_stage(c: Conversation) -> None:
     async def narratives(asker: Asker) -> Sequence[Narrative]:
         return await write_narratives(asker, seed)
 
-    profiles, found = await asyncio.gather(
-        c.units.run(
-            "persona",
-            "personality",
-            record=Profile,
-            needs=[drawn],
-            prompts=PERSONALITY_PROMPTS,
-            roles=[Role.WRITER],
-            work=personality,
-        ),
-        c.units.run(
-            "persona",
-            "narratives",
-            record=Narrative,
-            needs=[seed],
-            prompts=NARRATIVE_PROMPTS,
-            roles=[Role.WRITER],
-            work=narratives,
-        ),
+    personas = c.units.run(
+        "persona",
+        "personality",
+        record=Profile,
+        needs=[drawn],
+        prompts=PERSONALITY_PROMPTS,
+        roles=[Role.WRITER],
+        work=personality,
     )
+    threads = c.units.run(
+        "persona",
+        "narratives",
+        record=Narrative,
+        needs=[seed],
+        prompts=NARRATIVE_PROMPTS,
+        roles=[Role.WRITER],
+        work=narratives,
+    )
+    profiles, found = await both(personas, threads)
     c.frame = Frame(
         seed=seed,
         profile=profiles[0],

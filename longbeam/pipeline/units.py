@@ -10,9 +10,9 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, cast
 
-from longbeam.errors import ProviderError, ReplyError
+from longbeam.errors import ProviderError, ReplyError, RunStopped
 from longbeam.generators.asking import ATTEMPTS, Asker
 from longbeam.models.base import ChatModel
 from longbeam.prompts.registry import PromptRegistry
@@ -23,6 +23,7 @@ from longbeam.store.worklog import Unit, WorkLog
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
+U = TypeVar("U")
 LAYOUT_VERSION = 1
 """Raised when what a unit's records mean changes in code, so that old done-marks no longer count."""
 
@@ -108,15 +109,30 @@ class Units:
         try:
             records = tuple(await work(asker))
         except ProviderError as exc:
-            attempts = ATTEMPTS if isinstance(exc, ReplyError) else 1
-            self.log.fail_unit(
-                stage, key, fingerprint=fingerprint, error_kind=exc.kind, error=str(exc), attempts=attempts
-            )
-            if (recorded := self.log.unit(stage, key)) is not None:
-                self.failed.append(recorded)
+            self.failed.append(self._record_failure(stage, key, fingerprint, exc))
             raise Blocked(f"{stage} {key}") from exc
+        except RunStopped as exc:
+            if exc.failure is not None:
+                self._record_failure(stage, key, fingerprint, exc.failure)
+            raise
         self.log.finish_unit(stage, key, fingerprint=fingerprint, records=records)
         return records
+
+    def _record_failure(self, stage: str, key: str, fingerprint: str, error: ProviderError) -> Unit:
+        is_content = isinstance(error, ReplyError)
+        self.log.fail_unit(
+            stage,
+            key,
+            fingerprint=fingerprint,
+            error_kind=error.kind,
+            error=str(error),
+            attempts=ATTEMPTS if is_content else 1,
+            # Replies that did arrive are good: once the way is free, only the call that failed is paid for.
+            opens_generation=is_content,
+        )
+        recorded = self.log.unit(stage, key)
+        assert recorded is not None
+        return recorded
 
     def fingerprint(self, prompts: Sequence[str], roles: Sequence[Role], needs: Sequence[object]) -> str:
         """Digest of what a unit depends on: prompt versions, models of its roles, input records."""
@@ -128,12 +144,15 @@ class Units:
         )
 
 
+async def both(first: Awaitable[T], second: Awaitable[U]) -> tuple[T, U]:
+    """Await two; raises as `all_of` does."""
+    results = await all_of([cast(Awaitable[object], first), second])
+    return cast(T, results[0]), cast(U, results[1])
+
+
 async def all_of(work: Sequence[Awaitable[T]]) -> list[T]:
-    """Await all; siblings of a blocked one finish before Blocked is raised."""
+    """Await all, and raise only when all have ended: a bug before RunStopped, and that before Blocked."""
     results = await asyncio.gather(*work, return_exceptions=True)
-    for result in results:
-        if isinstance(result, BaseException) and not isinstance(result, Blocked):
-            raise result
-    if any(isinstance(r, Blocked) for r in results):
-        raise next(r for r in results if isinstance(r, Blocked))
+    if raised := [r for r in results if isinstance(r, BaseException)]:
+        raise min(raised, key=lambda e: (isinstance(e, RunStopped | Blocked), isinstance(e, Blocked)))
     return [r for r in results if not isinstance(r, BaseException)]

@@ -14,19 +14,28 @@ from longbeam.schemas.spec import BenchmarkSpec
 
 
 class CountingModel:
-    """The offline writer, with its calls counted by stage and prompt; `spoil` replaces chosen replies."""
+    """The offline writer, with its calls counted by stage and prompt.
 
-    def __init__(self, spoil: str = "") -> None:
+    `spoil` replaces chosen replies; `refuse` raises `error` in place of them.
+    """
+
+    def __init__(self, spoil: str = "", refuse: str = "", error: Exception | None = None) -> None:
         self._inner: ChatModel = OfflineWriter()
         self._spoil = spoil
+        self._refuse = refuse
+        self._error = error
         self.calls: Counter[tuple[str, str]] = Counter()
         self.keys: list[str] = []
+        self.unit_keys: list[str] = []
 
     async def complete(self, call: ModelCall) -> ModelReply:
         """Answer, or answer nonsense where the unit key holds `spoil`."""
         _, stage, *_ = call.unit_key.split("/")
         self.calls[stage, call.prompt.prompt_id] += 1
         self.keys.append(call.key)
+        self.unit_keys.append(call.unit_key)
+        if self._error is not None and self._refuse in call.unit_key:
+            raise self._error
         if self._spoil and self._spoil in call.unit_key:
             return ModelReply(text="{}", model="spoiled")
         return await self._inner.complete(call)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from longbeam.errors import ProviderError, RunStopped
 from longbeam.models.offline.writer import OfflineWriter
 from longbeam.pipeline.benchmark import create_benchmark
 from longbeam.pipeline.run import run_inline
+from longbeam.pipeline.status import benchmark_status
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.probes import ABILITIES
 from longbeam.schemas.spec import BenchmarkSpec
@@ -104,3 +106,53 @@ async def test_damaged_or_missing_sealed_file_is_made_again_without_a_call(spec:
         assert again.calls == {}
         with SealedConversation(benchmark.sealed_path("c000")) as sealed:
             assert [m.content for m in sealed.messages()] == first
+
+
+POISON = ProviderError("400: this prompt may not be asked", kind="bad_request", is_retryable=False)
+
+
+async def test_poisoned_call_fails_its_unit_and_costs_only_that_call_when_lifted(
+    spec: BenchmarkSpec, out: Path
+) -> None:
+    benchmark = create_benchmark(spec, out)
+    poisoned = CountingModel(refuse="/dialogue/p0.s1/p0.s1.t2/", error=POISON)
+    summary = await run_inline(benchmark, model=poisoned)
+    assert [(u.stage, u.unit_key, u.error_kind, u.error, u.attempts) for _, u in summary.failures] == [
+        ("dialogue", "p0.s1", "bad_request", str(POISON), 1)
+    ]
+    (conversation,) = benchmark_status(benchmark).conversations
+    assert conversation.done["dialogue"] == 1  # its sibling
+
+    lifted = CountingModel()
+    summary = await run_inline(benchmark, model=lifted)
+    assert (summary.finished, summary.failures) == (1, ())
+    # The unit's replies from before the poison are replayed: nothing is asked twice but the poisoned call.
+    assert len(set(poisoned.keys) & set(lifted.keys)) == 1
+    stages = {stage for stage, _ in lifted.calls}
+    assert stages == {"dialogue", "probes"}
+    dialogues = {key.split("/")[2] for key in lifted.unit_keys if "/dialogue/" in key}
+    assert {d for d in dialogues if "settle" not in d} == {"p0.s1"}
+
+
+async def test_stopped_run_leaves_units_pending_and_is_resumed(spec: BenchmarkSpec, out: Path) -> None:
+    benchmark = create_benchmark(spec.model_copy(update={"conversations": 2}), out)
+    stopping = CountingModel(refuse="c000/dialogue/", error=RunStopped("the budget is used up"))
+    summary = await run_inline(benchmark, model=stopping)
+    assert (summary.finished, summary.failures, summary.stopped) == (1, (), "the budget is used up")
+    assert benchmark_status(benchmark).failed_units == 0
+
+    summary = await run_inline(benchmark, model=CountingModel())
+    assert (summary.finished, summary.stopped) == (2, "")
+
+
+async def test_the_call_that_stopped_a_run_is_recorded(spec: BenchmarkSpec, out: Path) -> None:
+    benchmark = create_benchmark(spec, out)
+    refused = ProviderError("401: no such key", kind="authentication", is_retryable=False)
+    model = CountingModel(refuse="/plan/", error=RunStopped("the key was refused", failure=refused))
+    summary = await run_inline(benchmark, model=model)
+    assert (summary.failures, summary.stopped) == ((), "the key was refused")
+    (conversation,) = benchmark_status(benchmark).conversations
+    assert [(u.unit_key, u.error_kind, u.error) for u in conversation.failures] == [
+        ("p0.outline", "authentication", "401: no such key")
+    ]
+    assert (await run_inline(benchmark, model=CountingModel())).finished == 1
