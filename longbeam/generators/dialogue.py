@@ -20,6 +20,7 @@ from longbeam.generators.asking import Asker
 from longbeam.generators.clock import sent_times
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plans import Frame
+from longbeam.generators.reply_excerpt import asking_part
 from longbeam.generators.user_turns import write_more_turns
 from longbeam.models.tokens import Tokenizer
 from longbeam.schemas.calls import (
@@ -50,15 +51,17 @@ DIALOGUE_PROMPTS = (
 )
 MAX_ANSWERS = 2
 MAX_FOLLOW_UPS = 2
-HISTORY_TOKENS = 12_000
+HISTORY_TOKENS = 9_000
 """Dialogue kept as it is; when it grows beyond, the older part is folded into a summary, down to KEPT_TOKENS."""
-KEPT_TOKENS = 4_000
+KEPT_TOKENS = 1_800
 SUMMARY_TOKENS = 600
 MIN_REPLY, MAX_REPLY = 90, 1_150
 """Reply lengths asked for; BEAM's replies are 800 to 1,050 tokens on average."""
 TYPICAL_EXCHANGE = 900
 CATCH_UP = 1_200
 """Tokens by which a dialogue may lag behind its share before turns are put in between."""
+USER_MESSAGES = 4
+"""Newest messages that the user's side sees, at least: the present turn, or two exchanges."""
 MORE_AT_ONCE = 8
 EXCHANGES_PER_TURN = 1.3
 """Exchanges a turn takes on average, with answers and follow-ups (BEAM at 128K: 143 messages, 106 turns)."""
@@ -220,7 +223,7 @@ class _Talk:
     ) -> int:
         answers = 0
         while answers < MAX_ANSWERS and self._can_afford(waiting):
-            inputs = QuestionDetectorInputs(reply=reply)
+            inputs = QuestionDetectorInputs(reply=asking_part(reply))
             verdict = await self.asker.structured(
                 "question_detector", inputs, role=Role.DETECTOR, place=f"{turn.turn_id}/asks{answers}"
             )
@@ -279,7 +282,7 @@ class _Talk:
         inputs = UserReplyInputs(
             context=self.context,
             summary=self.summary,
-            history=tuple(_exchanged(m) for m in self.history),
+            history=self._exchanged_end(),
             hints=hints.model_copy(update={"kind": kind, "ordinal": ordinal, "previous_reply": reply}),
         )
         said = {m.content for m in self.said}
@@ -358,6 +361,15 @@ class _Talk:
         self.summary = await self.asker.prose("compact_memory", inputs, role=Role.ASSISTANT, place=f"fold{self.folds}")
         self.folds += 1
         del self.history[:keep], self.sizes[:keep]
+
+    def _exchanged_end(self) -> tuple[ChatMessage, ...]:
+        """The newest messages with the roles exchanged; the user knows the rest from the plan.
+
+        They are rarely asked, so no cache would hold a whole dialogue with the roles exchanged for them.
+        """
+        turn = self.turn_index
+        own = sum(m.turn_index == turn for m in self.said[-8:])
+        return tuple(_exchanged(m) for m in self.history[-max(own, USER_MESSAGES) :])
 
     # --- helpers --------------------------------------------------------------------------------------------
 

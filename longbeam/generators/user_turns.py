@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TypeVar
 
 from longbeam.generators.asking import Asker
 from longbeam.generators.layout import Layout
@@ -20,6 +21,7 @@ from longbeam.schemas.plans import SPECIAL_KINDS, Bullet, BulletKind, SubPlan
 from longbeam.schemas.spec import Role
 from longbeam.schemas.values import says
 
+T = TypeVar("T")
 USER_TURNS_PROMPTS = ("user_turns",)
 SPECIALS_PER_CALL = 4
 LAST_ASKED = 40
@@ -63,7 +65,7 @@ async def write_user_turns(
         people=frame.relationships.people,
         stage=stage,
         batch=briefs,
-        context=before[-CONTEXT_BULLETS:],
+        context=stepped_end(before, CONTEXT_BULLETS),
         questions=batch.questions,
         first_ordinal=batch.batch_index * 100,
     )
@@ -130,6 +132,16 @@ def without_repeats(turns: Sequence[UserTurn], asked: set[str]) -> tuple[UserTur
     return tuple(kept)
 
 
+def stepped_end(items: Sequence[T], count: int) -> tuple[T, ...]:
+    """Return the last `count` items or up to half as many more.
+
+    The first of them stays the same for a while, so that a longer list begins like the one before it and a server's
+    prefix cache serves it.
+    """
+    step = count // 2
+    return tuple(items[max(0, (len(items) - count) // step * step) :])
+
+
 def normal_form(text: str) -> str:
     """A text without differences of case and white space."""
     return " ".join(text.casefold().split())
@@ -174,7 +186,7 @@ async def write_more_turns(
         about=about,
         context=(),
         questions=count,
-        asked_before=tuple(t.text for t in asked[-LAST_ASKED:]),
+        asked_before=tuple(t.text for t in stepped_end(asked, LAST_ASKED)),
         first_ordinal=len(asked),
     )
 

@@ -6,7 +6,7 @@ text that it is: no vocabulary here knows a special token, so content cannot cha
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
@@ -29,6 +29,10 @@ class Tokenizer(Protocol):
         """Return how many tokens `text` is."""
         ...
 
+    def encode(self, text: str) -> Sequence[int]:
+        """Return the token ids of `text`."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class BpeTokenizer:
@@ -37,13 +41,26 @@ class BpeTokenizer:
     name: str
     count_valid: Callable[[str], int]
     """Counts text that can be encoded as UTF-8."""
+    encode_valid: Callable[[str], Sequence[int]]
+    """Encodes such text."""
 
     def count(self, text: str) -> int:
         """Return how many tokens `text` is; a lone surrogate counts as U+FFFD, as in tiktoken."""
         try:
             return self.count_valid(text)
         except UnicodeEncodeError:
-            return self.count_valid(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+            return self.count_valid(_without_surrogates(text))
+
+    def encode(self, text: str) -> Sequence[int]:
+        """Return the token ids of `text`; a lone surrogate is taken for U+FFFD."""
+        try:
+            return self.encode_valid(text)
+        except UnicodeEncodeError:
+            return self.encode_valid(_without_surrogates(text))
+
+
+def _without_surrogates(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 @cache
@@ -58,4 +75,4 @@ def load_tokenizer(name: str) -> Tokenizer:
     from rs_bpe.bpe import openai
 
     encoding = openai.o200k_base() if name == "o200k_base" else openai.cl100k_base()
-    return BpeTokenizer(name=name, count_valid=encoding.count)
+    return BpeTokenizer(name=name, count_valid=encoding.count, encode_valid=encoding.encode)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 from longbeam.generators.dialogue import (
     HISTORY_TOKENS,
     MAX_ANSWERS,
     MAX_FOLLOW_UPS,
+    USER_MESSAGES,
     SubPlanMaterial,
     context_of,
     extend,
@@ -18,7 +20,7 @@ from longbeam.generators.ledger import Ledger
 from longbeam.generators.plans import Frame
 from longbeam.models.base import ModelCall
 from longbeam.models.tokens import load_tokenizer
-from longbeam.schemas.calls import AssistantReplyInputs, Stage
+from longbeam.schemas.calls import AssistantReplyInputs, Stage, UserReplyInputs
 from longbeam.schemas.dialogue import Message, MessageKind, Role, UserTurn
 from longbeam.schemas.plans import BulletKind
 from tests.builders import good_conversation
@@ -151,11 +153,33 @@ async def test_memory_is_compacted_rarely_and_the_history_stays_bounded() -> Non
     replies = [c.inputs for c in model.calls if isinstance(c.inputs, AssistantReplyInputs)]
     longest = max(sum(TOKENIZER.count(m.content) for m in r.history) for r in replies)
     assert longest <= HISTORY_TOKENS
-    # 40,000 tokens in steps of at least 12,000 - 4,000 tokens: four or five times, not once a message
-    assert 3 <= _count(model, "compact_memory") <= 5
+    # 40,000 tokens in steps of at least 9,000 - 1,800 tokens: four or five times, not once a message
+    assert 4 <= _count(model, "compact_memory") <= 5
     assert replies[0].summary == ""
     assert replies[-1].summary == "It was talked about."
     assert all(r.history[0].role == "user" for r in replies)
+
+
+async def test_requests_of_the_assistant_only_grow_between_two_summaries() -> None:
+    model = _model(question_detector=[QUESTION, NO_QUESTION], compact_memory=_numbered("Summary"))
+    await talk(asker_for(model), TOKENIZER, _material(share=20_000))
+    replies = [c.inputs for c in model.calls if isinstance(c.inputs, AssistantReplyInputs)]
+    for before, after in pairwise(replies):
+        if before.summary == after.summary:
+            assert after.history[: len(before.history)] == before.history
+    assert len({r.summary for r in replies}) < len(replies) / 4
+
+
+async def test_user_sees_the_newest_messages_with_the_roles_exchanged() -> None:
+    model = _model(question_detector=[QUESTION])
+    messages = await talk(asker_for(model), TOKENIZER, _material(share=9_000))
+    calls = [c.inputs for c in model.calls if isinstance(c.inputs, UserReplyInputs)]
+    assert max(len(c.history) for c in calls) == USER_MESSAGES
+    said = [m.content for m in messages]
+    last = calls[-1].history
+    place = said.index(last[-1].content)
+    assert [m.content for m in last] == said[place - len(last) + 1 : place + 1]
+    assert last[-1].role == "user"  # it was the assistant's
 
 
 async def test_keys_are_unique_and_times_never_go_back() -> None:

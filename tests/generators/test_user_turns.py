@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 
 from longbeam.generators.layout import Layout
-from longbeam.generators.user_turns import batches_of, check_turns, ordered_turns, without_repeats
+from longbeam.generators.user_turns import batches_of, check_turns, ordered_turns, stepped_end, without_repeats
 from longbeam.schemas.calls import BulletBrief, LedgerLine, UserTurnDraft, UserTurnsReply
 from longbeam.schemas.dialogue import UserTurn
 from longbeam.schemas.plans import Bullet, BulletKind, SubPlan, ValueKind
@@ -114,3 +114,10 @@ def test_repeats_that_voice_nothing_are_left_out() -> None:
     needed = UserTurn(turn_id="x2", text="What next?", bullet_ids=("p0.s0.b0",))
     assert without_repeats([first], asked) == (first,)
     assert without_repeats([again, needed], asked) == (needed,)
+
+
+def test_stepped_end_begins_at_the_same_item_for_a_while() -> None:
+    # steps of 5 items, at least 10 and fewer than 15 of them
+    assert stepped_end(range(9), 10) == tuple(range(9))
+    assert [stepped_end(range(n), 10)[0] for n in (10, 14, 15, 19, 20)] == [0, 0, 5, 5, 10]
+    assert all(10 <= len(stepped_end(range(n), 10)) < 15 for n in range(10, 60))

@@ -1,0 +1,32 @@
+"""The part of a reply that may ask the user for something."""
+
+from __future__ import annotations
+
+END_CHARACTERS = 400
+"""Of a reply's end that is always kept, in whole lines."""
+QUESTION_MARKS = "?？؟"
+LEFT_OUT = "[...]"
+
+
+def asking_part(reply: str) -> str:
+    """Return the end of a reply, and before it each line outside of code that holds a question mark.
+
+    Whether a reply asks the user for something can be seen in them; the rest, nine tenths of a long reply, would be
+    prompt tokens that no cache can hold. What is left out is marked by a line of its own.
+    """
+    lines = reply.rstrip().split("\n")
+    end, size = len(lines), 0
+    while end > 0 and size < END_CHARACTERS:
+        end -= 1
+        size += len(lines[end]) + 1
+    kept: list[str] = []
+    in_code = False
+    for line in lines[:end]:
+        if line.lstrip().startswith("```"):
+            in_code = not in_code
+        elif not in_code and any(mark in line for mark in QUESTION_MARKS):
+            kept.append(line)
+            continue
+        if not kept or kept[-1] != LEFT_OUT:
+            kept.append(LEFT_OUT)
+    return "\n".join([*kept, *lines[end:]])
