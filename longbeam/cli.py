@@ -160,13 +160,14 @@ def status(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
 def validate(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
     """Check every finished conversation; exit 1 if there is an error finding or an unfinished conversation."""
     from longbeam.pipeline.benchmark import open_benchmark
-    from longbeam.pipeline.checking import check_and_store, findings_json, render_findings
+    from longbeam.pipeline.checking import check_and_store, findings_json, render_findings, render_left_out
 
     benchmark = open_benchmark(out, name)
     _refuse_nothing_sealed(benchmark, out)
     findings = check_and_store(benchmark)
     checked = len(benchmark.sealed_ids)
     print(findings_json(findings) if json else render_findings(name, checked, findings, MOST_FINDINGS), end="")
+    print(render_left_out(benchmark.spec.language), end="", file=sys.stderr if json else sys.stdout)
     unfinished = _warn_of_unfinished(benchmark, out)
     has_errors = any(finding.severity == "error" for finding in findings)
     return INCOMPLETE if has_errors or unfinished else OK
@@ -182,6 +183,7 @@ def stats(
     """Print a benchmark's tables beside BEAM's published ones."""
     from longbeam.pipeline.benchmark import open_benchmark
     from longbeam.pipeline.checking import count_and_store
+    from longbeam.schemas.spec import ENGLISH
     from longbeam.store.files import write_atomically
     from longbeam.validation.statistics import as_json
     from longbeam.validation.statistics_text import render_text
@@ -195,6 +197,12 @@ def stats(
     else:
         write_atomically(to, text)
         print(f"written to {to}")
+    if (language := benchmark.spec.language) != ENGLISH:
+        print(
+            f"{language}: BEAM's columns are of English conversations, and only English names of months and days are "
+            "masked",
+            file=sys.stderr,
+        )
     _warn_of_unfinished(benchmark, out)
     return OK
 

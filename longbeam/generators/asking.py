@@ -6,7 +6,7 @@ The raw reply is journalled by the model stack before it is parsed here, so a be
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -14,8 +14,9 @@ from pydantic import BaseModel, ValidationError
 
 from longbeam.errors import ReplyError
 from longbeam.models.base import ChatModel, ModelCall, PromptDeclaration, Sampling
+from longbeam.prompts.examples import find_copied
 from longbeam.schemas.calls import ModelReply, PromptInputs
-from longbeam.schemas.spec import BenchmarkSpec, Role
+from longbeam.schemas.spec import ENGLISH, BenchmarkSpec, Role
 
 ATTEMPTS = 3
 """Content attempts per run of a unit; `resume` opens three more."""
@@ -71,7 +72,9 @@ class Asker:
         parse: Callable[[str], Any],
         check: Check | None,
     ) -> Any:
-        problem = ""
+        if self.spec.language != ENGLISH:
+            inputs = inputs.model_copy(update={"language": self.spec.language})
+        given, problem = inputs, ""
         for attempt in range(ATTEMPTS):
             call = self._call(prompt_id, inputs, role, place, attempt)
             reply = await self.model.complete(call)
@@ -80,10 +83,10 @@ class Asker:
             except ValueError as exc:
                 problem = str(exc)
             else:
-                problem = (check(parsed) if check else None) or ""
+                problem = _copied(reply.text, given) or (check(parsed) if check else None) or ""
                 if not problem:
                     return parsed
-            inputs = inputs.model_copy(update={"feedback": problem})
+            inputs = given.model_copy(update={"feedback": problem})
         raise ReplyError(f"{call.unit_key}, prompt {prompt_id!r}: {ATTEMPTS} replies did not fit; the last: {problem}")
 
     def _call(self, prompt_id: str, inputs: PromptInputs, role: Role, place: str, attempt: int) -> ModelCall:
@@ -99,6 +102,15 @@ class Asker:
             generation=self.generation * ATTEMPTS + attempt,
             sampling=Sampling(temperature=sampling.temperature, max_tokens=sampling.max_tokens),
         )
+
+
+def _copied(text: str, inputs: PromptInputs) -> str | None:
+    term = find_copied(text, known=_dump_of(inputs))
+    return f"{term!r} is from the example; it has no place in this story" if term else None
+
+
+def _dump_of(inputs: PromptInputs) -> Iterator[str]:
+    yield inputs.model_dump_json()  # only when it is asked for: a call's inputs hold the whole history
 
 
 def _text_of(reply: ModelReply) -> str:

@@ -224,11 +224,19 @@ async def write_special_bullets(
         contradictions=targets.contradictions,
         instructions=instructions,
         instructions_before=instructions * stage.stage_index,
+        areas=areas_of(frame, stage, instructions),
+        taken_conditions=tuple(dict.fromkeys(b.condition for b in plan.bullets() if b.condition)),
     )
     reply = await asker.structured(
         "augment", inputs, role=Role.PLANNER, check=lambda r: _check_reply(r, targets, instructions)
     )
     return _assemble(reply, frame, plan, targets)
+
+
+def areas_of(frame: Frame, stage: Stage, count: int) -> tuple[str, ...]:
+    """Labels of the narratives that a stage's instructions grow out of: other ones in each stage, while they last."""
+    labels = [n.label for n in frame.narratives]
+    return tuple(labels[(stage.stage_index * count + i) % len(labels)] for i in range(count))
 
 
 def _check_reply(reply: AugmentReply, targets: Targets, instructions: int) -> str | None:

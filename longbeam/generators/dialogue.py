@@ -238,11 +238,11 @@ class _Talk:
     async def _follow_up(
         self, turn: UserTurn, hints: TurnHints, waiting: Sequence[UserTurn], reply: str, day: dt.date
     ) -> None:
-        follow_ups = 0
+        follow_ups, asked = 0, turn.text
         while follow_ups < MAX_FOLLOW_UPS and self._can_afford(waiting):
             inputs = FollowUpDetectorInputs(
                 title=self.context.seed.title,
-                question=turn.text,
+                question=asked,
                 reply=reply,
                 follow_ups=follow_ups,
                 hints=hints,
@@ -252,8 +252,8 @@ class _Talk:
             )
             if not verdict.asks_on:
                 break
-            text = await self._user("user_follow_up", turn, hints, "follow_up", follow_ups, reply)
-            self._say(Speaker.USER, MessageKind.FOLLOW_UP, text, day, ())
+            asked = await self._user("user_follow_up", turn, hints, "follow_up", follow_ups, reply)
+            self._say(Speaker.USER, MessageKind.FOLLOW_UP, asked, day, ())
             follow_ups += 1
             reply = await self._reply(turn, hints.model_copy(update={"kind": "follow_up"}), waiting, follow_ups)
 
@@ -267,6 +267,7 @@ class _Talk:
             summary=self.summary,
             history=tuple(self.history),
             target_tokens=self.reply_length(waiting, turn.turn_id, exchange),
+            today=hints.today,
             hints=hints.model_copy(update={"ordinal": exchange}),
         )
         text = await self.asker.prose(
@@ -283,6 +284,8 @@ class _Talk:
             context=self.context,
             summary=self.summary,
             history=self._exchanged_end(),
+            today=hints.today,
+            told=self._told(),
             hints=hints.model_copy(update={"kind": kind, "ordinal": ordinal, "previous_reply": reply}),
         )
         said = {m.content for m in self.said}
@@ -357,7 +360,12 @@ class _Talk:
             kept += self.sizes[keep]
         if self.history[keep].role == "assistant" and keep + 1 < len(self.history):
             keep += 1  # what is kept begins with the user, as chat templates want it
-        inputs = CompactInputs(summary=self.summary, messages=tuple(self.history[:keep]), max_tokens=SUMMARY_TOKENS)
+        inputs = CompactInputs(
+            context=self.context,
+            summary=self.summary,
+            messages=tuple(self.history[:keep]),
+            max_tokens=SUMMARY_TOKENS,
+        )
         self.summary = await self.asker.prose("compact_memory", inputs, role=Role.ASSISTANT, place=f"fold{self.folds}")
         self.folds += 1
         del self.history[:keep], self.sizes[:keep]
@@ -370,6 +378,11 @@ class _Talk:
         turn = self.turn_index
         own = sum(m.turn_index == turn for m in self.said[-8:])
         return tuple(_exchanged(m) for m in self.history[-max(own, USER_MESSAGES) :])
+
+    def _told(self) -> tuple[int, ...]:
+        """Numbers, from 1, of this sub-plan's bullets that were told."""
+        heard = {b.bullet_id for b in self.heard}
+        return tuple(i for i, b in enumerate(self.material.sub_plan.bullets, 1) if b.bullet_id in heard)
 
     # --- helpers --------------------------------------------------------------------------------------------
 

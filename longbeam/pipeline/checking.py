@@ -14,7 +14,7 @@ from longbeam.schemas.statistics import Statistics
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.benchmark import read_findings, read_statistics, write_benchmark
 from longbeam.terminal import counted
-from longbeam.validation.run import check_benchmark, check_conversation
+from longbeam.validation.run import check_benchmark, check_conversation, left_out
 from longbeam.validation.statistics import benchmark_statistics
 
 _NOUNS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
@@ -42,7 +42,7 @@ def check_and_store(benchmark: Benchmark) -> list[Finding]:
     seeds: list[tuple[str, Seed]] = []
     with sealed_conversations(benchmark) as readers:
         for reader in readers:
-            findings += check_conversation(reader, asked=asked)
+            findings += check_conversation(reader, asked=asked, language=benchmark.spec.language)
             seeds.append((reader.head.conversation_id, reader.head.seed))
     with sealed_conversations(benchmark) as readers:
         findings += check_benchmark(readers)
@@ -78,6 +78,14 @@ def render_findings(name: str, conversations: int, findings: Sequence[Finding], 
     summary = ", ".join(counted(counts[s], _NOUNS[s]) for s in Severity)
     lines.append(f"{name}: {counted(conversations, 'conversation')} checked: {summary}")
     return "\n".join(lines) + "\n"
+
+
+def render_left_out(language: str) -> str:
+    """Return a line for what is not looked for in a language, grouped by the reason; nothing for English."""
+    by_reason: dict[str, list[str]] = {}
+    for kind, reason in left_out(language).items():
+        by_reason.setdefault(reason, []).append(kind)
+    return "".join(f"left out in {language}: {', '.join(kinds)} ({reason})\n" for reason, kinds in by_reason.items())
 
 
 def findings_json(findings: Sequence[Finding]) -> str:

@@ -26,13 +26,15 @@ async def write_probe_pool(units: Units, head: ConversationHead, messages: Seque
     A probe that cannot be worded is a recorded failure and leaves its place to the next; one that a check finds
     an error in leaves the pool.
     """
-    material = ProbeMaterial.from_messages(head, messages)
+    material = ProbeMaterial.from_messages(head, messages, language=units.spec.language)
     said = digest_of(list(messages))
     abilities = units.spec.abilities
     found = await all_of([_ability_pool(units, material, said, ability) for ability in abilities])
     index = ConversationIndex(head=head, messages=tuple(messages))
     probes = [p for pool in found for p in pool]
-    refused = {f.subject for f in check_probes(index, probes) if f.severity is Severity.ERROR}
+    refused = {
+        f.subject for f in check_probes(index, probes, language=units.spec.language) if f.severity is Severity.ERROR
+    }
     return tuple(
         select_probes(
             [p for p in probes if p.probe_id not in refused],

@@ -15,7 +15,7 @@ _STAGE = ("seed", "profile", "people", "stage")
 _DIALOGUE = ("context", "summary")
 
 
-def _probe(ability: str, *used: str, version: int = 1) -> Prompt:
+def _probe(ability: str, *used: str, version: int = 2) -> Prompt:
     """Declare the prompt that words a probe; `used` are the optional inputs that its template shows."""
     optional = {"ability", "difficulty", "variety", "computed_value", "condition", "requirement", "items"}
     return Prompt(
@@ -29,19 +29,19 @@ def _probe(ability: str, *used: str, version: int = 1) -> Prompt:
 
 PROMPTS: tuple[Prompt, ...] = (
     # The scaffold.
-    Prompt("personality", 1, calls.PersonalityInputs),
-    Prompt("narratives", 1, calls.NarrativesInputs, calls.NarrativesReply, fixed=("seed",)),
-    Prompt("outline", 1, calls.OutlineInputs, calls.OutlineReply, fixed=("seed",)),
+    Prompt("personality", 2, calls.PersonalityInputs),
+    Prompt("narratives", 2, calls.NarrativesInputs, calls.NarrativesReply, fixed=("seed",)),
+    Prompt("outline", 2, calls.OutlineInputs, calls.OutlineReply, fixed=("seed",)),
     Prompt(
         "sub_plan",
-        1,
+        2,
         calls.SubPlanInputs,
         calls.SubPlanReply,
         fixed=("seed", "profile", "people", "narratives", "stages"),
     ),
     Prompt(
         "augment",
-        1,
+        2,
         calls.AugmentInputs,
         calls.AugmentReply,
         fixed=("seed",),
@@ -50,7 +50,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The user's questions.
     Prompt(
         "user_turns",
-        1,
+        2,
         calls.UserTurnsInputs,
         calls.UserTurnsReply,
         fixed=_STAGE,
@@ -58,7 +58,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "more_turns",
-        1,
+        2,
         calls.UserTurnsInputs,
         calls.UserTurnsReply,
         fixed=_STAGE,
@@ -67,16 +67,16 @@ PROMPTS: tuple[Prompt, ...] = (
     # The dialogue.
     Prompt(
         "assistant_reply",
-        1,
+        2,
         calls.AssistantReplyInputs,
         fixed=_DIALOGUE,
         history="history",
         offline_fields=frozenset({"hints"}),
     ),
-    Prompt("question_detector", 1, calls.QuestionDetectorInputs, calls.QuestionDetectorReply),
+    Prompt("question_detector", 2, calls.QuestionDetectorInputs, calls.QuestionDetectorReply),
     Prompt(
         "user_answer",
-        1,
+        2,
         calls.UserReplyInputs,
         fixed=_DIALOGUE,
         history="history",
@@ -84,22 +84,22 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "follow_up_detector",
-        1,
+        2,
         calls.FollowUpDetectorInputs,
         calls.FollowUpDetectorReply,
         offline_fields=frozenset({"hints"}),
     ),
     Prompt(
         "user_follow_up",
-        1,
+        2,
         calls.UserReplyInputs,
         fixed=_DIALOGUE,
         history="history",
         offline_fields=frozenset({"hints"}),
     ),
-    Prompt("compact_memory", 1, calls.CompactInputs),
+    Prompt("compact_memory", 2, calls.CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
-    Prompt("probe_candidates", 1, calls.CandidatesInputs, calls.CandidatesReply),
+    Prompt("probe_candidates", 2, calls.CandidatesInputs, calls.CandidatesReply),
     _probe("information_extraction", "difficulty", "variety"),
     _probe("multi_session_reasoning", "difficulty", "variety", "computed_value"),
     _probe("knowledge_update"),
@@ -109,7 +109,7 @@ PROMPTS: tuple[Prompt, ...] = (
     _probe("summarization"),
     _probe("preference_following", "variety", "condition", "requirement"),
     _probe("instruction_following", "condition", "requirement"),
-    Prompt("probe_abstention", 1, calls.AbstentionInputs, calls.AbstentionReply),
+    Prompt("probe_abstention", 2, calls.AbstentionInputs, calls.AbstentionReply),
 )
 
 

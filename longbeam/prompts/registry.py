@@ -51,7 +51,9 @@ class Prompt:
     output: type[BaseModel] | None = None
     """Schema of the reply; None for prose."""
     fixed: tuple[str, ...] = ()
-    """Input fields that the `system` block uses, exactly: it is rendered once for the same values of them."""
+    """Input fields that the `system` block uses, exactly: it is rendered once for the same values of them.
+
+    `language` is not named: every block may use it, because it is one for a whole benchmark."""
     history: str | None = None
     """Name of the input field that holds the dialogue so far, a tuple of `ChatMessage`."""
     offline_fields: frozenset[str] = frozenset()
@@ -60,7 +62,7 @@ class Prompt:
 
     @property
     def variables(self) -> frozenset[str]:
-        """Input fields that the template is given."""
+        """Input fields that the template is given, and, but for `language`, has to use."""
         return frozenset(self.inputs.model_fields) - {self.history, "feedback"} - self.offline_fields
 
     @property
@@ -109,13 +111,13 @@ class Prompt:
         if not BLOCKS >= names_of_blocks >= {"system"}:
             raise ValueError(f"blocks are {sorted(names_of_blocks)}; system (always), opening and user are allowed")
         everything = frozenset().union(*used.values())
-        if everything != self.variables:
+        if everything | {"language"} != self.variables:
             raise ValueError(
                 "template and inputs differ: "
                 f"only in the template {sorted(everything - self.variables)}, "
-                f"only declared {sorted(self.variables - everything)}"
+                f"only declared {sorted(self.variables - everything - {'language'})}"
             )
-        if used["system"] != set(self.fixed):
+        if used["system"] - {"language"} != set(self.fixed):
             raise ValueError(f"block system uses {sorted(used['system'])}; declared as fixed are {sorted(self.fixed)}")
         if used.get("opening"):
             raise ValueError("block opening stands before every history and uses no variable")
@@ -143,7 +145,7 @@ class Prompt:
         return tuple(parts)
 
     def _system(self, inputs: PromptInputs) -> ChatMessage:
-        values = {name: getattr(inputs, name) for name in self.fixed}
+        values = {name: getattr(inputs, name) for name in (*self.fixed, "language")}
         key = (self.directory, self.digest, *(_identity(v) for v in values.values()))
         message = _SYSTEM_MESSAGES.get(key)
         if message is None:

@@ -17,6 +17,7 @@ from longbeam.schemas.people import Person, Profile
 from longbeam.schemas.plans import Bullet, BulletKind, Narrative, Stance, Value, ValueKind
 from longbeam.schemas.probes import Difficulty
 from longbeam.schemas.seeds import Category, Seed
+from longbeam.schemas.spec import ENGLISH
 
 
 class ChatMessage(Record):
@@ -49,6 +50,8 @@ class PromptInputs(Record):
 
     feedback: str = ""
     """What was wrong with the last attempt; rendered after the prompt, never part of a template."""
+    language: str = ENGLISH
+    """Of the conversation. Set by the asker from the spec; `system` blocks may use it without declaring it."""
 
 
 class ReplyModel(BaseModel):
@@ -211,7 +214,10 @@ class AugmentInputs(PromptInputs):
     """How many standing instructions to write."""
     instructions_before: int
     """How many the earlier stages were asked for: the offline writer's place in its list."""
+    areas: tuple[str, ...] = ()
+    """One narrative's label for each instruction: stages are written side by side and must not wish the same."""
     taken_conditions: tuple[str, ...] = ()
+    """Of the user's preferences, in all stages."""
 
 
 class UpdateDraft(ReplyModel):
@@ -342,6 +348,7 @@ class AssistantReplyInputs(PromptInputs):
     history: tuple[ChatMessage, ...]
     """Recent messages, ending with the user's."""
     target_tokens: int
+    today: dt.date
     hints: TurnHints
 
 
@@ -382,14 +389,20 @@ class UserReplyInputs(PromptInputs):
     context: DialogueContext
     summary: str
     history: tuple[ChatMessage, ...]
+    """The newest messages: the rest the user knows from the plan."""
+    today: dt.date
+    told: tuple[int, ...]
+    """Numbers, from 1, of the `current_bullets` that have been told so far."""
     hints: TurnHints
 
 
 class CompactInputs(PromptInputs):
-    """Fold the older messages of a sub-plan into its summary."""
+    """Fold the older messages of a sub-plan into its summary; begins as the assistant's calls do."""
 
+    context: DialogueContext
     summary: str
     messages: tuple[ChatMessage, ...]
+    """The oldest ones of the assistant's history, which are about to be dropped."""
     max_tokens: int
 
 
@@ -465,6 +478,8 @@ class AbstentionDraft(ReplyModel):
     """The bullet that the question is close to."""
     search_terms: list[str]
     difficulty: Difficulty
+    answer: str = ""
+    """That nothing was said about it, in one sentence; asked for where the conversation is not in English."""
 
 
 class AbstentionReply(ReplyModel):

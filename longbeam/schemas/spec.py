@@ -16,6 +16,7 @@ from longbeam.schemas.seeds import Domain
 NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 MIN_LENGTH = 16_000
 MAX_SINGLE_PLAN_LENGTH = 1_000_000
+ENGLISH = "English"
 
 
 class Role(StrEnum):
@@ -43,6 +44,17 @@ def parse_length(value: object) -> int:
         raise ValueError(f"length {value!r} is not a number of tokens; write 128K, 1M or 128000")
     number = float(match[1].replace("_", "").replace(",", ""))
     return round(number * {"": 1, "k": 1_000, "m": 1_000_000}[match[2].lower()])
+
+
+def parse_language(value: object) -> str:
+    """Return a language's name on one line; `en`, `en-GB` and `english` are `English`.
+
+    Raises ValueError for what is no name: a model is told it in every prompt.
+    """
+    name = " ".join(str(value).split())
+    if not re.fullmatch(r"[^\W\d_][\w() -]{1,39}", name):
+        raise ValueError(f"language {value!r}: write its name in English, such as German or Brazilian Portuguese")
+    return ENGLISH if re.fullmatch(r"en(?:glish)?(?:[-_ ]\w+)?", name, re.IGNORECASE) else name
 
 
 class Limits(Record):
@@ -160,7 +172,8 @@ class BenchmarkSpec(Record):
     """JSON list of seeds, used in its order and again from the start when more are asked for."""
     abilities: tuple[str, ...] = ABILITIES
     probes_per_ability: int = Field(default=2, ge=1, le=8)
-    language: str = "English"
+    language: Annotated[str, BeforeValidator(parse_language)] = ENGLISH
+    """Of everything that is said and asked, by its English name (`German`); see docs/languages.md."""
     tokenizer: str = "o200k_base"
     models: dict[str, str] = Field(default_factory=lambda: {"default": "offline"})
     """Role to model (`offline`, `openai:NAME`, `vllm:NAME`); `default` serves the roles not named."""

@@ -7,11 +7,12 @@ error is. A check yields `Problem`s; `run.py` makes them findings.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from longbeam.schemas.findings import Finding, Severity
 from longbeam.schemas.probes import Probe
+from longbeam.schemas.spec import ENGLISH
 from longbeam.validation.digest import ConversationDigest
 from longbeam.validation.index import ConversationIndex
 
@@ -52,6 +53,8 @@ class Check:
     """One line: what is found, and why it matters."""
     severities: Mapping[str, Severity]
     """Severity of each kind of problem."""
+    english_only: Mapping[str, str] = field(default_factory=dict)
+    """Kinds that cannot be looked for in another language, and what of English they need (`reads English dates`)."""
     on_conversation: Callable[[ConversationIndex], Problems] | None = None
     on_probe: Callable[[ConversationIndex, Probe], Problems] | None = None
     on_benchmark: Callable[[Sequence[ConversationDigest]], Problems] | None = None
@@ -60,6 +63,8 @@ class Check:
         given = [f for f in (self.on_conversation, self.on_probe, self.on_benchmark) if f is not None]
         if len(given) != 1:
             raise ValueError(f"check {self.name!r}: exactly one function is needed, not {len(given)}")
+        if unknown := sorted(self.english_only.keys() - self.severities.keys()):
+            raise ValueError(f"check {self.name!r}: {unknown[0]!r} is no kind of it")
 
     @property
     def scope(self) -> Scope:
@@ -67,6 +72,11 @@ class Check:
         if self.on_conversation is not None:
             return Scope.CONVERSATION
         return Scope.PROBE if self.on_probe is not None else Scope.BENCHMARK
+
+    def applies(self, language: str, kind: str | None = None) -> bool:
+        """Whether this kind, or any kind, can be looked for in a language."""
+        kinds = self.severities.keys() if kind is None else {kind}
+        return language == ENGLISH or not kinds <= self.english_only.keys()
 
     def finding(self, problem: Problem, conversation_id: str) -> Finding:
         """Return a problem as a finding; `Finding.check` is `<name>.<kind>`."""

@@ -94,5 +94,9 @@ CHECK = Check(
         "gold_lacks_result": ERROR,
         "unknown": WARNING,
     },
+    english_only=dict.fromkeys(
+        ("input_not_quoted", "wrong_result", "not_computable", "gold_lacks_result", "unknown"),
+        "reads dates, amounts and lengths of time as English writes them",
+    ),
     on_probe=find_problems,
 )

@@ -102,5 +102,9 @@ CHECK = Check(
     name="gold_values",
     doc="Dates, amounts, durations, versions and numbers of gold and nuggets stand in the evidence or are computed.",
     severities={"not_in_evidence": ERROR, "not_in_quote": WARNING, "not_in_guidance": WARNING},
+    english_only=dict.fromkeys(
+        ("not_in_evidence", "not_in_quote", "not_in_guidance"),
+        "reads dates, amounts and lengths of time as English writes them",
+    ),
     on_probe=find_problems,
 )

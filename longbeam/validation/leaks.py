@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from longbeam.prompts.examples import find_copied
 from longbeam.schemas.dialogue import Message, Role
 from longbeam.schemas.seeds import Category
 from longbeam.schemas.sentences import prose_spans
@@ -92,11 +93,16 @@ PATTERNS = (
 def find_problems(index: ConversationIndex) -> Iterator[Problem]:
     """Yield the first match of each pattern in each message."""
     category = index.head.seed.category
+    told = (index.head.seed.model_dump_json(),)
     patterns = [p for p in PATTERNS if category in p.categories]
     by_role = {role: [p for p in patterns if p.role in (None, role)] for role in Role}
     for message, folded in zip(index.messages, index.folded, strict=True):
         triggered = [p for p in by_role[message.role] if p.trigger in folded]
         yield from _search(message, triggered)
+        if term := find_copied(folded, known=told):
+            key = message.message_key
+            text = f"the {message.role.value} says {term!r}, which is from the examples in our prompts"
+            yield Problem("example", key, text, (key,))
 
 
 def _search(message: Message, patterns: list[Pattern]) -> Iterator[Problem]:
@@ -120,15 +126,20 @@ def _without_code(text: str) -> str:
 
 CHECK = Check(
     name="leaks",
-    doc="No message holds plan markers, prompt words, role prefixes, special tokens or unfilled placeholders.",
+    doc="No message holds plan markers, prompt words or examples, role prefixes, special tokens, open placeholders.",
     severities={
         "marker": ERROR,
         "plan_word": ERROR,
         "role_prefix": ERROR,
         "ai_phrase": ERROR,
         "placeholder": ERROR,
+        "example": ERROR,
         "maybe_placeholder": WARNING,
         "maybe_plan_word": WARNING,
     },
+    english_only=dict.fromkeys(
+        ("plan_word", "role_prefix", "ai_phrase", "placeholder", "maybe_placeholder", "maybe_plan_word"),
+        "looks for English words",
+    ),
     on_conversation=find_problems,
 )

@@ -84,5 +84,10 @@ CHECK = Check(
         "requirement": ERROR,
         "maybe_requirement": WARNING,
     },
+    english_only={
+        "all_values": "reads dates, amounts and lengths of time as English writes them",
+        "requirement": "compares English words",
+        "maybe_requirement": "compares English words",
+    },
     on_probe=find_problems,
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from longbeam.schemas.conversation import ConversationReader
 from longbeam.schemas.findings import Finding, Severity
 from longbeam.schemas.probes import Probe
+from longbeam.schemas.spec import ENGLISH
 from longbeam.validation.base import Check, Scope
 from longbeam.validation.digest import digest_conversation
 from longbeam.validation.index import ConversationIndex, build_index
@@ -16,28 +17,44 @@ _RANK = {severity: rank for rank, severity in enumerate(Severity)}
 
 
 def check_conversation(
-    reader: ConversationReader, *, checks: Sequence[Check] = CHECKS, asked: Mapping[str, int] | None = None
+    reader: ConversationReader,
+    *,
+    checks: Sequence[Check] = CHECKS,
+    asked: Mapping[str, int] | None = None,
+    language: str = ENGLISH,
 ) -> list[Finding]:
     """Return what the conversation checks find, and the probe checks on the selected probes.
 
     `asked` is the number of selected probes that each ability should have, where the caller knows. Findings
-    come errors first, then in the order of the checks.
+    come errors first, then in the order of the checks. In a `language` other than English some are not looked
+    for: `left_out` names them.
     """
     index = build_index(reader, asked=asked)
     found = [
         check.finding(problem, index.head.conversation_id)
         for check in checks
-        if check.on_conversation is not None
+        if check.on_conversation is not None and check.applies(language)
         for problem in check.on_conversation(index)
+        if check.applies(language, problem.kind)
     ]
-    return _sorted([*found, *_probe_findings(index, index.selected, checks)], checks)
+    return _sorted([*found, *_probe_findings(index, index.selected, checks, language)], checks)
 
 
 def check_probes(
-    index: ConversationIndex, probes: Iterable[Probe], *, checks: Sequence[Check] = CHECKS
+    index: ConversationIndex, probes: Iterable[Probe], *, checks: Sequence[Check] = CHECKS, language: str = ENGLISH
 ) -> list[Finding]:
     """Return what the probe checks find on these probes, selected or not; `Finding.subject` is the probe_id."""
-    return _sorted(list(_probe_findings(index, probes, checks)), checks)
+    return _sorted(list(_probe_findings(index, probes, checks, language)), checks)
+
+
+def left_out(language: str, checks: Sequence[Check] = CHECKS) -> dict[str, str]:
+    """Return the kinds of findings (`leaks.plan_word`) that are not looked for in a language, and why."""
+    return {
+        f"{check.name}.{kind}": check.english_only[kind]
+        for check in checks
+        for kind in check.severities
+        if not check.applies(language, kind)
+    }
 
 
 def check_benchmark(readers: Iterable[ConversationReader], *, checks: Sequence[Check] = CHECKS) -> list[Finding]:
@@ -52,13 +69,16 @@ def check_benchmark(readers: Iterable[ConversationReader], *, checks: Sequence[C
     return _sorted(found, checks)
 
 
-def _probe_findings(index: ConversationIndex, probes: Iterable[Probe], checks: Sequence[Check]) -> Iterator[Finding]:
-    on_probe = [(check, check.on_probe) for check in checks if check.scope is Scope.PROBE]
+def _probe_findings(
+    index: ConversationIndex, probes: Iterable[Probe], checks: Sequence[Check], language: str
+) -> Iterator[Finding]:
+    on_probe = [(c, c.on_probe) for c in checks if c.scope is Scope.PROBE and c.applies(language)]
     for probe in probes:
         for check, function in on_probe:
             if function is not None:
                 for problem in function(index, probe):
-                    yield check.finding(problem, index.head.conversation_id)
+                    if check.applies(language, problem.kind):
+                        yield check.finding(problem, index.head.conversation_id)
 
 
 def _sorted(findings: list[Finding], checks: Sequence[Check]) -> list[Finding]:

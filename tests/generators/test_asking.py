@@ -82,3 +82,26 @@ def test_values_are_never_made_up() -> None:
         parse_reply('{"reason": "x"', QuestionDetectorReply)
     with pytest.raises(ValueError, match="asks_user: Field required"):
         parse_reply('{"reason": "x"}', QuestionDetectorReply)
+
+
+async def test_words_of_a_prompts_example_are_asked_again_unless_the_story_has_them() -> None:
+    copied = '{"reason": "Torvald asks", "asks_user": true}'
+    model = ScriptedModel({"question_detector": [copied, copied, YES]})
+    reply = await asker_for(model).structured("question_detector", INPUTS, role=Role.DETECTOR)
+    assert reply.reason == "it asks"
+    # The feedback names the word; that does not make it the story's.
+    assert ["torvald" in c.inputs.feedback for c in model.calls] == [False, True, True]
+
+    model = ScriptedModel({"question_detector": [copied]})
+    told = QuestionDetectorInputs(reply="Shall we ask Torvald?")
+    reply = await asker_for(model).structured("question_detector", told, role=Role.DETECTOR)
+    assert reply.reason == "Torvald asks"
+
+
+async def test_every_call_carries_the_language_of_the_spec() -> None:
+    model = ScriptedModel({"question_detector": [YES.replace("reason", "why"), YES]})
+    asker = asker_for(model)
+    asker = replace(asker, spec=asker.spec.model_copy(update={"language": "Dutch"}))
+    await asker.structured("question_detector", INPUTS, role=Role.DETECTOR)
+    assert [c.inputs.language for c in model.calls] == ["Dutch", "Dutch"]
+    assert all("Dutch" in c.messages()[0].content for c in model.calls)

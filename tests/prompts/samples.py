@@ -171,6 +171,7 @@ ASKED = calls.ChatMessage(role="user", content="No. And how many chairs does a r
 HINTS = calls.TurnHints(
     turn_id="p0.s1.t0", today=BRIEFS[0].bullet.happens_on, bullets=BRIEFS[:1], standing=(PREFERENCE,)
 )
+TODAY = HINTS.today
 SUMMARY = "User: the first test firing reached 1,040 degrees on March 9, 2023."
 
 
@@ -247,6 +248,7 @@ SAMPLES: dict[str, calls.PromptInputs] = {
         ),
         instructions=1,
         instructions_before=1,
+        areas=("Money and lease",),
         taken_conditions=("when I ask about permits",),
     ),
     "user_turns": calls.UserTurnsInputs(
@@ -265,15 +267,19 @@ SAMPLES: dict[str, calls.PromptInputs] = {
         first_ordinal=23,
     ),
     "assistant_reply": calls.AssistantReplyInputs(
-        context=CONTEXT, summary=SUMMARY, history=(*HISTORY, ASKED), target_tokens=640, hints=HINTS
+        context=CONTEXT, summary=SUMMARY, history=(*HISTORY, ASKED), target_tokens=640, today=TODAY, hints=HINTS
     ),
     "question_detector": calls.QuestionDetectorInputs(reply=HISTORY[1].content),
-    "user_answer": calls.UserReplyInputs(context=CONTEXT, summary=SUMMARY, history=exchanged(HISTORY), hints=HINTS),
+    "user_answer": calls.UserReplyInputs(
+        context=CONTEXT, summary=SUMMARY, history=exchanged(HISTORY), today=TODAY, told=(1,), hints=HINTS
+    ),
     "follow_up_detector": calls.FollowUpDetectorInputs(
         title=SEED.title, question=HISTORY[0].content, reply=HISTORY[1].content, follow_ups=1, hints=HINTS
     ),
-    "user_follow_up": calls.UserReplyInputs(context=CONTEXT, summary="", history=exchanged(HISTORY), hints=HINTS),
-    "compact_memory": calls.CompactInputs(summary=SUMMARY, messages=HISTORY, max_tokens=600),
+    "user_follow_up": calls.UserReplyInputs(
+        context=CONTEXT, summary="", history=exchanged(HISTORY), today=TODAY, told=(1,), hints=HINTS
+    ),
+    "compact_memory": calls.CompactInputs(context=CONTEXT, summary=SUMMARY, messages=HISTORY, max_tokens=600),
     "probe_candidates": calls.CandidatesInputs(
         ability="knowledge_update",
         title=SEED.title,

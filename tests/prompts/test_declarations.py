@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from longbeam.generators.profiles import draw_profile
 from longbeam.prompts.declarations import PROMPTS, default_registry
 from longbeam.prompts.environment import environment_of, parse, parts_of
+from longbeam.prompts.examples import find_copied
 from longbeam.prompts.registry import TEMPLATES, Prompt
 from longbeam.schemas import calls
 from longbeam.schemas.base import Record
@@ -19,10 +21,22 @@ from longbeam.schemas.plans import Value
 from longbeam.schemas.probes import ABILITIES
 from longbeam.schemas.seeds import Category
 from longbeam.schemas.values import extract_values, parse_value, says
-from tests.prompts.samples import ASKED, CONTEXT, HINTS, HISTORY, PEOPLE, PROFILE, SAMPLES, in_category, many_bullets
+from tests.prompts.samples import (
+    ASKED,
+    CONTEXT,
+    HINTS,
+    HISTORY,
+    PEOPLE,
+    PROFILE,
+    SAMPLES,
+    TODAY,
+    in_category,
+    many_bullets,
+)
 from tests.prompts.test_registry import HOSTILE
 
 EACH_PROMPT = pytest.mark.parametrize("prompt", PROMPTS, ids=lambda p: p.prompt_id)
+_TAG = re.compile(r"\{%.*?%\}")
 _EXAMPLE = re.compile(r"```json\n(.*?)\n```", re.DOTALL)
 
 
@@ -83,7 +97,7 @@ def test_prompt_answers_a_system_and_ends_with_the_user(prompt: Prompt) -> None:
 
 @EACH_PROMPT
 def test_prompt_does_not_shout(prompt: Prompt) -> None:
-    prose = _EXAMPLE.sub("", source_with_parts(prompt))
+    prose = _TAG.sub("", _EXAMPLE.sub("", source_with_parts(prompt)))
 
     assert set(re.findall(r"\b[A-Z]{3,}\b", prose)) <= {"YYYY", "USD"}
     assert "!" not in prose
@@ -95,8 +109,7 @@ def test_structured_prompt_has_an_example_that_fits_its_schema(prompt: Prompt) -
         assert examples_of(prompt) == []
         return
     examples = examples_of(prompt)
-    # The form of the reply says the rest of an outline: two texts.
-    assert len(examples) == (0 if prompt.prompt_id == "outline" else 1)
+    assert len(examples) == 1
     for example in examples:
         parsed = prompt.output.model_validate_json(example)
         assert json.loads(example).keys() == parsed.model_dump().keys()
@@ -170,8 +183,8 @@ def test_the_next_call_of_a_dialogue_begins_with_the_messages_of_the_last(prompt
     prompt = default_registry()[prompt_id]
     shown = HISTORY if prompt_id == "assistant_reply" else tuple(swapped(m) for m in HISTORY)
     asked = ASKED if prompt_id == "assistant_reply" else swapped(ASKED)
-    inputs = {"context": CONTEXT, "summary": "", "hints": HINTS}
-    length = {"target_tokens": 300} if prompt_id == "assistant_reply" else {}
+    inputs = {"context": CONTEXT, "summary": "", "hints": HINTS, "today": TODAY}
+    length = {"target_tokens": 300} if prompt_id == "assistant_reply" else {"told": (1,)}
 
     first = prompt.render(prompt.inputs(**inputs, **length, history=shown[:1]))
     second = prompt.render(prompt.inputs(**inputs, **length, history=(*shown, asked)))
@@ -242,7 +255,9 @@ def test_a_dialogue_prompt_with_300_bullets_renders_fast() -> None:
     history = (*HISTORY, ASKED)
     context = many_bullets(300)
     inputs = [
-        calls.AssistantReplyInputs(context=context, summary="", history=history, target_tokens=n, hints=HINTS)
+        calls.AssistantReplyInputs(
+            context=context, summary="", history=history, target_tokens=n, today=TODAY, hints=HINTS
+        )
         for n in range(100, 1_100)
     ]
     system = prompt.render(inputs[0])[0]
@@ -254,3 +269,72 @@ def test_a_dialogue_prompt_with_300_bullets_renders_fast() -> None:
     assert all(r[0] is system for r in rendered)
     # 20 µs each on an idle core; rendering the system message would alone be 1 ms or more.
     assert seconds < 0.5
+
+
+@pytest.mark.parametrize(("one", "other"), [("assistant_reply", "compact_memory"), ("user_answer", "user_follow_up")])
+def test_prompts_of_one_side_share_what_a_server_has_cached(one: str, other: str) -> None:
+    first, second = (default_registry()[i].render(without_summary(SAMPLES[i])) for i in (one, other))
+    shared = [a for a, b in zip(first, second, strict=False) if a == b]
+
+    assert first[0] == second[0]
+    # All but the last message, which has the note of the call.
+    assert len(shared) >= min(len(first), len(second)) - 1
+
+
+def without_summary(inputs: calls.PromptInputs) -> calls.PromptInputs:
+    return inputs.model_copy(update={"summary": ""})
+
+
+def test_a_later_stage_begins_with_all_that_an_earlier_one_was_told() -> None:
+    prompt = default_registry()["assistant_reply"]
+    later = CONTEXT.model_copy(
+        update={
+            "earlier_bullets": (*CONTEXT.earlier_bullets, *CONTEXT.current_bullets),
+            "stage": CONTEXT.stage.model_copy(update={"first_day": TODAY}),
+        }
+    )
+    first, second = (
+        prompt.render(SAMPLES["assistant_reply"].model_copy(update={"context": c}))[0].content for c in (CONTEXT, later)
+    )
+    shared = first[: next(i for i, (a, b) in enumerate(zip(first, second, strict=False)) if a != b)]
+
+    assert all(bullet in shared for bullet in CONTEXT.earlier_bullets)
+
+
+def test_the_user_knows_which_of_these_days_things_were_told() -> None:
+    user = default_registry()["user_answer"]
+    inputs = SAMPLES["user_answer"]
+
+    assert "you have told number 1 so far" in user.render(inputs)[-1].content
+    assert "you have told nothing so far" in user.render(inputs.model_copy(update={"told": ()}))[-1].content
+    assert f"\n1. {CONTEXT.current_bullets[0]}\n" in user.render(inputs)[0].content
+
+
+@EACH_PROMPT
+def test_prompt_carries_the_language_that_is_asked_for(prompt: Prompt) -> None:
+    english = SAMPLES[prompt.prompt_id]
+    system = prompt.render(english.model_copy(update={"language": "Dutch"}))[0].content
+
+    # Choosing among ids is the only task in which nothing is read or written of the conversation's language.
+    assert ("Dutch" in system) == (prompt.prompt_id != "probe_candidates")
+    assert "\n\n\n" not in system
+    assert "Dutch" not in "".join(m.content for m in prompt.render(english))
+
+
+@EACH_PROMPT
+def test_examples_can_be_told_from_the_story(prompt: Prompt) -> None:
+    source = source_with_parts(prompt)
+    if prompt.prompt_id in {"personality", "question_detector", "follow_up_detector", "probe_candidates"}:
+        return  # what their replies say never gets into a conversation as it is
+    if examples_of(prompt):
+        assert "_example_story.j2" in source
+        assert find_copied(source, known=()) is not None
+
+
+def test_no_seed_persona_or_pack_holds_the_examples_words() -> None:
+    package = TEMPLATES.parents[1]
+    files = [*package.glob("generators/data/*"), *package.glob("models/offline/**/*.yaml")]
+
+    assert len(files) > 20
+    assert [f.name for f in files if find_copied(f.read_text(encoding="utf-8"), known=())] == []
+    assert not any(find_copied(draw_profile(0, i).name, known=()) for i in range(700))

@@ -22,7 +22,7 @@ from longbeam.schemas.calls import (
 )
 from longbeam.schemas.plans import Bullet, BulletKind
 from longbeam.schemas.probes import ProbeDetails
-from longbeam.schemas.spec import Role
+from longbeam.schemas.spec import ENGLISH, Role
 
 ABILITY = "abstention"
 PROMPT_ID = "probe_abstention"
@@ -80,6 +80,8 @@ def problem_of(material: ProbeMaterial, bullets: dict[str, Bullet], draft: Abste
     name = repr(draft.question[:60])
     if not draft.question.strip() or not draft.missing.strip():
         return "a question or its `missing` is empty"
+    if material.language != ENGLISH and not draft.answer.strip():
+        return f"{name} has no `answer`"
     if draft.bullet_id not in bullets:
         return f"{name} names bullet {draft.bullet_id!r}, which was not offered"
     topic = neutral(bullets[draft.bullet_id].topic)
@@ -109,6 +111,7 @@ def _candidate(ordinal: int, draft: AbstentionDraft, bullet: Bullet) -> ProbeCan
         summary=missing,
         bullet_ids=(bullet.bullet_id,),
         question=draft.question.strip(),
+        gold_answer=draft.answer.strip(),
         details=ProbeDetails(
             variety="missing_detail", missing=missing, searches=tuple(t.strip() for t in draft.search_terms)
         ),
@@ -119,6 +122,10 @@ def _candidate(ordinal: int, draft: AbstentionDraft, bullet: Bullet) -> ProbeCan
 def word_candidate(candidate: ProbeCandidate) -> ProbeReply:
     """Return the probe that a drafted question makes: its answer is always that there is nothing about it."""
     missing = candidate.details.missing
+    if candidate.language != ENGLISH:
+        answer = candidate.gold_answer
+        demand = f"States this, in these words or others: {answer}"
+        return ProbeReply(question=candidate.question, gold_answer=answer, nuggets=[NuggetDraft(text=demand)])
     return ProbeReply(
         question=candidate.question,
         gold_answer=f"Based on our conversation, there is no information about {missing}.",

@@ -17,7 +17,7 @@ from longbeam.schemas.base import Record
 from longbeam.schemas.calls import Excerpt, ProbeReply, PromptInputs
 from longbeam.schemas.plans import Value
 from longbeam.schemas.probes import Difficulty, EvidencePart, ProbeDetails
-from longbeam.schemas.spec import Role
+from longbeam.schemas.spec import ENGLISH, Role
 from longbeam.schemas.values import says
 
 POOL = 24
@@ -30,6 +30,8 @@ class ProbeCandidate(Record):
     candidate_id: str = ""
     """`<ability>.<ordinal in the pool>`; the probe takes it as its id."""
     ability: str
+    language: str = ENGLISH
+    """Of the conversation: checks of wording know English only."""
     difficulty: Difficulty
     variety: str = ""
     topic: str
@@ -57,6 +59,8 @@ class ProbeCandidate(Record):
     details: ProbeDetails = ProbeDetails()
     question: str = ""
     """Only where choosing and wording are one call (abstention): then nothing is left to ask."""
+    gold_answer: str = ""
+    """Beside such a question, in languages of which code knows no sentence."""
     rank: int = 0
     """Place in the model's choice, 0 best."""
 

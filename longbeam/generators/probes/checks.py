@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.evidence import coverage
 from longbeam.schemas.calls import NuggetDraft, ProbeReply
-from longbeam.schemas.plans import ValueKind
+from longbeam.schemas.plans import Value, ValueKind
+from longbeam.schemas.spec import ENGLISH
 from longbeam.schemas.values import extract_values, says
 
 Check = Callable[[ProbeCandidate, ProbeReply], str | None]
@@ -23,7 +24,17 @@ _QUOTED = re.compile(r"[\"“][^\"”]*[\"”]")
 _USERS_VOICE = re.compile(
     r"\b(?:[Mm]y|[Mm]ine|I (?:am|was|have|had|said|set|will|plan|planned|want|need|prefer)|I['’](?:m|ve|ll|d))\b"
 )
+_FIGURES = re.compile(r"\d(?:[\d.,'’\u00a0\u202f ]*\d)?")
 _INSIDE_WORDS = re.compile(r"\b(?:excerpts?|nuggets?|rubrics?|p\d+\.[sf]\d+)\b|[{}]", re.IGNORECASE)
+
+
+def english_only(check: Check) -> Check:
+    """Return a check that lets everything in other languages pass, because it looks for English words."""
+
+    def checked(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
+        return check(candidate, reply) if candidate.language == ENGLISH else None
+
+    return checked
 
 
 def run_checks(candidate: ProbeCandidate, reply: ProbeReply, checks: Iterable[Check]) -> str | None:
@@ -68,6 +79,7 @@ def check_coverage(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     return f"no nugget names excerpt {missing[0]}; its content must be judged too" if missing else None
 
 
+@english_only
 def check_voice(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     """The gold answer speaks to the user, not as the user."""
     gold = _QUOTED.sub("", _without_values(reply.gold_answer, candidate))
@@ -78,17 +90,33 @@ def check_voice(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
 def check_values(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     """Gold and nuggets say the answer's values, the question none of them, and no nugget a superseded one."""
     for value in candidate.answers:
-        if not says(reply.gold_answer, value):
+        if not _gives(candidate, reply.gold_answer, value):
             return f"gold_answer does not say {value.text!r}"
-        if not any(says(n.text, value) for n in reply.nuggets):
+        if not any(_gives(candidate, n.text, value) for n in reply.nuggets):
             return f"no nugget says {value.text!r}"
     for value in candidate.context_values:
-        if not says(reply.gold_answer, value):
+        if not _gives(candidate, reply.gold_answer, value):
             return f"gold_answer does not say {value.text!r}"
     for value in (*candidate.answers, *candidate.context_values, *candidate.stale):
         if says(reply.question, value):
             return f"the question gives {value.text!r} away"
     return next((p for n in reply.nuggets if (p := _check_stale(candidate, n.text))), None)
+
+
+def _gives(candidate: ProbeCandidate, text: str, value: Value) -> bool:
+    """Whether a text says a value; in other languages than English its figures will do, because code says `35 days`."""
+    if says(text, value) or candidate.language == ENGLISH or value.number is None:
+        return says(text, value)
+    amount = round(value.number * 100 if value.kind is ValueKind.RATIO else value.number, 6)
+    return any(amount in _readings(run) for run in _FIGURES.findall(text))
+
+
+def _readings(figures: str) -> set[float]:
+    """Return what figures may mean, wherever they are written: 1.200 is 1200 in some languages and 1.2 in others."""
+    digits = re.sub(r"\D", "", figures)
+    fraction = re.search(r"[.,](\d+)$", figures)
+    places = len(fraction[1]) if fraction else 0
+    return {float(digits), float(digits) / 10**places}
 
 
 def _check_stale(candidate: ProbeCandidate, text: str) -> str | None:
@@ -98,6 +126,7 @@ def _check_stale(candidate: ProbeCandidate, text: str) -> str | None:
     return f"nugget {text[:60]!r} asserts {stale.text!r}, which no longer holds" if stale else None
 
 
+@english_only
 def check_no_dates(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     """The question names no date."""
     dates = [v for v in extract_values(reply.question) if v.kind is ValueKind.DATE]
@@ -108,6 +137,7 @@ def check_words(banned: Iterable[str]) -> Check:
     """Return a check that the question has none of these words, unless what it is about has them in its name."""
     words = tuple(banned)
 
+    @english_only
     def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
         names = " ".join((candidate.topic, *(f"{e.subject} {e.attribute}" for e in candidate.excerpts))).casefold()
         question = reply.question.casefold()
@@ -120,6 +150,7 @@ def check_words(banned: Iterable[str]) -> Check:
     return check
 
 
+@english_only
 def check_requirement(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     """Nuggets demand what the user required, and the question does not repeat it.
 

@@ -27,6 +27,7 @@ from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.schemas.calls import ProbeReply
 from longbeam.schemas.plans import BulletKind
 from longbeam.schemas.probes import ProbeDetails
+from longbeam.schemas.spec import ENGLISH
 
 ABILITY = "event_ordering"
 MIN_ITEMS, MAX_ITEMS = 4, 10
@@ -134,7 +135,7 @@ def check_items(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     """The question gives the number and no item; gold and nuggets give every item, in order."""
     count = len(candidate.items)
     question = reply.question.casefold()
-    if not re.search(rf"\b(?:{count}|{_NUMBERS[count - MIN_ITEMS]})\b", question):
+    if candidate.language == ENGLISH and not re.search(rf"\b(?:{count}|{_NUMBERS[count - MIN_ITEMS]})\b", question):
         return f"the question does not say that {count} items are asked for"
     for item in candidate.items:
         if item.casefold() in question and item.casefold() not in candidate.topic.casefold():

@@ -34,6 +34,13 @@ _STOP_WORDS = frozenset(
 )
 
 
+MIN_COVERAGE = 1 / 3
+"""Share of a bullet's content words that must stand in the words quoted for it."""
+# Thai, kana and Chinese characters are words by themselves: nothing divides the words of these languages.
+_UNDIVIDED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"
+_WORD = re.compile(rf"[{_UNDIVIDED}]|[^\W_{_UNDIVIDED}]+")
+
+
 @dataclass(frozen=True)
 class Said:
     """Words of a user message, and what they are evidence for."""
@@ -70,8 +77,8 @@ class FactSaid(Said):
 
 def words_of(text: str) -> frozenset[str]:
     """Content words of a text, case-folded, plural and other short endings cut off so that forms compare equal."""
-    words = re.findall(r"[^\W_]+", text.casefold().replace("'s ", " ").replace("’s ", " "))
-    return frozenset(_stem(w) for w in words if w not in _STOP_WORDS and (len(w) > 1 or w.isdigit()))
+    words = _WORD.findall(text.casefold().replace("'s ", " ").replace("’s ", " "))
+    return frozenset(_stem(w) for w in words if w not in _STOP_WORDS and (len(w) > 1 or w.isdigit() or w > "\u0e00"))
 
 
 def _stem(word: str) -> str:
@@ -133,7 +140,7 @@ def _closest(content: str, text: str) -> str | None:
     single = [(coverage(text, content[a:b]), content[a:b]) for a, b in spans]
     double = [(coverage(text, content[a:b]) - 0.2, content[a:b]) for a, b in pairs]
     best = max(single + double, key=lambda scored: scored[0], default=(0.0, ""))
-    return best[1] if best[0] >= 1 / 3 else None
+    return best[1] if best[0] >= MIN_COVERAGE else None
 
 
 def settled_facts(material: ProbeMaterial) -> tuple[FactSaid, ...]:

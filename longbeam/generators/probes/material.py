@@ -15,6 +15,7 @@ from functools import cached_property
 from longbeam.generators.probes.histories import Histories
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message, Role
+from longbeam.schemas.spec import ENGLISH
 
 Search = Callable[[Sequence[str]], list[str]]
 """Terms to the keys of the messages that may hold them all, in the order of the conversation."""
@@ -69,10 +70,16 @@ class ProbeMaterial:
     sessions: int
     """Number of sessions."""
     search: Search
+    language: str = ENGLISH
 
     @classmethod
     def from_messages(
-        cls, head: ConversationHead, messages: Iterable[Message], *, search: Search | None = None
+        cls,
+        head: ConversationHead,
+        messages: Iterable[Message],
+        *,
+        search: Search | None = None,
+        language: str = ENGLISH,
     ) -> ProbeMaterial:
         """Read a conversation's messages, in order, once.
 
@@ -89,7 +96,7 @@ class ProbeMaterial:
                 index.add(message)
             if message.role is Role.USER and message.bullet_ids:
                 voiced.append(message)
-        return cls(head, tuple(voiced), positions, len(sessions), search or index.search)
+        return cls(head, tuple(voiced), positions, len(sessions), search or index.search, language)
 
     @property
     def total_messages(self) -> int:

@@ -11,6 +11,7 @@ from longbeam.generators.probes.checks import (
     check_form,
     check_requirement,
     check_words,
+    english_only,
     run_checks,
     words_beyond,
 )
@@ -64,6 +65,7 @@ def _candidate(material: ProbeMaterial, preference: Bullet, earlier: Bullet | No
     )
 
 
+@english_only
 def check_superseded(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     """No nugget demands what the user preferred before."""
     own = words_beyond(candidate.details.old_value, f"{candidate.requirement} {candidate.condition} {candidate.topic}")

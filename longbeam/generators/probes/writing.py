@@ -59,10 +59,11 @@ async def plan_candidates(
     """
     generator = generator_for(ability)
     if generator.draft is not None:
-        return await generator.draft(asker, material, count)
-    pool = generator.candidates(material)
-    chosen = pool if len(pool) <= count else await _choose(asker, material.head, ability, pool, count)
-    return [c.model_copy(update={"rank": rank}) for rank, c in enumerate(chosen)]
+        chosen = await generator.draft(asker, material, count)
+    else:
+        pool = generator.candidates(material)
+        chosen = pool if len(pool) <= count else await _choose(asker, material.head, ability, pool, count)
+    return [c.model_copy(update={"rank": rank, "language": material.language}) for rank, c in enumerate(chosen)]
 
 
 async def _choose(

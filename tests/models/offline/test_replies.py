@@ -84,6 +84,7 @@ def _inputs(
         summary="",
         history=(*history, ChatMessage(role="user", content=text)),
         target_tokens=tokens,
+        today=TODAY,
         hints=TurnHints(turn_id="p0.s0.t0", today=TODAY, bullets=(_brief(kind),)),
     )
 
@@ -141,7 +142,7 @@ def test_closing_question_is_detected_and_answered_in_its_thread() -> None:
     hints = TurnHints(
         turn_id="p0.s0.t0", today=TODAY, bullets=(_brief(),), kind="answer", previous_reply=f"Do this.\n\n{question}"
     )
-    inputs = UserReplyInputs(context=_context(), summary="", history=(), hints=hints)
+    inputs = UserReplyInputs(context=_context(), summary="", history=(), today=TODAY, told=(), hints=hints)
     answer = user_answer(inputs, random.Random(1)).casefold()
     assert any(a.format(it=thread.things[0]).casefold().rstrip(".") in answer for a in back.a)
 
@@ -150,7 +151,7 @@ def test_second_follow_up_is_of_another_kind() -> None:
     kinds = []
     for ordinal in (0, 1):
         hints = TurnHints(turn_id="p0.s0.t0", today=TODAY, bullets=(_brief(),), ordinal=ordinal)
-        inputs = UserReplyInputs(context=_context(), summary="", history=(), hints=hints)
+        inputs = UserReplyInputs(context=_context(), summary="", history=(), today=TODAY, told=(), hints=hints)
         kinds.append(follow_up_kind(user_follow_up(inputs, random.Random(5)), _thread().things[0]))
     assert None not in kinds
     assert kinds[0] != kinds[1]
