@@ -39,6 +39,7 @@ from longbeam.schemas.dialogue import Message, MessageKind, UserTurn
 from longbeam.schemas.dialogue import Role as Speaker
 from longbeam.schemas.plans import Bullet, BulletKind, SubPlan
 from longbeam.schemas.spec import Role
+from longbeam.schemas.traces import trace_problem
 
 DIALOGUE_PROMPTS = (
     "assistant_reply",
@@ -49,6 +50,7 @@ DIALOGUE_PROMPTS = (
     "compact_memory",
     "more_turns",
 )
+SAID_BEFORE = "you said exactly this before; say something else"
 MAX_ANSWERS = 2
 MAX_FOLLOW_UPS = 2
 HISTORY_TOKENS = 9_000
@@ -129,7 +131,7 @@ def context_of(material: SubPlanMaterial) -> DialogueContext:
         stage=material.stage,
         earlier_bullets=tuple(b.text for b in earlier),
         current_bullets=tuple(b.text for b in sub_plan.bullets),
-        state=ledger.lines(before=first),
+        state=ledger.changed_lines(before=first),
         instructions=tuple(b.text for b in standing_bullets(earlier)),
     )
 
@@ -275,6 +277,7 @@ class _Talk:
             inputs,
             role=Role.ASSISTANT,
             place=f"{turn.turn_id}/reply{hints.kind}{exchange}",
+            check=lambda text: self._trace(text, Speaker.ASSISTANT),
         )
         self._say(Speaker.ASSISTANT, MessageKind.REPLY, text, self.days[-1], ())
         return text
@@ -294,8 +297,11 @@ class _Talk:
             inputs,
             role=Role.USER,
             place=f"{turn.turn_id}/{kind}{ordinal}",
-            check=lambda text: "you said exactly this before; say something else" if text in said else None,
+            check=lambda text: SAID_BEFORE if text in said else self._trace(text, Speaker.USER),
         )
+
+    def _trace(self, text: str, speaker: Speaker) -> str | None:
+        return trace_problem(text, speaker, self.context.seed.category, self.asker.spec.language)
 
     # --- more turns than were planned -----------------------------------------------------------------------
 

@@ -66,6 +66,14 @@ class Ledger:
                 state[assertion.fact_id] = _after(state.get(assertion.fact_id), assertion)
         return tuple(self._line(fact_id, value) for fact_id, value in state.items())
 
+    def changed_lines(self, before: str) -> tuple[LedgerLine, ...]:
+        """The state of those facts that were updated before a bullet."""
+        end = self.position[before]
+        updated = {
+            a.fact_id for a in self.assertions if a.stance is Stance.UPDATES and self.position[a.bullet_id] < end
+        }
+        return tuple(line for line in self.lines(before) if line.fact_id in updated)
+
     def briefs(self, bullets: Iterable[Bullet]) -> tuple[BulletBrief, ...]:
         """Each bullet with the facts it sets, updates or denies, and what they were before."""
         return tuple(self._brief(b) for b in bullets)

@@ -17,9 +17,11 @@ from longbeam.generators.plans import Frame
 from longbeam.generators.probes.evidence import MIN_COVERAGE, coverage
 from longbeam.schemas.base import Record
 from longbeam.schemas.calls import BulletBrief, Stage, UserTurnsInputs, UserTurnsReply
+from longbeam.schemas.dialogue import Role as Speaker
 from longbeam.schemas.dialogue import UserTurn
 from longbeam.schemas.plans import SPECIAL_KINDS, Bullet, BulletKind, SubPlan
 from longbeam.schemas.spec import ENGLISH, Role
+from longbeam.schemas.traces import trace_problem
 from longbeam.schemas.values import says
 
 T = TypeVar("T")
@@ -70,12 +72,12 @@ async def write_user_turns(
         questions=batch.questions,
         first_ordinal=batch.batch_index * 100,
     )
-    reply: UserTurnsReply = await asker.structured(
-        "user_turns",
-        inputs,
-        role=Role.WRITER,
-        check=lambda r: check_turns(r, briefs, batch.questions, asker.spec.language),
-    )
+
+    def check(reply: UserTurnsReply) -> str | None:
+        language = asker.spec.language
+        return check_turns(reply, briefs, batch.questions, language) or traces_in(reply, frame, language)
+
+    reply: UserTurnsReply = await asker.structured("user_turns", inputs, role=Role.WRITER, check=check)
     return tuple(
         UserTurn(
             turn_id=f"{sub_plan.key}.x{batch.batch_index}.{i}",
@@ -111,6 +113,12 @@ def check_turns(
             if offered[bullet_id].bullet.kind is BulletKind.CONTRADICTION and len(turn.voices) > 1:
                 return f"{bullet_id} must have a turn of its own"
     return None
+
+
+def traces_in(reply: UserTurnsReply, frame: Frame, language: str) -> str | None:
+    """Say which words of the machinery (ids, placeholders, words of the plan) a message has, or None."""
+    found = (trace_problem(turn.text, Speaker.USER, frame.seed.category, language) for turn in reply.turns)
+    return next((problem for problem in found if problem), None)
 
 
 def _unsaid(text: str, brief: BulletBrief, language: str) -> str | None:
@@ -209,7 +217,7 @@ async def write_more_turns(
             return f"{len(reply.turns)} turns; exactly {count} are asked for"
         if all(normal_form(turn.text) in before for turn in reply.turns):
             return f"all of this was asked before, such as: {reply.turns[0].text!r}"
-        return None
+        return traces_in(reply, frame, asker.spec.language)
 
     reply: UserTurnsReply = await asker.structured("more_turns", inputs, role=Role.WRITER, check=check)
     known = {b.bullet_id for b in sub_plan.bullets}

@@ -31,17 +31,17 @@ PROMPTS: tuple[Prompt, ...] = (
     # The scaffold.
     Prompt("personality", 2, calls.PersonalityInputs),
     Prompt("narratives", 2, calls.NarrativesInputs, calls.NarrativesReply, fixed=("seed",)),
-    Prompt("outline", 2, calls.OutlineInputs, calls.OutlineReply, fixed=("seed",)),
+    Prompt("outline", 3, calls.OutlineInputs, calls.OutlineReply, fixed=("seed",)),
     Prompt(
         "sub_plan",
-        2,
+        3,
         calls.SubPlanInputs,
         calls.SubPlanReply,
         fixed=("seed", "profile", "people", "narratives", "stages"),
     ),
     Prompt(
         "augment",
-        2,
+        3,
         calls.AugmentInputs,
         calls.AugmentReply,
         fixed=("seed",),
@@ -50,7 +50,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The user's questions.
     Prompt(
         "user_turns",
-        2,
+        3,
         calls.UserTurnsInputs,
         calls.UserTurnsReply,
         fixed=_STAGE,
@@ -58,7 +58,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "more_turns",
-        2,
+        3,
         calls.UserTurnsInputs,
         calls.UserTurnsReply,
         fixed=_STAGE,
@@ -67,16 +67,16 @@ PROMPTS: tuple[Prompt, ...] = (
     # The dialogue.
     Prompt(
         "assistant_reply",
-        2,
+        3,
         calls.AssistantReplyInputs,
         fixed=_DIALOGUE,
         history="history",
         offline_fields=frozenset({"hints"}),
     ),
-    Prompt("question_detector", 2, calls.QuestionDetectorInputs, calls.QuestionDetectorReply),
+    Prompt("question_detector", 3, calls.QuestionDetectorInputs, calls.QuestionDetectorReply),
     Prompt(
         "user_answer",
-        2,
+        3,
         calls.UserReplyInputs,
         fixed=_DIALOGUE,
         history="history",
@@ -91,13 +91,13 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "user_follow_up",
-        2,
+        3,
         calls.UserReplyInputs,
         fixed=_DIALOGUE,
         history="history",
         offline_fields=frozenset({"hints"}),
     ),
-    Prompt("compact_memory", 2, calls.CompactInputs, fixed=_DIALOGUE, history="messages"),
+    Prompt("compact_memory", 3, calls.CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
     Prompt("probe_candidates", 2, calls.CandidatesInputs, calls.CandidatesReply),
     _probe("information_extraction", "difficulty", "variety"),
@@ -109,7 +109,7 @@ PROMPTS: tuple[Prompt, ...] = (
     _probe("summarization"),
     _probe("preference_following", "variety", "condition", "requirement"),
     _probe("instruction_following", "condition", "requirement"),
-    Prompt("probe_abstention", 2, calls.AbstentionInputs, calls.AbstentionReply),
+    Prompt("probe_abstention", 3, calls.AbstentionInputs, calls.AbstentionReply),
 )
 
 

@@ -318,7 +318,8 @@ class DialogueContext(Record):
     current_bullets: tuple[str, ...]
     """Texts of this sub-plan's bullets; only the user's prompts show them."""
     state: tuple[LedgerLine, ...]
-    """Current values of the facts as the sub-plan begins: what later sub-plans must know of earlier ones."""
+    """Facts that were changed before the sub-plan begins, with the values they have then; the earlier bullets have the
+    others, and repeating them would double what every call of the sub-plan sends."""
     instructions: tuple[str, ...]
     """Standing instructions and preferences voiced in earlier sub-plans."""
 

@@ -1,127 +1,25 @@
-"""Traces of the machinery in what people say: plan markers, prompt words, placeholders, special tokens.
-
-Each pattern has a literal that must be in the case-folded text before the pattern is tried, because most texts
-have none. Patterns that people and code may have reasons to write (`TODO`, `[Your Name]` in a letter the
-assistant drafts, `{id}` in a path) are warnings; fenced and inline code is left out for them.
-"""
+"""Traces of the machinery in what people say; the patterns are those by which generators ask again."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from longbeam.prompts.examples import find_copied
-from longbeam.schemas.dialogue import Message, Role
-from longbeam.schemas.seeds import Category
-from longbeam.schemas.sentences import prose_spans
+from longbeam.schemas.traces import ENGLISH_KINDS, find_traces
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
-
-_INLINE_CODE = re.compile(r"(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
-_MATH = re.compile(r"\$\$.*?\$\$|(?<![\w$])\$[^$\n]{1,200}\$(?!\w)|\\\(.*?\\\)|\\\[.*?\\\]", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """A trace of the machinery."""
-
-    kind: str
-    trigger: str
-    """In every case-folded text that matches."""
-    pattern: re.Pattern[str]
-    in_code: bool = False
-    """Whether code is searched too."""
-    role: Role | None = None
-    """Whose messages; both when None."""
-    categories: tuple[Category, ...] = tuple(Category)
-    """Families of domains in which it is searched for."""
-
-
-def _p(kind: str, trigger: str, pattern: str, flags: int = re.IGNORECASE, **where: object) -> Pattern:
-    return Pattern(kind, trigger, re.compile(pattern, flags), **where)  # type: ignore[arg-type]
-
-
-_SLOT = r"(?<![\w}^_\\/$])\{\{?\s*[a-z][a-z0-9]*(?:[_ ][a-z0-9]+)+\s*\}?\}(?![{^_])"
-_BLANK = (
-    r"(?<!\w)\[(?:your|my|the|user'?s?|insert|name of|add|enter|date|amount|company|city|first|last|recipient)"
-    r"(?:[ _][\w' ]{1,40})?\](?![(\[:])"
-)
-# Names that prompts give their fenced slots; `~~~python` is markdown that anybody may write.
-_SLOTS = (
-    "text|reason|reply|messages?|history|summary|plan|bullets?|seed|profile|people|context|narratives?|ledger|"
-    "questions?|facts?|excerpts?|state|instructions?|stages?"
-)
-PATTERNS = (
-    _p("marker", "->->", r"->\s?->", in_code=False),
-    _p("marker", ".s", r"(?<![\w.])p\d+\.s\d+(?:\.[btx]\d+)?(?:\.n\d+)?(?!\w)", in_code=True),
-    _p("marker", "bullet_id", r"\bbullet_ids?\b", in_code=True),
-    _p("marker", "<|", r"<\|[a-z_]{2,20}\|>", in_code=True),
-    _p("marker", "~~~", rf"(?m)^~{{3,}}(?:{_SLOTS})[ ]*$", in_code=True),
-    _p("plan_word", "sub", r"\bsub[- ]?plans?\b"),
-    _p("plan_word", "time anchor", r"\btime anchors?\b"),
-    _p("plan_word", "special bullet", r"\bspecial bullets?\b"),
-    _p("plan_word", "narrative label", r"\bnarrative labels?\b"),
-    _p("plan_word", "[", r"\[(?:update|instruction|contradiction|preference|event|introduction)\]"),
-    _p("plan_word", "information update", r"(?m)^\W{0,4}information update\W{0,3}:"),
-    _p("plan_word", "logical contradiction", r"(?m)^\W{0,4}logical contradiction\W{0,3}:"),
-    _p("plan_word", "user instruction", r"(?m)^\W{0,4}user instruction\W{0,3}:"),
-    _p("role_prefix", ":", r"\A\s*\W{0,2}(?:user|assistant|human|ai|system)\W{0,2}:\s"),
-    _p(
-        "ai_phrase",
-        "as an ai",
-        r"\bas an ai(?: (?:language )?(?:model|assistant))?\b(?=[,.]| (?:I|my)\b)",
-        role=Role.ASSISTANT,
-    ),
-    _p("ai_phrase", "as an ai", r"\bas an ai (?:language )?model\b", role=Role.USER),
-    _p("placeholder", "[", _BLANK, role=Role.USER, categories=(Category.GENERAL, Category.MATH)),
-    _p("placeholder", "[insert", r"\[insert\b[^\]\n]{0,60}\]"),
-    _p("placeholder", "{", _SLOT, categories=(Category.GENERAL,)),
-    _p("placeholder", "{{", r"\{\{\s*[a-z_]\w*\s*\}\}", categories=(Category.GENERAL,)),
-    _p("placeholder", "{%", r"\{%-?\s*(?:if|for|set|block|endif|endfor)\b", categories=(Category.GENERAL,)),
-    _p("placeholder", "lorem ipsum", r"\blorem ipsum\b"),
-    _p("maybe_placeholder", "<", r"<(?:your|user|insert|person|name|first|last|date|city|amount|value)(?:[_ ]\w+)*>"),
-    _p("maybe_placeholder", "[", _BLANK, role=Role.ASSISTANT),
-    _p("maybe_placeholder", "{", _SLOT, categories=(Category.CODING,)),
-    _p("maybe_placeholder", "todo", r"\bTODO\b", flags=0),
-    _p("maybe_plan_word", "bullet", r"\b(?:this|the (?:next|previous|above)) bullet\b(?![ -](?:point|train|list))"),
-    _p("maybe_plan_word", "probing question", r"\bprobing questions?\b"),
-)
-"""Everything searched for; the first match of each pattern in a message is reported."""
 
 
 def find_problems(index: ConversationIndex) -> Iterator[Problem]:
     """Yield the first match of each pattern in each message."""
     category = index.head.seed.category
     told = (index.head.seed.model_dump_json(),)
-    patterns = [p for p in PATTERNS if category in p.categories]
-    by_role = {role: [p for p in patterns if p.role in (None, role)] for role in Role}
     for message, folded in zip(index.messages, index.folded, strict=True):
-        triggered = [p for p in by_role[message.role] if p.trigger in folded]
-        yield from _search(message, triggered)
+        key, who = message.message_key, message.role.value
+        for kind, words in find_traces(message.content, folded, message.role, category):
+            yield Problem(kind, key, f"the {who} says {shorten(words, 60)!r}", (key,))
         if term := find_copied(folded, known=told):
-            key = message.message_key
-            text = f"the {message.role.value} says {term!r}, which is from the examples in our prompts"
-            yield Problem("example", key, text, (key,))
-
-
-def _search(message: Message, patterns: list[Pattern]) -> Iterator[Problem]:
-    prose: str | None = None
-    for pattern in patterns:
-        # Prose is made only for a text in which the whole of it matches somewhere.
-        match = pattern.pattern.search(message.content)
-        if match is not None and not pattern.in_code:
-            prose = _without_code(message.content) if prose is None else prose
-            match = pattern.pattern.search(prose)
-        if match is not None:
-            key = message.message_key
-            text = f"the {message.role.value} says {shorten(match.group(), 60)!r}"
-            yield Problem(pattern.kind, key, text, (key,))
-
-
-def _without_code(text: str) -> str:
-    prose = "\n".join(text[a:b] for a, b in prose_spans(text))
-    return _MATH.sub(" ", _INLINE_CODE.sub(" ", prose))
+            yield Problem("example", key, f"the {who} says {term!r}, which is from the examples in our prompts", (key,))
 
 
 CHECK = Check(
@@ -138,7 +36,7 @@ CHECK = Check(
         "maybe_plan_word": WARNING,
     },
     english_only=dict.fromkeys(
-        ("plan_word", "role_prefix", "ai_phrase", "placeholder", "maybe_placeholder", "maybe_plan_word"),
+        ENGLISH_KINDS,
         "looks for English words",
     ),
     on_conversation=find_problems,

@@ -9,6 +9,7 @@ import pytest
 from longbeam.generators.augmentation import (
     Augmented,
     Targets,
+    areas_of,
     augmented_plan,
     choose_targets,
     first_place,
@@ -16,6 +17,7 @@ from longbeam.generators.augmentation import (
 )
 from longbeam.generators.plans import Frame
 from longbeam.schemas.calls import (
+    AugmentInputs,
     AugmentReply,
     ContradictionDraft,
     InstructionDraft,
@@ -186,3 +188,16 @@ async def test_update_that_keeps_or_does_not_say_its_value_is_refused() -> None:
     unsaid = UpdateDraft(target_id="u0", value=money(900), text="It is something else now.")
     _, model = await _ask(_reply(targets, updates=[unsaid]))
     assert "asserts '$900' and its text does not say it" in model.calls[1].inputs.feedback
+
+
+async def test_stages_are_given_different_areas_and_all_taken_conditions() -> None:
+    plan, head = _plan(), good_conversation().head
+    frame = Frame(seed=head.seed, profile=head.profile, relationships=head.relationships, narratives=head.narratives)
+    labels = [n.label for n in head.narratives]
+    stages = [Stage(stage_index=i, first_day=ANCHORS[i], last_day=ANCHORS[i]) for i in range(2)]
+    assert [areas_of(frame, s, 1) for s in stages] == [(labels[0],), (labels[1 % len(labels)],)]
+    _, model = await _ask(_reply(choose_targets(plan, 1, "7/c000")[1]))
+    asked = model.calls[0].inputs
+    assert isinstance(asked, AugmentInputs)
+    assert asked.areas == areas_of(frame, stages[1], 1)
+    assert asked.taken_conditions == tuple(dict.fromkeys(b.condition for b in plan.bullets() if b.condition))

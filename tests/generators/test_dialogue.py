@@ -51,13 +51,18 @@ def _reply_of_the_length_asked(call: ModelCall) -> str:
     return "word " * (call.inputs.target_tokens - 1) + call.unit_key.rpartition("/")[2].replace(".", "")
 
 
+def _place(call: ModelCall) -> str:
+    """Where a call stands, in words that are no id of a plan."""
+    return call.unit_key.replace(".", "-")
+
+
 def _numbered(prefix: str) -> object:
-    return lambda call: f"{prefix} {call.unit_key}"
+    return lambda call: f"{prefix} {_place(call)}"
 
 
 def _more_turns(call: ModelCall) -> str:
     count = call.inputs.model_dump()["questions"]
-    texts = [f"And what about it, {call.unit_key}, {i}?" for i in range(count)]
+    texts = [f"And what about it, {_place(call)}, {i}?" for i in range(count)]
     return json.dumps({"turns": [{"text": t, "asks_about": []} for t in texts]})
 
 
@@ -137,7 +142,7 @@ async def test_user_may_follow_up_twice_and_no_more() -> None:
 
 async def test_same_answer_twice_is_asked_again() -> None:
     def answer(call: ModelCall) -> str:
-        return f"It depends on {call.unit_key}." if call.inputs.feedback else "Yes, of course."
+        return f"It depends on {_place(call)}." if call.inputs.feedback else "Yes, of course."
 
     model = _model(question_detector=[QUESTION], user_answer=answer)
     messages = await talk(asker_for(model), TOKENIZER, _material(share=6_000, turns=1))
@@ -202,12 +207,25 @@ async def test_extension_keeps_what_was_said_and_adds_to_it() -> None:
     assert 4_840 <= _tokens(more) <= 5_060
 
 
+async def test_texts_that_show_the_machinery_are_asked_again() -> None:
+    def answer(call: ModelCall) -> str:
+        return _reply_of_the_length_asked(call) if call.inputs.feedback else "As p0.s0.b1 says, dear [insert name]."
+
+    model = _model(assistant_reply=answer)
+    said = await talk(asker_for(model), TOKENIZER, _material(share=2_000))
+    assert not any("p0.s0" in m.content for m in said)
+    asked_again = [c for c in model.calls if c.prompt.prompt_id == "assistant_reply" and c.inputs.feedback]
+    assert asked_again
+    assert all("'p0.s0.b1'" in c.inputs.feedback for c in asked_again)
+
+
 def test_context_shows_earlier_bullets_and_the_state_they_leave() -> None:
     material = _material(share=1_000, sub_plan=1)
     context = context_of(material)
     first = material.ledger.sub_plans[0]
     assert context.earlier_bullets == tuple(b.text for b in first.bullets)
-    assert context.state == material.ledger.lines(before=material.sub_plan.bullets[0].bullet_id)
+    first_of_now = material.sub_plan.bullets[0].bullet_id
+    assert context.state == material.ledger.changed_lines(before=first_of_now)
     assert context_of(_material(share=1_000)).earlier_bullets == ()
 
 
@@ -225,7 +243,7 @@ def test_evolved_preference_replaces_its_elder() -> None:
 async def test_repeated_further_questions_are_left_out_and_do_not_fail_the_dialogue() -> None:
     def more(call: ModelCall) -> str:
         count = call.inputs.model_dump()["questions"]
-        texts = [f"And {call.unit_key}, {i}?" for i in range(count)]
+        texts = [f"And {_place(call)}, {i}?" for i in range(count)]
         if count > 1:
             texts[0] = "And what about it?"
         return json.dumps({"turns": [{"text": t, "asks_about": []} for t in texts[:count]]})

@@ -30,6 +30,16 @@ def test_state_before_a_bullet_leaves_out_what_comes_later() -> None:
     assert brief.old_values == (before,)
 
 
+def test_changed_lines_are_those_of_updated_facts_with_their_values_then() -> None:
+    ledger = _ledger()
+    updated = next(a for a in ledger.assertions if a.stance.value == "updates")
+    after = ledger.bullets[ledger.position[updated.bullet_id] + 1].bullet_id
+    assert updated.fact_id not in {line.fact_id for line in ledger.changed_lines(before=updated.bullet_id)}
+    changed = {line.fact_id: line.value for line in ledger.changed_lines(before=after)}
+    assert changed[updated.fact_id] == updated.value
+    assert len(changed) < len(ledger.lines(before=after))
+
+
 def test_current_brief_has_the_values_of_now_not_of_then() -> None:
     ledger = _ledger()
     updated = next(a for a in ledger.assertions if a.stance.value == "updates")

@@ -11,7 +11,7 @@ from longbeam.generators.plans import Drafted, Frame, bullet_counts, plan_of, st
 from longbeam.schemas.calls import BulletDraft, FactDraft, SubPlanReply
 from longbeam.schemas.plans import BulletKind, Stance, Value
 from longbeam.schemas.seeds import Category, Timeline
-from longbeam.schemas.values import money
+from longbeam.schemas.values import date_value, money
 from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for
 
@@ -117,3 +117,12 @@ async def test_preference_without_requirement_is_asked_again() -> None:
     drafts = [d.model_copy(update={"requirement": ""}) for d in _drafts(0)]
     _, feedback = await _write(drafts)
     assert "is a preference without condition or requirement" in feedback
+
+
+async def test_a_date_that_the_text_does_not_say_is_asked_again() -> None:
+    drafts = _drafts(0)
+    (fact,) = drafts[1].facts
+    due = fact.model_copy(update={"value": date_value(dt.date(2024, 1, 9))})
+    drafts[1] = drafts[1].model_copy(update={"facts": [due]})
+    _, feedback = await _write(drafts)
+    assert "asserts 'January 9, 2024' and its text does not say it" in feedback

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 
 from longbeam.generators.layout import Layout
-from longbeam.generators.user_turns import batches_of, check_turns, ordered_turns, stepped_end, without_repeats
-from longbeam.schemas.calls import BulletBrief, LedgerLine, UserTurnDraft, UserTurnsReply
+from longbeam.generators.ledger import Ledger
+from longbeam.generators.plans import Frame
+from longbeam.generators.user_turns import (
+    Batch,
+    batches_of,
+    check_turns,
+    ordered_turns,
+    stepped_end,
+    without_repeats,
+    write_user_turns,
+)
+from longbeam.schemas.calls import BulletBrief, LedgerLine, Stage, UserTurnDraft, UserTurnsReply
 from longbeam.schemas.dialogue import UserTurn
 from longbeam.schemas.plans import Bullet, BulletKind, SubPlan, ValueKind
 from longbeam.schemas.values import money
+from tests.builders import good_conversation
+from tests.generators.scripted import ScriptedModel, asker_for
 
 DAY = dt.date(2024, 3, 4)
 
@@ -121,3 +134,30 @@ def test_stepped_end_begins_at_the_same_item_for_a_while() -> None:
     assert stepped_end(range(9), 10) == tuple(range(9))
     assert [stepped_end(range(n), 10)[0] for n in (10, 14, 15, 19, 20)] == [0, 0, 5, 5, 10]
     assert all(10 <= len(stepped_end(range(n), 10)) < 15 for n in range(10, 60))
+
+
+async def test_ids_of_the_plan_in_a_turn_are_asked_again() -> None:
+    conversation = good_conversation().head
+    ledger = Ledger.of(conversation.plans[0])
+    sub_plan = ledger.sub_plans[0]
+    bullet = sub_plan.bullets[0]
+    good = f"{bullet.text} What should I do?"
+    replies = [
+        json.dumps({"turns": [{"text": text, "voices": [bullet.bullet_id]}]})
+        for text in (f"{good} See p0.s0.b0.", f"{good} My name is [Your Name].", good)
+    ]
+    model = ScriptedModel({"user_turns": replies})
+    frame = Frame(
+        seed=conversation.seed,
+        profile=conversation.profile,
+        relationships=conversation.relationships,
+        narratives=conversation.narratives,
+    )
+    stage = Stage(stage_index=0, first_day=sub_plan.anchor, last_day=sub_plan.anchor)
+    batch = Batch(batch_index=0, bullet_ids=(bullet.bullet_id,), questions=1)
+
+    (turn,) = await write_user_turns(asker_for(model), frame, ledger, stage, sub_plan, batch)
+
+    assert turn.text == good
+    assert ["p0.s0.b0" in c.inputs.feedback for c in model.calls] == [False, True, False]
+    assert "[Your Name]" in model.calls[2].inputs.feedback

@@ -178,6 +178,12 @@ def test_no_plan_id_stands_in_a_prompt_of_the_dialogue() -> None:
         assert not re.search(r"\bp\d+\.[sf]\d+", "\n".join(texts_of(default_registry()[prompt_id])))
 
 
+def test_prompts_of_the_dialogue_have_no_words_of_the_plan() -> None:
+    for prompt_id in ("assistant_reply", "user_answer", "user_follow_up", "compact_memory"):
+        text = "\n".join(texts_of(default_registry()[prompt_id]))
+        assert not re.search(r"\b(?:sub[- ]?plans?|bullets?|narratives?|anchors?|ledger)\b", text, re.IGNORECASE)
+
+
 @pytest.mark.parametrize("prompt_id", ["assistant_reply", "user_answer", "user_follow_up"])
 def test_the_next_call_of_a_dialogue_begins_with_the_messages_of_the_last(prompt_id: str) -> None:
     prompt = default_registry()[prompt_id]
