@@ -210,8 +210,13 @@ class _Talk:
         self.turn_index += 1
         day = self._day_of(turn)
         now = self._now(turn)
+        briefs = self._briefs(turn, now)
         hints = TurnHints(
-            turn_id=turn.turn_id, today=day, bullets=self._briefs(turn, now), standing=standing_bullets(self.heard)
+            turn_id=turn.turn_id,
+            today=day,
+            bullets=briefs,
+            standing=standing_bullets(self.heard),
+            known=self.material.ledger.known_about(briefs[-1].bullet.topic, now) if briefs else (),
         )
         self._say(Speaker.USER, MessageKind.QUESTION, turn.text, day, turn.bullet_ids)
         self.heard += [self.bullets[i] for i in turn.bullet_ids]

@@ -42,6 +42,14 @@ class Ledger:
         return {f.fact_id: f for f in self.facts}
 
     @cached_property
+    def by_subject(self) -> dict[str, tuple[str, ...]]:
+        """Ids of the facts about each subject."""
+        grouped: dict[str, list[str]] = {}
+        for fact in self.facts:
+            grouped.setdefault(fact.subject, []).append(fact.fact_id)
+        return {k: tuple(v) for k, v in grouped.items()}
+
+    @cached_property
     def by_bullet(self) -> dict[str, tuple[Assertion, ...]]:
         """Assertions of each bullet."""
         grouped: dict[str, list[Assertion]] = {}
@@ -96,6 +104,15 @@ class Ledger:
                     value = _after(value, other)
             lines.append(self._line(assertion.fact_id, value))
         return BulletBrief(bullet=bullet, facts=tuple(lines), old_values=(None,) * len(lines))
+
+    def known_about(self, subject: str, now: str) -> tuple[LedgerLine, ...]:
+        """The facts about a subject just after bullet `now`, with their current values, in order of first mention."""
+        state: dict[str, Value | None] = {}
+        for fact_id in self.by_subject.get(subject, ()):
+            for assertion in self.by_fact.get(fact_id, ()):
+                if self.position[assertion.bullet_id] <= self.position[now]:
+                    state[fact_id] = _after(state.get(fact_id), assertion)
+        return tuple(self._line(fact_id, value) for fact_id, value in state.items() if value is not None)
 
     def value_before(self, fact_id: str, bullet_id: str) -> Value | None:
         """The fact's value just before a bullet."""

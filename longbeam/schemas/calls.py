@@ -333,6 +333,8 @@ class TurnHints(Record):
     """Voiced by this turn, or asked about."""
     standing: tuple[Bullet, ...] = ()
     """Instructions and preferences in force, oldest first."""
+    known: tuple[LedgerLine, ...] = ()
+    """All that has been said so far of the subject of the last bullet, with current values, oldest first."""
     ordinal: int = 0
     """Messages so far in this turn."""
     kind: str = "question"

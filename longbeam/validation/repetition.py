@@ -23,7 +23,10 @@ MASK = "_"
 """A word to the shingles, and no abbreviation or initial to the sentence splitter."""
 MAX_SENTENCE_SHARE = 0.005
 """A masked sentence in a larger share of the replies (and in two at least) counts as frequent."""
+LEAST_WORDS = 4
+"""Of a sentence; shorter pieces of text are bound to come back in any writing."""
 WORST = 5
+_WORD = re.compile(r"[^\W\d_]{2,}")
 _MONTH = "|".join(MONTHS).lower()
 _DATES = (
     rf"(?:\d{{1,2}}(?:st|nd|rd|th)? (?:of )?)?(?:{_MONTH})(?: \d{{1,2}}(?:st|nd|rd|th)?\b)?(?:,? \d{{4}}\b)?",
@@ -119,11 +122,16 @@ def count_repetitions(messages: Sequence[Message]) -> tuple[int, int]:
 
 
 def prose_sentences(text: str) -> Iterator[str]:
-    """Yield the sentences of a text in lower case, without code, tables, headings and lines all in bold."""
+    """Yield the sentences of a text in lower case, without code, tables, headings and lines all in bold.
+
+    What has fewer than four words (of two letters or more; masks, numbers and signs are none) is a label, a formula or
+    an interjection and no sentence: `Chance: _ of _`, `Agreed.`
+    """
     for start, end in prose_spans(text):
         prose = _NO_SENTENCE.sub("", text[start:end])
         for a, b in sentences_within(prose, (0, len(prose))):
-            yield " ".join(prose[a:b].casefold().split())
+            if len(_WORD.findall(prose[a:b])) >= LEAST_WORDS:
+                yield " ".join(prose[a:b].casefold().split())
 
 
 def _one_of(texts: Sequence[str]) -> str:

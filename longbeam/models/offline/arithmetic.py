@@ -16,6 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 _RANGE = re.compile(r"\s*(-?\d+)\s*\.\.\s*(-?\d+)\s*")
+_CHOICE = " | "
 LARGEST_POWER = 1000
 """Largest exponent and factorial: `9**9**9` in a data file must be refused, not worked on for hours."""
 
@@ -63,7 +64,9 @@ _FUNCTIONS: dict[str, Callable[..., object]] = {
 
 
 def evaluate(let: Mapping[str, str], rng: random.Random, given: Mapping[str, str] | None = None) -> dict[str, object]:
-    """Return the parameters in order: `a..b` draws an integer, both ends included; anything else is an expression.
+    """Return the parameters in order: `a..b` draws an integer, both ends included, `red | blue` one of the words.
+
+    Anything else is an expression over those before.
 
     `given`: parameters known already, as they are written in a text; they are read instead of drawn.
     Raises ValueError for an expression that is not arithmetic.
@@ -71,7 +74,9 @@ def evaluate(let: Mapping[str, str], rng: random.Random, given: Mapping[str, str
     known: dict[str, object] = {}
     for name, rule in let.items():
         drawn = _RANGE.fullmatch(rule)
-        if drawn is None:
+        if _CHOICE in rule:
+            known[name] = given[name] if given is not None and name in given else rng.choice(rule.split(_CHOICE))
+        elif drawn is None:
             known[name] = compute(rule, known)
         elif given is not None and name in given:
             known[name] = int(given[name].replace(",", ""))

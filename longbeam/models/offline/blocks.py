@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Sequence
 
-from longbeam.models.offline.language import (
-    advice,
-    capital,
-    example,
-    fill,
-    fill_low,
-    is_new,
-    lower_first,
-    upper_first,
-)
-from longbeam.models.offline.packs import Card, Thread
+from longbeam.models.offline.language import fill, fill_low, has_word, is_new, lower_first, upper_first
+from longbeam.models.offline.packs import Card, Point, Thread
+from longbeam.models.offline.phrasing import Piece, advice, example, labelled, openers, piece_of, reason
+
+HEADINGS = ("**{}**", "### {}", "**{}**")
+"""How a reply marks its parts; each keeps to one."""
 
 
 def shortened(text: str, room: int) -> str:
@@ -47,65 +43,103 @@ def shortened(text: str, room: int) -> str:
     return " ".join(kept_) if len(kept_) > 1 else ""
 
 
-_HEADS = (
-    "**{About}**", "### {About}", "On {about}:", "Here is how I would go about {about}:", "**{About}, step by step**",
-    "A word on {about}:", "For {about}, this is what counts:", "### A plan for {about}", "What matters with {about}:",
-    "**{About} for {it}**", "### {About}: {it}", "{About}, with {it} in mind:", "As for {about} with {it}:",
-    "To get {about} right for {it}:", "This is what I know about {about}:", "**{About}, in short**",
-    "Let us take {about}, since you ask:", "{About} is mostly this:", "### {About}, as it fits {it}",
-    "My notes on {about}:",
-)  # fmt: skip
 _LEADS = (
-    "There is a neighbouring question, {about}.", "Connected with this: {about}.", "It also touches {about}.",
-    "While you are at it, think of {about}.", "And so that nothing falls between two chairs, {about}:",
-    "One step further lies {about}.", "The next thing that will come up is {about}.", "Do not forget {about}.",
-    "For {it} there is also {about}.", "Close to it, and often mixed up with it: {about}.",
-    "You did not ask, but {about} belongs here.", "Then, with {it}, {about}.", "Keep {about} in view as well.",
-    "It leads on to {about}.", "With {it} comes {about}.", "Before it comes back to bite you: {about}.",
-    "The other half of {it} is {about}.", "Worth a thought in this connection: {about}.",
-    "Once that stands, {about}.", "I would look at {about} too.", "Beside it, {about}.",
-    "A short detour to {about}.", "{It} also asks for {about}.", "And {about}, since {it} needs it.",
+    "Here is how I would go about {about}:", "For {about}, this is what counts:", "What matters with {about}:",
+    "As for {about}, I would do this:", "To get {about} right:", "This is what I know about {about}:",
+    "Let us take {about}, since you ask:", "My notes on {about}:", "On {about}, a few things have proved their worth:",
+    "A workable way into {about}:",
 )  # fmt: skip
+_TITLES = ("{About}", "{About}", "{About}: what counts", "{About}, step by step", "{About}, in short")
+_TITLES_WITH_THING = ("{About} for {it}", "{About}: {it}", "{About}", "{About} with {it}")
+_ALSO_TITLES = ("{About}", "{About}", "Also: {about}", "Next to it: {about}", "{About} as well")
 
 
-def points_block(card: Card, fields: dict[str, str], said: str, rng: random.Random, *, lead: bool = False) -> str:
-    """A card's points that are new, as list, bullets with bold beginnings, checklist or prose; empty if none is."""
-    points = [p for p in card.points if is_new(fill(p.how, fields), said)]
+def points_block(
+    card: Card,
+    fields: dict[str, str],
+    said: str,
+    rng: random.Random,
+    *,
+    heading: str = "**{}**",
+    also: bool = False,
+    at_most: int = 9,
+) -> str:
+    """A card's points that are new, as list, table, checklist or prose; empty if none is.
+
+    `also`: another card than the one that was asked for; it says no more than `at_most` points.
+    """
+    points = new_points(card, fields, said)
     if not points:
         return ""
     rng.shuffle(points)
-    about = lower_first(fill(lower_first(card.about), fields))
-    it = fields["it"]
-    names = {"about": about, "About": upper_first(about), "it": it, "It": upper_first(it)}
-    head = rng.choice(_LEADS if lead else _HEADS).format(**names)
-    texts = [
-        advice(fill_low(p.do, fields), fill_low(p.why, fields), fill(p.how, fields), fields["it"], rng) for p in points
-    ]
-    form = rng.choice(("numbers", "bullets", "prose", "bold", "checklist", "numbers", "prose"))
-    if form == "numbers" and len(points) > 1:
-        body = "\n".join(f"{i}. {t}" for i, t in enumerate(texts, 1))
-    elif form == "bullets" and len(points) > 1:
-        body = "\n".join(f"- {t}" for t in texts)
-    elif form == "bold":
-        body = "\n".join(
-            f"- **{capital(p.do, fields)}**{rng.choice((f': {fill_low(p.why, fields)}.', '.'))} "
-            f"{example(fill(p.how, fields), it, rng)}"
-            for p in points
+    pieces = [piece_of(p, fields) for p in points[:at_most]]
+    return f"{_head(card, fields, heading, rng, also=also)}\n\n{_formed(pieces, fields['matter'], rng)}"
+
+
+def new_points(card: Card, fields: dict[str, str], said: str) -> list[Point]:
+    """The points of a card that were not made a short while ago."""
+    return [p for p in card.points if is_new(fill(p.how, fields), said) and is_new(fill_low(p.do, fields), said)]
+
+
+def _head(card: Card, fields: dict[str, str], heading: str, rng: random.Random, *, also: bool) -> str:
+    about, it = lower_first(fill(lower_first(card.about), fields)), fields["matter"]
+    names = {"about": about, "About": upper_first(about), "it": it}
+    if also:
+        return heading.format(rng.choice(_ALSO_TITLES).format(**names))
+    if rng.random() < 0.45:
+        named = about if has_word(about, it) else f"{about} with {it}"
+        return rng.choice(_LEADS).format(about=named)
+    titles = _TITLES if has_word(about, it) else _TITLES_WITH_THING
+    return heading.format(rng.choice(titles).format(**names))
+
+
+def _formed(pieces: Sequence[Piece], it: str, rng: random.Random) -> str:
+    form = rng.choice(("numbers", "bullets", "numbers", "titled", "checklist", "prose", "table"))
+    opened = openers(rng)
+    if form == "table" and len(pieces) > 2 and not any("|" in p.do + p.how for p in pieces):
+        return _table(pieces, rng)
+    if form == "titled":
+        return "\n".join(f"- **{upper_first(p.do)}**\n  {_beside(p, it, rng)}" for p in pieces)
+    if form == "checklist" and len(pieces) > 1:
+        return "\n".join(f"- [ ] {upper_first(p.do)}\n  {_beside(p, it, rng)}" for p in pieces)
+    texts = [advice(p, it, opened, rng) for p in pieces]
+    if form == "prose" or len(pieces) == 1:
+        half = (len(texts) + 1) // 2
+        return "\n\n".join(" ".join(part) for part in (texts[:half], texts[half:]) if part)
+    return "\n".join(f"{i}. {t}" if form == "numbers" else f"- {t}" for i, t in enumerate(texts, 1))
+
+
+def _beside(piece: Piece, it: str, rng: random.Random) -> str:
+    """What stands below a piece of advice that is a title: its way, its reason, or both."""
+    kind = rng.random()
+    if kind < 0.2:
+        return reason(piece.why, it, rng)
+    if kind < 0.45:
+        return example(piece.how, it, rng)
+    return f"{reason(piece.why, it, rng)} {example(piece.how, it, rng)}"
+
+
+def _table(pieces: Sequence[Piece], rng: random.Random) -> str:
+    columns, of_piece = rng.choice(
+        (
+            ("Step | Why", lambda p: upper_first(p.why)),
+            ("What | How", lambda p: p.how),
+            ("Do this | In practice", lambda p: p.how),
         )
-    elif form == "checklist" and len(points) > 1:
-        body = "\n".join(f"- [ ] {capital(p.do, fields)}\n  {example(fill(p.how, fields), it, rng)}" for p in points)
-    else:
-        return f"{head}\n\n{' '.join(texts)}" if not lead else f"{head} {' '.join(texts)}"
-    return f"{head}\n\n{body}"
+    )
+    rows = [f"| {upper_first(p.do)} | {of_piece(p)} |" for p in pieces]
+    return "\n".join([f"| {columns} |", "| --- | --- |", *rows])
 
 
 _REMINDERS = (
     "What I said about {about} still holds for {it}: above all, {do}.",
-    "For {it} I can only repeat myself: {do}, and then {then}.",
-    "On {about} nothing has changed with {it}; {do}, and {then} after that.",
+    "For {it}, {about} stays the same: {do}, and then {then}.",
+    "On {about} nothing has changed with {it}: {do}, and {then} after that.",
     "With {it}, go back to {about}: {do}.",
     "The heart of {about} is the same for {it}: {do}, then {then}.",
-    "You have most of it already for {it}; what counts is to {do}.",
+    "You have most of it already for {it}; what counts in {about} is to {do}.",
+    "I would not change anything about {about} for {it}: {do}, then {then}.",
+    "As before with {it}, {about} begins here: {do}.",
 )
 
 
@@ -113,100 +147,126 @@ def reminder(card: Card, fields: dict[str, str], rng: random.Random) -> str:
     """One sentence that goes back to what was said a short while ago."""
     first, second = rng.sample(list(card.points), 2)
     about = lower_first(fill(lower_first(card.about), fields))
-    names = {**fields, "about": about, "do": fill_low(first.do, fields), "then": fill_low(second.do, fields)}
+    names = {"it": fields["matter"], "about": about}
+    names |= {"do": fill_low(first.do, fields), "then": fill_low(second.do, fields)}
     return fill(rng.choice(_REMINDERS), names)
 
 
-_LINKS = ("Also: ", "Besides: ", "Then again: ", "On top of that: ", "Not least: ", "And: ", "Apart from that: ")
-
-
-def joined(texts: list[str], rng: random.Random) -> str:
-    """Sentences one after the other, some of those behind the first with a link."""
-    return " ".join([*texts[:1], *(rng.choice(_LINKS) + t for t in texts[1:])])
-
-
-_WATCH_HEADS = (
-    "A warning about {it}: ", "With {it}, be careful of this: ", "What usually goes wrong with {it}: ",
-    "The trap with {it}: ", "Mind this with {it}: ", "Where {it} goes wrong: ", "Two things can spoil {it}: ",
-    "What I have seen fail with {it}: ", "Before you are too happy with {it}: ", "The other side of {it}: ",
+_WATCH_TITLES = ("What to watch out for", "Pitfalls", "Where it goes wrong", "Common mistakes", "A word of caution")
+_CHECK_TITLES = ("How you can tell", "Signs that it works", "A quick test", "Done when", "How to check")
+_WATCH = (
+    "One caution: ", "A word of caution: ", "Be careful with one thing: ", "A common mistake: ", "Keep in mind: ",
+    "What tends to go wrong: ", "The usual trap: ", "One thing to avoid: ", "Where people slip: ", "Watch this: ",
+    "The other side of it: ", "A warning: ", "Easy to overlook: ",
 )  # fmt: skip
-_CHECK_HEADS = (
-    "How you can tell that {it} works out: ", "You are done with {it} when this is true: ", "As a test for {it}: ",
-    "Signs that {it} is in order: ", "Ask yourself at the end of {it}: ", "To see whether {it} holds: ",
-    "What should be true of {it} afterwards: ", "The proof for {it}: ", "Look at {it} like this afterwards: ",
+_WATCH_WITH_THING = (
+    "One caution about {it}: ", "The usual trap with {it}: ", "What tends to go wrong with {it}: ",
+    "A common mistake with {it}: ", "Keep in mind for {it}: ", "Where people slip with {it}: ",
+    "Watch this with {it}: ",
+    "Be careful with {it}: ", "The other side of {it}: ", "Easy to overlook with {it}: ", "A warning about {it}: ",
 )  # fmt: skip
-
-
-_WATCH_HEADS_OF_PEOPLE = (
-    "A warning: ", "What usually goes wrong there: ", "The trap in it: ", "Mind this: ", "Two things can spoil it: ",
-    "Before you go to {it}: ", "One caution: ", "What I would avoid: ",
+_CHECK = (
+    "A good sign: ", "How you can tell: ", "A quick test: ", "To see whether it works: ", "The test: ",
+    "You are on the right track if this is true: ", "As a check: ", "What should be true in the end: ",
+    "One way to check: ", "Ask yourself afterwards: ", "The measure I would use: ", "A sign that it works: ",
 )  # fmt: skip
-_CHECK_HEADS_OF_PEOPLE = (
-    "How you can tell that it went well: ", "As a test: ", "Afterwards, ask yourself this: ", "A good sign: ",
-    "With {it} you will notice: ", "What should be true in the end: ", "To see whether it helped: ",
+_CHECK_WITH_THING = (
+    "A good sign with {it}: ", "How you can tell with {it}: ", "A quick test for {it}: ", "As a check on {it}: ",
+    "To see whether {it} works out: ", "What should be true of {it} in the end: ", "The measure I would use for {it}: ",
+    "Ask yourself about {it} afterwards: ", "A sign that {it} is on the right track: ",
 )  # fmt: skip
 
 
-def watch_block(card: Card, fields: dict[str, str], said: str, rng: random.Random, *, is_person: bool = False) -> str:
-    """What goes wrong, as far as it is new."""
-    texts = [text for t in card.watch if is_new(text := fill(t, fields), said)]
+def watch_block(card: Card, fields: dict[str, str], said: str, rng: random.Random, *, heading: str = "**{}**") -> str:
+    """What goes wrong, as far as it is new: one or two sentences."""
+    return _short_block(card.watch, _WATCH_TITLES, (_WATCH, _WATCH_WITH_THING), fields, said, rng, heading)
+
+
+def check_block(card: Card, fields: dict[str, str], said: str, rng: random.Random, *, heading: str = "**{}**") -> str:
+    """How one knows that it worked, as far as it is new: one or two sentences."""
+    return _short_block(card.check, _CHECK_TITLES, (_CHECK, _CHECK_WITH_THING), fields, said, rng, heading)
+
+
+def _short_block(
+    sentences: Sequence[str],
+    titles: Sequence[str],
+    labels: tuple[Sequence[str], Sequence[str]],
+    fields: dict[str, str],
+    said: str,
+    rng: random.Random,
+    heading: str,
+) -> str:
+    texts = [text for t in sentences if is_new(text := fill(t, fields), said)]
     if not texts:
         return ""
     rng.shuffle(texts)
-    heads = _WATCH_HEADS_OF_PEOPLE if is_person else _WATCH_HEADS
-    return rng.choice(heads).format(it=fields["it"]) + joined(texts, rng)
+    it = fields["matter"]
+    if len(texts) > 1 and rng.random() < 0.4:
+        title = heading.format(rng.choice(titles))
+        return "\n".join([title, "", *(f"- {labelled(t, *labels, it, rng)}" for t in texts[:2])])
+    return " ".join(labelled(t, *labels, it, rng) for t in texts[: rng.choice((1, 1, 2))])
 
 
-def check_block(card: Card, fields: dict[str, str], said: str, rng: random.Random, *, is_person: bool = False) -> str:
-    """How one knows that it worked, as far as it is new."""
-    texts = [text for t in card.check if is_new(text := fill(t, fields), said)]
-    if not texts:
+_NEIGHBOUR_TITLES = (
+    "{About}",
+    "On the side: {about}",
+    "While you are at it: {about}",
+    "Since you have it open as well: {about}",
+)
+
+
+def neighbour_block(thing: str, card: Card, said: str, rng: random.Random, *, heading: str = "**{}**") -> str:
+    """A look at another matter that the user has open."""
+    fields = {"it": thing, "matter": thing}
+    points = new_points(card, fields, said)
+    if len(points) < 2:
         return ""
-    rng.shuffle(texts)
-    heads = _CHECK_HEADS_OF_PEOPLE if is_person else _CHECK_HEADS
-    head = rng.choice(heads).format(it=fields["it"])
-    if head and len(texts) > 1 and rng.random() < 0.4:
-        return head.strip() + "\n\n" + "\n".join(f"- {t}" for t in texts)
-    return head + joined(texts, rng)
-
-
-def neighbour_block(thread: Thread, card: Card, rng: random.Random) -> str:
-    """A look at another strand of the story."""
-    thing = rng.choice(thread.things) if thread.things else "this part"
-    point = rng.choice(card.points)
-    fields = {"it": thing}
-    text = advice(fill_low(point.do, fields), fill_low(point.why, fields), fill(point.how, fields), thing, rng)
     about = lower_first(fill(lower_first(card.about), fields))
-    head = rng.choice(
-        (
-            "The same thinking helps with {about}.",
-            "You could treat {about} alike.",
-            "A side note on {about}:",
-            "This reminds me of {about}.",
-            "A word on {about} while I think of it.",
-            "It also bears on {about}.",
-            "Something similar holds for {about}.",
-            "Look at {about} in the same light.",
-        )
-    )
-    return f"{head.format(about=about)} {text}"
+    named = about if has_word(about, thing) else f"{about} for {thing}"
+    title = rng.choice(_NEIGHBOUR_TITLES).format(about=named, About=upper_first(named))
+    return f"{heading.format(title)}\n\n{_formed([piece_of(p, fields) for p in rng.sample(points, 2)], thing, rng)}"
+
+
+_ORDER = (
+    "If it is only one, {one}: {why}. Everything else on {it} can wait.",
+    "I would {one} first, because {why}. The rest of {it} can wait a week.",
+    "One thing, then: {one}. With {it} that comes first, because {why}.",
+    "First {one}; {why}. After that {two}, and leave the rest of {it} for later.",
+    "For {it} the first step is to {one}, because {why}. The second would be to {two}.",
+)  # fmt: skip
+_SKIP = (
+    "You can leave out the part where you {two}, at least for now. Do not skip this on {it}, though: {one}.",
+    "With {it} I would drop the part where you {two}. What has to stay: {one}, because {why}.",
+    "If time is short with {it}, do not {two} yet. Do {one}, though: {why}.",
+)
+_OTHER_WAY = (
+    "The other way would be {name}. In its favour with {it}: {good}. Against it: {bad}.",
+    "There is one: {name}. For {it} it has this going for it: {good}. On the other hand: {bad}.",
+    "With {it} you could also take {name}. The good side: {good}. The bad side: {bad}.",
+)
+_CONCRETE = (
+    "To make {it} concrete: {one}. {example}",
+    "Let us take one step of {it}: {one}. {example}",
+    "A concrete step for {it} would be to {one}, because {why}. {example}",
+    "Then from the beginning, with {it}: {one}. {example}",
+)
 
 
 def follow_up_answer(kind: str, card: Card, thread: Thread, fields: dict[str, str], rng: random.Random) -> str:
     """The direct answer to a follow-up of one kind."""
-    first, second = rng.sample(list(card.points), 2)
-    one, two = fill_low(first.do, fields), fill_low(second.do, fields)
+    first, second = (piece_of(p, fields) for p in rng.sample(list(card.points), 2))
+    it = fields["matter"]
+    names = {"one": first.do, "two": second.do, "why": first.why, "it": it}
     if kind == "order":
-        return f"If it is only one, {one}: {fill_low(first.why, fields)}. Everything else on {fields['it']} can wait."
+        return fill(rng.choice(_ORDER), names)
     if kind == "skip":
-        return f"You can leave out the part where you {two}, at least for now. Do not skip this, though: {one}."
+        return fill(rng.choice(_SKIP), names)
     if kind == "check":
-        return " ".join(fill(t, fields) for t in card.check)
+        return " ".join(labelled(fill(t, fields), _CHECK, _CHECK_WITH_THING, it, rng) for t in card.check[:2])
     if kind == "risk":
-        return " ".join(fill(t, fields) for t in card.watch)
+        return " ".join(labelled(fill(t, fields), _WATCH, _WATCH_WITH_THING, it, rng) for t in card.watch[:2])
     if kind == "compare":
         option = rng.choice(thread.options)
-        name = fill_low(option.name, fields)
-        good, bad = fill_low(option.good, fields), fill_low(option.bad, fields)
-        return f"The other way would be {name}. In its favour: {good}. Against it: {bad}."
-    return f"To make {fields['it']} concrete: {one}. {example(fill(first.how, fields), fields['it'], rng)}"
+        names |= {"name": fill_low(option.name, fields), "good": fill_low(option.good, fields)}
+        return fill(rng.choice(_OTHER_WAY), {**names, "bad": fill_low(option.bad, fields)})
+    return fill(rng.choice(_CONCRETE), {**names, "example": example(first.how, it, rng)})

@@ -30,7 +30,7 @@ def upper_first(text: str) -> str:
 
 def lower_first(text: str) -> str:
     """The text with its first letter in lower case, unless its first word is an acronym, a name with capitals, or I."""
-    first = text.split(" ", 1)[0]
+    first = text.split(" ", 1)[0].rstrip(",:")
     if any(c.isupper() for c in first[1:]) or first in {"I", "I'm", "I've", "I'd", "I'll"}:
         return text
     return text[:1].lower() + text[1:]
@@ -74,57 +74,18 @@ _PROPER = frozenset(
 """First words of subtopics that are names; any other loses its capital within a sentence."""
 
 
+def run_on(sentence: str) -> str:
+    """A sentence as it goes on behind a colon: in lower case, unless its first word is a name."""
+    first = re.split(r"[ ,:'-]", sentence, maxsplit=1)[0].casefold()
+    return sentence if first in _PROPER - {"go"} else lower_first(sentence)
+
+
 def within_sentence(phrase: str) -> str:
     """A phrase that stood as a heading, as it is written within a sentence."""
     first = phrase.split(" ", 1)[0].casefold().rstrip(",:")
     if first in {"how", "what", "why", "when", "where", "who", "which", "whether"}:
         return f"the matter of {lower_first(phrase)}"  # a clause cannot stand where the templates want a noun
     return phrase if first in _PROPER or first.removesuffix("'s") in _PROPER else lower_first(phrase)
-
-
-_FRAMES = (
-    "{Do}, because {why}.", "{Do}; {why}.", "{Do}: {why}.", "I would {do}, since {why}.",
-    "You will want to {do}, as {why}.", "It is worth taking the time to {do}: {why}.", "Make sure to {do}; {why}.",
-    "Next, {do}, because {why}.", "My advice is to {do}, since {why}.", "Try to {do}: {why}.",
-    "Start here: {do}, as {why}.", "It helps to {do}; {why}.", "A good habit is to {do}: {why}.",
-    "If you do one thing, {do}: {why}.", "Do not put this off: {do}, since {why}.", "Allow yourself to {do}; {why}.",
-    "What pays is to {do}, because {why}.", "Better sooner than later, {do}: {why}.", "Then {do}, as {why}.",
-    "Many skip this, but {do}: {why}.",
-)  # fmt: skip
-_HOW_FRAMES = (
-    "For {it}, that means: {how}", "With {it}, for instance: {how}", "In practice, for {it}: {how}",
-    "On {it} it comes down to this: {how}", "Take {it}: {how}", "To stay with {it}: {how}", "As to {it}: {how}",
-    "A way to do it with {it}: {how}", "Tried on {it}: {how}", "Brought down to {it}: {how}",
-    "In your case, with {it}: {how}", "Concretely, for {it}: {how}",
-)  # fmt: skip
-_EXAMPLE_WORDS = re.compile(r"^(?:For instance|For example|In practice)[:,]?\s+")
-_BARE_HOW_FRAMES = (
-    "{how}", "{how}", "{how}", "In practice: {how}", "For instance: {how}", "A small example: {how}",
-    "How that looks: {how}", "One way: {how}", "Put to use: {how}", "Done simply: {how}", "To begin with: {how}",
-)  # fmt: skip
-HOW_SHARE = 0.6
-"""Share of pieces of advice that say how; with all of them, replies say the same few examples over and over."""
-PLAIN_HOW_SHARE = 0.1
-"""Share of examples that stand alone although they do not name the thing."""
-
-
-def advice(do: str, why: str, how: str, it: str, rng: random.Random) -> str:
-    """One piece of advice as one or two sentences; the second says how, and ties it to the thing `it`."""
-    verb = do.split(" ", 1)[0].casefold()
-    frame = rng.choice([f for f in _FRAMES if verb not in f.casefold().split()])
-    text = frame.format(do=lower_first(do), Do=upper_first(do), why=lower_first(why))
-    if rng.random() < HOW_SHARE:
-        text = f"{text} {example(how, it, rng)}"
-    return re.sub(r"\s+", " ", text).strip()
-
-
-def example(how: str, it: str, rng: random.Random) -> str:
-    """An example sentence, tied to the thing it is for."""
-    if rng.random() < PLAIN_HOW_SHARE:
-        return how
-    how = upper_first(_EXAMPLE_WORDS.sub("", how))  # the frame says it
-    frames = _BARE_HOW_FRAMES if it.casefold() in how.casefold() else _HOW_FRAMES
-    return rng.choice(frames).format(it=it, how=how)
 
 
 def capital(template: str, fields: dict[str, str]) -> str:
@@ -138,8 +99,13 @@ def fill_low(template: str, fields: dict[str, str]) -> str:
 
 
 def is_new(text: str, said: str) -> bool:
-    """Whether a text has not been said a short while ago."""
-    return text not in said
+    """Whether a text has not been said a short while ago; its first letter may have stood in another case."""
+    return text[1:] not in said
+
+
+def has_word(text: str, phrase: str) -> bool:
+    """Whether a phrase stands in a text, in whatever case."""
+    return phrase.casefold() in text.casefold()
 
 
 def shuffled(items: Sequence[T], rng: random.Random) -> list[T]:

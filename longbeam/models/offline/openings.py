@@ -28,7 +28,12 @@ _WISH = (
     "Good to know; I will hold on to that.",
     "Fine, that is how we do it from here on.",
     "Thank you for saying so. I will stick to it.",
-    "Agreed. Remind me if I ever slip.",
+    "Agreed, and remind me if I ever slip.",
+    "Yes, that is how I will do it from this message on.",
+    "I have noted it and will answer that way.",
+    "Gladly, it makes my answers more useful to you.",
+    "That is a clear wish, and I will follow it.",
+    "Consider it settled.",
 )
 _INTRODUCTION = (
     "Nice to meet you, {name}. That is a good deal to start from.",
@@ -40,71 +45,90 @@ _DENIAL = (
     "In that case, here is how I would approach {it}.",
     "All right. For {it}, the first steps matter more than the clever ones.",
     "Let us look at {it} with fresh eyes, then.",
+    "Good to know, and it keeps things simple: {it} starts from zero.",
+    "Then nothing about {it} has to be undone, and we can begin.",
 )
 _DATE = (
     "{value} is {distance}, so there is {room} for {it}.",
-    "Counting from today, {value} leaves {it} {days}.",
+    "Counting from today, {value} leaves {it} {days}, which is {room}.",
     "You have {days} until {value}; for {it} that is {room}.",
     "Between now and {value} lie {days}, which decides the order of things on {it}.",
-    "With {it} due on {value}, {days} remain, and that is {room}.",
-    "{days} from now, on {value}, {it} has to stand; there is {room}.",
-    "From today to {value} I count {days} for {it}.",
+    "With {value} as the {attribute}, {days} remain for {it}, and that is {room}.",
+    "From today to {value} I count {days} for {it}, and {room}.",
     "{value} gives {it} {room}: {days}, to be exact.",
+    "With {it}, everything has to fit in before {value}, and that is {days} from now.",
+    "The {attribute} of {it}, {value}, is {distance}: {room}.",
+    "As the {attribute} for {it} is {value}, I have planned with {days} and {room}.",
+    "{days} are left until {value}, so {it} has {room}.",
 )
 _PAST = (
     "That was {days} ago, so {it} is still fresh enough to learn from.",
     "Since {value}, {days} have gone by; that is long enough to see what holds with {it}.",
     "With {it}, {value} now lies {days} back.", "{value} is {days} past, and {it} has moved on since.",
     "Counting from {value}, {it} has had {days} to settle.", "{days} after {value} one can judge {it} calmly.",
+    "The {attribute} of {it} was {value}, {days} ago, and I start from there.",
 )  # fmt: skip
 _AMOUNT = (
-    "I note {value} as the {attribute} of {it}.",
-    "{value} as the {attribute}: noted for {it}.",
-    "So the {attribute} of {it} is {value}.",
+    "I take {value} as the {attribute} of {it} and start from there.",
+    "{value} as the {attribute} of {it}: that is something to work with.",
+    "So the {attribute} of {it} is {value}, and what follows fits that.",
     "Let us take {value} as given for the {attribute} of {it}.",
     "Good to have the figure: {value} for the {attribute} of {it}.",
     "With {value} as the {attribute}, {it} is easier to judge.",
     "Then {it} goes with {value} as the {attribute}.",
     "{value} for the {attribute}, then; that helps with {it}.",
+    "At {value}, the {attribute} of {it} is the figure to keep an eye on.",
+    "With the {attribute} of {it} at {value}, I would go about it like this.",
+    "{value} is what I have noted as the {attribute} of {it}.",
+    "Knowing that the {attribute} of {it} is {value}, I can be definite.",
 )
 _NAMED = (
     "{value} as the {attribute} settles one question about {it} at least.",
     "So the {attribute} is {value}, which narrows things down for {it}.",
-    "{value} is a sensible {attribute} for {it}.",
     "Good, with {value} as the {attribute} I can be more specific about {it}.",
     "With {value} as the {attribute}, {it} takes shape.",
     "I will keep {value} in mind as the {attribute} of {it}.",
     "{it} with {value} as the {attribute}: that I can picture.",
+    "As the {attribute} of {it} is {value}, some of the usual advice falls away.",
+    "What I suggest for {it} builds on {value} as the {attribute}.",
+    "Since you have {value} as the {attribute} for {it}, I start there.",
 )
-_PLAIN = (
-    "That is a fair question about {it}.",
-    "The short answer for {it}: yes, it can be done, in small steps.",
-    "Let us sort out {it} one thing at a time.",
-    "With {it}, the order matters more than the effort.",
-    "I would look at {it} from the end: what must be true when it is done?",
-    "It sounds as if {it} takes up more of your mind than of your time.",
-    "There are two or three things about {it} that make all the difference.",
-    "{it} is one of those matters where a bit of method saves a lot of worry.",
-    "Happy to go through {it} with you.",
-    "Here is what I would do about {it} in your place.",
-    "You are asking about {it} at the right moment.",
-    "Most people make {it} harder than it needs to be.",
-)
-
-
 _PEOPLE = (
-    "It is good to have {it} in this.", "{it} seems to take an interest, and that is worth a lot.",
-    "That says something about {it}.", "Then {it} is part of it now, which changes the tone.",
-    "With {it} it pays to be clear from the start.", "Having {it} there makes a difference.",
-    "People like {it} are easily taken for granted.", "Good that you tell me about {it}.",
-    "I would not underestimate what {it} can do here.", "{it} will remember how you go about this.",
-)  # fmt: skip
+    "With {about}, {it} is part of this now, which changes the tone.",
+    "It is good to have {it} in this, and {about} is a fine occasion for it.",
+    "{it} seems to take an interest, as {about} shows.",
+    "You and {it} have {about} to build on.",
+    "{about} says something about {it}.",
+    "With {it} it pays to be clear from the start, and all the more with {about}.",
+    "I would not leave {about} to chance; {it} will notice the difference.",
+    "People like {it} are easily taken for granted, and {about} is a reason not to.",
+    "Good that you tell me about {it} and {about}.",
+    "{it} will remember how you go about {about}.",
+    "Let us think of {about} from the side of {it} as well.",
+    "{about} can do more for you and {it} than any plan of mine.",
+    "A little care over {about} goes a long way with {it}.",
+    "With {about} in view, it helps to know what you want from {it}.",
+)
+_OCCASIONS = {
+    "next visit date": "the visit", "call date": "the call", "date of the family talk": "the talk",
+    "length of the friendship": "your friendship", "loan": "the loan", "offered help": "the help on offer",
+    "meeting place": "the meetings", "starting gift": "the present",
+}  # fmt: skip
+"""What a fact about a person is an occasion of; people are masked when repetitions are counted, occasions are not."""
+
+
+def occasion_of(brief: BulletBrief | None) -> str:
+    """What the user has to do with a person just now: `the visit`."""
+    for line in brief.facts if brief else ():
+        if line.attribute in _OCCASIONS:
+            return _OCCASIONS[line.attribute]
+    return "all this"
 
 
 def opening(brief: BulletBrief | None, thing: str, today: dt.date, rng: random.Random) -> str:
-    """One or two sentences that take up what the user has said."""
+    """One or two sentences that take up what the user has said; empty where there is nothing to take up."""
     if brief is None:
-        return fill(rng.choice(_PLAIN), {"it": thing})
+        return ""
     kind = brief.bullet.kind
     if kind is BulletKind.INTRODUCTION:
         name = next((f.value.text for f in brief.facts if f.attribute == "full name" and f.value), "")
@@ -115,14 +139,22 @@ def opening(brief: BulletBrief | None, thing: str, today: dt.date, rng: random.R
         return fill(rng.choice(_DENIAL), {"it": thing})
     lines = [line for line in brief.facts if line.value is not None]
     if not lines:
-        return fill(rng.choice(_PLAIN), {"it": thing})
+        return ""
     line = rng.choice(lines)
     if kind is BulletKind.RELATIONSHIP:
-        return fill(rng.choice(_PEOPLE), {"it": thing})
+        return upper_first(fill(rng.choice(_PEOPLE), {"it": thing, "about": occasion_of(brief)}))
     if kind is BulletKind.UPDATE and line.value is not None:
         fields = {"it": thing, "attribute": line.attribute, "new": line.value.text}
         return upper_first(fill(rng.choice(_UPDATE), fields))
     return about_value(line, thing, today, rng)
+
+
+_ROOM = (
+    ("enough room", "plenty of time", "a good deal of time"),
+    ("room for the essentials", "time for the main things", "a fair amount of time"),
+    ("not much slack", "little time", "a tight schedule"),
+)
+"""How days left are spoken of: many, some, few."""
 
 
 def about_value(line: LedgerLine, thing: str, today: dt.date, rng: random.Random) -> str:
@@ -136,11 +168,11 @@ def about_value(line: LedgerLine, thing: str, today: dt.date, rng: random.Random
             fields |= {
                 "days": f"{days} days" if days != 1 else "one day",
                 "distance": f"{days} days away" if days != 1 else "tomorrow",
-                "room": "enough room" if days > 20 else "room for the essentials" if days > 9 else "not much slack",
+                "room": rng.choice(_ROOM[0 if days > 20 else 1 if days > 9 else 2]),
             }
             return upper_first(fill(rng.choice(_DATE), fields))
         if days > -2:
-            return fill(rng.choice(_PLAIN), {"it": thing})
+            return ""
         fields["days"] = f"{-days} days"
         return upper_first(fill(rng.choice(_PAST), fields))
     pool = _NAMED if value.number is None else _AMOUNT
@@ -187,21 +219,14 @@ def honour_of(pack: Pack, bullet: Bullet, thing: str, rng: random.Random) -> str
 
 
 _CLOSINGS = (
-    "Tell me how {it} went once you have tried it.", "One step at a time; {it} will not run away.",
-    "If something about {it} does not fit, say so and we change it.",
-    "Come back with the result, and we will take {it} from there.", "That should carry {it} through the week.",
-    "Write down what you decide about {it}; it is easily forgotten.",
-    "Start {it} with the smallest of these today.",
-    "I would do no more than that on {it} for the moment.",
-    "You will see the difference on {it} sooner than you think.",
-    "And leave a note for yourself where you stopped with {it}.", "Keep {it} small until it works.",
-    "{it} deserves a fresh head, so stop when you are tired.", "By next {weekday} you will know more about {it}.",
-    "Do the first of these for {it}, and let the rest wait.", "I am curious what {it} looks like afterwards.",
-    "Be kind to yourself with {it}; it is a lot.", "There is no prize for finishing {it} in one go.",
-    "When in doubt about {it}, take the simpler way.", "Give {it} two tries before you judge it.",
-    "You know {it} better than I do, so leave out what does not fit.", "{it} will look different by {weekday}.",
-    "Set a limit for {it} and keep it.", "Enough on {it} for one day, I think.",
-    "Somebody else should look at {it} before you call it done.",
+    "Tell me how {it} went once you have tried it.", "If something about {it} does not fit, say so and we change it.",
+    "Come back with the result, and we will take {it} from there.", "Start {it} with the smallest of these today.",
+    "I would do no more than that on {it} for the moment.", "Leave a note for yourself where you stopped with {it}.",
+    "By next {weekday} you will know more about {it}.", "Do the first of these for {it}, and let the rest wait.",
+    "You know {it} better than I do, so leave out what does not fit.", "Give {it} two tries before you judge it.",
+    "Somebody else should look at {it} before you call it done.", "On {weekday}, look at {it} again with fresh eyes.",
+    "If you get stuck on {it} before {weekday}, write to me.", "Pick one of these for {it} and do it before {weekday}.",
+    "Write down on {weekday} what has come of {it}.", "Send me two lines on {it} when you have tried the first step.",
 )  # fmt: skip
 
 

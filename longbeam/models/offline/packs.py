@@ -193,7 +193,8 @@ class Problem(Record):
 
     problem: str
     let: dict[str, str]
-    """Parameters in order: `2..9` draws an integer; anything else is an expression over those before."""
+    """Parameters in order: `2..9` draws an integer, `bag | box | jar` a word; anything else is an expression over those
+    before. Words make two uses of a problem read differently; the text has to name each of them."""
     text: str
     """The problem as the user states it, with {parameters}."""
     attempt: str

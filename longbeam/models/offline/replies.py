@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
-from longbeam.models.offline import blocks, figures, openings
+from longbeam.models.offline import blocks, figures, openings, tables
 from longbeam.models.offline.language import fill, is_new, shuffled, within_sentence
 from longbeam.models.offline.packs import Card, Pack, Thread, pack_for
+from longbeam.models.offline.phrasing import in_short, piece_of
 from longbeam.models.offline.story import people_thread
 from longbeam.models.offline.turns import (
     Reading,
@@ -25,19 +27,31 @@ from longbeam.models.offline.turns import (
     read,
     snippet_in,
 )
-from longbeam.schemas.calls import AssistantReplyInputs, BulletBrief, CompactInputs
+from longbeam.schemas.calls import AssistantReplyInputs, BulletBrief, CompactInputs, DialogueContext, LedgerLine
 from longbeam.schemas.plans import Bullet, BulletKind
 
-CHARACTERS_PER_TOKEN = 4.6
-"""Of this writer's prose in o200k_base, measured on 128K conversations; code and tables have fewer."""
-ASK_BACK_SHARE = 0.22
-"""Share of first replies that end with a question (BEAM at 128K: 20 % of turns have an answer)."""
+T = TypeVar("T")
+
+CHARACTERS_PER_TOKEN = 4.45
+"""Of this writer's replies in o200k_base, measured on a 500K conversation; code has fewer."""
+ASK_BACK_SHARE = 0.16
+"""Share of first replies that end with a question (in BEAM 13 to 18 % of turns have an answer)."""
+ASK_AGAIN_SHARE = 0.42
+"""Share of answers after which the assistant asks once more (BEAM: 6 to 8 % of turns have two answers)."""
+CLOSING_SHARE = 0.2
+"""Share of replies with a last line that is no advice; in every other one it would be a tic."""
+IN_SHORT_SHARE = 0.35
+"""Share of replies that say their heart in one sentence although the user's value gave them an opening."""
+ILLUSTRATION_SHARE = 0.3
+"""Share of replies in which code or a worked problem may stand that nobody asked for."""
 HONOUR_SHARE = 0.6
 """Share of the replies a standing wish applies to in which it is named; naming it each time sounds servile."""
-REMEMBERED = 5
+SMALLEST_BLOCK = 160
+"""Characters; where fewer are left a reply ends."""
+REMEMBERED = 2
 """Replies back within which nothing is said again; further back people have forgotten, and ask again."""
-NEIGHBOURS = 3
-"""Bound (exclusive) of other threads a reply looks at; one that has no more to say is shorter than asked."""
+NEIGHBOURS = 2
+"""Other threads that a reply looks at when its own has no more to say; then it is shorter than asked."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +68,10 @@ class Situation:
     kind: str
     today: dt.date
     standing: tuple[Bullet, ...]
+    known: tuple[LedgerLine, ...]
+    """What the user has said of the thing, with current values."""
+    others: tuple[tuple[Thread, str], ...]
+    """Other matters the user has told of before, each with its thread."""
     said: str
     """The assistant's recent messages, so that it does not repeat itself."""
     rng: random.Random
@@ -70,8 +88,9 @@ class Situation:
 
     @property
     def fields(self) -> dict[str, str]:
-        """Fields for the thread's texts."""
-        return {"it": self.thing}
+        """Fields for the thread's texts; what frames say of people they say of the matter between them."""
+        matter = openings.occasion_of(self.brief) if self.is_person else self.thing
+        return {"it": self.thing, "matter": matter}
 
 
 def assistant_reply(inputs: AssistantReplyInputs, rng: random.Random) -> str:
@@ -87,19 +106,21 @@ def assistant_reply(inputs: AssistantReplyInputs, rng: random.Random) -> str:
 
 
 def assemble(parts: Iterator[str], room: int) -> str:
-    """Join blocks until `room` characters are used; the last is cut at a line or sentence, never within one."""
+    """Join blocks until `room` characters are used.
+
+    A block that is too long is cut at a line or sentence, never within one, or left out for a shorter one.
+    """
     chosen: list[str] = []
     used = 0
     for part in parts:
-        if used + len(part) > room:
-            cut = blocks.shortened(part, room - used)
-            if cut:
-                chosen.append(cut)
-            elif not chosen:
-                chosen.append(blocks.shortened(part, 10_000) or part)
+        if room - used < SMALLEST_BLOCK and chosen:
             break
-        chosen.append(part)
-        used += len(part) + 2
+        fitting = part if used + len(part) <= room else blocks.shortened(part, room - used)
+        if not fitting and not chosen:
+            fitting = blocks.shortened(part, 10_000) or part
+        if fitting:
+            chosen.append(fitting)
+            used += len(fitting) + 2
     return "\n\n".join(chosen)
 
 
@@ -132,9 +153,16 @@ def situation_of(inputs: AssistantReplyInputs, rng: random.Random) -> Situation:
         kind=inputs.hints.kind,
         today=inputs.hints.today,
         standing=inputs.hints.standing,
+        known=inputs.hints.known if reading is not None else (),
+        others=_others(pack, inputs.context, thing),
         said="\n".join([m.content for m in inputs.history if m.role == "assistant"][-REMEMBERED:]),
         rng=rng,
     )
+
+
+def _others(pack: Pack, context: DialogueContext, thing: str) -> tuple[tuple[Thread, str], ...]:
+    subjects = {line.subject for line in context.state} - {thing}
+    return tuple((thread, other) for thread in pack.threads for other in thread.things if other in subjects)
 
 
 def _introductory_card(pack: Pack, text: str) -> tuple[Thread, Card] | None:
@@ -148,27 +176,31 @@ def _introductory_card(pack: Pack, text: str) -> tuple[Thread, Card] | None:
 
 def _blocks(s: Situation) -> Iterator[str]:
     """The blocks of a reply, most needed first; more than any length needs."""
+    heading = s.rng.choice(blocks.HEADINGS)
     if s.kind == "follow_up":
-        yield from _follow_up_blocks(s)
-        return
-    if s.is_wish and s.kind == "question":
-        yield from _opening(s)
-        return
-    if s.kind == "answer":
+        yield blocks.follow_up_answer(
+            follow_up_kind(s.user_text, s.thing) or "example", s.card, s.thread, s.fields, s.rng
+        )
+    elif s.kind == "answer":
         yield openings.after_answer(s.thing, s.rng)
     else:
         yield from _opening(s)
+        if s.is_wish:
+            return
     shown = snippet_in(s.pack, s.user_text, s.thing)
     if shown is not None:
         yield from figures.code_answer(shown, s.thing, s.rng)
     problem = problem_in(s.pack, s.user_text)
     if problem is not None:
         yield from figures.worked_problem(*problem, s.rng)
-    yield from _body(s)
+    yield from _body(s, heading)
 
 
 def _opening(s: Situation) -> Iterator[str]:
-    yield openings.opening(s.brief, s.thing, s.today, s.rng)
+    taken_up = openings.opening(s.brief, s.thing, s.today, s.rng)
+    if not s.is_wish and (not taken_up or s.rng.random() < IN_SHORT_SHARE):
+        taken_up = f"{taken_up} {_in_short(s)}".strip()
+    yield taken_up
     if s.is_wish and s.brief is not None:
         honour = openings.honour_of(s.pack, s.brief.bullet, s.thing, s.rng)
         if honour:
@@ -181,46 +213,76 @@ def _opening(s: Situation) -> Iterator[str]:
             yield honour
 
 
-def _body(s: Situation) -> Iterator[str]:
+def _in_short(s: Situation) -> str:
+    points = blocks.new_points(s.card, s.fields, s.said)
+    first, second = s.rng.sample(points if len(points) > 1 else list(s.card.points), 2)
+    return in_short(piece_of(first, s.fields), piece_of(second, s.fields), s.fields["matter"], s.rng)
+
+
+def _body(s: Situation, heading: str) -> Iterator[str]:
     """The card asked for, then what belongs to it; nothing that was said a short while ago."""
-    own, illustrations = s.card, _illustrations(s)
-    head: list[Callable[[], str]] = [
-        lambda: blocks.watch_block(own, s.fields, s.said, s.rng, is_person=s.is_person),
-        lambda: blocks.check_block(own, s.fields, s.said, s.rng, is_person=s.is_person),
-        *illustrations[:1],
-    ]
+    own, rng = s.card, s.rng
+    others = [c for c in shuffled(s.thread.cards, rng) if c is not own]
+    shown, warned = _figures(s), _warnings(s, [own, *others[:1]], heading)
     # What was asked for is answered even if it was said before.
-    yield blocks.points_block(own, s.fields, s.said, s.rng) or blocks.reminder(own, s.fields, s.rng)
-    for maker in shuffled(head, s.rng):
-        if text := maker():
+    yield blocks.points_block(own, s.fields, s.said, rng, heading=heading) or blocks.reminder(own, s.fields, rng)
+    order = [shown, warned, None, shown, None, shown, warned, *(None for _ in others), shown, warned]
+    for makers in [*_mostly_in_order(order[:4], rng), *order[4:]]:
+        text = ""
+        if makers is not None:
+            text = next((t for maker in makers if (t := maker())), "")
+        elif others:
+            card, at_most = others.pop(), rng.choice((2, 3, 3, 4, 5))
+            text = blocks.points_block(card, s.fields, s.said, rng, heading=heading, also=True, at_most=at_most)
+        if text:
             yield text
-    extras: list[Callable[[], str]] = [
-        lambda: figures.options_table(s.thread, s.fields, s.said, s.rng),
-        lambda: figures.schedule_block(own, s.fields, s.today, s.brief, s.said, s.rng),
-        lambda: figures.message_draft(s.thread, s.fields, s.brief, s.today, s.rng),
-        lambda: figures.numbers_block(s.brief, s.thing, s.rng),
+    for thread, thing in shuffled(s.others, rng)[: 0 if s.is_person else NEIGHBOURS]:
+        if text := blocks.neighbour_block(thing, rng.choice(thread.cards), s.said, rng, heading=heading):
+            yield text
+
+
+Makers = Iterator[Callable[[], str]]
+
+
+def _warnings(s: Situation, cards: Sequence[Card], heading: str) -> Makers:
+    """What goes wrong and how one knows that it worked, in a drawn order, the first card's first."""
+    for card in cards:
+        makers = (
+            partial(blocks.watch_block, card, s.fields, s.said, s.rng, heading=heading),
+            partial(blocks.check_block, card, s.fields, s.said, s.rng, heading=heading),
+        )
+        yield from shuffled(makers, s.rng)
+
+
+def _figures(s: Situation) -> Makers:
+    """Tables, sums, drafts, code and problems that fit this message, in a drawn order."""
+    rng, it = s.rng, s.thing
+    is_denied = s.brief is not None and s.brief.bullet.kind is BulletKind.CONTRADICTION
+    makers: list[tuple[float, Callable[[], str]]] = [
+        (0.55, partial(tables.options_table, s.thread, s.fields, s.said, rng)),
+        (0.5, partial(tables.schedule_block, s.card, s.fields, s.today, s.brief, s.said, rng)),
+        (0.4, partial(tables.milestones, s.thread, s.fields, s.today, s.brief, s.said, rng)),
+        (0.6, partial(tables.recap_table, s.thread, s.fields, s.said, rng)),
+        (0.6, partial(figures.message_draft, s.thread, s.fields, s.brief, s.today, rng)),
+        (0.6, partial(tables.numbers_block, s.brief, it, rng)),
     ]
-    later: list[Callable[[], str]] = [*shuffled(extras, s.rng)[: s.rng.randint(1, 2)], *illustrations[1:]]
-    for card in shuffled([c for c in s.thread.cards if c is not own], s.rng):
-        later.append(partial(blocks.points_block, card, s.fields, s.said, s.rng, lead=True))
-        if s.rng.random() < 0.4:
-            later.append(partial(blocks.watch_block, card, s.fields, s.said, s.rng, is_person=s.is_person))
-    for maker in _mostly_in_order(later, s.rng):
-        if text := maker():
-            yield text
-    for thread in shuffled([t for t in s.pack.threads if t is not s.thread], s.rng)[: s.rng.randrange(NEIGHBOURS)]:
-        yield blocks.neighbour_block(thread, s.rng.choice(thread.cards), s.rng)
+    if not s.is_person:
+        makers.extend((ILLUSTRATION_SHARE, maker) for maker in _illustrations(s))
+        if not is_denied:
+            makers.append((0.7, partial(tables.known_table, s.known, it, s.today, s.said, rng)))
+    drawn = [maker for share, maker in makers if rng.random() < share]
+    if s.brief is not None and s.brief.bullet.kind is BulletKind.UPDATE:
+        return iter([partial(tables.change_table, s.brief, it, rng), *shuffled(drawn, rng)])
+    return iter(shuffled(drawn, rng))
 
 
-def _mostly_in_order(makers: list[Callable[[], str]], rng: random.Random) -> list[Callable[[], str]]:
-    keyed = [(i + rng.uniform(0, 2.5), maker) for i, maker in enumerate(makers)]
-    return [maker for _, maker in sorted(keyed, key=lambda entry: entry[0])]
+def _mostly_in_order(items: Sequence[T], rng: random.Random) -> list[T]:
+    keyed = [(i + rng.uniform(0, 2.5), i) for i in range(len(items))]
+    return [items[i] for _, i in sorted(keyed)]
 
 
 def _illustrations(s: Situation) -> list[Callable[[], str]]:
-    """Code of this thread, or worked problems, that were not shown a short while ago."""
-    if s.is_person:
-        return []
+    """Code of this thread, or a worked problem, that was not shown a short while ago."""
     makers: list[Callable[[], str]] = [
         partial(figures.code_example, snippet, s.thing, s.rng)
         for snippet in s.pack.snippets
@@ -228,28 +290,13 @@ def _illustrations(s: Situation) -> list[Callable[[], str]]:
     ]
     problems = [p for p in s.pack.problems if p.thread in ("", s.thread.thread)]
     makers.extend(partial(figures.practice_problem, problem, s.thing, s.rng) for problem in problems)
-    return shuffled(makers, s.rng)[:2]
-
-
-def _follow_up_blocks(s: Situation) -> Iterator[str]:
-    kind = follow_up_kind(s.user_text, s.thing) or "example"
-    yield blocks.follow_up_answer(kind, s.card, s.thread, s.fields, s.rng)
-    others = shuffled([c for c in s.thread.cards if c is not s.card], s.rng)
-    makers: list[Callable[[], str]] = [
-        *_illustrations(s)[:1],
-        lambda: blocks.points_block(s.card, s.fields, s.said, s.rng) or blocks.reminder(s.card, s.fields, s.rng),
-        partial(figures.numbers_block, s.brief, s.thing, s.rng),
-        *(partial(blocks.points_block, card, s.fields, s.said, s.rng, lead=True) for card in others),
-    ]
-    for maker in makers:
-        if text := maker():
-            yield text
+    return shuffled(makers, s.rng)[:1]
 
 
 def _ending(s: Situation, inputs: AssistantReplyInputs) -> str:
     share = ASK_BACK_SHARE / 2 if s.is_person else ASK_BACK_SHARE
     wants = s.kind == "question" and not s.is_wish and s.rng.random() < share and inputs.target_tokens > 150
-    again = s.kind == "answer" and inputs.hints.ordinal == 1 and s.rng.random() < 0.3
+    again = s.kind == "answer" and inputs.hints.ordinal == 1 and s.rng.random() < ASK_AGAIN_SHARE
     if (wants or again) and s.brief is not None:
         asked = " ".join(m.content for m in inputs.history[-6:])
         questions = [fill(back.q, s.fields) for back in s.thread.ask_back]
@@ -258,7 +305,7 @@ def _ending(s: Situation, inputs: AssistantReplyInputs) -> str:
         fresh = [q for q in questions[turned:] + questions[:turned] if q not in asked]
         if fresh:
             return fresh[0]
-    if not s.is_person and not s.is_wish and s.rng.random() < 0.45:
+    if not s.is_person and not s.is_wish and s.rng.random() < CLOSING_SHARE:
         return openings.closing(s.thing, s.today, s.rng)
     return ""
 

@@ -173,9 +173,16 @@ def test_questions_of_different_stages_never_coincide() -> None:
 
 
 def test_assembling_takes_whole_blocks_and_cuts_only_at_sentences() -> None:
-    parts = ["One. Two.", "Three is a longer sentence. Four is the next one.", "Five."]
-    assert assemble(iter(parts), 9) == "One. Two."
-    # a first sentence alone may be a heading that announces what is cut off
-    assert assemble(iter(parts), 40) == "One. Two."
-    assert assemble(iter(parts), 64) == "One. Two.\n\nThree is a longer sentence. Four is the next one."
-    assert assemble(iter(["| a | b |\n| --- | --- |\n| 1 | 2 |"]), 5) == "| a | b |\n| --- | --- |\n| 1 | 2 |"
+    first, second = "One is the first of all sentences. Two comes next.", "Three is a longer sentence. Four follows it."
+    table = "| a | b |\n| --- | --- |\n" + "| 1 | 2 |\n" * 40 + "| 3 | 4 |"
+    assert assemble(iter([first, second]), 9) == first
+    assert assemble(iter([first, second]), 220) == f"{first}\n\n{second}"
+    # a block that cannot be cut is left out for one that fits
+    assert assemble(iter([first, table, second]), 300) == f"{first}\n\n{second}"
+    assert assemble(iter([table]), 5) == table
+    # of a block that is too long, whole sentences; its first alone may be a heading that announces what is cut off
+    long = f"{second} {'This goes on and on. ' * 20}".strip()
+    assert assemble(iter([first, long]), 300).startswith(f"{first}\n\n{second} This")
+    assert len(assemble(iter([first, long]), 300)) <= 300
+    # where next to nothing is left, nothing is squeezed in
+    assert assemble(iter([first, second]), 100) == first
