@@ -56,10 +56,16 @@ def test_many_values_are_found_as_if_each_were_sought_alone() -> None:
 
 def test_sentences_leave_out_headings_tables_and_code() -> None:
     text = (
-        "# First. Part\n\nTake the tram. It is\ncheap!\n\n| a | b |\n| --- | --- |\n\n**Costs:**\n\n- **Food**\n"
-        "- **Food**: eat well\n\n```\nx. y\n```\n"
+        "# First. Part\n\nTake the last tram. It is very\ncheap!\n\n| a | b |\n| --- | --- |\n\n**Costs:**\n\n"
+        "- **Food**\n- **Food**: eat well at noon\n\n```\nx. y\n```\n"
     )
-    assert list(prose_sentences(text)) == ["take the tram.", "it is cheap!", "**food**: eat well"]
+    assert list(prose_sentences(text)) == ["take the last tram.", "it is very cheap!", "**food**: eat well at noon"]
+
+
+@pytest.mark.parametrize("text", ["Agreed, thank you.", "Chance: 3 of 8, about 37.5%.", "= 24 × 5 and not 25."])
+def test_labels_formulas_and_interjections_are_no_sentences(text: str) -> None:
+    # fewer than four words: 3, 3 (chance, of, about) and 2
+    assert list(prose_sentences(text)) == []
 
 
 def test_figures_count_messages_and_sentences() -> None:
@@ -68,12 +74,12 @@ def test_figures_count_messages_and_sentences() -> None:
         plan.format("Monday", 3),
         plan.format("May 7", "11"),
         plan.format("Monday", 3),
-        "Thanks. Have a good day.",
-        "Have a good day.",
+        "Thanks. Have a very good day.",
+        "Have a very good day.",
     )
     found = measure_repetition(said, Mask(()))
 
-    # Masked, the first three are equal. Two sentences stand in three and two of five replies; `Thanks.` is the third.
+    # Masked, the first three are equal. Two sentences stand in three and two of five replies; `Thanks.` is none.
     assert tuple(found.figures) == REPETITION_MEASURES
     assert found.figures == {
         "user_duplicates": 0,
@@ -82,19 +88,21 @@ def test_figures_count_messages_and_sentences() -> None:
         "reply_duplicates": 1,
         "reply_near_share": 0.2,
         "reply_masked_share": 0.4,
-        "distinct_sentences": 3,
+        "distinct_sentences": 2,
         "most_frequent_share": 0.6,
         "frequent_sentences": 2,
     }
     assert [(w.replies, w.share) for w in found.worst] == [(3, 0.6), (2, 0.4)]
-    assert found.worst[1].text == "have a good day."
+    assert found.worst[1].text == "have a very good day."
 
 
 def test_a_sentence_counts_once_per_reply_and_is_frequent_above_the_limit_only() -> None:
-    different = [f"Reply {'x' * i}y." for i in range(398)]
+    different = [f"This is reply {'x' * i}y." for i in range(398)]
     # 2 of 400 replies are 0.5 %, no more; 3 of 401 are.
-    at_limit = measure_repetition(replies(*different, "Same. Same.", "Same."), Mask(()))
-    above = measure_repetition(replies(*different, "Same. Same.", "Same.", "Same."), Mask(()))
+    at_limit = measure_repetition(replies(*different, "It is the same. It is the same.", "It is the same."), Mask(()))
+    above = measure_repetition(
+        replies(*different, "It is the same. It is the same.", "It is the same.", "It is the same."), Mask(())
+    )
 
     assert (at_limit.worst[0].replies, at_limit.figures["frequent_sentences"]) == (2, 0)
     assert (above.worst[0].replies, above.figures["frequent_sentences"]) == (3, 1)

@@ -84,7 +84,7 @@ def test_turn_shapes_are_kept_apart_by_category() -> None:
 
 
 def test_repetition_is_a_mean_per_conversation() -> None:
-    twice = [message(i, f"p0.s0.t{i}.n0", "reply", f"Day {i} is free.", 5) for i in range(4)]
+    twice = [message(i, f"p0.s0.t{i}.n0", "reply", f"Day {i} is free for you.", 5) for i in range(4)]
     statistics = benchmark_statistics(
         [tiny_conversation(), TinyConversation(tiny_conversation("c001").head, twice, ())]
     )
@@ -170,12 +170,12 @@ def test_published_repetition_is_complete() -> None:
 
 
 def test_text_shows_repetition_beside_beams() -> None:
-    said = [message(i, f"p0.s0.t{i}.n0", "reply", f"Day {i} is free.", 5) for i in range(4)]
+    said = [message(i, f"p0.s0.t{i}.n0", "reply", f"Day {i} is free for you.", 5) for i in range(4)]
     text = render_text(benchmark_statistics([TinyConversation(tiny_conversation().head, said, ())]))
 
     (line,) = [line for line in text.splitlines() if line.startswith("replies with the most frequent")]
-    assert line.split()[-5:] == ["100.00%", "100.00%", "100.00%", "29.14%", "12.93%"]
-    assert "day _ is free." in text
+    assert line.split()[-5:] == ["100.00%", "100.00%", "100.00%", "16.28%", "3.18%"]
+    assert "day _ is free for you." in text
     assert "have no ledger" in text
 
 
