@@ -120,6 +120,41 @@ def generate(
     return _run_and_report(benchmark, runner, out, invocation_log)
 
 
+@app.command(short_help="Write new seeds of some domains.")
+def seeds(
+    domains: Annotated[list[str], typer.Argument(metavar="DOMAIN...", help="Domains, such as cooking or coding.")],
+    count: Annotated[int, typer.Option("--count", min=1, max=200, help="Seeds of each domain.")] = 10,
+    file: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="JSON file to write [default: print them].")
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="Model that writes them [default: offline].")] = None,
+    spec_file: Annotated[
+        Path | None,
+        typer.Option("--spec", metavar="SPEC.toml", help="Spec to take models and language from."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of all randomness [default: 0].")] = None,
+) -> int:
+    """Write titles, themes, subtopics and timelines that no built-in seed resembles, for `generate --seeds FILE`.
+
+    Replies are kept in output/.seeds: what was stopped goes on where it was, and the same command gives the same seeds.
+    """
+    from longbeam.pipeline.seeding import domains_of, make_seeds, render_report
+    from longbeam.pipeline.spec_file import load_spec
+    from longbeam.store.files import write_atomically
+
+    if file is not None and file.exists():
+        raise UserError(f"{file} exists; seeds are made to be edited, so it is not overwritten. Name another file")
+    given = {"name": "seeds", "models": {"default": model} if model is not None else None, "seed": seed}
+    spec = load_spec(spec_file, {key: value for key, value in given.items() if value is not None})
+    written = asyncio.run(make_seeds(spec, domains_of(domains), count, DEFAULT_OUT / ".seeds"))
+    if file is not None:
+        write_atomically(file, written.text)
+    else:
+        print(written.text, end="")
+    print(render_report(written, file), end="", file=sys.stderr if file is None else sys.stdout)
+    return OK if written.is_complete else INCOMPLETE
+
+
 @app.command(short_help="Go on with a benchmark that was stopped.")
 def resume(
     name: Name,

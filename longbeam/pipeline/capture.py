@@ -21,10 +21,12 @@ from longbeam.models.offline.writer import OfflineWriter
 from longbeam.models.tokens import Tokenizer, load_tokenizer
 from longbeam.pipeline.benchmark import create_benchmark
 from longbeam.pipeline.run import run_inline
+from longbeam.pipeline.seeding import make_seeds
 from longbeam.prompts.docs import PAGES, Captured
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec
 
+SEEDS = 5
 SPEC = {"name": "captured", "seed": 4, "length": "128K", "domains": ["home_real_estate"]}
 
 
@@ -44,6 +46,7 @@ def capture(spec: BenchmarkSpec) -> list[Captured]:
     """Return one call of each prompt that an offline run of the spec asks."""
     model = _Capturing()
     with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(make_seeds(spec, spec.domains, SEEDS, Path(folder) / ".seeds", model=model))
         asyncio.run(run_inline(create_benchmark(spec, Path(folder)), model=model))
     tokenizer = load_tokenizer(spec.tokenizer)
     return [_captured(calls, tokenizer) for _, calls in sorted(model.calls.items())]

@@ -28,6 +28,8 @@ def _probe(ability: str, *used: str, version: int = 2) -> Prompt:
 
 
 PROMPTS: tuple[Prompt, ...] = (
+    # Before everything else.
+    Prompt("seeds", 1, calls.SeedsInputs, calls.SeedsReply, fixed=("domain",)),
     # The scaffold.
     Prompt("personality", 2, calls.PersonalityInputs),
     Prompt("narratives", 2, calls.NarrativesInputs, calls.NarrativesReply, fixed=("seed",)),

@@ -8,7 +8,7 @@ prompt declares as `offline_fields`, which only the offline writer reads, becaus
 from __future__ import annotations
 
 import datetime as dt
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -16,7 +16,7 @@ from longbeam.schemas.base import Record
 from longbeam.schemas.people import Person, Profile
 from longbeam.schemas.plans import Bullet, BulletKind, Narrative, Stance, Value, ValueKind
 from longbeam.schemas.probes import Difficulty
-from longbeam.schemas.seeds import Category, Seed
+from longbeam.schemas.seeds import Category, Domain, Seed
 from longbeam.schemas.spec import ENGLISH
 
 
@@ -58,6 +58,36 @@ class ReplyModel(BaseModel):
     """Base of structured replies: unknown keys are ignored, because models add some."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+# --- seeds --------------------------------------------------------------------------------------------------
+
+
+class SeedsInputs(PromptInputs):
+    """New subjects for conversations of one domain."""
+
+    domain: Domain
+    subject: str
+    """The domain's name in words."""
+    count: int
+    taken: tuple[str, ...]
+    """Titles that there are already."""
+
+
+class SeedDraft(ReplyModel):
+    """A subject; code draws the year and the day on which it begins."""
+
+    title: str = Field(min_length=1, max_length=120)
+    theme: str = Field(min_length=1, max_length=300)
+    subtopics: list[Annotated[str, Field(min_length=1, max_length=60)]] = Field(min_length=4, max_length=12)
+    start_month: int = Field(ge=1, le=12)
+    months: int = Field(ge=3, le=24)
+
+
+class SeedsReply(ReplyModel):
+    """The subjects; fewer than asked for, or none, when there are no more."""
+
+    seeds: list[SeedDraft]
 
 
 # --- persona and narratives -------------------------------------------------------------------------------

@@ -238,6 +238,12 @@ SAMPLES: dict[str, calls.PromptInputs] = {
         ledger=LEDGER,
         earlier_bullets=(INTRODUCTION, SIGNING, PREFERENCE),
     ),
+    "seeds": calls.SeedsInputs(
+        domain=Domain.BUSINESS,
+        subject="business entrepreneurship",
+        count=3,
+        taken=("A Software Start-Up for Beekeepers", SEED.title),
+    ),
     "augment": calls.AugmentInputs(
         seed=SEED,
         profile=PROFILE,

@@ -59,7 +59,7 @@ def test_stale_missing_and_left_over_pages_are_found_and_written(tmp_path: Path)
 
 
 def test_inputs_that_no_longer_fit_say_what_to_run(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"prompt 'personality' has no inputs that fit it; run `python -m longbeam"):
+    with pytest.raises(ValueError, match=r"prompt 'seeds' has no inputs that fit it; run `python -m longbeam"):
         docs.pages_of(docs.read_captured(tmp_path))
 
 

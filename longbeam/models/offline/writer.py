@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from longbeam.models.base import ModelCall
-from longbeam.models.offline import planning, probing, replies, turns
+from longbeam.models.offline import planning, probing, replies, titles, turns
 from longbeam.schemas.calls import ModelReply
 
 MODEL_NAME = "offline"
@@ -59,6 +59,7 @@ def text_of(answer: BaseModel | str) -> str:
 
 
 _RULES: dict[str, Callable[[Any, random.Random], BaseModel | str]] = {
+    "seeds": lambda inputs, _: titles.seeds(inputs),
     "personality": planning.personality,
     "narratives": planning.narratives,
     "outline": planning.outline,

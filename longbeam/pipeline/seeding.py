@@ -1,0 +1,92 @@
+"""What `longbeam seeds` does: new seeds by the spec's planner, through the same limits and journal as a benchmark."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from longbeam.errors import UserError
+from longbeam.generators.asking import Asker
+from longbeam.generators.seeds_file import domain_of
+from longbeam.generators.seeds_writing import WrittenSeeds, seeds_as_json, write_seeds
+from longbeam.models.base import ChatModel
+from longbeam.models.journal import JournalledModel
+from longbeam.pipeline.benchmark import Benchmark
+from longbeam.pipeline.run import limited_model
+from longbeam.prompts.declarations import default_registry
+from longbeam.schemas.seeds import Domain, Seed
+from longbeam.schemas.spec import BenchmarkSpec, Role
+from longbeam.store.worklog import WorkLog
+from longbeam.terminal import counted
+
+
+@dataclass(frozen=True)
+class Seeding:
+    """The new seeds, domain by domain."""
+
+    parts: tuple[WrittenSeeds, ...]
+    model: str
+    """Who wrote them, as the spec names it."""
+
+    @property
+    def seeds(self) -> tuple[Seed, ...]:
+        """All of them."""
+        return tuple(seed for part in self.parts for seed in part.seeds)
+
+    @property
+    def text(self) -> str:
+        """A seeds file."""
+        return seeds_as_json(self.seeds)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every domain has as many as were asked for."""
+        return all(len(part.seeds) == part.asked for part in self.parts)
+
+
+def domains_of(names: Sequence[str]) -> tuple[Domain, ...]:
+    """Return the domains of these names, each once; raises UserError for a name that means none."""
+    found = {name: domain_of(name) for name in names}
+    if unknown := [name for name, domain in found.items() if domain is None]:
+        raise UserError(f"domain {unknown[0]!r} is unknown; domains are {', '.join(Domain)}")
+    return tuple(dict.fromkeys(domain for domain in found.values() if domain is not None))
+
+
+async def make_seeds(
+    spec: BenchmarkSpec, domains: Sequence[Domain], count: int, folder: Path, *, model: ChatModel | None = None
+) -> Seeding:
+    """Return `count` new seeds of each domain, or as many as the model has; replies are kept in the folder.
+
+    Domain after domain, because the seeds of each are compared with all before them.
+    """
+    limited = limited_model(Benchmark(spec, folder), model)
+    parts: list[WrittenSeeds] = []
+    with WorkLog.open(folder / "journal.sqlite") as log:
+        for domain in domains:
+            asker = Asker(
+                model=JournalledModel(limited, log),
+                prompts=default_registry(),
+                spec=spec,
+                unit_key=f"seeds/seeds/{domain.value}",
+            )
+            parts.append(await write_seeds(asker, domain, count, [s for part in parts for s in part.seeds]))
+    return Seeding(tuple(parts), spec.model_for(Role.PLANNER))
+
+
+def render_report(written: Seeding, file: Path | None) -> str:
+    """Return what to know of the result, a line a domain where something is missing; ends a line."""
+    lines = []
+    for part in written.parts:
+        if len(part.seeds) < part.asked:
+            no_more = f"{written.model} has no more that resemble neither each other nor the built-in ones"
+            lines.append(f"{part.domain.value}: {len(part.seeds)} of {part.asked}; {part.problem or no_more}")
+    left_out = sum(part.duplicates for part in written.parts)
+    lines.append(
+        f"{counted(len(written.seeds), 'seed')} of {counted(len(written.parts), 'domain')}"
+        + (f", {counted(left_out, 'near-duplicate')} left out" if left_out else "")
+    )
+    if file is not None and written.seeds:
+        lines.append(f"{file}: edit it, then: longbeam generate --seeds {shlex.quote(str(file))}")
+    return "\n".join(lines) + "\n"
