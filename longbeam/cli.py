@@ -21,6 +21,7 @@ import typer
 
 from longbeam import __version__
 from longbeam.errors import LongbeamError, UserError
+from longbeam.formats.registry import EXPORTS, IMPORTS
 from longbeam.terminal import Target, counted, display_for
 
 if TYPE_CHECKING:
@@ -45,10 +46,11 @@ class Runner(StrEnum):
     INLINE = "inline"
 
 
-class ExportFormat(StrEnum):
-    """Formats that `export` writes."""
+class Chat(StrEnum):
+    """Which of BEAM's two versions of a chat."""
 
-    JSONL = "jsonl"
+    FULL = "full"
+    TRUNCATED = "truncated"
 
 
 app = typer.Typer(
@@ -167,6 +169,8 @@ def resume(
     from longbeam.pipeline.benchmark import open_benchmark
 
     spec = open_benchmark(out, name).spec
+    if spec.imported_from:
+        raise UserError(f"benchmark {name!r} was imported ({spec.imported_from}); there is nothing to resume")
     if concurrency is not None:
         from longbeam.pipeline.spec_file import with_overrides
 
@@ -181,7 +185,12 @@ def status(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
     from longbeam.pipeline.run import STAGES
     from longbeam.pipeline.status import benchmark_status, render_status
 
-    found = benchmark_status(open_benchmark(out, name))
+    benchmark = open_benchmark(out, name)
+    if benchmark.spec.imported_from and not json:
+        count = counted(len(benchmark.sealed_ids), "conversation")
+        print(f"{name}: imported ({benchmark.spec.imported_from}), {count}; nothing is left to do")
+        return OK
+    found = benchmark_status(benchmark)
     if json:
         print(found.model_dump_json(indent=2))
         return OK
@@ -246,21 +255,21 @@ def stats(
 def export(
     name: Name,
     to: Annotated[Path, typer.Option("--to", help="Folder to write; a former export there is replaced.")],
-    format: Annotated[ExportFormat, typer.Option("--format", help="File format.")] = ExportFormat.JSONL,
+    format: Annotated[str, typer.Option("--format", help=f"One of: {', '.join(EXPORTS)}.")] = "jsonl",
     reviewed_only: Annotated[
         bool, typer.Option("--reviewed-only", help="Only probes that a reviewer accepted or edited.")
     ] = False,
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Write the finished conversations and their selected probes as files."""
-    from longbeam.formats.jsonl import export_jsonl
+    from longbeam.formats.registry import exporter
     from longbeam.pipeline.benchmark import open_benchmark
     from longbeam.pipeline.checking import sealed_conversations
 
     benchmark = open_benchmark(out, name)
     _refuse_nothing_sealed(benchmark, out)
     with sealed_conversations(benchmark) as readers:
-        report = export_jsonl(readers, benchmark.spec, to, reviewed_only=reviewed_only)
+        report = exporter(format)(readers, benchmark.spec, to, reviewed_only=reviewed_only)
     print(
         f"{to}: {counted(report.conversations, 'conversation')}, {counted(report.messages, 'message')}, "
         f"{report.tokens:,} tokens, {counted(report.probes, 'probe')}; begin with {to / 'README.md'}"
@@ -268,6 +277,8 @@ def export(
     for count, reason in ((report.rejected, "rejected in review"), (report.not_reviewed, "not reviewed")):
         if count:
             print(f"left out: {counted(count, 'probe')} {reason}")
+    for warning in report.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
     _warn_of_unfinished(benchmark, out)
     return OK
 
@@ -291,6 +302,35 @@ def serve_offline(
         print(f"LISTENING {base_url}", flush=True)
 
     asyncio.run(serve(default_registry(), parse_settings(settings or []), port=port, on_ready=announce))
+    return OK
+
+
+@app.command("import", short_help="Read somebody else's benchmark.")
+def import_(
+    format: Annotated[str, typer.Argument(help=f"One of: {', '.join(IMPORTS)}.", show_default=False)],
+    path: Annotated[Path, typer.Argument(help="File or folder to read.", show_default=False)],
+    name: Annotated[str, typer.Option("--name", help="Name of the benchmark to make.", show_default=False)],
+    chat: Annotated[
+        Chat, typer.Option("--chat", help="BEAM: which version of a chat, where there are two.")
+    ] = Chat.FULL,
+    licence: Annotated[str, typer.Option("--licence", help="Licence of the data, to be stated in exports.")] = "",
+    tokenizer: Annotated[str, typer.Option("--tokenizer", help="What tokens are counted with.")] = "o200k_base",
+    out: Out = DEFAULT_OUT,
+) -> int:
+    """Read somebody else's benchmark; `validate`, `stats`, `review` and `export` work on it as on our own."""
+    from longbeam.formats.reading import ImportOptions
+    from longbeam.formats.registry import importer
+    from longbeam.pipeline.importing import import_benchmark
+
+    options = ImportOptions(tokenizer=tokenizer, full_chat=chat is Chat.FULL)
+    report = import_benchmark(importer(format)(path, options), name, out, format, licence, options)
+    benchmark = report.benchmark
+    print(
+        f"{name}: {counted(report.conversations, 'conversation')}, {counted(report.messages, 'message')}, "
+        f"{report.tokens:,} tokens, {counted(report.probes, 'probe')}; in {benchmark.root}"
+    )
+    if report.notes:
+        print(f"{counted(report.notes, 'finding')} on the source; see: {_command('validate', name, out)}")
     return OK
 
 

@@ -17,7 +17,7 @@ from longbeam.store.artifacts import seal_conversation
 from longbeam.store.worklog import Unit, UnitStatus, WorkLog
 from tests.tiny import tiny_conversation
 
-COMMANDS = ("generate", "resume", "status", "validate", "stats", "export")
+COMMANDS = ("generate", "resume", "status", "validate", "stats", "export", "import")
 HEAVY = ("prefect", "openai", "vllm", "duckdb", "faker", "networkx", "fastapi")
 
 

@@ -7,7 +7,7 @@ from the first lines, and guesses wrong where these hold only empty lists or nul
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from enum import Enum
 from typing import Any, Union, get_args, get_origin
@@ -15,6 +15,7 @@ from typing import Any, Union, get_args, get_origin
 import yaml
 from pydantic import BaseModel
 
+from longbeam.formats.exporting import CANARY
 from longbeam.schemas.spec import BenchmarkSpec
 
 SCALARS: Mapping[type, str] = {
@@ -52,29 +53,96 @@ def _feature(annotation: Any) -> dict[str, Any]:  # Any: a type or a typing cons
 
 
 def dataset_card(
-    spec: BenchmarkSpec, lines: Mapping[str, type[BaseModel]], counts: Mapping[str, int], version: str
+    spec: BenchmarkSpec,
+    lines: Mapping[str, type[BaseModel]],
+    counts: Mapping[str, int],
+    version: str,
+    *,
+    suffix: str = "jsonl",
 ) -> str:
     """Return the card: YAML header, who wrote the text, counts, columns, how to load it.
 
     `lines` and `counts` are keyed by the files' names without suffix; `counts` has `tokens` as well.
     """
     header = {
-        "pretty_name": spec.name,
-        **({"language": [code]} if (code := LANGUAGE_CODES.get(spec.language.casefold())) else {}),
-        "task_categories": ["question-answering"],
-        "tags": ["long-term-memory", "conversational-memory", "synthetic", "longbeam"],
+        **_about(spec),
         "configs": [
             {
                 "config_name": name,
-                "data_files": f"{name}.jsonl",
+                "data_files": f"{name}.{suffix}",
                 **({"default": True} if name == "probes" else {}),
             }
             for name in lines
         ],
         "dataset_info": [{"config_name": name, "features": features_of(line)} for name, line in lines.items()],
     }
-    front = yaml.safe_dump(header, sort_keys=False, allow_unicode=True, width=100)
-    return f"---\n{front}---\n\n{_body(spec, lines, counts, version)}"
+    return _front(header) + _body(spec, lines, counts, version, suffix)
+
+
+def format_card(
+    spec: BenchmarkSpec,
+    counts: Mapping[str, int],
+    version: str,
+    about: str,
+    *,
+    configs: Sequence[Mapping[str, Any]] = (),
+) -> str:
+    """Return the card of an export in somebody else's format; `about` is Markdown on its files.
+
+    `configs` are what a dataset loader can load.
+    """
+    header = _about(spec) | ({"configs": list(configs)} if configs else {})
+    return f"""{_front(header)}# {spec.name}
+
+{_summary(spec, counts, version)}
+
+{about.strip()}
+
+## Who wrote it
+
+{_provenance(spec, version)}
+
+{_notices(spec)}
+"""
+
+
+def _about(spec: BenchmarkSpec) -> dict[str, Any]:
+    return {
+        "pretty_name": spec.name,
+        **({"license": spec.licence.lower()} if spec.licence else {}),
+        **({"language": [code]} if (code := LANGUAGE_CODES.get(spec.language.casefold())) else {}),
+        "task_categories": ["question-answering"],
+        "tags": [
+            "long-term-memory",
+            "conversational-memory",
+            *([] if spec.imported_from else ["synthetic"]),
+            "longbeam",
+        ],
+    }
+
+
+def _front(header: Mapping[str, Any]) -> str:
+    return f"---\n{yaml.safe_dump(dict(header), sort_keys=False, allow_unicode=True, width=100)}---\n\n"
+
+
+def _provenance(spec: BenchmarkSpec, version: str) -> str:
+    if spec.imported_from:
+        return (
+            f"Not longbeam: it was read from files in the {spec.imported_from} format. Its text, its questions and\n"
+            "its gold answers are those of their authors, whose licence and citation apply."
+        )
+    return who_wrote_it(spec.models, version)
+
+
+def _notices(spec: BenchmarkSpec) -> str:
+    licence = f"Licence: {spec.licence}." if spec.licence else "No licence is stated: ask whoever gave it to you."
+    return f"""## Licence and contamination
+
+{licence}
+
+This is test data. Keep it out of training corpora; whoever finds the following line in one has found contamination:
+
+    {CANARY}"""
 
 
 def who_wrote_it(models: Mapping[str, str], version: str) -> str:
@@ -98,28 +166,36 @@ def _model_text(model: str) -> str:
     return "`offline`" if model == "offline" else f"`{model}`"
 
 
-def _body(spec: BenchmarkSpec, lines: Mapping[str, type[BaseModel]], counts: Mapping[str, int], version: str) -> str:
+def _summary(spec: BenchmarkSpec, counts: Mapping[str, int], version: str) -> str:
+    conversations = _number(counts["conversations"], "conversation")
+    messages, probes = _number(counts["messages"], "message"), _number(counts["probes"], "probing question")
+    people = "" if spec.imported_from else "All people in it are made up. "
+    return f"""A benchmark of long conversational memory: {conversations} with {messages}
+({counts["tokens"]:,} tokens of {spec.tokenizer}, message content only) and {probes} with gold answers,
+nugget rubrics and evidence. {people}Language: {spec.language}. Made with longbeam
+{version}."""
+
+
+def _body(
+    spec: BenchmarkSpec, lines: Mapping[str, type[BaseModel]], counts: Mapping[str, int], version: str, suffix: str
+) -> str:
     columns = "\n".join(
-        f"- `{name}.jsonl` ({_number(counts[name], 'line')}): "
+        f"- `{name}.{suffix}` ({_number(counts[name], 'line')}): "
         + ", ".join(f"`{column}`" for column in line.model_fields)
         for name, line in lines.items()
     )
-    conversations = _number(counts["conversations"], "user–assistant conversation")
-    messages, probes = _number(counts["messages"], "message"), _number(counts["probes"], "probing question")
     return f"""# {spec.name}
 
-A benchmark of long conversational memory: {conversations} with {messages}
-({counts["tokens"]:,} tokens of {spec.tokenizer}, message content only) and {probes} with gold answers,
-nugget rubrics and evidence. All people in it are made up. Language: {spec.language}. Made with longbeam
-{version}.
+{_summary(spec, counts, version)}
 
 ## Who wrote it
 
-{who_wrote_it(spec.models, version)}
+{_provenance(spec, version)}
 
 ## Files
 
 {columns}
+- `croissant.json`: the same for machines that list datasets
 - `manifest.json`: format version, the benchmark's specification, counts, SHA-256 of each file
 
 Messages come in the order in which they were sent: `message_id` is 0, 1, 2, ... within a conversation. A
@@ -136,6 +212,8 @@ import datasets
 probes = datasets.load_dataset("DIR", "probes", split="train")
 messages = datasets.load_dataset("DIR", "messages", split="train")
 ```
+
+{_notices(spec)}
 """
 
 

@@ -6,10 +6,10 @@ guessing. There are no open dictionaries: what has free keys is exported as JSON
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from longbeam.formats.exporting import CANARY, json_text
 from longbeam.schemas.base import Record
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message, MessageKind, PartKind, Role
@@ -73,6 +73,9 @@ class ConversationLine(Record):
     target_tokens: int
     tokenizer: str
     statistics: ConversationCounts
+    details: str
+    """A JSON object, as text: what an import carried and no column holds; empty where there is nothing."""
+    canary: str
 
 
 class PartColumns(Record):
@@ -102,6 +105,8 @@ class MessageLine(Record):
     tokens: int
     bullet_ids: tuple[str, ...]
     parts: tuple[PartColumns, ...]
+    details: str
+    """A JSON object, as text: what an import carried and no column holds; empty where there is nothing."""
 
 
 class EvidenceColumns(Record):
@@ -153,7 +158,9 @@ class ProbeLine(Record):
     bullet_ids: tuple[str, ...]
     fact_ids: tuple[str, ...]
     details: DetailColumns
+    asked_at: datetime | None
     review: ReviewColumns
+    canary: str
 
 
 LINES: Mapping[str, type[Record]] = {
@@ -176,6 +183,8 @@ def conversation_line(head: ConversationHead, counts: ConversationCounts) -> Con
         target_tokens=head.target_tokens,
         tokenizer=head.tokenizer,
         statistics=counts,
+        details=_open_text(head.details),
+        canary=CANARY,
     )
 
 
@@ -197,11 +206,12 @@ def message_line(conversation_id: str, message_id: int, message: Message) -> Mes
         tokens=message.tokens,
         bullet_ids=message.bullet_ids,
         parts=tuple(PartColumns(kind=p.kind, text=p.text, data=json_text(p.data)) for p in message.parts),
+        details=_open_text(message.details),
     )
 
 
-def probe_line(conversation_id: str, probe: Probe, message_ids: Mapping[str, int], review_status: str) -> ProbeLine:
-    """Return the line of a probe. KeyError if it cites a message key that is not in `message_ids`."""
+def probe_line(conversation_id: str, probe: Probe, cited: Sequence[int], review_status: str) -> ProbeLine:
+    """Return the line of a probe; `cited` are the ordinals of the messages of its evidence."""
     return ProbeLine(
         conversation_id=conversation_id,
         probe_id=probe.probe_id,
@@ -212,18 +222,20 @@ def probe_line(conversation_id: str, probe: Probe, message_ids: Mapping[str, int
         gold_answer=probe.gold_answer,
         rubric=probe.rubric,
         evidence=tuple(
-            EvidenceColumns(message_id=message_ids[e.message_key], **e.model_dump()) for e in probe.evidence
+            EvidenceColumns(message_id=message_id, **e.model_dump())
+            for message_id, e in zip(cited, probe.evidence, strict=True)
         ),
         bullet_ids=probe.bullet_ids,
         fact_ids=probe.fact_ids,
         details=_detail_columns(probe.details),
+        asked_at=probe.asked_at,
         review=ReviewColumns(status=review_status),
+        canary=CANARY,
     )
 
 
-def json_text(value: object) -> str:
-    """Return JSON with fixed separators and no escapes that UTF-8 does not need; NaN is refused."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+def _open_text(value: Mapping[str, object]) -> str:
+    return json_text(value) if value else ""
 
 
 def _seed_columns(seed: Seed) -> SeedColumns:
@@ -243,5 +255,5 @@ def _relationship_columns(graph: RelationshipGraph) -> RelationshipColumns:
 
 def _detail_columns(details: ProbeDetails) -> DetailColumns:
     fields = {name: getattr(details, name) for name in ProbeDetails.model_fields}
-    fields["extra"] = json_text(details.extra) if details.extra else ""
+    fields["extra"] = _open_text(details.extra)
     return DetailColumns(**fields)

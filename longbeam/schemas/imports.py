@@ -48,8 +48,6 @@ class NoteKind(StrEnum):
     """A probe without gold answer."""
     NO_RUBRIC = "no_rubric"
     """A probe whose rubric is empty where the format has one; the gold answer stands in for it."""
-    CATEGORY = "category"
-    """An import's category that has no ability of its own here."""
     ADVERSARIAL_ANSWER = "adversarial_answer"
     """An adversarial question that has a gold answer."""
 

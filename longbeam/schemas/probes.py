@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -108,6 +109,8 @@ class Probe(Record):
     bullet_ids: tuple[str, ...] = ()
     fact_ids: tuple[str, ...] = ()
     details: ProbeDetails = ProbeDetails()
+    asked_at: datetime | None = None
+    """When it is asked, local time; None: after the last message."""
     is_selected: bool = False
     rank: int = 0
     """Order of preference among the candidates of its ability, 0 best."""

@@ -182,6 +182,10 @@ class BenchmarkSpec(Record):
     sampling: dict[str, RoleSampling] = Field(default_factory=dict)
     """By role; `default` serves the settings that a role leaves out."""
     limits: Limits = Limits()
+    licence: str = ""
+    """Of the data: an SPDX identifier (`CC-BY-4.0`), stated in exports; empty: none is stated."""
+    imported_from: str = ""
+    """The format it was read from; empty for what was generated. No length was asked of an import: it is 0."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -190,6 +194,8 @@ class BenchmarkSpec(Record):
                 f"name {self.name!r}: 1 to 64 letters, digits, '.', '_' or '-' are allowed, "
                 "beginning with a letter or digit"
             )
+        if self.imported_from:
+            return self
         if self.length < MIN_LENGTH:
             raise ValueError(f"length {self.length}: at least {MIN_LENGTH} tokens (16K) are needed for ten abilities")
         if self.length > MAX_SINGLE_PLAN_LENGTH:
@@ -243,5 +249,5 @@ def provider_of(model: str) -> str:
     return model.partition(":")[0]
 
 
-FIXED_FIELDS = ("seed", "length", "domains", "seeds_file", "language", "tokenizer")
+FIXED_FIELDS = ("seed", "length", "domains", "seeds_file", "language", "tokenizer", "imported_from")
 """Fields of a spec that may not change once a benchmark exists."""

@@ -133,6 +133,7 @@ CREATE TABLE probes (
     bullet_ids VARCHAR[] NOT NULL,
     fact_ids VARCHAR[] NOT NULL,
     details JSON NOT NULL,
+    asked_at TIMESTAMP,  -- local time; null: after the last message
     is_selected BOOLEAN NOT NULL,
     rank INTEGER NOT NULL
 )""",
@@ -155,7 +156,7 @@ CREATE TABLE evidence (
 )""",
 )
 
-SEALED_CONVERSATION = Kind(name="sealed conversation", version=2, tables=_TABLES)
+SEALED_CONVERSATION = Kind(name="sealed conversation", version=3, tables=_TABLES)
 
 TABLE_NAMES = (
     "conversation",

@@ -37,7 +37,8 @@ def _target_problems(index: ConversationIndex) -> Iterator[Problem]:
     for bullet in index.bullets.values():
         target = bullet.target_bullet_id
         if target is None:
-            if bullet.kind in (BulletKind.UPDATE, BulletKind.CONTRADICTION):
+            # The plans of imports name no targets: they have no ledger at all.
+            if bullet.kind in (BulletKind.UPDATE, BulletKind.CONTRADICTION) and (index.facts or not index.is_import):
                 yield Problem("target", bullet.bullet_id, f"{bullet.kind.value} {bullet.bullet_id} names no target")
         elif index.bullet_order.get(target, len(index.bullets)) >= index.bullet_order[bullet.bullet_id]:
             text = f"{bullet.kind.value} {bullet.bullet_id} is about {target!r}, which no plan has before it"

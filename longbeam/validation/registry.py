@@ -10,6 +10,7 @@ from longbeam.validation import (
     evidence,
     evidence_parts,
     gold_values,
+    imports,
     knowledge_update,
     leaks,
     ledger,
@@ -30,6 +31,7 @@ from longbeam.validation import (
 from longbeam.validation.base import Check
 
 CHECKS: tuple[Check, ...] = (
+    imports.CHECK,
     message_ids.CHECK,
     roles.CHECK,
     timeline.CHECK,

@@ -12,7 +12,8 @@ import yaml
 
 from longbeam.errors import StoreError, UserError
 from longbeam.formats.dataset_card import features_of, who_wrote_it
-from longbeam.formats.jsonl import FILES, export_jsonl, public_spec
+from longbeam.formats.exporting import public_spec
+from longbeam.formats.jsonl import export_jsonl
 from longbeam.formats.jsonl_lines import LINES, DetailColumns
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.spec import BenchmarkSpec
@@ -22,12 +23,14 @@ SPEC = BenchmarkSpec(name="tiny", seeds_file="/home/somebody/seeds.json")
 
 # The contract, docs/export-format.md: who changes a column raises the format's version.
 COLUMNS = {
-    "conversations": "conversation_id seed profile relationships narratives plans target_tokens tokenizer statistics",
+    "conversations": "conversation_id seed profile relationships narratives plans target_tokens tokenizer statistics "
+    "details canary",
     "messages": "conversation_id message_id message_key role speaker kind session plan subplan turn sent_at "
-    "content tokens bullet_ids parts",
+    "content tokens bullet_ids parts details",
     "probes": "conversation_id probe_id ability source_category difficulty question gold_answer rubric "
-    "evidence bullet_ids fact_ids details review",
+    "evidence bullet_ids fact_ids details asked_at review canary",
 }
+FILES = {"README.md", "croissant.json", "manifest.json", *(f"{name}.jsonl" for name in LINES)}
 
 
 def read_lines(folder: Path, name: str) -> list[dict[str, Any]]:
@@ -118,7 +121,7 @@ def test_the_manifest_has_counts_and_digests(tmp_path: Path) -> None:
     report = export_jsonl([tiny_conversation()], SPEC, tmp_path / "out")
 
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
-    assert (manifest["format"], manifest["format_version"]) == ("longbeam-jsonl", 1)
+    assert (manifest["format"], manifest["format_version"]) == ("longbeam-jsonl", 2)
     assert manifest["counts"] == {"conversations": 1, "messages": 8, "probes": 2, "tokens": 230}
     for name in FILES - {"manifest.json"}:
         digest = hashlib.sha256((tmp_path / "out" / name).read_bytes()).hexdigest()

@@ -1,0 +1,229 @@
+"""BEAM as released: a folder per chat, `<size>/<n>/` with chat.json, probing_questions/ and the plans.
+
+Read: one such folder, a folder of them, or the tables of Hugging Face (docs/imports.md). Written: folders that BEAM's
+own scripts, and harnesses that read them, take for theirs. Pickles are never read: they can run code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from longbeam import __version__
+from longbeam.errors import UserError
+from longbeam.formats.beam_chat import Batch
+from longbeam.formats.beam_read import RawChat, batches_of, to_conversation
+from longbeam.formats.beam_rows import is_table, read_rows
+from longbeam.formats.beam_text import own_texts
+from longbeam.formats.beam_write import chat_text, questions_of, seed_object, size_class, user_messages
+from longbeam.formats.dataset_card import format_card
+from longbeam.formats.exporting import (
+    CARD,
+    NO_REVIEWS,
+    ExportReport,
+    ExportWriter,
+    Reviews,
+    write_export,
+)
+from longbeam.formats.reading import (
+    ImportedConversation,
+    ImportOptions,
+    Notes,
+    read_json,
+    read_text,
+    stream_list,
+    want_dict,
+    want_list,
+)
+from longbeam.schemas.conversation import ConversationReader
+from longbeam.schemas.imports import NoteKind
+from longbeam.schemas.spec import BenchmarkSpec
+
+FORMAT = "beam"
+FORMAT_VERSION = 1
+CHAT, TRUNCATED = "chat.json", "chat_trunecated.json"
+"""The second one's name is spelt so in the release."""
+QUESTIONS = "probing_questions/probing_questions.json"
+USER_MESSAGES = "user_messages.json"
+_PLAN_FOLDER = re.compile(r"plan-\d+")
+_UNREAD_SUFFIXES = (".pickle", ".pkl")
+
+ABOUT = """## Files
+
+In the layout of BEAM's release: `<size>/<n>/` holds `chat.json` (sub-plans, turns, messages),
+`probing_questions/probing_questions.json`, `user_messages.json`, the profile and the plans. Sizes are the four that
+BEAM has; what is shorter than 100K is filed there. Message ids count from 0 through the whole chat, and
+`source_chat_ids` cite them."""
+
+
+def import_beam(path: Path, options: ImportOptions) -> Iterator[ImportedConversation]:
+    """Yield the conversations of a path: a chat's folder, a folder of them, or a table of Hugging Face rows."""
+    if is_table(path):
+        chats: Iterable[RawChat] = read_rows(path)
+    else:
+        chats = (_read_folder(folder, options) for folder in _chat_folders(path))
+    for i, raw in enumerate(chats):
+        yield to_conversation(raw, f"c{i:03d}", options)
+
+
+def export_beam(
+    readers: Iterable[ConversationReader],
+    spec: BenchmarkSpec,
+    target: Path,
+    *,
+    reviews: Reviews = NO_REVIEWS,
+    reviewed_only: bool = False,
+) -> ExportReport:
+    """Write the folders below `target` and return what was written; see `Exporter`."""
+    return write_export(
+        FORMAT, FORMAT_VERSION, _write, readers, spec, target, reviews=reviews, reviewed_only=reviewed_only
+    )
+
+
+# --- reading ----------------------------------------------------------------------------------------------
+
+
+def _chat_folders(path: Path) -> list[Path]:
+    if not path.is_dir():
+        raise UserError(f"{path}: there is no folder or table here; name a chat's folder, a folder of them, or a file")
+    if _is_chat_folder(path):
+        return [path]
+    found = [p for p in path.iterdir() if p.is_dir() and _is_chat_folder(p)]
+    if not found:  # a root of size folders
+        found = [p for size in path.iterdir() if size.is_dir() for p in size.iterdir() if _is_chat_folder(p)]
+    if not found:
+        raise UserError(f"{path}: no BEAM chat here: a chat's folder has {CHAT} or {USER_MESSAGES}, and {QUESTIONS}")
+    return sorted(found, key=lambda p: (p.parent.name, int(p.name) if p.name.isdecimal() else 0, p.name))
+
+
+def _is_chat_folder(path: Path) -> bool:
+    names = (CHAT, TRUNCATED, USER_MESSAGES, QUESTIONS)
+    return path.is_dir() and (any((path / name).is_file() for name in names) or bool(_plan_folders(path)))
+
+
+def _plan_folders(path: Path) -> list[Path]:
+    found = [p for p in path.iterdir() if p.is_dir() and _PLAN_FOLDER.fullmatch(p.name)]
+    return sorted(found, key=lambda p: int(p.name.removeprefix("plan-")))
+
+
+def _read_folder(folder: Path, options: ImportOptions) -> RawChat:
+    if not (folder / QUESTIONS).is_file():
+        raise UserError(f"{folder}: there is no {QUESTIONS}; a chat without questions is no benchmark")
+    notes = Notes()
+    plan_folders = _plan_folders(folder)
+    where = folder.name
+    seed = (
+        want_dict(read_json(folder / "topic.json"), f"{where}/topic.json", "an object")
+        if (folder / "topic.json").is_file()
+        else {}
+    )
+    user_messages = {
+        i: want_list(read_json(p / USER_MESSAGES), f"{where}/{p.name}/{USER_MESSAGES}", "a list of sub-plans")
+        for i, p in enumerate(plan_folders or [folder])
+        if (p / USER_MESSAGES).is_file()
+    }
+    batches = _chat_of(folder, plan_folders, options, notes)
+    if batches is None and not user_messages:
+        raise UserError(f"{folder}: there is neither {CHAT} nor {USER_MESSAGES}; nothing was said")
+    return RawChat(
+        name=folder.name,
+        where=where,
+        seed=seed,
+        texts=_texts_of(folder, notes),
+        plan_folders=tuple(f"{p.name}/" for p in plan_folders) or ("",),
+        user_messages=user_messages,
+        questions=read_json(folder / QUESTIONS),
+        batches=batches,
+        details={"size": folder.parent.name},
+        notes=notes,
+    )
+
+
+def _chat_of(
+    folder: Path, plan_folders: list[Path], options: ImportOptions, notes: Notes
+) -> Any:  # Any: a function that gives batches, or None
+    there = [name for name in (CHAT, TRUNCATED) if (folder / name).is_file()]
+    if there:
+        wanted = CHAT if options.full_chat else TRUNCATED
+        name = wanted if wanted in there else there[0]
+        for other in there:
+            if other != name:
+                notes.add(NoteKind.OTHER_CHAT, other, f"another version of the chat; {name} was imported")
+        return lambda: batches_of(stream_list(folder / name), f"{folder.name}/{name}")
+    files = [p / CHAT for p in plan_folders if (p / CHAT).is_file()]
+    if files and len(files) == len(plan_folders):
+        return partial(_joined, files)
+    for file in files:
+        notes.add(NoteKind.OTHER_CHAT, f"{file.parent.name}/{CHAT}", "not imported: other plans have no chat")
+    return None
+
+
+def _joined(files: list[Path]) -> Iterator[Batch]:
+    """The chats of several plans as one: BEAM's probes cite ids that go on over the plans."""
+    offset = 0
+    for plan, file in enumerate(files):
+        count = 0
+        where = f"{file.parent.name}/{file.name}"
+        for _, sub_plan, batch in batches_of(stream_list(file), where):
+            for turn in batch.get("turns") or ():
+                for message in turn if isinstance(turn, list) else [turn]:
+                    if isinstance(message, dict) and isinstance(message.get("id"), int):
+                        message["id"] += offset
+                    count += 1
+            yield plan, sub_plan, batch
+        offset += count
+
+
+def _texts_of(folder: Path, notes: Notes) -> dict[str, str]:
+    """All other files, as they are: what no field holds must survive the way back."""
+    texts: dict[str, str] = {}
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        name = path.relative_to(folder).as_posix()
+        if path.name in {CHAT, TRUNCATED, USER_MESSAGES} or name in {QUESTIONS, "topic.json"}:
+            continue
+        if path.suffix in _UNREAD_SUFFIXES:
+            notes.add(NoteKind.UNREAD_FILE, name, "a pickle; it could run code, so it was not read")
+            continue
+        try:
+            texts[name] = read_text(path)
+        except UserError as exc:
+            notes.add(NoteKind.UNREAD_FILE, name, f"not read: {exc}")
+    return texts
+
+
+# --- writing ----------------------------------------------------------------------------------------------
+
+
+def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
+    for number, reader in enumerate(readers, start=1):
+        head = reader.head
+        folder = f"{size_class(reader)}/{number if head.details.get('format') != 'beam' else head.details['id']}"
+        if f"{folder}/{QUESTIONS}" in writer.files:
+            folder += f"-{number}"  # two imports of one chat
+        message_ids = _write_chat(writer, reader, folder)
+        writer.write_json(f"{folder}/{QUESTIONS}", questions_of(writer, reader, message_ids))
+        writer.write_json(f"{folder}/topic.json", seed_object(head))
+        texts = head.details["files"].items() if head.details.get("format") == "beam" else own_texts(head)
+        for name, text in texts:
+            writer.write_text(f"{folder}/{name}", text)
+        for name, planned in user_messages(head):
+            writer.write_json(f"{folder}/{name}", planned)
+    counts = {n: getattr(writer, n) for n in ("conversations", "messages", "probes", "tokens")}
+    writer.write_text(CARD, format_card(writer.spec, counts, __version__, ABOUT))
+
+
+def _write_chat(writer: ExportWriter, reader: ConversationReader, folder: str) -> dict[str, int]:
+    """Write chat.json, unless the import had no chat, and return the ids that its messages have there."""
+    message_ids: dict[str, int] = {}
+    pieces = chat_text(reader.head, writer.messages_of(reader), message_ids, flat=False)
+    if reader.head.details.get("no_chat"):
+        for _ in pieces:  # counted all the same
+            pass
+        return message_ids
+    with writer.open(f"{folder}/{CHAT}") as file:
+        for piece in pieces:
+            file.write(piece)
+    return message_ids

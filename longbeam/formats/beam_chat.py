@@ -1,0 +1,275 @@
+"""BEAM's chats and our messages, in both directions.
+
+A chat is a list of sub-plans ("batches"), each a list of turns, each a list of messages. The day stands on the first
+message of a sub-plan only; every message of it gets that day, at midnight.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from longbeam.formats.beam_text import has_marker, read_index, split_marker
+from longbeam.formats.dates import beam_day
+from longbeam.formats.reading import Notes, describe, refuse, want_dict, want_list, want_text
+from longbeam.schemas.conversation import ConversationHead
+from longbeam.schemas.dialogue import Message, MessageKind, Role
+from longbeam.schemas.imports import NoteKind
+
+QUESTION_TYPES = {
+    "main_question": MessageKind.QUESTION,
+    "answer_ai_question": MessageKind.ANSWER,
+    "followup_question": MessageKind.FOLLOW_UP,
+}
+_TYPE_OF = {kind: name for name, kind in QUESTION_TYPES.items()}
+
+Batch = tuple[int, int, dict[str, Any]]
+"""Plan, sub-plan, and BEAM's batch object: `batch_number`, `turns`, `time_anchor`."""
+
+
+# --- reading ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ChatReader:
+    """Makes messages of a chat's batches."""
+
+    where: str
+    batches: Callable[[], Iterator[Batch]]
+    anchors: Mapping[tuple[int, int], dt.date]
+    """First day of each (plan, sub-plan)."""
+    bullets: Mapping[tuple[int, int], int]
+    """How many bullets the plan of each (plan, sub-plan) has; empty without plans."""
+    count: Callable[[str], int]
+
+    def messages(self, notes: Notes | None = None) -> Iterator[tuple[int, Message]]:
+        """Yield the messages with the ids that probes cite them by; oddities go to `notes`."""
+        notes = notes or Notes()
+        ordinal = 0
+        for session, (plan, sub_plan, batch) in enumerate(self.batches()):
+            for turn, listed in enumerate(turns_of(batch, f"{self.where}: sub-plan {sub_plan + 1}")):
+                for n, item in enumerate(listed):
+                    place = Place(plan, sub_plan, turn, n, session, ordinal)
+                    yield self._message(item, place, notes)
+                    ordinal += 1
+
+    def _message(self, item: object, place: Place, notes: Notes) -> tuple[int, Message]:
+        where = f"{self.where}: message {place.ordinal}"
+        kept = dict(want_dict(item, where, "a message with role and content"))
+        role_name = kept.pop("role", None)
+        if role_name not in set(Role):
+            refuse(where, f"role {describe(role_name)}; allowed: user, assistant")
+        role = Role(role_name)
+        text, marker = split_marker(want_text(kept.pop("content", None), where, "a content text"))
+        message_id = self._id(kept, place, notes)
+        kind = self._kind(kept, role, place, notes)
+        _note_markers(text, marker, kind, place, notes)
+        return message_id, Message(
+            message_key=place.key,
+            message_id=place.ordinal,
+            role=role,
+            speaker=role.value,
+            kind=kind,
+            session=place.session,
+            plan_index=place.plan,
+            sub_plan_index=place.sub_plan,
+            turn_index=place.turn,
+            bullet_ids=self._bullets(kept, marker, role, place, notes),
+            sent_at=dt.datetime.combine(self.anchors[place.plan, place.sub_plan], dt.time()),
+            content=text,
+            tokens=self.count(text),
+            details=({"beam": kept} if kept else {}) | ({"marker": marker} if marker else {}),
+        )
+
+    def _id(self, kept: dict[str, Any], place: Place, notes: Notes) -> int:
+        found = kept.get("id")
+        if found == place.ordinal and not isinstance(found, bool):
+            del kept["id"]
+            return place.ordinal
+        if isinstance(found, int) and not isinstance(found, bool):
+            text = f"message {place.ordinal} of the chat has the id {found}; probes cite it by that"
+            notes.add(NoteKind.MESSAGE_ID, place.key, text, place.key)
+            return found
+        notes.add(NoteKind.MESSAGE_ID, place.key, f"message {place.ordinal} of the chat has no id", place.key)
+        kept.setdefault("id", None)
+        return place.ordinal
+
+    def _kind(self, kept: Mapping[str, Any], role: Role, place: Place, notes: Notes) -> MessageKind:
+        if role is Role.ASSISTANT:
+            return MessageKind.REPLY
+        found = kept.get("question_type")
+        if found in QUESTION_TYPES:
+            return QUESTION_TYPES[str(found)]
+        kind = MessageKind.QUESTION if place.n == 0 else MessageKind.FOLLOW_UP
+        text = f"question_type is {describe(found)}; taken for a {kind.value.replace('_', '-')}"
+        notes.add(NoteKind.MESSAGE_KIND, place.key, text, place.key)
+        return kind
+
+    def _bullets(self, kept: Mapping[str, Any], marker: str, role: Role, place: Place, notes: Notes) -> tuple[str, ...]:
+        said = kept.get("index")
+        if said is None or role is Role.ASSISTANT:
+            return ()
+        index = read_index(str(said))
+        if index is None or index[0] != place.sub_plan + 1:
+            notes.add(NoteKind.BAD_INDEX, place.key, f"index {describe(said)} names no bullet", place.key)
+            return ()
+        if not self.bullets:
+            return ()
+        if not 1 <= index[1] <= self.bullets.get((place.plan, place.sub_plan), 0):
+            text = f"index {describe(said)} names a bullet that the plan does not have"
+            notes.add(NoteKind.BAD_INDEX, place.key, text, place.key)
+            return ()
+        return (f"p{place.plan}.s{place.sub_plan}.b{index[1] - 1}",)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a message stands."""
+
+    plan: int
+    sub_plan: int
+    turn: int
+    n: int
+    session: int
+    ordinal: int
+
+    @property
+    def key(self) -> str:
+        """The message's key."""
+        return f"p{self.plan}.s{self.sub_plan}.t{self.turn}.n{self.n}"
+
+
+def turns_of(batch: Mapping[str, Any], where: str) -> list[list[Any]]:
+    """Return the turns of a batch; a flat list of messages is cut at its main questions, as BEAM's script does."""
+    turns = want_list(batch.get("turns"), where, "a list of turns")
+    if all(isinstance(turn, list) for turn in turns):
+        return turns
+    cut: list[list[Any]] = []
+    for item in turns:
+        message = want_dict(item, where, "a message")
+        if not cut or message.get("question_type") == "main_question":
+            cut.append([])
+        # Tables have every key in every row.
+        cut[-1].append({key: value for key, value in message.items() if value is not None})
+    return cut
+
+
+def anchor_text(batch: Mapping[str, Any], where: str) -> str:
+    """Return what a batch says of its day: on itself, or on its first message; empty if it says nothing."""
+    first = next((m for turn in turns_of(batch, where) for m in turn if isinstance(m, dict)), {})
+    return str(batch.get("time_anchor") or first.get("time_anchor") or "")
+
+
+def batch_details(batch: Mapping[str, Any], number: int) -> dict[str, Any]:
+    """Return what a batch says beyond its turns, where that is not what all say."""
+    usual = {"batch_number": number, "time_anchor": None}
+    return {k: v for k, v in batch.items() if k != "turns" and (k not in usual or usual[k] != v)}
+
+
+def _note_markers(text: str, marker: str, kind: MessageKind, place: Place, notes: Notes) -> None:
+    if marker and kind is not MessageKind.QUESTION:
+        what = f"a message of kind {kind.value} ends with the plan marker {marker.strip()!r}"
+        notes.add(NoteKind.COPIED_MARKER, place.key, what, place.key)
+    if has_marker(text):
+        notes.add(NoteKind.MARKER_INSIDE, place.key, "a plan marker stands within the message", place.key)
+
+
+# --- writing ----------------------------------------------------------------------------------------------
+
+
+def chat_batches(
+    head: ConversationHead, messages: Iterable[tuple[int, Message]]
+) -> Iterator[tuple[int, int, Iterator[list[dict[str, Any]]]]]:
+    """Yield (plan, sub-plan, turns) of a conversation as BEAM has them; turns must be consumed in their order.
+
+    What was not made from plans has a sub-plan for each session.
+    """
+    imported = head.details.get("format") == "beam"
+
+    def batch_of(item: tuple[int, Message]) -> tuple[int, int]:
+        message = item[1]
+        return message.plan_index or 0, message.session if message.sub_plan_index is None else message.sub_plan_index
+
+    index = _index_of(head)
+    anchors = {(s.plan_index, s.sub_plan_index): s.anchor for plan in head.plans for s in plan.sub_plans}
+    for place, listed in groupby(messages, key=batch_of):
+        yield *place, _turns(listed, None if imported else index, anchors.get(place))
+
+
+def _index_of(head: ConversationHead) -> dict[str, str]:
+    """Sub-plan and place in it of each bullet, both from 1; bullet 1 of BEAM's plans is the time anchor."""
+    return {
+        bullet.bullet_id: f"{sub_plan.sub_plan_index + 1},{place}"
+        for plan in head.plans
+        for sub_plan in plan.sub_plans
+        for place, bullet in enumerate(sub_plan.bullets, start=2)
+    }
+
+
+def _turns(
+    listed: Iterable[tuple[int, Message]], own_index: Mapping[str, str] | None, anchor: dt.date | None
+) -> Iterator[list[dict[str, Any]]]:
+    turn: list[dict[str, Any]] = []
+    last: int | None = None
+    is_first = True
+    for ordinal, message in listed:
+        if message.turn_index is None:
+            begins = message.kind is MessageKind.QUESTION
+        else:
+            begins = message.turn_index != last
+        if turn and begins:
+            yield turn
+            turn = []
+        if own_index is None:
+            turn.append(_imported(message, ordinal))
+        else:
+            day = (anchor or message.sent_at.date()) if is_first else None
+            turn.append(_own(message, ordinal, own_index, day))
+        last, is_first = message.turn_index, False
+    if turn:
+        yield turn
+
+
+def _imported(message: Message, ordinal: int) -> dict[str, Any]:
+    kept = dict(message.details.get("beam", {}))
+    if "id" in kept and kept["id"] is None:
+        del kept["id"]
+        return {"role": message.role.value, **kept, "content": message.content + message.details.get("marker", "")}
+    found = {"role": message.role.value, "id": ordinal, **kept}
+    return found | {"content": message.content + message.details.get("marker", "")}
+
+
+def _own(message: Message, ordinal: int, index: Mapping[str, str], anchor: dt.date | None) -> dict[str, Any]:
+    """A message of ours: no marker in its text, its bullet in `index` alone."""
+    found: dict[str, Any] = {"role": message.role.value, "id": ordinal}
+    if anchor is not None:
+        found["time_anchor"] = beam_day(anchor)
+    if message.kind is MessageKind.QUESTION:
+        number = (message.session if message.sub_plan_index is None else message.sub_plan_index) + 1
+        voiced = (index[bullet_id] for bullet_id in message.bullet_ids if bullet_id in index)
+        found["index"] = next(voiced, f"{number},N/A")
+    if message.role is Role.USER:
+        found["question_type"] = _TYPE_OF[message.kind]
+    return found | {"content": message.content}
+
+
+def batch_object(head: ConversationHead, plan: int, batch: int, anchor: dt.date | None) -> dict[str, Any]:
+    """Return what stands beside the turns of a batch."""
+    if head.details.get("format") == "beam":
+        kept: Mapping[str, Any] = head.details.get("batches", {}).get(f"{plan}.{batch}", {})
+        return {"batch_number": batch + 1, "time_anchor": None} | dict(kept)
+    return {"batch_number": batch + 1, "time_anchor": beam_day(anchor) if anchor else None}
+
+
+def with_neighbours(days: Sequence[dt.date | None]) -> list[dt.date]:
+    """Return days with each unknown one replaced by the one before it, or else by the next that is known."""
+    known = [day for day in days if day is not None]
+    current = known[0] if known else dt.date(1970, 1, 1)
+    filled = []
+    for day in days:
+        current = day or current
+        filled.append(current)
+    return filled

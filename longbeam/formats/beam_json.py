@@ -1,0 +1,147 @@
+"""BEAM as the JSON files of harnesses: one list of rows per size, `beam_100K.json` and so on.
+
+mem0's memory-benchmarks looks for these names in its cache folder; the agent memory benchmark takes any path. Questions
+are an object here and a Python literal in the tables, which is what each of the loaders expects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from longbeam import __version__
+from longbeam.formats.beam_text import write_labels, write_people, write_plan_text, write_profile
+from longbeam.formats.beam_write import chat_text, has_many_plans, questions_of, seed_object, size_class, user_messages
+from longbeam.formats.dataset_card import format_card
+from longbeam.formats.exporting import (
+    CANARY,
+    CARD,
+    NO_REVIEWS,
+    ExportReport,
+    ExportWriter,
+    JsonList,
+    Reviews,
+    json_text,
+    write_export,
+)
+from longbeam.schemas.conversation import ConversationHead, ConversationReader
+from longbeam.schemas.spec import BenchmarkSpec
+
+FORMAT = "beam-json"
+FORMAT_VERSION = 1
+
+ABOUT = """## Files
+
+`beam_<size>.json`: a JSON list of rows with the columns of BEAM's tables, `probing_questions` as an object. A chat is
+a list of sub-plans, each a list of messages; a turn begins where `question_type` is `main_question`. Chats of several
+plans are lists of `{"plan-1": [...]}` objects, filed under 10M; what is shorter than 100K is filed under 100K."""
+
+
+def export_beam_json(
+    readers: Iterable[ConversationReader],
+    spec: BenchmarkSpec,
+    target: Path,
+    *,
+    reviews: Reviews = NO_REVIEWS,
+    reviewed_only: bool = False,
+) -> ExportReport:
+    """Write a file per size below `target` and return what was written; see `Exporter`."""
+    return write_export(
+        FORMAT, FORMAT_VERSION, _write, readers, spec, target, reviews=reviews, reviewed_only=reviewed_only
+    )
+
+
+def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
+    with ExitStack() as stack:
+        lists: dict[str, JsonList] = {}
+        for reader in readers:
+            size = size_class(reader)
+            if size not in lists:
+                lists[size] = stack.enter_context(JsonList(stack.enter_context(writer.open(f"beam_{size}.json"))))
+            lists[size].begin()
+            for piece in row_text(writer, reader):
+                lists[size].file.write(piece)
+    counts = {n: getattr(writer, n) for n in ("conversations", "messages", "probes", "tokens")}
+    writer.write_text(CARD, format_card(writer.spec, counts, __version__, ABOUT))
+
+
+def row_text(writer: ExportWriter, reader: ConversationReader, *, questions_as_literal: bool = False) -> Iterator[str]:
+    """Yield the JSON text of a conversation's row, its chat message by message."""
+    head = reader.head
+    message_ids: dict[str, int] = {}
+    yield '{"chat":'
+    if head.details.get("no_chat"):
+        writer.warn("conversations without chat text have an empty chat in BEAM's rows")
+        for _ in chat_text(head, writer.messages_of(reader), message_ids, flat=True):
+            pass
+        yield "[]"
+    else:
+        yield from chat_text(head, writer.messages_of(reader), message_ids, flat=True)
+    questions = questions_of(writer, reader, message_ids)
+    for key, value in (*_columns(head).items(), ("probing_questions", questions)):
+        is_literal = questions_as_literal and key == "probing_questions"
+        yield f",\n{json_text(key)}:{json_text(repr(value) if is_literal else value)}"
+    yield "}"
+
+
+def _columns(head: ConversationHead) -> dict[str, Any]:
+    """The columns of a row but for chat and questions."""
+    many = has_many_plans(head)
+    planned = [batches for _, batches in user_messages(head)]
+    user_info = _text(head, "main_spec.txt") or (write_profile(head.profile) if head.profile else "")
+    row: dict[str, Any] = {
+        "conversation_id": _row_id(head),
+        "conversation_seed": seed_object(head),
+        "narratives": _text(head, "labels.txt") or write_labels(head.narratives),
+        "user_profile": {
+            "user_info": user_info,
+            "user_relationships": _text(head, "core_relationships.txt" if many else "relationships.txt")
+            or write_people(head.relationships),
+        },
+        "conversation_plan": "" if many else _plan_text(head, 0),
+        "user_questions": [] if many else _user_questions(planned[0] if planned else []),
+    }
+    if many:
+        row["plans"] = [
+            {
+                "conversation_plan": _plan_text(head, i),
+                "narratives": _text(head, f"plan-{i}/labels.txt"),
+                "user_profile": {
+                    "user_info": user_info,
+                    "user_relationships": _text(head, f"plan-{i}/new_relationships.txt"),
+                },
+                "user_questions": _user_questions(planned[i] if i < len(planned) else []),
+            }
+            for i in range(int(head.details.get("plans", len(head.plans))))
+        ]
+    if head.details.get("format") == "beam":
+        return row | dict(head.details.get("row", {}))
+    return row | {"canary": CANARY}
+
+
+def _row_id(head: ConversationHead) -> str:
+    if head.details.get("format") == "beam":
+        return str(head.details["id"])
+    ordinal = head.conversation_id[1:]
+    return str(int(ordinal) + 1) if ordinal.isdecimal() else head.conversation_id
+
+
+def _text(head: ConversationHead, name: str) -> str:
+    return str(head.details["files"].get(name, "")) if head.details.get("format") == "beam" else ""
+
+
+def _plan_text(head: ConversationHead, plan: int) -> str:
+    folder = f"plan-{plan}/" if has_many_plans(head) else ""
+    kept = _text(head, f"{folder}plan_new.txt")
+    return kept or (write_plan_text(head.plans[plan], with_special=True) if plan < len(head.plans) else "")
+
+
+def _user_questions(batches: list[Any]) -> list[dict[str, Any]]:
+    """The planned user messages as the tables have them: contents only."""
+    return [
+        {"messages": [m.get("content", "") for m in batch["messages"]], "time_anchor": batch.get("time_anchor")}
+        for batch in batches
+        if isinstance(batch, dict) and isinstance(batch.get("messages"), list)
+    ]

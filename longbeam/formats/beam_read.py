@@ -1,0 +1,280 @@
+"""A BEAM chat, from wherever it was read, as a conversation of ours.
+
+A folder of the release and a row of the Hugging Face tables hold the same things under other names; both become a
+`RawChat` first. The chat itself is read three times (days, message ids, records), so that it is never held whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from itertools import count
+from typing import Any
+
+from longbeam.formats.beam_chat import Batch, ChatReader, anchor_text, batch_details, with_neighbours
+from longbeam.formats.beam_probes import MessageIndex, read_probes
+from longbeam.formats.beam_text import (
+    PlanText,
+    read_index,
+    read_labels,
+    read_people,
+    read_plan_text,
+    read_profile,
+    split_marker,
+    to_plan,
+)
+from longbeam.formats.dates import find_day
+from longbeam.formats.reading import ImportedConversation, ImportOptions, Notes, want_dict, want_list
+from longbeam.models.tokens import load_tokenizer
+from longbeam.schemas.conversation import ConversationHead
+from longbeam.schemas.dialogue import UserTurn
+from longbeam.schemas.imports import NoteKind
+from longbeam.schemas.people import Profile
+from longbeam.schemas.plans import Plan
+from longbeam.schemas.seeds import Domain, Seed, Timeline
+
+PLAN_KEY = re.compile(r"plan-(\d+)")
+
+
+@dataclass
+class RawChat:
+    """What BEAM says of one conversation; texts are named as in the folder of the release."""
+
+    name: str
+    """`4`: the folder, or the conversation_id of the row."""
+    where: str
+    seed: dict[str, Any]
+    """topic.json."""
+    texts: dict[str, str]
+    plan_folders: tuple[str, ...]
+    """`""` for one plan, `plan-0/`, `plan-1/`, ... for several."""
+    user_messages: dict[int, list[Any]]
+    """user_messages.json by plan."""
+    questions: Any
+    """probing_questions.json."""
+    batches: Callable[[], Iterator[Batch]] | None
+    """None where there is no chat text."""
+    details: dict[str, Any] = field(default_factory=dict)
+    notes: Notes = field(default_factory=Notes)
+
+
+def to_conversation(raw: RawChat, conversation_id: str, options: ImportOptions) -> ImportedConversation:
+    """Return the conversation; UserError, with the place, where it cannot be one."""
+    notes = raw.notes
+    if raw.batches is None:
+        notes.add(NoteKind.NO_CHAT, "conversation", "there is no chat text; the planned user messages stand in for it")
+    batches = raw.batches or (lambda: _planned_batches(raw))
+    plan_texts = _plan_texts(raw)
+    anchors, kept = _survey_batches(raw, batches, plan_texts)
+    plans = tuple(_plan(i, text, anchors) for i, text in enumerate(plan_texts))
+    reader = ChatReader(
+        where=raw.where,
+        batches=batches,
+        anchors=anchors,
+        bullets={(s.plan_index, s.sub_plan_index): len(s.bullets) for plan in plans for s in plan.sub_plans},
+        count=lambda text: 0,
+    )
+    index = _survey_messages(reader, notes)
+    where = f"{raw.where}: probing questions"
+    probes = read_probes(raw.questions, where, None if raw.batches is None else index, notes)
+    turns, planned = _user_turns(raw)
+    many = max(len(raw.plan_folders), *(plan + 1 for plan, _ in anchors), 1)
+    texts = raw.texts
+    people = {name: text for name, text in texts.items() if name.rpartition("/")[2] in _PEOPLE}
+    head = ConversationHead(
+        conversation_id=conversation_id,
+        seed=_seed(raw),
+        profile=_profile(raw),
+        relationships=read_people(people, notes),
+        narratives=tuple(n for f in raw.plan_folders for n in read_labels(texts.get(f"{f}labels.txt", ""))),
+        plans=plans,
+        user_turns=turns,
+        target_tokens=0,
+        tokenizer=options.tokenizer,
+        details={
+            "format": "beam",
+            "id": raw.name,
+            "seed": raw.seed,
+            "files": texts,
+            **({"batches": kept} if kept else {}),
+            **({"user_messages": planned} if planned else {}),
+            **({"no_chat": True} if raw.batches is None else {}),
+            **({"plans": many} if many > 1 else {}),
+            **raw.details,
+        },
+        import_notes=tuple(notes.kept),
+    )
+    counting = ChatReader(
+        reader.where, reader.batches, reader.anchors, reader.bullets, load_tokenizer(options.tokenizer).count
+    )
+    return ImportedConversation(head, lambda: (message for _, message in counting.messages()), probes)
+
+
+_PEOPLE = ("relationships.txt", "core_relationships.txt", "new_relationships.txt")
+
+
+def batches_of(elements: Iterator[Any], where: str) -> Iterator[Batch]:
+    """Yield the batches of a chat in any of its shapes: batch objects, flat lists, plans of either."""
+    for number, element in enumerate(elements):
+        if isinstance(element, dict) and "turns" not in element:
+            plans = {int(m[1]) - 1: value for key, value in element.items() if (m := PLAN_KEY.fullmatch(key)) and value}
+            if not plans:
+                want_list(None, f"{where}: element {number + 1}", "a sub-plan with turns, or plan-1, plan-2, ...")
+            for plan in sorted(plans):
+                listed = want_list(plans[plan], f"{where}: plan-{plan + 1}", "a list of sub-plans")
+                yield from ((plan, i, _batch(item, f"{where}: plan-{plan + 1}")) for i, item in enumerate(listed))
+        else:
+            yield 0, number, _batch(element, where)
+
+
+def _batch(element: object, where: str) -> dict[str, Any]:
+    if isinstance(element, list):
+        return {"turns": element}
+    return want_dict(element, where, "a sub-plan: an object with turns, or a list of messages")
+
+
+def _plan_texts(raw: RawChat) -> list[PlanText]:
+    found = []
+    for folder in raw.plan_folders:
+        name = next((n for n in (f"{folder}plan_new.txt", f"{folder}plan.txt") if n in raw.texts), None)
+        if name is None:
+            raw.notes.add(NoteKind.PLAN, folder or "plan_new.txt", "there is no plan")
+        found.append(PlanText(()) if name is None else read_plan_text(raw.texts[name], name, raw.notes))
+    return found if any(text.sub_plans for text in found) else []
+
+
+def _plan(plan_index: int, text: PlanText, anchors: Mapping[tuple[int, int], date]) -> Plan:
+    own: list[date | None] = [anchors.get((plan_index, i)) or day for i, day in enumerate(text.anchors())]
+    return to_plan(plan_index, text, with_neighbours(own))
+
+
+def _survey_batches(
+    raw: RawChat, batches: Callable[[], Iterator[Batch]], plans: list[PlanText]
+) -> tuple[dict[tuple[int, int], date], dict[str, Any]]:
+    """Return the first day of each sub-plan of the chat, and what its batches say beyond their turns."""
+    said: dict[tuple[int, int], date | None] = {}
+    kept: dict[str, Any] = {}
+    for plan, sub_plan, batch in batches():
+        where = f"{raw.where}: sub-plan {sub_plan + 1}"
+        text = anchor_text(batch, where) or _planned_anchor(raw, plan, sub_plan)
+        day = find_day(text)
+        if day is None:
+            stands_in = "its plan's" if _plan_day(plans, plan, sub_plan) else "its neighbour's"
+            what = f"sub-plan {sub_plan + 1} has no day ({text or 'nothing'!r}); {stands_in} stands in"
+            raw.notes.add(NoteKind.NO_DATE, f"p{plan}.s{sub_plan}", what)
+            day = _plan_day(plans, plan, sub_plan)
+        said[plan, sub_plan] = day
+        if beyond := batch_details(batch, sub_plan + 1):
+            kept[f"{plan}.{sub_plan}"] = beyond
+    return dict(zip(said, with_neighbours(list(said.values())), strict=True)), kept
+
+
+def _plan_day(plans: list[PlanText], plan: int, sub_plan: int) -> date | None:
+    days = plans[plan].anchors() if plan < len(plans) else []
+    return days[sub_plan] if sub_plan < len(days) else None
+
+
+def _planned_anchor(raw: RawChat, plan: int, sub_plan: int) -> str:
+    planned = raw.user_messages.get(plan, [])
+    batch = planned[sub_plan] if sub_plan < len(planned) else None
+    return str(batch.get("time_anchor") or "") if isinstance(batch, dict) else ""
+
+
+def _survey_messages(reader: ChatReader, notes: Notes) -> MessageIndex:
+    index = MessageIndex()
+    marked = 0
+    for message_id, message in reader.messages(notes):
+        index.add(message_id, message.message_key, message.role, message.content)
+        marked += message.kind == "question" and "marker" in message.details
+    if marked:
+        notes.add(
+            NoteKind.PLAN_MARKERS,
+            "conversation",
+            f"{marked} main questions end with the marker of the plan; it is kept apart from their text",
+        )
+    return index
+
+
+def _planned_batches(raw: RawChat) -> Iterator[Batch]:
+    """The planned user messages in the shape of a chat that nobody answers."""
+    ids = count()
+    for plan, listed in sorted(raw.user_messages.items()):
+        for sub_plan, batch in enumerate(listed):
+            where = f"{raw.where}: user messages of sub-plan {sub_plan + 1}"
+            said = want_dict(batch, where, "an object with messages")
+            turns = [
+                [{"role": "user", "id": next(ids), **m, "question_type": "main_question", **_planned_index(m)}]
+                for m in want_list(said.get("messages"), where, "a list of messages")
+                if isinstance(m, dict)
+            ]
+            yield plan, sub_plan, {"turns": turns, "time_anchor": said.get("time_anchor")}
+
+
+def _planned_index(message: Mapping[str, Any]) -> dict[str, str]:
+    _, marker = split_marker(str(message.get("content", "")))
+    index = marker.strip().removeprefix("->->").strip()
+    return {"index": index} if read_index(index) else {}
+
+
+def _user_turns(raw: RawChat) -> tuple[tuple[UserTurn, ...], dict[str, Any]]:
+    """Return the planned questions, and what user_messages.json says besides, by plan."""
+    turns: list[UserTurn] = []
+    kept: dict[str, Any] = {}
+    for plan, listed in raw.user_messages.items():
+        kept[str(plan)] = [_planned_batch(batch, f"p{plan}.s{i}", turns) for i, batch in enumerate(listed)]
+    return tuple(turns), kept
+
+
+def _planned_batch(batch: object, key: str, turns: list[UserTurn]) -> object:
+    messages = batch.get("messages") if isinstance(batch, dict) else None
+    plain = isinstance(messages, list) and all(
+        isinstance(m, dict) and set(m) <= {"role", "content"} and isinstance(m.get("content"), str) for m in messages
+    )
+    if not isinstance(batch, dict) or not isinstance(messages, list) or not plain:
+        return {"raw": batch}
+    split = [split_marker(m["content"]) for m in messages]
+    turns += [UserTurn(turn_id=f"{key}.t{i}", text=text, bullet_ids=()) for i, (text, _) in enumerate(split)]
+    beyond = {k: v for k, v in batch.items() if k != "messages"}
+    roles = sorted({str(m.get("role")) for m in messages})
+    return beyond | {"markers": [marker for _, marker in split]} | ({} if roles == ["user"] else {"roles": roles})
+
+
+def _profile(raw: RawChat) -> Profile | None:
+    text = raw.texts.get("main_spec.txt")
+    if text is None:
+        raw.notes.add(NoteKind.PROFILE, "profile", "nothing says who the user is")
+        return None
+    return read_profile(text, "main_spec.txt", raw.notes)
+
+
+def _seed(raw: RawChat) -> Seed:
+    category = str(raw.seed.get("category") or "")
+    slug = "_".join(w for w in re.findall(r"[a-z]+", category.casefold()) if w not in {"and", "or"})
+    subtopics = raw.seed.get("subtopics")
+    return Seed(
+        domain=Domain(slug) if slug in set(Domain) else Domain.GENERAL,
+        title=str(raw.seed.get("title") or f"BEAM {raw.name}"),
+        theme=str(raw.seed.get("theme") or ""),
+        subtopics=tuple(str(s) for s in subtopics) if isinstance(subtopics, list) else (),
+        timeline=_timeline(str(raw.seed.get("timeline") or "")),
+        mode=_MODES.get(str(raw.seed.get("mode"))),
+        source=f"beam:{raw.name}",
+    )
+
+
+_MODES = {
+    "similar": "hierarchical",
+    "following": "sequential",
+    "hierarchical": "hierarchical",
+    "sequential": "sequential",
+}
+
+
+def _timeline(text: str) -> Timeline | None:
+    """The timeline of `2024-01-03 to 2024-05-31`; BEAM's own say months only, and stay where they are."""
+    days = [find_day(part) for part in text.split(" to ")]
+    if len(days) == 2 and days[0] is not None and days[1] is not None and days[0] < days[1]:
+        return Timeline(start=days[0], end=days[1])
+    return None

@@ -1,0 +1,141 @@
+"""What BEAM's folder, its JSON file and its tables have in common when they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from longbeam.formats.beam_chat import batch_object, chat_batches
+from longbeam.formats.beam_probes import write_probe
+from longbeam.formats.dates import beam_day, find_day
+from longbeam.formats.exporting import CANARY, ExportWriter, cited_ids, json_text
+from longbeam.schemas.conversation import ConversationHead, ConversationReader
+from longbeam.schemas.dialogue import Message
+from longbeam.schemas.probes import ABILITIES
+
+SIZES = {"100K": 250_000, "500K": 750_000, "1M": 2_500_000, "10M": None}
+"""Chat sizes that the harnesses know, and how many tokens at most are filed under each."""
+MANY_PLANS = "10M"
+
+
+def size_class(reader: ConversationReader) -> str:
+    """Return the size under which a conversation is filed; several plans have a layout that only 10M has."""
+    head = reader.head
+    if head.details.get("format") == "beam" and head.details.get("size") in SIZES:
+        return str(head.details["size"])
+    if has_many_plans(head):
+        return MANY_PLANS
+    tokens = head.target_tokens or sum(m.tokens for m in reader.messages())
+    return next(name for name, most in SIZES.items() if most is None or tokens <= most)
+
+
+def has_many_plans(head: ConversationHead) -> bool:
+    """Whether a chat is one of several plans, whose layout differs."""
+    return int(head.details.get("plans", len(head.plans))) > 1
+
+
+def chat_text(
+    head: ConversationHead, messages: Iterable[tuple[int, Message]], message_ids: dict[str, int], *, flat: bool
+) -> Iterator[str]:
+    """Yield the JSON text of a chat piece by piece; `message_ids` is filled with the ids that messages have there.
+
+    `flat`: a batch is a list of messages, as in the tables, instead of an object with turns; several plans keep
+    their objects in the tables, too.
+    """
+    many = has_many_plans(head)
+    flat = flat and not many
+    current: int | None = None
+    separator = ""
+    yield "["
+    for plan, batch, turns in chat_batches(head, _numbered(messages, message_ids)):
+        if many and plan != current:
+            yield ("" if current is None else "]},") + f'\n{{"plan-{plan + 1}":['
+            separator, current = "", plan
+        yield f"{separator}\n"
+        separator = ","
+        anchor = None
+        yield "[" if flat else '{"turns":['
+        for i, turn in enumerate(turns):
+            anchor = anchor or find_day(str(turn[0].get("time_anchor") or ""))
+            pieces = ",".join(json_text(message) for message in turn) if flat else json_text(turn)
+            yield f"{',' if i else ''}\n{pieces}"
+        beyond = json_text(batch_object(head, plan, batch, anchor))[1:]
+        yield "]" if flat else f"],{beyond}"
+    yield "]}\n]\n" if current is not None else "\n]\n"
+
+
+def _numbered(messages: Iterable[tuple[int, Message]], message_ids: dict[str, int]) -> Iterator[tuple[int, Message]]:
+    for ordinal, message in messages:
+        kept = message.details.get("beam", {}).get("id")
+        message_ids[message.message_key] = kept if isinstance(kept, int) else ordinal
+        yield ordinal, message
+
+
+def questions_of(
+    writer: ExportWriter, reader: ConversationReader, message_ids: Mapping[str, int]
+) -> dict[str, list[dict[str, Any]]]:
+    """Return a conversation's probing questions by ability: all ten for ours, those that it had for an import."""
+    imported = reader.head.details.get("format") == "beam"
+    found: dict[str, list[dict[str, Any]]] = {} if imported else {ability: [] for ability in ABILITIES}
+    for probe in reader.probes() if imported else ():
+        found[probe.ability] = []
+    for probe, _ in writer.probes_of(reader):
+        if probe.ability not in found:
+            writer.warn(f"BEAM has no ability {probe.ability!r}; such probes are left out")
+            writer.probes -= 1
+            continue
+        found[probe.ability].append(write_probe(probe, cited_ids(reader, probe, message_ids)))
+    return found
+
+
+def seed_object(head: ConversationHead) -> dict[str, Any]:
+    """Return topic.json; ours has the timeline in days and the canary besides."""
+    if head.details.get("format") == "beam":
+        return dict(head.details["seed"])
+    seed = head.seed
+    return {
+        "id": int(head.conversation_id[1:]) + 1 if head.conversation_id[1:].isdecimal() else head.conversation_id,
+        "category": seed.domain.value.replace("_", " ").title(),
+        "title": seed.title,
+        "theme": seed.theme,
+        "subtopics": list(seed.subtopics),
+        **({"mode": seed.mode} if seed.mode else {}),
+        **({"timeline": f"{seed.timeline.start} to {seed.timeline.end}"} if seed.timeline else {}),
+        "canary": CANARY,
+    }
+
+
+def user_messages(head: ConversationHead) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the planned user messages by file name: one file, or one for each of several plans."""
+    turns: dict[str, list[str]] = {}
+    for turn in head.user_turns:
+        turns.setdefault(turn.turn_id.rpartition(".t")[0], []).append(turn.text)
+    kept: Mapping[str, list[Any]] | None = head.details.get("user_messages")
+    many = has_many_plans(head)
+    if kept is not None:
+        for plan, batches in kept.items():
+            name = f"plan-{plan}/user_messages.json" if many else "user_messages.json"
+            yield name, [_restored(batch, turns.get(f"p{plan}.s{i}", [])) for i, batch in enumerate(batches)]
+        return
+    for plan_record in head.plans if turns else ():
+        name = f"plan-{plan_record.plan_index}/user_messages.json" if many else "user_messages.json"
+        yield (
+            name,
+            [
+                {
+                    "batch": sub_plan.sub_plan_index + 1,
+                    "time_anchor": beam_day(sub_plan.anchor),
+                    "messages": [{"role": "user", "content": text} for text in turns.get(sub_plan.key, [])],
+                }
+                for sub_plan in plan_record.sub_plans
+            ],
+        )
+
+
+def _restored(batch: dict[str, Any], texts: list[str]) -> Any:  # Any: a batch as it was
+    if "raw" in batch:
+        return batch["raw"]
+    beyond = {k: v for k, v in batch.items() if k not in {"markers", "roles"}}
+    role = {} if batch.get("roles") == ["None"] else {"role": "user"}
+    pairs = zip(texts, batch["markers"], strict=True)
+    return beyond | {"messages": [{**role, "content": text + marker} for text, marker in pairs]}

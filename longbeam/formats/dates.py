@@ -1,0 +1,81 @@
+"""Dates as the formats write them; English month and day names whatever the locale of the machine."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+
+MONTHS = tuple(
+    "January February March April May June July August September October November December".split()  # noqa: SIM905
+)
+DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+
+_MONTH = "|".join(f"{month}|{month[:3]}" for month in MONTHS)
+_DAY_PATTERNS = (
+    re.compile(r"\b(?P<year>\d{4})[-/](?P<month>\d{1,2})[-/](?P<day>\d{1,2})\b"),
+    re.compile(rf"\b(?P<name>{_MONTH})\.?[\s-]+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?[\s-]+(?P<year>\d{{4}})\b"),
+    re.compile(rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[\s-]+(?P<name>{_MONTH})\.?,?[\s-]+(?P<year>\d{{4}})\b"),
+)
+_LOCOMO = re.compile(r"\s*(\d{1,2}):(\d{2})\s*([ap])\.?m\.?\s+on\s+(.+)", re.IGNORECASE)
+_LONGMEMEVAL = re.compile(r"\s*(\d{4}/\d{1,2}/\d{1,2})(?:\s*\([A-Za-z]+\))?(?:\s+(\d{1,2}):(\d{2}))?\s*")
+
+
+def find_day(text: str) -> dt.date | None:
+    """Return the first calendar day that a text says with its year (`March-15-2024`, `8 May, 2023`), or None."""
+    found = [match for pattern in _DAY_PATTERNS if (match := pattern.search(text))]
+    for match in sorted(found, key=lambda m: m.start()):
+        part = match.groupdict()
+        named = part.get("name")
+        month = _month_number(named) if named else int(part["month"])
+        try:
+            return dt.date(int(part["year"]), month, int(part["day"]))
+        except ValueError:  # February 30
+            continue
+    return None
+
+
+def beam_day(day: dt.date) -> str:
+    """Return a day as BEAM writes a time anchor: `March-05-2024`."""
+    return f"{MONTHS[day.month - 1]}-{day.day:02d}-{day.year:04d}"
+
+
+def long_day(day: dt.date) -> str:
+    """Return a day in prose: `March 5, 2024`."""
+    return f"{MONTHS[day.month - 1]} {day.day}, {day.year}"
+
+
+def read_locomo_time(text: str) -> dt.datetime | None:
+    """Return the time of `1:56 pm on 8 May, 2023`; None if it is not one."""
+    match = _LOCOMO.fullmatch(text)
+    day = find_day(match[4]) if match else None
+    if match is None or day is None:
+        return None
+    hour, minute = int(match[1]) % 12 + (12 if match[3].lower() == "p" else 0), int(match[2])
+    return dt.datetime.combine(day, dt.time(hour, minute)) if minute < 60 and 1 <= int(match[1]) <= 12 else None
+
+
+def locomo_time(time: dt.datetime) -> str:
+    """Return a time as LoCoMo writes it: `1:56 pm on 8 May, 2023`."""
+    half = "am" if time.hour < 12 else "pm"
+    return f"{time.hour % 12 or 12}:{time.minute:02d} {half} on {time.day} {MONTHS[time.month - 1]}, {time.year}"
+
+
+def read_longmemeval_time(text: str) -> dt.datetime | None:
+    """Return the time of `2023/05/20 (Sat) 02:21`; None if it is not one."""
+    match = _LONGMEMEVAL.fullmatch(text)
+    day = find_day(match[1]) if match else None
+    if match is None or day is None:
+        return None
+    try:
+        return dt.datetime.combine(day, dt.time(int(match[2] or 0), int(match[3] or 0)))
+    except ValueError:
+        return None
+
+
+def longmemeval_time(time: dt.datetime) -> str:
+    """Return a time as LongMemEval writes it: `2023/05/20 (Sat) 02:21`."""
+    return f"{time.year:04d}/{time.month:02d}/{time.day:02d} ({DAYS[time.weekday()]}) {time.hour:02d}:{time.minute:02d}"
+
+
+def _month_number(name: str) -> int:
+    return next(i for i, month in enumerate(MONTHS, start=1) if month.startswith(name[:3]))

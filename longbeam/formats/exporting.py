@@ -1,0 +1,312 @@
+"""What all exports share: which probes are wanted, what is counted, a manifest, a folder that appears whole.
+
+The bytes depend on the conversations, the public part of the spec and the reviews alone: no clock, no path, no
+address, no prompt.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType, TracebackType
+from typing import Any, Protocol, Self
+
+from longbeam import __version__
+from longbeam.errors import UserError
+from longbeam.formats.folders import replaced_folder
+from longbeam.schemas.conversation import ConversationReader
+from longbeam.schemas.dialogue import Message
+from longbeam.schemas.probes import Probe
+from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.store.files import sha256_of
+
+MANIFEST = "manifest.json"
+CARD = "README.md"
+
+CANARY = (
+    "longbeam test data, not for training: leave it out of every training corpus. "
+    "GUID 0ab5f813-d828-4392-8b0f-aa1dbd04cf9a"
+)
+"""Stands in every export: who finds it in a corpus or can make a model recite it has found contamination."""
+
+UNREVIEWED = "unreviewed"
+KEPT_STATUSES = frozenset({"accepted", "edited"})
+"""Statuses that `reviewed_only` keeps; `rejected` is always left out."""
+
+Reviews = Mapping[tuple[str, str], str]
+"""(conversation_id, probe_id) to the probe's review status; a probe that is not in it is unreviewed."""
+NO_REVIEWS: Reviews = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class ExportReport:
+    """What was written, and what was left out."""
+
+    target: Path
+    conversations: int
+    messages: int
+    probes: int
+    tokens: int
+    rejected: int
+    """Selected probes left out because a reviewer rejected them."""
+    not_reviewed: int
+    """Selected probes left out because only reviewed ones were asked for."""
+    sha256: Mapping[str, str]
+    """Of each file by its name, but for the manifest."""
+    warnings: tuple[str, ...] = ()
+    """What of the benchmark the format cannot hold."""
+
+
+class Exporter(Protocol):
+    """Writes conversations, in the given order, to a folder that appears whole or stays as it was.
+
+    Raises UserError if `target` is a file or a folder with anything but a former export of the same format, if
+    there is no conversation, or if a probe cites a message that does not exist; StoreError if it cannot be written.
+    """
+
+    def __call__(
+        self,
+        readers: Iterable[ConversationReader],
+        spec: BenchmarkSpec,
+        target: Path,
+        *,
+        reviews: Reviews = NO_REVIEWS,
+        reviewed_only: bool = False,
+    ) -> ExportReport:
+        """Return what was written."""
+        ...
+
+
+@dataclass
+class ExportWriter:
+    """An export on its way: writes its files, gives out what is to be written, and counts it."""
+
+    folder: Path
+    spec: BenchmarkSpec
+    reviews: Reviews
+    reviewed_only: bool
+    conversations: int = 0
+    messages: int = 0
+    tokens: int = 0
+    probes: int = 0
+    rejected: int = 0
+    not_reviewed: int = 0
+    files: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """SHA-256 and size of the files that are written, by name."""
+    warnings: dict[str, None] = field(default_factory=dict)
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[HashedFile]:
+        """Open a file of the export for writing; folders on its way are made."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with HashedFile(path) as file:
+            yield file
+        self.files[name] = file.sha256, file.size
+
+    def write_json(self, name: str, value: object) -> None:
+        """Write a small JSON file, indented."""
+        with self.open(name) as file:
+            file.write(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n")
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write a small text file."""
+        with self.open(name) as file:
+            file.write(text)
+
+    def add(self, name: str) -> None:
+        """Take up a file that somebody else has written into the folder."""
+        path = self.folder / name
+        self.files[name] = sha256_of(path), path.stat().st_size
+
+    def messages_of(self, reader: ConversationReader) -> Iterator[tuple[int, Message]]:
+        """Yield the messages of a conversation with their ordinals, and count them."""
+        self.conversations += 1
+        for ordinal, message in enumerate(reader.messages()):
+            self.messages += 1
+            self.tokens += message.tokens
+            yield ordinal, message
+
+    def probes_of(self, reader: ConversationReader) -> Iterator[tuple[Probe, str]]:
+        """Yield the selected probes that are wanted, with their review status, and count them."""
+        for probe in reader.probes():
+            status = self.reviews.get((reader.head.conversation_id, probe.probe_id), UNREVIEWED)
+            if self._wants(probe, status):
+                self.probes += 1
+                yield probe, status
+
+    def warn(self, text: str) -> None:
+        """Say once what the format cannot hold."""
+        self.warnings[text] = None
+
+    def _wants(self, probe: Probe, status: str) -> bool:
+        if not probe.is_selected:
+            return False
+        if status == "rejected":
+            self.rejected += 1
+            return False
+        if self.reviewed_only and status not in KEPT_STATUSES:
+            self.not_reviewed += 1
+            return False
+        return True
+
+    def manifest(self, format_name: str, version: int) -> dict[str, Any]:
+        """Return what an export says about itself."""
+        counts = {n: getattr(self, n) for n in ("conversations", "messages", "probes", "tokens")}
+        return {
+            "format": format_name,
+            "format_version": version,
+            "longbeam_version": __version__,
+            "canary": CANARY,
+            "spec": public_spec(self.spec),
+            "reviewed_only": self.reviewed_only,
+            "counts": counts,
+            "files": {name: {"sha256": sha256, "bytes": size} for name, (sha256, size) in self.files.items()},
+        }
+
+
+def write_export(
+    format_name: str,
+    version: int,
+    write: Callable[[ExportWriter, Iterable[ConversationReader]], None],
+    readers: Iterable[ConversationReader],
+    spec: BenchmarkSpec,
+    target: Path,
+    *,
+    reviews: Reviews,
+    reviewed_only: bool,
+) -> ExportReport:
+    """Write an export of one format: `write` makes its files, the manifest is added here. Errors as Exporter's."""
+    with replaced_folder(target, partial(why_not_ours, format_name)) as folder:
+        writer = ExportWriter(folder, spec, reviews, reviewed_only)
+        write(writer, _some(readers, spec))
+        text = json.dumps(writer.manifest(format_name, version), ensure_ascii=False, indent=2) + "\n"
+        (folder / MANIFEST).write_text(text, encoding="utf-8", newline="\n")
+    return ExportReport(
+        target=target,
+        conversations=writer.conversations,
+        messages=writer.messages,
+        probes=writer.probes,
+        tokens=writer.tokens,
+        rejected=writer.rejected,
+        not_reviewed=writer.not_reviewed,
+        sha256={name: sha256 for name, (sha256, _) in writer.files.items()},
+        warnings=tuple(writer.warnings),
+    )
+
+
+def public_spec(spec: BenchmarkSpec) -> dict[str, Any]:
+    """Return what a spec says about the data: nothing of how it was run, of the seeds file only its name."""
+    public = spec.model_dump(mode="json", exclude={"limits", "endpoints"})
+    if spec.seeds_file is not None:
+        public["seeds_file"] = spec.seeds_file.replace("\\", "/").rsplit("/", 1)[-1]
+    return public
+
+
+def why_not_ours(format_name: str, folder: Path) -> str | None:
+    """Return why a folder is not a former export of this format that may be replaced; None if it is one."""
+    names = sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if not p.is_dir())
+    if MANIFEST not in names:
+        return "is not empty and not an export of longbeam"
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        manifest = None
+    files = manifest.get("files") if isinstance(manifest, dict) else None
+    if not isinstance(manifest, dict) or manifest.get("format") != format_name or not isinstance(files, dict):
+        return f"is not empty and not a {format_name} export"
+    if strange := [name for name in names if name not in files and name != MANIFEST]:
+        return f"holds {strange[0]!r} beside a former export"
+    return None
+
+
+def cited_ids(reader: ConversationReader, probe: Probe, message_ids: Mapping[str, int]) -> list[int]:
+    """Return the ordinals of the messages that a probe cites, in the order of its evidence; UserError if one is not."""
+    try:
+        return [message_ids[e.message_key] for e in probe.evidence]
+    except KeyError as exc:
+        raise UserError(
+            f"conversation {reader.head.conversation_id}: probe {probe.probe_id!r} cites message {exc.args[0]!r}, "
+            "which does not exist; run `longbeam validate` and repair it before exporting"
+        ) from exc
+
+
+@dataclass
+class HashedFile:
+    """A text file that is hashed while it is written."""
+
+    path: Path
+    lines: int = 0
+    size: int = 0
+    sha256: str = ""
+    """Known when the file is closed."""
+    _hash: Any = field(default_factory=hashlib.sha256)  # Any: hashlib's type has no public name
+
+    def __enter__(self) -> Self:
+        self._file = self.path.open("wb")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+        self.sha256 = self._hash.hexdigest()
+
+    def write(self, text: str) -> None:
+        """Append text."""
+        data = text.encode()
+        self._file.write(data)
+        self._hash.update(data)
+        self.size += len(data)
+
+    def write_line(self, line: object) -> None:
+        """Append a value as one line of JSON."""
+        self.write(json_text(line) + "\n")
+        self.lines += 1
+
+
+@dataclass
+class JsonList:
+    """A JSON list that is written item by item."""
+
+    file: HashedFile
+    _count: int = 0
+
+    def __enter__(self) -> Self:
+        self.file.write("[")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.file.write("]")
+
+    def begin(self) -> None:
+        """Begin an item whose text is then written to the file piece by piece."""
+        self.file.write(",\n" if self._count else "\n")
+        self._count += 1
+
+    def append(self, value: object) -> None:
+        """Write an item whole."""
+        self.begin()
+        self.file.write(json_text(value))
+
+
+def json_text(value: object) -> str:
+    """Return JSON with fixed separators and no escapes that UTF-8 does not need; NaN is refused."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _some(readers: Iterable[ConversationReader], spec: BenchmarkSpec) -> Iterator[ConversationReader]:
+    count = 0
+    for reader in readers:
+        count += 1
+        yield reader
+    if not count:
+        raise UserError(f"benchmark {spec.name!r} has no finished conversation to export")

@@ -1,0 +1,387 @@
+"""LoCoMo: two people who talk over many sessions, and questions in five numbered categories.
+
+The first speaker is the user, the second the assistant of our records; `speaker` has their names. A message that
+shares an image says so in its content, with the caption; its parts keep text and image apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from longbeam import __version__
+from longbeam.formats.beam_text import people_graph
+from longbeam.formats.dataset_card import format_card
+from longbeam.formats.dates import locomo_time, read_locomo_time
+from longbeam.formats.exporting import (
+    CANARY,
+    CARD,
+    NO_REVIEWS,
+    ExportReport,
+    ExportWriter,
+    JsonList,
+    Reviews,
+    cited_ids,
+    json_text,
+    write_export,
+)
+from longbeam.formats.reading import (
+    ImportedConversation,
+    ImportOptions,
+    Notes,
+    describe,
+    refuse,
+    stream_list,
+    want_dict,
+    want_list,
+    want_text,
+)
+from longbeam.models.tokens import load_tokenizer
+from longbeam.schemas.conversation import ConversationHead, ConversationReader
+from longbeam.schemas.dialogue import Message, MessageKind, Part, PartKind, Role
+from longbeam.schemas.imports import NoteKind
+from longbeam.schemas.probes import ABILITIES, Difficulty, Evidence, Nugget, Probe, ProbeDetails
+from longbeam.schemas.seeds import Domain, Seed
+from longbeam.schemas.spec import BenchmarkSpec
+
+FORMAT = "locomo"
+FORMAT_VERSION = 1
+FILE = "locomo10.json"
+"""The name under which the harnesses look for it."""
+
+CATEGORIES = {
+    1: ("multi-hop", "multi_session_reasoning"),
+    2: ("temporal", "temporal_reasoning"),
+    3: ("open-domain", "information_extraction"),
+    4: ("single-hop", "information_extraction"),
+    5: ("adversarial", "abstention"),
+}
+"""LoCoMo's category numbers, their names, and our abilities. Several harnesses have the names in another order."""
+CATEGORY_OF = {
+    "abstention": 5,
+    "contradiction_resolution": 1,
+    "event_ordering": 2,
+    "information_extraction": 4,
+    "instruction_following": 3,
+    "knowledge_update": 4,
+    "multi_session_reasoning": 1,
+    "preference_following": 3,
+    "summarization": 1,
+    "temporal_reasoning": 2,
+}
+UNSAID = "The conversation does not say this."
+"""The gold answer of an adversarial question: LoCoMo gives the wrong one only."""
+TRAP = "The conversation says so in passing."
+"""The wrong answer that LoCoMo's multiple choice needs; our abstentions have none of their own."""
+
+_IMAGE_KEYS = ("img_url", "blip_caption", "query", "re-download")
+_SESSION = re.compile(r"session_(\d+)")
+_DIA_ID = re.compile(r"D:?(\d+):0*(\d+)")
+
+ABOUT = f"""## Files
+
+`{FILE}` is a JSON list of conversations as LoCoMo has them: `session_<n>` and `session_<n>_date_time` from 1 on, `qa`
+with `evidence` as `dia_id`s and `category` (1 multi-hop, 2 temporal, 3 open-domain, 4 single-hop, 5 adversarial). What
+LoCoMo has no field for stands in the key `longbeam` of each question, which its loaders do not read."""
+
+
+# --- reading ----------------------------------------------------------------------------------------------
+
+
+def import_locomo(path: Path, options: ImportOptions) -> Iterator[ImportedConversation]:
+    """Yield the conversations of a LoCoMo file, or of the JSON files of a folder."""
+    files = sorted(path.glob("*.json")) if path.is_dir() else [path]
+    if not files:
+        refuse(str(path), "there is no JSON file in this folder")
+    seen: set[str] = set()
+    number = 0
+    for file in files:
+        for sample in stream_list(file):
+            where = f"{file.name}: sample {number + 1}"
+            found = want_dict(sample, where, "an object with conversation and qa")
+            name = str(found.get("sample_id", number + 1))
+            if name in seen:
+                refuse(where, f"sample_id {name!r} occurs twice")
+            seen.add(name)
+            yield _SampleReader(found, name, where, options).conversation(f"c{number:03d}")
+            number += 1
+
+
+class _SampleReader:
+    """One element of the file."""
+
+    def __init__(self, sample: dict[str, Any], name: str, where: str, options: ImportOptions) -> None:
+        self.name, self.where, self.options = name, where, options
+        self.talk = want_dict(sample.get("conversation"), f"{where}: conversation", "an object with sessions")
+        self.questions = want_list(sample.get("qa"), f"{where}: qa", "a list of questions")
+        self.rest = {k: v for k, v in sample.items() if k not in {"conversation", "qa", "sample_id"}}
+        self.has_name = "sample_id" in sample
+        self.notes = Notes()
+        self.speakers = [
+            want_text(self.talk.get(key), f"{where}: {key}", "a speaker's name") for key in ("speaker_a", "speaker_b")
+        ]
+        numbered = ((int(m[1]), v) for k, v in self.talk.items() if (m := _SESSION.fullmatch(k)))
+        self.sessions = sorted((n, v) for n, v in numbered if isinstance(v, list) and v)
+        if not self.sessions:
+            refuse(f"{where}: conversation", "there is no session_1, a list of messages")
+
+    def conversation(self, conversation_id: str) -> ImportedConversation:
+        """The sample as a conversation."""
+        days = self._days()
+        order = self._order()
+        probes = tuple(self._probe(i, item, order) for i, item in enumerate(self.questions))
+        written = {f"session_{n}" for n, _ in self.sessions} | {"speaker_a", "speaker_b"}
+        head = ConversationHead(
+            conversation_id=conversation_id,
+            seed=Seed(domain=Domain.GENERAL, title=" and ".join(self.speakers), theme="", subtopics=(),
+                      source=f"locomo:{self.name}"),
+            profile=None,
+            relationships=people_graph(()),
+            narratives=(),
+            plans=(),
+            target_tokens=0,
+            tokenizer=self.options.tokenizer,
+            details={
+                "format": FORMAT,
+                "id": self.name,
+                "has_id": self.has_name,
+                "speakers": self.speakers,
+                "sessions": [n for n, _ in self.sessions],
+                "conversation": {k: v for k, v in self.talk.items() if k not in written},
+                "sample": self.rest,
+            },
+            import_notes=tuple(self.notes.kept),
+        )  # fmt: skip
+        return ImportedConversation(head, partial(self._messages, days), probes)
+
+    def _days(self) -> list[datetime]:
+        days: list[datetime] = []
+        for number, _ in self.sessions:
+            said = self.talk.get(f"session_{number}_date_time")
+            time = read_locomo_time(said) if isinstance(said, str) else None
+            if time is None:
+                what = f"session {number} is dated {describe(said)}; the session before it stands in"
+                self.notes.add(NoteKind.NO_DATE, f"session_{number}", what)
+            elif days and time < days[-1]:
+                what = f"session {number} ({said}) is dated before the session in front of it"
+                self.notes.add(NoteKind.TIME_GOES_BACK, f"session_{number}", what)
+            days.append(time or (days[-1] if days else datetime(1970, 1, 1)))
+        return days
+
+    def _order(self) -> dict[str, int]:
+        order: dict[str, int] = {}
+        for number, items in self.sessions:
+            for i, item in enumerate(items):
+                where = f"{self.where}: session_{number}[{i}]"
+                key = want_text(want_dict(item, where, "a message").get("dia_id"), f"{where}: dia_id", "an id: D1:3")
+                if key in order:
+                    refuse(where, f"dia_id {key!r} occurs twice")
+                if item.get("speaker") not in self.speakers:
+                    refuse(where, f"speaker {describe(item.get('speaker'))}; allowed: {', '.join(self.speakers)}")
+                order[key] = len(order)
+        return order
+
+    def _messages(self, days: list[datetime]) -> Iterator[Message]:
+        count = load_tokenizer(self.options.tokenizer).count
+        ordinal = 0
+        for session, (number, items) in enumerate(self.sessions):
+            for i, item in enumerate(items):
+                where = f"{self.where}: session_{number}[{i}]: text"
+                text = want_text(item.get("text"), where, "what is said")
+                role = Role.USER if item["speaker"] == self.speakers[0] else Role.ASSISTANT
+                content, parts = _with_image(text, item)
+                known = {"speaker", "dia_id", "text", *(_IMAGE_KEYS if parts else ())}
+                kept = {k: v for k, v in item.items() if k not in known}
+                yield Message(
+                    message_key=item["dia_id"],
+                    message_id=ordinal,
+                    role=role,
+                    speaker=item["speaker"],
+                    kind=MessageKind.QUESTION if role is Role.USER else MessageKind.REPLY,
+                    session=session,
+                    sent_at=days[session],
+                    content=content,
+                    parts=parts,
+                    tokens=count(content),
+                    details={"locomo": kept} if kept else {},
+                )
+                ordinal += 1
+
+    def _probe(self, number: int, item: object, order: Mapping[str, int]) -> Probe:
+        where = f"{self.where}: qa[{number}]"
+        kept = dict(want_dict(item, where, "a question"))
+        question = want_text(kept.pop("question", None), f"{where}: question", "the question's text")
+        category = kept.get("category")
+        if category not in CATEGORIES:
+            refuse(where, f"category {describe(category)}; allowed: 1 to 5")
+        source_category, ability = CATEGORIES[int(category)]
+        own = kept.get("longbeam")
+        own = own if isinstance(own, Mapping) and own.get("ability") in ABILITIES else {}
+        ability = str(own.get("ability", ability))
+        probe_id = str(own.get("probe_id") or f"{ability}.{number}")
+        gold = self._gold(kept, category == 5, probe_id)
+        rubric = own.get("rubric") or [f"Says what this answer says: {gold}"]
+        level = str(own.get("difficulty", ""))
+        return Probe(
+            probe_id=probe_id,
+            ability=ability,
+            source_category=source_category,
+            question=question,
+            gold_answer=gold,
+            difficulty=Difficulty(level) if level in set(Difficulty) else Difficulty.MEDIUM,
+            rubric=tuple(Nugget(nugget_id=f"{probe_id}.n{i}", text=str(text)) for i, text in enumerate(rubric)),
+            evidence=self._evidence(kept.get("evidence"), probe_id, order),
+            details=ProbeDetails(variety=source_category, extra={"locomo": kept, "number": number}),
+            is_selected=True,
+            rank=number,
+        )
+
+    def _gold(self, kept: dict[str, Any], is_adversarial: bool, probe_id: str) -> str:
+        answer = kept.get("answer")
+        if is_adversarial and "longbeam" not in kept:
+            if answer is not None:
+                what = f"an adversarial question has an answer, {describe(answer)}; the gold is that nothing is said"
+                self.notes.add(NoteKind.ADVERSARIAL_ANSWER, probe_id, what)
+            return UNSAID
+        if answer is None or answer == "":
+            self.notes.add(NoteKind.NO_GOLD, probe_id, "the question has no answer")
+            return ""
+        return str(kept.pop("answer")) if isinstance(answer, str) else json_text(answer)
+
+    def _evidence(self, listed: object, probe_id: str, order: Mapping[str, int]) -> tuple[Evidence, ...]:
+        found: set[str] = set()
+        elements = listed if isinstance(listed, list) else [listed] if listed else []
+        if not elements:
+            self.notes.add(NoteKind.EVIDENCE_MISSING, probe_id, "the question cites no message")
+        for element in elements:
+            ids = [f"D{int(m[1])}:{int(m[2])}" for m in _DIA_ID.finditer(str(element))]
+            if ids != [element]:
+                self.notes.add(NoteKind.EVIDENCE_SHAPE, probe_id, f"evidence is written {describe(element)}")
+            if not ids or any(key not in order for key in ids):
+                what = f"evidence cites {describe(element)}, which the conversation does not have"
+                self.notes.add(NoteKind.EVIDENCE_ID, probe_id, what)
+            found |= {key for key in ids if key in order}
+        return tuple(Evidence(message_key=key, quote="") for key in sorted(found, key=lambda key: order[key]))
+
+
+def _with_image(text: str, item: Mapping[str, Any]) -> tuple[str, tuple[Part, ...]]:
+    """The content of a message and, where it shares an image, its parts."""
+    data = {key: item[key] for key in _IMAGE_KEYS if key in item}
+    if not data:
+        return text, ()
+    caption = str(item.get("blip_caption") or "")
+    shown = f"[shares {caption}]" if caption else "[shares an image]"
+    parts = (
+        Part(kind=PartKind.TEXT, text=text),
+        Part(kind=PartKind.IMAGE_STUB, text=caption, data=data),
+    )
+    return f"{text} {shown}".strip(), parts
+
+
+# --- writing ----------------------------------------------------------------------------------------------
+
+
+def export_locomo(
+    readers: Iterable[ConversationReader],
+    spec: BenchmarkSpec,
+    target: Path,
+    *,
+    reviews: Reviews = NO_REVIEWS,
+    reviewed_only: bool = False,
+) -> ExportReport:
+    """Write one file below `target` and return what was written; see `Exporter`."""
+    return write_export(
+        FORMAT, FORMAT_VERSION, _write, readers, spec, target, reviews=reviews, reviewed_only=reviewed_only
+    )
+
+
+def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
+    with writer.open(FILE) as file, JsonList(file) as samples:
+        for reader in readers:
+            samples.begin()
+            for piece in _sample_text(writer, reader):
+                file.write(piece)
+    counts = {n: getattr(writer, n) for n in ("conversations", "messages", "probes", "tokens")}
+    writer.write_text(CARD, format_card(writer.spec, counts, __version__, ABOUT))
+
+
+def _sample_text(writer: ExportWriter, reader: ConversationReader) -> Iterator[str]:
+    """The JSON text of a sample, session by session."""
+    head = reader.head
+    imported = head.details.get("format") == FORMAT
+    names = _speakers(head)
+    dia_ids: list[str] = []
+    message_ids: dict[str, int] = {}
+    yield f'{{"conversation":{{"speaker_a":{json_text(names[Role.USER])},"speaker_b":{json_text(names[Role.ASSISTANT])}'
+    by_session = groupby(writer.messages_of(reader), key=lambda item: item[1].session)
+    for place, (_, listed) in enumerate(by_session):
+        number = head.details["sessions"][place] if imported else place + 1
+        items = []
+        for n, (ordinal, message) in enumerate(listed, start=1):
+            if n == 1 and not imported:
+                yield f',\n"session_{number}_date_time":{json_text(locomo_time(message.sent_at))}'
+            key = message.message_key if imported else f"D{number}:{n}"
+            dia_ids.append(key)
+            message_ids[message.message_key] = ordinal
+            items.append(_turn(message, key, names[message.role]))
+        yield f',\n"session_{number}":{json_text(items)}'
+    if imported:
+        beyond = head.details["conversation"]
+        yield "".join(f",\n{json_text(key)}:{json_text(value)}" for key, value in beyond.items())
+    yield "}"
+    found: list[tuple[int, dict[str, Any]]] = []
+    for probe, _ in writer.probes_of(reader):
+        cited = sorted(set(cited_ids(reader, probe, message_ids)))
+        number = probe.details.extra.get("number", len(found)) if imported else len(found)
+        found.append((number, _question(probe, [dia_ids[i] for i in cited])))
+    yield f',\n"qa":{json_text([item for _, item in sorted(found, key=lambda pair: pair[0])])}'
+    rest = dict(head.details["sample"]) if imported else {"canary": CANARY}
+    if not imported or head.details["has_id"]:
+        rest["sample_id"] = head.details["id"] if imported else head.conversation_id
+    yield "".join(f",\n{json_text(key)}:{json_text(value)}" for key, value in rest.items()) + "}"
+
+
+def _speakers(head: ConversationHead) -> dict[Role, str]:
+    said = head.details.get("speakers")
+    if isinstance(said, list) and len(said) == 2:
+        return {Role.USER: said[0], Role.ASSISTANT: said[1]}
+    return {Role.USER: head.profile.first_name if head.profile else "User", Role.ASSISTANT: "Assistant"}
+
+
+def _turn(message: Message, dia_id: str, speaker: str) -> dict[str, Any]:
+    text, image = message.content, {}
+    for part in message.parts:
+        if part.kind is PartKind.IMAGE_STUB:
+            text = next((p.text for p in message.parts if p.kind is PartKind.TEXT), text)
+            image = part.data
+    return {"speaker": speaker, "dia_id": dia_id, "text": text, **image, **message.details.get("locomo", {})}
+
+
+def _question(probe: Probe, evidence: list[str]) -> dict[str, Any]:
+    kept = probe.details.extra.get("locomo")
+    if isinstance(kept, dict):
+        own_answer = (
+            {}
+            if "answer" in kept or kept.get("category") == 5 or not probe.gold_answer
+            else {"answer": probe.gold_answer}
+        )
+        return {"question": probe.question, **own_answer, **kept}
+    category = CATEGORY_OF.get(probe.ability, 4)
+    return {
+        "question": probe.question,
+        "answer": probe.gold_answer,
+        **({"adversarial_answer": TRAP} if category == 5 else {}),
+        "evidence": evidence,
+        "category": category,
+        "longbeam": {
+            "probe_id": probe.probe_id,
+            "ability": probe.ability,
+            "difficulty": probe.difficulty.value,
+            "rubric": [n.text for n in probe.rubric],
+        },
+    }

@@ -1,0 +1,402 @@
+"""LongMemEval: a list of questions, each with the haystack of sessions that it is asked about.
+
+A haystack is a conversation of ours; consecutive questions with the same one share it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+from io import SEEK_END
+from itertools import groupby
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Any
+
+from longbeam import __version__
+from longbeam.formats.beam_text import people_graph
+from longbeam.formats.dataset_card import format_card
+from longbeam.formats.dates import longmemeval_time, read_longmemeval_time
+from longbeam.formats.exporting import (
+    CANARY,
+    CARD,
+    NO_REVIEWS,
+    ExportReport,
+    ExportWriter,
+    JsonList,
+    Reviews,
+    cited_ids,
+    json_text,
+    write_export,
+)
+from longbeam.formats.reading import (
+    ImportedConversation,
+    ImportOptions,
+    Notes,
+    describe,
+    refuse,
+    stream_list,
+    want_dict,
+    want_list,
+    want_text,
+)
+from longbeam.models.tokens import load_tokenizer
+from longbeam.schemas.conversation import ConversationHead, ConversationReader
+from longbeam.schemas.dialogue import Message, MessageKind, Role
+from longbeam.schemas.imports import NoteKind
+from longbeam.schemas.probes import ABILITIES, Difficulty, Evidence, Nugget, Probe, ProbeDetails
+from longbeam.schemas.seeds import Domain, Seed
+from longbeam.schemas.spec import BenchmarkSpec
+
+FORMAT = "longmemeval"
+FORMAT_VERSION = 1
+FILE = "longmemeval_s_cleaned.json"
+"""The name under which the harnesses look for it."""
+
+ABSTENTION = "_abs"
+"""End of the question_id of a question that the haystack does not answer."""
+ABILITY_OF = {
+    "single-session-user": "information_extraction",
+    "single-session-assistant": "information_extraction",
+    "single-session-preference": "preference_following",
+    "multi-session": "multi_session_reasoning",
+    "temporal-reasoning": "temporal_reasoning",
+    "knowledge-update": "knowledge_update",
+}
+TYPE_OF = {
+    "abstention": "single-session-user",
+    "contradiction_resolution": "multi-session",
+    "event_ordering": "temporal-reasoning",
+    "information_extraction": "single-session-user",
+    "instruction_following": "single-session-preference",
+    "knowledge_update": "knowledge-update",
+    "multi_session_reasoning": "multi-session",
+    "preference_following": "single-session-preference",
+    "summarization": "multi-session",
+    "temporal_reasoning": "temporal-reasoning",
+}
+"""Its scripts know these six types only."""
+
+ABOUT = f"""## Files
+
+`{FILE}` is a JSON list of questions as LongMemEval has them, each with its whole haystack: `haystack_sessions`,
+`haystack_session_ids`, `haystack_dates`, `question_date`, `answer_session_ids`, and `has_answer` on the messages that
+are evidence. The `question_id` of an abstention ends with `{ABSTENTION}`. What LongMemEval has no field for stands in
+the key `longbeam` of each question, which its loaders do not read."""
+
+_HAYSTACK = ("haystack_session_ids", "haystack_dates", "haystack_sessions")
+
+
+# --- reading ----------------------------------------------------------------------------------------------
+
+
+def import_longmemeval(path: Path, options: ImportOptions) -> Iterator[ImportedConversation]:
+    """Yield a conversation for each haystack of a file, with the questions that are asked about it."""
+    seen: set[str] = set()
+    items = (_read_item(item, f"{path.name}: question {i}", seen) for i, item in enumerate(stream_list(path), start=1))
+    for number, (_, group) in enumerate(groupby(items, key=lambda item: item.digest)):
+        listed = list(_without_repeated_haystacks(group))
+        yield _conversation(listed, f"c{number:03d}", options)
+
+
+@dataclass
+class _Item:
+    """One element of the file."""
+
+    where: str
+    question_id: str
+    found: dict[str, Any]
+    sessions: list[list[dict[str, Any]]]
+    digest: str
+    """Of the haystack, but for the evidence that a question has in it."""
+    flags: list[list[Any]]
+    """Ordinals of the messages that have `has_answer`, and what it is."""
+    notes: Notes = field(default_factory=Notes)
+
+
+def _read_item(item: object, where: str, seen: set[str]) -> _Item:
+    found = want_dict(item, where, "an object with question and haystack_sessions")
+    question_id = want_text(found.get("question_id"), f"{where}: question_id", "an id")
+    if question_id in seen:
+        refuse(where, f"question_id {question_id!r} occurs twice")
+    seen.add(question_id)
+    if found.get("question_type") not in ABILITY_OF:
+        refuse(where, f"question_type {describe(found.get('question_type'))}; allowed: {', '.join(ABILITY_OF)}")
+    sessions: list[list[dict[str, Any]]] = []
+    flags: list[list[Any]] = []
+    ordinal = 0
+    for i, session in enumerate(want_list(found.get("haystack_sessions"), f"{where}: haystack_sessions", "a list")):
+        place = f"{where}: haystack_sessions[{i}]"
+        sessions.append([])
+        for message in want_list(session, place, "a list of messages"):
+            plain = dict(want_dict(message, place, "a message with role and content"))
+            if plain.get("role") not in set(Role):
+                refuse(place, f"role {describe(plain.get('role'))}; allowed: user, assistant")
+            want_text(plain.get("content"), place, "a content text")
+            if "has_answer" in plain:
+                flags.append([ordinal, plain.pop("has_answer")])
+            sessions[-1].append(plain)
+            ordinal += 1
+    if not ordinal:
+        refuse(where, "the haystack holds no message")
+    text = json_text([found.get("haystack_session_ids"), found.get("haystack_dates"), sessions])
+    for key in ("haystack_session_ids", "haystack_dates"):
+        listed = want_list(found.get(key), f"{where}: {key}", "a list")
+        if len(listed) != len(sessions):
+            refuse(where, f"{key} has {len(listed)} entries, haystack_sessions {len(sessions)}")
+    return _Item(where, question_id, found, sessions, hashlib.sha256(text.encode()).hexdigest(), flags)
+
+
+def _without_repeated_haystacks(items: Iterable[_Item]) -> Iterator[_Item]:
+    """Drop the haystack of every question but the first: a long one may be asked about often."""
+    for i, item in enumerate(items):
+        if i:
+            item.sessions = []
+            item.found = {k: v for k, v in item.found.items() if k not in _HAYSTACK}
+        yield item
+
+
+def _conversation(items: list[_Item], conversation_id: str, options: ImportOptions) -> ImportedConversation:
+    first = items[0]
+    notes = Notes()
+    dates = [str(d) for d in first.found["haystack_dates"]]
+    days = _days(dates, notes)
+    keys = [f"s{s}.m{m}" for s, session in enumerate(first.sessions) for m in range(len(session))]
+    ids = [str(i) for i in first.found["haystack_session_ids"]]
+    starts = dict(zip(ids, _starts(first.sessions), strict=True))
+    probes = tuple(_probe(item, i, keys, starts, notes) for i, item in enumerate(items))
+    head = ConversationHead(
+        conversation_id=conversation_id,
+        seed=Seed(
+            domain=Domain.GENERAL,
+            title=f"Haystack of {first.question_id}",
+            theme="",
+            subtopics=(),
+            source=f"longmemeval:{first.question_id}",
+        ),
+        profile=None,
+        relationships=people_graph(()),
+        narratives=(),
+        plans=(),
+        target_tokens=0,
+        tokenizer=options.tokenizer,
+        details={
+            "format": FORMAT,
+            "id": first.question_id,
+            "session_ids": first.found["haystack_session_ids"],
+            "dates": first.found["haystack_dates"],
+            "session_lengths": [len(session) for session in first.sessions],
+        },
+        import_notes=tuple(notes.kept),
+    )
+    return ImportedConversation(head, partial(_messages, first.sessions, days, options.tokenizer), probes)
+
+
+def _days(dates: list[str], notes: Notes) -> list[datetime]:
+    days: list[datetime] = []
+    for i, text in enumerate(dates):
+        time = read_longmemeval_time(text)
+        if time is None:
+            notes.add(NoteKind.NO_DATE, f"s{i}", f"session {i} is dated {text!r}; the session before it stands in")
+        elif days and time < days[-1]:
+            notes.add(NoteKind.TIME_GOES_BACK, f"s{i}", f"session {i} ({text}) is dated before the one in front of it")
+        days.append(time or (days[-1] if days else datetime(1970, 1, 1)))
+    return days
+
+
+def _starts(sessions: list[list[dict[str, Any]]]) -> list[range]:
+    starts, at = [], 0
+    for session in sessions:
+        starts.append(range(at, at + len(session)))
+        at += len(session)
+    return starts
+
+
+def _messages(sessions: list[list[dict[str, Any]]], days: list[datetime], tokenizer: str) -> Iterator[Message]:
+    count = load_tokenizer(tokenizer).count
+    ordinal = 0
+    for s, session in enumerate(sessions):
+        for m, item in enumerate(session):
+            role = Role(item["role"])
+            kept = {k: v for k, v in item.items() if k not in {"role", "content"}}
+            yield Message(
+                message_key=f"s{s}.m{m}",
+                message_id=ordinal,
+                role=role,
+                speaker=role.value,
+                kind=MessageKind.QUESTION if role is Role.USER else MessageKind.REPLY,
+                session=s,
+                sent_at=days[s],
+                content=item["content"],
+                tokens=count(item["content"]),
+                details={FORMAT: kept} if kept else {},
+            )
+            ordinal += 1
+
+
+def _probe(item: _Item, number: int, keys: list[str], starts: Mapping[str, range], notes: Notes) -> Probe:
+    kept = {k: v for k, v in item.found.items() if k not in _HAYSTACK}
+    question = want_text(kept.pop("question", None), f"{item.where}: question", "the question's text")
+    kind = kept["question_type"]
+    own = kept.get("longbeam")
+    own = own if isinstance(own, Mapping) and own.get("ability") in ABILITIES else {}
+    is_abstention = item.question_id.endswith(ABSTENTION)
+    ability = str(own.get("ability") or ("abstention" if is_abstention else ABILITY_OF[kind]))
+    probe_id = str(own.get("probe_id") or f"{ability}.{number}")
+    answer = kept.get("answer")
+    if answer is None or answer == "":
+        notes.add(NoteKind.NO_GOLD, probe_id, "the question has no answer")
+    gold = str(kept.pop("answer")) if isinstance(answer, str) else "" if answer is None else json_text(answer)
+    rubric = own.get("rubric") or [f"Says what this answer says: {gold}"]
+    level = str(own.get("difficulty", ""))
+    return Probe(
+        probe_id=probe_id,
+        ability=ability,
+        source_category=kind,
+        question=question,
+        gold_answer=gold,
+        difficulty=Difficulty(level) if level in set(Difficulty) else Difficulty.MEDIUM,
+        rubric=tuple(Nugget(nugget_id=f"{probe_id}.n{i}", text=str(text)) for i, text in enumerate(rubric)),
+        evidence=_evidence(item, probe_id, keys, starts, notes),
+        asked_at=read_longmemeval_time(str(kept.get("question_date") or "")),
+        details=ProbeDetails(
+            variety=kind,
+            extra={FORMAT: kept, "number": number} | ({"has_answer": item.flags} if item.flags else {}),
+        ),
+        is_selected=True,
+        rank=number,
+    )
+
+
+def _evidence(
+    item: _Item, probe_id: str, keys: list[str], starts: Mapping[str, range], notes: Notes
+) -> tuple[Evidence, ...]:
+    """The messages marked as evidence; of an evidence session without a mark, nothing can be cited."""
+    cited = [keys[ordinal] for ordinal, flag in item.flags if flag]
+    sessions = item.found.get("answer_session_ids")
+    for session in sessions if isinstance(sessions, list) else []:
+        if str(session) not in starts:
+            notes.add(NoteKind.EVIDENCE_ID, probe_id, f"evidence cites session {session!r}, which the haystack lacks")
+        elif not any(ordinal in starts[str(session)] for ordinal, flag in item.flags if flag):
+            what = f"session {session!r} is evidence, and none of its messages is marked"
+            notes.add(NoteKind.EVIDENCE_MISSING, probe_id, what)
+    return tuple(Evidence(message_key=key, quote="") for key in cited)
+
+
+# --- writing ----------------------------------------------------------------------------------------------
+
+
+def export_longmemeval(
+    readers: Iterable[ConversationReader],
+    spec: BenchmarkSpec,
+    target: Path,
+    *,
+    reviews: Reviews = NO_REVIEWS,
+    reviewed_only: bool = False,
+) -> ExportReport:
+    """Write one file below `target` and return what was written; see `Exporter`."""
+    return write_export(
+        FORMAT, FORMAT_VERSION, _write, readers, spec, target, reviews=reviews, reviewed_only=reviewed_only
+    )
+
+
+def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
+    with writer.open(FILE) as file, JsonList(file) as questions:
+        for reader in readers:
+            with TemporaryFile("w+b", dir=writer.folder) as spool:
+                haystack = _Haystack(reader, writer.messages_of(reader), spool)
+                probes = [probe for probe, _ in writer.probes_of(reader)]
+                for probe in sorted(probes, key=lambda p: p.details.extra.get("number", 0)):
+                    cited = set(cited_ids(reader, probe, haystack.message_ids))
+                    questions.begin()
+                    for piece in _question_text(reader.head, haystack, probe, cited):
+                        file.write(piece)
+    counts = {n: getattr(writer, n) for n in ("conversations", "messages", "probes", "tokens")}
+    writer.write_text(CARD, format_card(writer.spec, counts, __version__, ABOUT))
+
+
+class _Haystack:
+    """The sessions of a conversation as JSON texts in a file: every question repeats them all."""
+
+    def __init__(self, reader: ConversationReader, messages: Iterable[tuple[int, Message]], spool: IO[bytes]) -> None:
+        self.message_ids: dict[str, int] = {}
+        self.ids: list[Any] = []
+        self.dates: list[Any] = []
+        self.ordinals: list[range] = []
+        self.last = datetime(1970, 1, 1)
+        self._spool = spool
+        self._places: list[tuple[int, int]] = []
+        head = reader.head
+        # An import may have empty sessions, which no message tells of.
+        lengths = head.details.get("session_lengths", ()) if head.details.get("format") == FORMAT else ()
+        for number, group in groupby(messages, key=lambda item: item[1].session):
+            while lengths and len(self.ordinals) < number:
+                self._add(head, [])
+            self._add(head, list(group))
+        while len(self.ordinals) < len(lengths):
+            self._add(head, [])
+        if lengths:
+            self.ids, self.dates = head.details["session_ids"], head.details["dates"]
+
+    def session_text(self, number: int, flags: Mapping[int, Any]) -> str:
+        """The JSON text of a session with the marks of a question on its messages."""
+        offset, size = self._places[number]
+        self._spool.seek(offset)
+        text = self._spool.read(size).decode()
+        ordinals = self.ordinals[number]
+        if not any(i in flags for i in ordinals):
+            return text
+        pairs = zip(ordinals, json.loads(text), strict=True)
+        return json_text([m | ({"has_answer": flags[i]} if i in flags else {}) for i, m in pairs])
+
+    def _add(self, head: ConversationHead, items: list[tuple[int, Message]]) -> None:
+        listed = [{"role": m.role.value, "content": m.content, **m.details.get(FORMAT, {})} for _, m in items]
+        self.message_ids |= {m.message_key: i for i, m in items}
+        start = self.ordinals[-1].stop if self.ordinals else 0
+        self.ordinals.append(range(start, start + len(items)))
+        self.last = items[-1][1].sent_at if items else self.last
+        self.ids.append(f"{head.conversation_id}_{len(self.ordinals)}")
+        self.dates.append(longmemeval_time(items[0][1].sent_at if items else self.last))
+        data = json_text(listed).encode()
+        self._places.append((self._spool.seek(0, SEEK_END), len(data)))
+        self._spool.write(data)
+
+
+def _question_text(head: ConversationHead, haystack: _Haystack, probe: Probe, cited: set[int]) -> Iterator[str]:
+    """The JSON text of a question, its haystack session by session."""
+    kept = probe.details.extra.get(FORMAT)
+    flags = dict(probe.details.extra.get("has_answer", ())) if kept is not None else dict.fromkeys(cited, True)
+    yield '{"haystack_sessions":['
+    for number in range(len(haystack.ordinals)):
+        yield ("," if number else "") + "\n" + haystack.session_text(number, flags)
+    yield "]"
+    if kept is None:
+        answers = [i for i, ordinals in zip(haystack.ids, haystack.ordinals, strict=True) if cited & set(ordinals)]
+        about = _own_question(head, probe, haystack.last) | {"answer_session_ids": answers}
+    else:
+        gold = {} if "answer" in kept or not probe.gold_answer else {"answer": probe.gold_answer}
+        about = {"question": probe.question, **gold, **kept}
+    about |= {"haystack_session_ids": haystack.ids, "haystack_dates": haystack.dates}
+    yield "".join(f",\n{json_text(key)}:{json_text(value)}" for key, value in about.items()) + "}"
+
+
+def _own_question(head: ConversationHead, probe: Probe, last: datetime) -> dict[str, Any]:
+    is_abstention = probe.ability == "abstention"
+    return {
+        "question_id": f"{head.conversation_id}_{probe.probe_id}{ABSTENTION if is_abstention else ''}",
+        "question_type": TYPE_OF.get(probe.ability, "multi-session"),
+        "question": probe.question,
+        "answer": probe.gold_answer,
+        "question_date": longmemeval_time(probe.asked_at or last + timedelta(hours=1)),
+        "longbeam": {
+            "probe_id": probe.probe_id,
+            "ability": probe.ability,
+            "difficulty": probe.difficulty.value,
+            "rubric": [n.text for n in probe.rubric],
+            "canary": CANARY,
+        },
+    }

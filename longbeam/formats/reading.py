@@ -1,0 +1,169 @@
+"""How files of others are read: in pieces, with one clear line for whatever is wrong with them.
+
+A file of 500 haystacks or of ten conversations of 10M tokens is far larger than any one of its elements, so the
+elements of a JSON list are parsed one at a time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, NoReturn
+
+from longbeam.errors import UserError
+from longbeam.schemas.conversation import ConversationHead
+from longbeam.schemas.dialogue import Message
+from longbeam.schemas.imports import ImportNote, NoteKind
+from longbeam.schemas.probes import Probe
+
+_PIECE = 2**20
+_SPACE = " \t\r\n"
+
+
+@dataclass(frozen=True)
+class ImportOptions:
+    """What may be chosen about an import."""
+
+    tokenizer: str = "o200k_base"
+    full_chat: bool = True
+    """BEAM: the whole chat, as released; False: the truncated one that its paper evaluates on, where there is one."""
+
+
+@dataclass(frozen=True)
+class ImportedConversation:
+    """A conversation of somebody else's benchmark in our records; `messages` may be called again."""
+
+    head: ConversationHead
+    messages: Callable[[], Iterator[Message]]
+    probes: tuple[Probe, ...]
+
+
+Importer = Callable[[Path, ImportOptions], Iterable[ImportedConversation]]
+"""Reads a path; raises UserError with one line that says where and what is wrong."""
+
+
+@dataclass
+class Notes:
+    """The oddities of one conversation, in the order in which they were met."""
+
+    kept: list[ImportNote] = field(default_factory=list)
+
+    def add(self, kind: NoteKind, subject: str, message: str, *evidence: str) -> None:
+        """Keep a note."""
+        self.kept.append(ImportNote(kind=kind, subject=subject, message=message, evidence=evidence))
+
+
+def refuse(where: str, problem: str) -> NoReturn:
+    """Raise the UserError about a place in a file."""
+    raise UserError(f"{where}: {problem}")
+
+
+def read_text(path: Path) -> str:
+    """Return a UTF-8 file's text, without a byte order mark."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as exc:
+        raise UserError(f"{path}: is not UTF-8 text (byte {exc.start})") from exc
+    except OSError as exc:
+        raise UserError(f"{path}: cannot be read: {exc.strerror or exc}") from exc
+
+
+def read_json(path: Path) -> Any:  # Any: the JSON tree
+    """Return the JSON of a file."""
+    return parse_json(read_text(path), str(path))
+
+
+def parse_json(text: str, where: str) -> Any:  # Any: the JSON tree
+    """Return the JSON of a text; UserError says where it is broken."""
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as exc:
+        raise UserError(f"{where}: not JSON: {exc.msg} (line {exc.lineno}, column {exc.colno})") from exc
+    except (ValueError, RecursionError) as exc:
+        raise UserError(f"{where}: not usable JSON: {exc}") from exc
+
+
+def stream_list(path: Path) -> Iterator[Any]:
+    """Yield the elements of a file that is one JSON list, or JSON Lines, holding one element at a time."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            yield from _elements(file, path)
+    except UnicodeDecodeError as exc:
+        raise UserError(f"{path}: is not UTF-8 text (byte {exc.start})") from exc
+    except OSError as exc:
+        raise UserError(f"{path}: cannot be read: {exc.strerror or exc}") from exc
+
+
+def want_dict(value: object, where: str, what: str) -> dict[str, Any]:
+    """Return a JSON object; UserError if it is something else."""
+    if not isinstance(value, dict):
+        refuse(where, f"found {describe(value)}; {what} is needed")
+    return value
+
+
+def want_list(value: object, where: str, what: str) -> list[Any]:
+    """Return a JSON list; UserError if it is something else."""
+    if not isinstance(value, list):
+        refuse(where, f"found {describe(value)}; {what} is needed")
+    return value
+
+
+def want_text(value: object, where: str, what: str) -> str:
+    """Return a string; UserError if it is something else."""
+    if not isinstance(value, str):
+        refuse(where, f"found {describe(value)}; {what} is needed")
+    return value
+
+
+def describe(value: object) -> str:
+    """Return a value for an error message, short."""
+    if value is None:
+        return "nothing"
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    shown = text if len(text) <= 60 else f"{text[:57]}..."
+    kinds = ((dict, "an object "), (list, "a list "), (str, "the text "))
+    return next((name for kind, name in kinds if isinstance(value, kind)), "") + shown
+
+
+def _elements(file: IO[str], path: Path) -> Iterator[Any]:
+    decoder = json.JSONDecoder(parse_constant=_refuse_constant)
+    text, at, number = file.read(_PIECE), 0, 0
+    at = _skip(text, at, _SPACE)
+    is_list = text[at : at + 1] == "["
+    at += is_list
+    while True:
+        at = _skip(text, at, _SPACE + ("," if number else ""))
+        if at >= len(text) - 1 and (more := file.read(_PIECE)):
+            text, at = text[at:] + more, 0
+            continue
+        if at >= len(text) or text[at] == "]":
+            break
+        try:
+            element, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError) as exc:
+            # An element that is cut off by the end of the piece: read on, twice as much each time.
+            if isinstance(exc, RecursionError) or not (more := file.read(max(_PIECE, len(text) - at))):
+                raise UserError(f"{path}: element {number + 1}: not JSON: {exc}") from exc
+            text, at = text[at:] + more, 0
+            continue
+        if end == len(text) and (more := file.read(_PIECE)):  # a number may go on
+            text, at = text[at:] + more, 0
+            continue
+        yield element
+        at, number = end, number + 1
+    if is_list and text[at : at + 1] != "]":
+        raise UserError(f"{path}: the list is not closed after element {number}; the file is cut off")
+    if not number:
+        raise UserError(f"{path}: holds nothing to import")
+
+
+def _skip(text: str, at: int, characters: str) -> int:
+    while at < len(text) and text[at] in characters:
+        at += 1
+    return at
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")

@@ -1,0 +1,114 @@
+"""Makes a benchmark of what a format's reader gives: sealed conversations, as `generate` leaves them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from longbeam.errors import StoreError, UserError
+from longbeam.formats.reading import ImportedConversation, ImportOptions
+from longbeam.pipeline.benchmark import Benchmark
+from longbeam.schemas.dialogue import Message
+from longbeam.schemas.findings import Finding
+from longbeam.schemas.imports import ImportNote
+from longbeam.schemas.probes import ABILITIES
+from longbeam.schemas.seeds import Seed
+from longbeam.schemas.spec import NAME_PATTERN, BenchmarkSpec
+from longbeam.store.artifacts import seal_conversation
+from longbeam.store.benchmark import write_benchmark
+from longbeam.store.files import describe_os_error, scratch_beside, write_atomically
+from longbeam.validation.base import Problem
+from longbeam.validation.imports import CHECK
+
+
+@dataclass(frozen=True)
+class ImportReport:
+    """What was made."""
+
+    benchmark: Benchmark
+    conversations: int
+    messages: int
+    tokens: int
+    probes: int
+    notes: int
+    """Oddities that the import met; `validate` lists them."""
+
+
+@dataclass
+class _Tally:
+    messages: int = 0
+    tokens: int = 0
+
+    def counted(self, messages: Iterable[Message]) -> Iterator[Message]:
+        """The messages, counted as they go by."""
+        for message in messages:
+            self.messages += 1
+            self.tokens += message.tokens
+            yield message
+
+
+def import_benchmark(
+    conversations: Iterable[ImportedConversation],
+    name: str,
+    out: Path,
+    format_name: str,
+    licence: str,
+    options: ImportOptions,
+) -> ImportReport:
+    """Make the benchmark `name` under `out`, whole or not at all, one conversation in memory at a time.
+
+    Raises UserError when the name cannot be used or is taken, and whatever the reader finds wrong.
+    """
+    if not NAME_PATTERN.fullmatch(name):
+        raise UserError(f"benchmark name {name!r}: only letters, digits, '.', '_' and '-' are allowed")
+    root = out / name
+    if root.exists():
+        raise UserError(f"benchmark {name!r} exists already in {out}; give the import another --name")
+    tally, seeds, findings, abilities, probes = _Tally(), list[tuple[str, Seed]](), list[Finding](), set[str](), 0
+    with scratch_beside(root) as scratch:
+        made = Benchmark(BenchmarkSpec(name=name, length=0, imported_from=format_name), scratch / "benchmark")
+        (made.root / "work").mkdir(parents=True)
+        (made.root / "conversations").mkdir()
+        for conversation in conversations:
+            _seal(made, conversation, tally)
+            head = conversation.head
+            seeds.append((head.conversation_id, head.seed))
+            findings += (_finding(head.conversation_id, note) for note in head.import_notes)
+            abilities |= {p.ability for p in conversation.probes}
+            probes += len(conversation.probes)
+        if not seeds:
+            raise UserError("nothing to import: the source holds no conversation")
+        spec = BenchmarkSpec(
+            name=name,
+            length=0,
+            conversations=len(seeds),
+            abilities=tuple(sorted(abilities)) or ABILITIES,
+            tokenizer=options.tokenizer,
+            models={},
+            licence=licence,
+            imported_from=format_name,
+        )
+        write_benchmark(made.database_path, seeds=seeds, findings=findings, statistics={})
+        write_atomically(made.root / "spec.json", spec.model_dump_json(indent=1) + "\n")
+        try:
+            made.root.rename(root)
+        except OSError as exc:
+            raise StoreError(describe_os_error(root, exc)) from exc
+    return ImportReport(Benchmark(spec, root), len(seeds), tally.messages, tally.tokens, probes, len(findings))
+
+
+def _seal(made: Benchmark, conversation: ImportedConversation, tally: _Tally) -> None:
+    head = conversation.head
+    path = made.sealed_path(head.conversation_id)
+    try:
+        seal_conversation(path, head, tally.counted(conversation.messages()), conversation.probes)
+    except ValidationError as exc:  # what no reader expected of its files
+        source = head.details.get("id", head.conversation_id)
+        raise UserError(f"conversation {source}: cannot be kept: {' '.join(str(exc).split())[:200]}") from exc
+
+
+def _finding(conversation_id: str, note: ImportNote) -> Finding:
+    return CHECK.finding(Problem(note.kind.value, note.subject, note.message, note.evidence), conversation_id)

@@ -1,0 +1,44 @@
+"""What an import noticed in somebody else's files, as findings: an oddity is read as well as can be, never dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from longbeam.schemas.imports import NoteKind
+from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem
+from longbeam.validation.index import ConversationIndex
+
+
+def find_problems(index: ConversationIndex) -> Iterator[Problem]:
+    """Yield the notes that the import left in the conversation."""
+    for note in index.head.import_notes:
+        yield Problem(note.kind.value, note.subject, note.message, note.evidence)
+
+
+CHECK = Check(
+    name="import",
+    doc="What the import met in the source that is missing, unusual or wrong there; nothing of it was dropped.",
+    severities={
+        NoteKind.PLAN_MARKERS: WARNING,
+        NoteKind.COPIED_MARKER: WARNING,
+        NoteKind.MARKER_INSIDE: WARNING,
+        NoteKind.BAD_INDEX: INFO,
+        NoteKind.MESSAGE_ID: WARNING,
+        NoteKind.MESSAGE_KIND: INFO,
+        NoteKind.NO_DATE: WARNING,
+        NoteKind.TIME_GOES_BACK: WARNING,
+        NoteKind.NO_CHAT: WARNING,
+        NoteKind.OTHER_CHAT: INFO,
+        NoteKind.UNREAD_FILE: INFO,
+        NoteKind.PROFILE: INFO,
+        NoteKind.PLAN: INFO,
+        NoteKind.EVIDENCE_MISSING: WARNING,
+        NoteKind.EVIDENCE_ID: ERROR,
+        NoteKind.EVIDENCE_SHAPE: INFO,
+        NoteKind.MISSING_KEY: INFO,
+        NoteKind.NO_GOLD: ERROR,
+        NoteKind.NO_RUBRIC: ERROR,
+        NoteKind.ADVERSARIAL_ANSWER: INFO,
+    },
+    on_conversation=find_problems,
+)
