@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from longbeam.schemas.dialogue import MessageKind
+from longbeam.schemas.imports import ImportNote, NoteKind
 from longbeam.schemas.plans import Assertion, Stance
 from longbeam.schemas.probes import Difficulty, Evidence, Probe
 from longbeam.schemas.seeds import Domain
@@ -190,7 +191,13 @@ def sub_plan(position: int, **changes: object) -> Spoil:
     return spoil
 
 
+def noted(kind: NoteKind) -> Spoil:
+    note = ImportNote(kind=kind, subject="p0.s0.t0.n0", message="odd")
+    return lambda r: r.with_head(import_notes=(note,))
+
+
 FAULTS = (
+    *(Fault(f"import.{kind.value}", noted(kind), "p0.s0.t0.n0") for kind in NoteKind),
     Fault("message_ids.gap", message(4, message_id=7), "p0.s0.t1.n2"),
     Fault("message_ids.gap", message(4, message_id=None), "conversation"),
     Fault("message_ids.duplicate_key", message(4, message_key="p0.s0.t1.n1"), "p0.s0.t1.n1"),
