@@ -24,6 +24,10 @@ ATTEMPTS = 3
 Check = Callable[[Any], str | None]
 """Says what is wrong with a parsed reply, in a sentence a model can act on; None when nothing is."""
 
+Mend = Callable[[Any], Any]
+"""Makes the last reply usable that parsed and did not pass the check: code puts right what is code's, such as counts
+and references; what the words lack is left for validation to find. Raises ValueError if nothing can be made of it."""
+
 
 class Prompts(Protocol):
     """Where declarations come from; `prompts.registry.PromptRegistry` is one."""
@@ -49,19 +53,33 @@ class Asker:
         return replace(self, unit_key=f"{self.unit_key}/{part}")
 
     async def structured(
-        self, prompt_id: str, inputs: PromptInputs, *, role: Role, place: str = "", check: Check | None = None
+        self,
+        prompt_id: str,
+        inputs: PromptInputs,
+        *,
+        role: Role,
+        place: str = "",
+        check: Check | None = None,
+        mend: Mend | None = None,
     ) -> Any:  # Any: the prompt's declared output
-        """Return the parsed reply; raise ReplyError when three attempts did not fit."""
+        """Return the parsed reply; after three that did not fit, the last one mended, or raise ReplyError."""
         schema = self.prompts[prompt_id].output
         if schema is None:
             raise TypeError(f"prompt {prompt_id!r} declares no output schema")
-        return await self._ask(prompt_id, inputs, role, place, lambda text: parse_reply(text, schema), check)
+        return await self._ask(prompt_id, inputs, role, place, lambda text: parse_reply(text, schema), check, mend)
 
     async def prose(
-        self, prompt_id: str, inputs: PromptInputs, *, role: Role, place: str = "", check: Check | None = None
+        self,
+        prompt_id: str,
+        inputs: PromptInputs,
+        *,
+        role: Role,
+        place: str = "",
+        check: Check | None = None,
+        mend: Mend | None = None,
     ) -> str:
-        """Return the reply's text, stripped; raise ReplyError when three attempts were empty or refused by `check`."""
-        return str(await self._ask(prompt_id, inputs, role, place, _non_empty, check))
+        """Return the reply's text, stripped; raise ReplyError when three were empty, or refused and not mended."""
+        return str(await self._ask(prompt_id, inputs, role, place, _non_empty, check, mend))
 
     async def _ask(
         self,
@@ -71,10 +89,11 @@ class Asker:
         place: str,
         parse: Callable[[str], Any],
         check: Check | None,
+        mend: Mend | None,
     ) -> Any:
         if self.spec.language != ENGLISH:
             inputs = inputs.model_copy(update={"language": self.spec.language})
-        given, problem = inputs, ""
+        given, problem, usable = inputs, "", None
         for attempt in range(ATTEMPTS):
             call = self._call(prompt_id, inputs, role, place, attempt)
             reply = await self.model.complete(call)
@@ -86,7 +105,13 @@ class Asker:
                 problem = _copied(reply.text, given) or (check(parsed) if check else None) or ""
                 if not problem:
                     return parsed
+                usable = parsed
             inputs = given.model_copy(update={"feedback": problem})
+        if mend is not None and usable is not None:
+            try:
+                return mend(usable)
+            except ValueError as exc:
+                problem = str(exc)
         raise ReplyError(f"{call.unit_key}, prompt {prompt_id!r}: {ATTEMPTS} replies did not fit; the last: {problem}")
 
     def _call(self, prompt_id: str, inputs: PromptInputs, role: Role, place: str, attempt: int) -> ModelCall:

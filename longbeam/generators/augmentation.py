@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from typing import TypeVar
 
 from longbeam.generators.asking import Asker
 from longbeam.generators.ledger import Ledger
@@ -16,9 +17,11 @@ from longbeam.schemas.base import Record
 from longbeam.schemas.calls import (
     AugmentInputs,
     AugmentReply,
+    ContradictionDraft,
     ContradictionTarget,
     LedgerLine,
     Stage,
+    UpdateDraft,
     UpdateTarget,
 )
 from longbeam.schemas.plans import (
@@ -40,6 +43,7 @@ SETTLED_DATES = 11
 """Dates that nothing changes or denies: temporal reasoning asks for the days between two of them."""
 SUMMABLE_ATTRIBUTES = 5
 """Attributes with an untouched amount for two things or more: multi-session reasoning adds these up."""
+D = TypeVar("D", UpdateDraft, ContradictionDraft)
 _TYPED = frozenset(ValueKind) - {ValueKind.TEXT, ValueKind.EXPRESSION}
 
 
@@ -228,7 +232,11 @@ async def write_special_bullets(
         taken_conditions=tuple(dict.fromkeys(b.condition for b in plan.bullets() if b.condition)),
     )
     reply = await asker.structured(
-        "augment", inputs, role=Role.PLANNER, check=lambda r: _check_reply(r, targets, instructions)
+        "augment",
+        inputs,
+        role=Role.PLANNER,
+        check=lambda r: _check_reply(r, targets, instructions),
+        mend=lambda r: _mended(r, targets, instructions),
     )
     return _assemble(reply, frame, plan, targets)
 
@@ -269,6 +277,34 @@ def _check_reply(reply: AugmentReply, targets: Targets, instructions: int) -> st
     if any(not d.condition or not d.requirement for d in reply.instructions):
         return "an instruction lacks its condition or its requirement"
     return None
+
+
+def _mended(reply: AugmentReply, targets: Targets, instructions: int) -> AugmentReply:
+    """Give each draft a target of its own, as far as there are any; what the texts do not say stays, to be found."""
+    varieties = {t.target_id: t.variety for t in targets.contradictions}
+    contradictions = []
+    for draft in _with_own_targets(reply.contradictions, list(varieties)):
+        variety = draft.variety if draft.variety in VARIETIES else varieties[draft.target_id]
+        if variety == "other_value" and draft.value is None:
+            variety = "never_statement"
+        contradictions.append(draft.model_copy(update={"variety": variety}))
+    return AugmentReply(
+        updates=_with_own_targets(reply.updates, [t.target_id for t in targets.updates]),
+        contradictions=contradictions,
+        instructions=reply.instructions[:instructions],
+    )
+
+
+def _with_own_targets(drafts: Sequence[D], target_ids: Sequence[str]) -> list[D]:
+    named = {d.target_id: d for d in reversed(drafts)}
+    free = [i for i in target_ids if i not in named]
+    made = []
+    for draft in drafts:
+        if draft.target_id in target_ids and named[draft.target_id] is draft:
+            made.append(draft)
+        elif free:
+            made.append(draft.model_copy(update={"target_id": free.pop(0)}))
+    return made
 
 
 def _assemble(reply: AugmentReply, frame: Frame, plan: Plan, targets: Targets) -> Augmented:

@@ -147,6 +147,11 @@ def standing_bullets(bullets: Sequence[Bullet]) -> tuple[Bullet, ...]:
     return tuple(standing.values())
 
 
+def _as_it_is(text: str) -> str:
+    """What three attempts did not make better is said; the checks of leaks and duplicates find it."""
+    return text
+
+
 @dataclass
 class _Talk:
     """The state of one sub-plan's dialogue while it is driven."""
@@ -283,6 +288,7 @@ class _Talk:
             role=Role.ASSISTANT,
             place=f"{turn.turn_id}/reply{hints.kind}{exchange}",
             check=lambda text: self._trace(text, Speaker.ASSISTANT),
+            mend=_as_it_is,
         )
         self._say(Speaker.ASSISTANT, MessageKind.REPLY, text, self.days[-1], ())
         return text
@@ -303,6 +309,7 @@ class _Talk:
             role=Role.USER,
             place=f"{turn.turn_id}/{kind}{ordinal}",
             check=lambda text: SAID_BEFORE if text in said else self._trace(text, Speaker.USER),
+            mend=_as_it_is,
         )
 
     def _trace(self, text: str, speaker: Speaker) -> str | None:

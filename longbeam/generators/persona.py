@@ -38,5 +38,12 @@ async def write_narratives(asker: Asker, seed: Seed) -> tuple[Narrative, ...]:
             return f"label {twice[0]!r} is used twice"
         return None
 
-    reply = await asker.structured("narratives", inputs, role=Role.WRITER, check=check)
+    def mend(reply: NarrativesReply) -> NarrativesReply:
+        first = {n.label.casefold(): n for n in reversed(reply.narratives)}
+        if not first:
+            raise ValueError("there are no narratives")
+        kept = [n for n in reply.narratives if first[n.label.casefold()] is n]
+        return NarrativesReply(narratives=kept[: inputs.at_most])
+
+    reply = await asker.structured("narratives", inputs, role=Role.WRITER, check=check, mend=mend)
     return tuple(reply.narratives)

@@ -7,6 +7,7 @@ its bullets, given the outline, the bullets before it and the ledger so far. Ids
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -34,6 +35,7 @@ from longbeam.schemas.plans import (
     Plan,
     Stance,
     SubPlan,
+    ValueKind,
 )
 from longbeam.schemas.seeds import Seed, Timeline
 from longbeam.schemas.spec import Role
@@ -87,7 +89,13 @@ async def write_outline(asker: Asker, frame: Frame, stages: tuple[Stage, ...]) -
         narratives=frame.narratives,
         stages=stages,
     )
-    reply = await asker.structured("outline", inputs, role=Role.PLANNER, check=check)
+
+    def mend(reply: OutlineReply) -> OutlineReply:
+        if len(reply.stages) < len(stages):
+            raise ValueError(check(reply))
+        return OutlineReply(stages=reply.stages[: len(stages)])
+
+    reply = await asker.structured("outline", inputs, role=Role.PLANNER, check=check, mend=mend)
     return tuple(
         s.model_copy(update={"title": d.title, "summary": d.summary}) for s, d in zip(stages, reply.stages, strict=True)
     )
@@ -135,10 +143,14 @@ async def write_sub_plan(
         earlier_bullets=ledger.bullets,
     )
 
-    def check(reply: SubPlanReply) -> str | None:
-        return _check_drafts(reply.bullets, stage, counts, {n.label for n in frame.narratives}, ledger)
-
-    reply = await asker.structured("sub_plan", inputs, role=Role.PLANNER, check=check)
+    labels = {n.label for n in frame.narratives}
+    reply = await asker.structured(
+        "sub_plan",
+        inputs,
+        role=Role.PLANNER,
+        check=lambda r: _check_drafts(r.bullets, stage, counts, labels, ledger),
+        mend=lambda r: SubPlanReply(bullets=_mended(r.bullets, stage, counts, labels, ledger)),
+    )
     return _Assembler(plan_index, stage, ledger).assemble(reply.bullets)
 
 
@@ -161,11 +173,41 @@ def _check_drafts(
         if draft.kind is BulletKind.PREFERENCE and not (draft.condition and draft.requirement):
             return f"bullet {i} is a preference without condition or requirement"
         for fact in draft.facts:
+            if fact.value.kind is ValueKind.DATE and fact.value.date is None:
+                return f"bullet {i} asserts the date {fact.value.text!r} without saying which day it is"
             if not says(draft.text, fact.value):
                 return f"bullet {i} asserts {fact.value.text!r} and its text does not say it"
             if fact.fact_id and fact.fact_id not in ledger.fact:
                 return f"bullet {i} names fact {fact.fact_id!r}, which is not in the ledger"
     return None
+
+
+def _mended(
+    drafts: Sequence[BulletDraft], stage: Stage, counts: dict[str, int], labels: set[str], ledger: Ledger
+) -> list[BulletDraft]:
+    """Give the drafts the kinds that are asked for, days of the stage in order, and no facts that are not there.
+
+    What their texts do not say stays: validation finds it.
+    """
+    left = Counter(counts)
+    kinds: list[BulletKind | None] = []
+    for draft in drafts:
+        kinds.append(draft.kind if left[draft.kind] > 0 else None)
+        left[draft.kind] -= 1
+    lacking = [BulletKind(kind) for kind in counts for _ in range(left[kind])]
+    made = []
+    for draft, kind in zip(drafts, kinds, strict=True):
+        if draft.narrative not in labels:
+            raise ValueError(f"a bullet names narrative {draft.narrative!r}, which is none of those given")
+        kind = kind or (lacking.pop(0) if lacking else None)
+        if kind is None or not draft.text.strip():
+            continue
+        facts = [f if f.fact_id in ledger.fact else f.model_copy(update={"fact_id": ""}) for f in draft.facts]
+        day = min(max(draft.happens_on, stage.first_day), stage.last_day)
+        made.append(draft.model_copy(update={"kind": kind, "happens_on": day, "facts": facts}))
+    if not made:
+        raise ValueError("there are no bullets")
+    return sorted(made, key=lambda draft: draft.happens_on)
 
 
 @dataclass(frozen=True)

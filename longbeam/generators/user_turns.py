@@ -77,7 +77,9 @@ async def write_user_turns(
         language = asker.spec.language
         return check_turns(reply, briefs, batch.questions, language) or traces_in(reply, frame, language)
 
-    reply: UserTurnsReply = await asker.structured("user_turns", inputs, role=Role.WRITER, check=check)
+    reply: UserTurnsReply = await asker.structured(
+        "user_turns", inputs, role=Role.WRITER, check=check, mend=lambda r: _mended(r, briefs)
+    )
     return tuple(
         UserTurn(
             turn_id=f"{sub_plan.key}.x{batch.batch_index}.{i}",
@@ -119,6 +121,20 @@ def traces_in(reply: UserTurnsReply, frame: Frame, language: str) -> str | None:
     """Say which words of the machinery (ids, placeholders, words of the plan) a message has, or None."""
     found = (trace_problem(turn.text, Speaker.USER, frame.seed.category, language) for turn in reply.turns)
     return next((problem for problem in found if problem), None)
+
+
+def _mended(reply: UserTurnsReply, briefs: Sequence[BulletBrief]) -> UserTurnsReply:
+    """Let each bullet of the batch be voiced by the first turn that claims it; validation finds what none says."""
+    free = {b.bullet.bullet_id for b in briefs}
+    turns = []
+    for turn in reply.turns:
+        voices = [i for i in dict.fromkeys(turn.voices) if i in free]
+        free.difference_update(voices)
+        if turn.text.strip():
+            turns.append(turn.model_copy(update={"voices": voices}))
+    if not turns:
+        raise ValueError("no turn has a text")
+    return UserTurnsReply(turns=turns)
 
 
 def _unsaid(text: str, brief: BulletBrief, language: str) -> str | None:
@@ -219,7 +235,9 @@ async def write_more_turns(
             return f"all of this was asked before, such as: {reply.turns[0].text!r}"
         return traces_in(reply, frame, asker.spec.language)
 
-    reply: UserTurnsReply = await asker.structured("more_turns", inputs, role=Role.WRITER, check=check)
+    reply: UserTurnsReply = await asker.structured(
+        "more_turns", inputs, role=Role.WRITER, check=check, mend=lambda r: _mended(r, ())
+    )
     known = {b.bullet_id for b in sub_plan.bullets}
     fresh = [turn for turn in reply.turns if normal_form(turn.text) not in before]
     return tuple(

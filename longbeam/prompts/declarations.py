@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from longbeam.prompts import narrowing
 from longbeam.prompts.registry import Prompt, PromptRegistry
 from longbeam.schemas import calls
 
@@ -24,6 +25,7 @@ def _probe(ability: str, *used: str, version: int = 2) -> Prompt:
         calls.ProbeInputs,
         calls.ProbeReply,
         offline_fields=frozenset(optional - set(used)),
+        narrow=narrowing.probe,
     )
 
 
@@ -32,14 +34,17 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("seeds", 1, calls.SeedsInputs, calls.SeedsReply, fixed=("domain",)),
     # The scaffold.
     Prompt("personality", 2, calls.PersonalityInputs),
-    Prompt("narratives", 2, calls.NarrativesInputs, calls.NarrativesReply, fixed=("seed",)),
-    Prompt("outline", 3, calls.OutlineInputs, calls.OutlineReply, fixed=("seed",)),
+    Prompt(
+        "narratives", 2, calls.NarrativesInputs, calls.NarrativesReply, fixed=("seed",), narrow=narrowing.narratives
+    ),
+    Prompt("outline", 3, calls.OutlineInputs, calls.OutlineReply, fixed=("seed",), narrow=narrowing.outline),
     Prompt(
         "sub_plan",
         3,
         calls.SubPlanInputs,
         calls.SubPlanReply,
         fixed=("seed", "profile", "people", "narratives", "stages"),
+        narrow=narrowing.sub_plan,
     ),
     Prompt(
         "augment",
@@ -48,6 +53,7 @@ PROMPTS: tuple[Prompt, ...] = (
         calls.AugmentReply,
         fixed=("seed",),
         offline_fields=frozenset({"instructions_before"}),
+        narrow=narrowing.augment,
     ),
     # The user's questions.
     Prompt(
@@ -57,6 +63,7 @@ PROMPTS: tuple[Prompt, ...] = (
         calls.UserTurnsReply,
         fixed=_STAGE,
         offline_fields=frozenset({"first_ordinal"}),
+        narrow=narrowing.user_turns,
     ),
     Prompt(
         "more_turns",
@@ -65,6 +72,7 @@ PROMPTS: tuple[Prompt, ...] = (
         calls.UserTurnsReply,
         fixed=_STAGE,
         offline_fields=frozenset({"batch", "first_ordinal"}),
+        narrow=narrowing.user_turns,
     ),
     # The dialogue.
     Prompt(
@@ -101,7 +109,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt("compact_memory", 3, calls.CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
-    Prompt("probe_candidates", 2, calls.CandidatesInputs, calls.CandidatesReply),
+    Prompt("probe_candidates", 2, calls.CandidatesInputs, calls.CandidatesReply, narrow=narrowing.candidates),
     _probe("information_extraction", "difficulty", "variety"),
     _probe("multi_session_reasoning", "difficulty", "variety", "computed_value"),
     _probe("knowledge_update"),
@@ -111,7 +119,7 @@ PROMPTS: tuple[Prompt, ...] = (
     _probe("summarization"),
     _probe("preference_following", "variety", "condition", "requirement"),
     _probe("instruction_following", "condition", "requirement"),
-    Prompt("probe_abstention", 3, calls.AbstentionInputs, calls.AbstentionReply),
+    Prompt("probe_abstention", 3, calls.AbstentionInputs, calls.AbstentionReply, narrow=narrowing.abstention),
 )
 
 

@@ -31,6 +31,7 @@ from longbeam.prompts.environment import (
     source_of,
     used_variables,
 )
+from longbeam.prompts.narrowing import Narrow, narrowed
 from longbeam.prompts.shapes import schema_of, shape_of
 from longbeam.prompts.slots import Trusted, fenced, inline, listed
 from longbeam.schemas.calls import ChatMessage, PromptInputs
@@ -58,6 +59,8 @@ class Prompt:
     """Name of the input field that holds the dialogue so far, a tuple of `ChatMessage`."""
     offline_fields: frozenset[str] = frozenset()
     """Input fields that only the offline writer reads."""
+    narrow: Narrow | None = None
+    """Puts what is known before a call, such as ids and counts, into the schema of its reply."""
     directory: Path = TEMPLATES
 
     @property
@@ -164,9 +167,15 @@ class Prompt:
             return ""
         return f"\n\nReply with one JSON object of this form and nothing around it:\n{shape_of(self.output)}"
 
-    def schema(self) -> dict[str, Any] | None:
-        """JSON schema of the reply, or None for prose. It is shared: do not edit it."""
-        return None if self.output is None else schema_of(self.output)
+    def schema(self, inputs: PromptInputs | None = None) -> dict[str, Any] | None:
+        """JSON schema of the reply, or None for prose; of one call's reply where its inputs are given.
+
+        It may be shared: do not edit it.
+        """
+        if self.output is None:
+            return None
+        schema = schema_of(self.output)
+        return schema if self.narrow is None or inputs is None else narrowed(schema, self.narrow, inputs)
 
 
 def _append_user_text(parts: list[ChatMessage], text: str) -> None:

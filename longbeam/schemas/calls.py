@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from longbeam.schemas.base import Record
 from longbeam.schemas.people import Person, Profile
@@ -181,6 +181,31 @@ class SubPlanInputs(PromptInputs):
     """All bullets of the earlier stages, in order."""
 
 
+MAX_AMOUNT = 1e15
+"""More than anybody counts, and little enough for exact sums of cents."""
+
+
+def _without_the_impossible(value: object) -> object:
+    """A value without a date that no calendar has, or an amount that nobody means: no grammar refuses these.
+
+    The rest is usable, and the generators' checks ask for what is missing.
+    """
+    if not isinstance(value, dict):
+        return value
+    date, amount = value.get("date"), value.get("number")
+    if isinstance(date, str):
+        try:
+            dt.date.fromisoformat(date)
+        except ValueError:
+            value = {**value, "date": None}
+    if isinstance(amount, int | float) and not abs(amount) <= MAX_AMOUNT:
+        value = {**value, "number": None}
+    return value
+
+
+DraftedValue = Annotated[Value, BeforeValidator(_without_the_impossible)]
+
+
 class FactDraft(ReplyModel):
     """What a drafted bullet does to a fact."""
 
@@ -189,7 +214,7 @@ class FactDraft(ReplyModel):
     subject: str
     attribute: str
     stance: Stance = Stance.SETS
-    value: Value
+    value: DraftedValue
     is_fixed: bool = False
 
 
@@ -254,7 +279,7 @@ class UpdateDraft(ReplyModel):
     """A changed value and how the user says so."""
 
     target_id: str
-    value: Value
+    value: DraftedValue
     text: str
 
 
@@ -263,7 +288,7 @@ class ContradictionDraft(ReplyModel):
 
     target_id: str
     text: str
-    value: Value | None = None
+    value: DraftedValue | None = None
     variety: str = ""
     """Set when another variety than the target's suits the statement better."""
 

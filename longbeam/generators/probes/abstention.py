@@ -35,7 +35,7 @@ _ASKABLE = (BulletKind.EVENT, BulletKind.RELATIONSHIP)
 
 
 async def draft_candidates(asker: ProbeAsker, material: ProbeMaterial, count: int) -> list[ProbeCandidate]:
-    """Return up to `count` unanswerable questions, each proved by a search; raises ReplyError under eight."""
+    """Return up to `count` unanswerable questions, each proved by a search; raises ReplyError if there is none."""
     bullets = _spread(material)
     by_id = {b.bullet_id: b for b in bullets}
 
@@ -47,6 +47,11 @@ async def draft_candidates(asker: ProbeAsker, material: ProbeMaterial, count: in
         refused = [p for p in problems if p is not None]
         return f"only {proved} of {len(problems)} questions can be used: " + "; ".join(refused[:6])
 
+    def keep_some(reply: AbstentionReply) -> AbstentionReply:
+        if all(problem_of(material, by_id, item) for item in reply.items):
+            raise ValueError(check_reply(reply))
+        return reply
+
     inputs = AbstentionInputs(
         seed=material.head.seed,
         people=material.head.relationships.people,
@@ -54,7 +59,7 @@ async def draft_candidates(asker: ProbeAsker, material: ProbeMaterial, count: in
         count=count + SPARE,
     )
     reply: AbstentionReply = await asker.structured(
-        PROMPT_ID, inputs, role=Role.PROBER, place="questions", check=check_reply
+        PROMPT_ID, inputs, role=Role.PROBER, place="questions", check=check_reply, mend=keep_some
     )
     proved = [d for d in _distinct(reply.items) if problem_of(material, by_id, d) is None]
     return [_candidate(i, draft, by_id[draft.bullet_id]) for i, draft in enumerate(proved[:count])]

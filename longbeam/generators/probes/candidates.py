@@ -76,6 +76,7 @@ class ProbeAsker(Protocol):
         role: Role,
         place: str = "",
         check: Callable[[Any], str | None] | None = None,
+        mend: Callable[[Any], Any] | None = None,
     ) -> Any:  # Any: the prompt's declared output
         """Return the parsed and checked reply; raise ReplyError when there is none."""
 

@@ -82,7 +82,12 @@ async def _choose(
         CandidateOption(candidate_id=c.candidate_id, difficulty=c.difficulty, summary=c.summary) for c in pool
     )
     inputs = CandidatesInputs(ability=ability, title=head.seed.title, options=options, count=count)
-    reply = await asker.structured(CHOICE_PROMPT, inputs, role=Role.PROBER, place="choice", check=check)
+
+    def mend(reply: CandidatesReply) -> CandidatesReply:
+        known = [i for i in reply.chosen if i in by_id]
+        return CandidatesReply(chosen=list(dict.fromkeys([*known, *by_id]))[:count])
+
+    reply = await asker.structured(CHOICE_PROMPT, inputs, role=Role.PROBER, place="choice", check=check, mend=mend)
     return [by_id[i] for i in reply.chosen]
 
 

@@ -1,0 +1,121 @@
+"""The JSON schema of one call's reply: ids, dates and counts that are known beforehand are offered as they are.
+
+A server that writes by a grammar then cannot name a bullet that is not there or send a list of another length. What
+no grammar can ensure is asked for in the prompt and checked by the generators. Only `enum`, `minItems` and `maxItems`
+are used: every server with structured output knows them.
+"""
+
+from __future__ import annotations
+
+import copy
+import datetime as dt
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from longbeam.schemas import calls
+
+Schema = dict[str, Any]
+Narrow = Callable[[Schema, Any], None]
+"""Edits a copy of a prompt's schema for the inputs of one call."""
+
+MOST_CHOICES = 250
+"""Values offered in one place; OpenAI takes 1,000 in a whole schema. Where there are more, any is allowed."""
+
+
+def narrowed(schema: Schema, narrow: Narrow, inputs: calls.PromptInputs) -> Schema:
+    """Return the schema of one call's reply."""
+    made = copy.deepcopy(schema)
+    narrow(made, inputs)
+    return made
+
+
+def narratives(schema: Schema, inputs: calls.NarrativesInputs) -> None:
+    """As many as asked for."""
+    _count(schema["properties"]["narratives"], inputs.at_least, inputs.at_most)
+
+
+def outline(schema: Schema, inputs: calls.OutlineInputs) -> None:
+    """One draft per stage."""
+    _count(schema["properties"]["stages"], len(inputs.stages))
+
+
+def sub_plan(schema: Schema, inputs: calls.SubPlanInputs) -> None:
+    """As many bullets as asked for, of the kinds asked for, with the labels, days and facts there are."""
+    stage = inputs.stages[inputs.stage_index]
+    _count(schema["properties"]["bullets"], sum(inputs.counts.values()))
+    bullet = _fields(schema, "BulletDraft")
+    _choose(bullet, "kind", (kind for kind, count in inputs.counts.items() if count))
+    _choose(bullet, "narrative", (n.label for n in inputs.narratives))
+    days = (stage.last_day - stage.first_day).days + 1
+    _choose(bullet, "happens_on", (str(stage.first_day + dt.timedelta(days=i)) for i in range(days)))
+    _choose(_fields(schema, "FactDraft"), "fact_id", ("", *(line.fact_id for line in inputs.ledger)))
+
+
+def augment(schema: Schema, inputs: calls.AugmentInputs) -> None:
+    """One draft per target, and the instructions asked for."""
+    for name, draft, targets in (
+        ("updates", "UpdateDraft", inputs.updates),
+        ("contradictions", "ContradictionDraft", inputs.contradictions),
+    ):
+        _count(schema["properties"][name], len(targets))
+        _choose(_fields(schema, draft), "target_id", (t.target_id for t in targets))
+    varieties = dict.fromkeys(("", *(t.variety for t in inputs.contradictions), "never_statement", "other_value"))
+    _choose(_fields(schema, "ContradictionDraft"), "variety", varieties)
+    _count(schema["properties"]["instructions"], inputs.instructions)
+
+
+def user_turns(schema: Schema, inputs: calls.UserTurnsInputs) -> None:
+    """As many turns as asked for, about the bullets that are offered."""
+    _count(schema["properties"]["turns"], inputs.questions)
+    turn = _fields(schema, "UserTurnDraft")
+    about = dict.fromkeys(b.bullet.bullet_id for b in (*inputs.batch, *inputs.about))
+    _items(turn["voices"], [b.bullet.bullet_id for b in inputs.batch])
+    _items(turn["asks_about"], list(about))
+
+
+def probe(schema: Schema, inputs: calls.ProbeInputs) -> None:
+    """Nuggets name excerpts that there are."""
+    _count(schema["properties"]["nuggets"], len(inputs.items) or 1, len(inputs.items) or None)
+    _items(_fields(schema, "NuggetDraft")["excerpts"], [e.ordinal for e in inputs.excerpts])
+
+
+def abstention(schema: Schema, inputs: calls.AbstentionInputs) -> None:
+    """As many questions as asked for, each close to a bullet that is offered."""
+    _count(schema["properties"]["items"], inputs.count)
+    item = _fields(schema, "AbstentionDraft")
+    _choose(item, "bullet_id", (b.bullet_id for b in inputs.bullets))
+    _count(item["search_terms"], 2, 6)
+
+
+def candidates(schema: Schema, inputs: calls.CandidatesInputs) -> None:
+    """As many as asked for, of those there are."""
+    chosen = schema["properties"]["chosen"]
+    _count(chosen, inputs.count)
+    _items(chosen, [option.candidate_id for option in inputs.options])
+
+
+def _fields(schema: Schema, name: str) -> Schema:
+    fields = schema["$defs"][name]["properties"]
+    assert isinstance(fields, dict)
+    return fields
+
+
+def _count(array: Schema, least: int, most: int | None = -1) -> None:
+    array["minItems"] = least
+    if most is not None:
+        array["maxItems"] = least if most == -1 else most
+
+
+def _choose(fields: Schema, name: str, values: Iterable[str]) -> None:
+    offered = list(values)
+    if 0 < len(offered) <= MOST_CHOICES:
+        fields[name] = {"type": "string", "enum": offered}
+
+
+def _items(array: Schema, values: Sequence[str | int]) -> None:
+    if not values:
+        array["maxItems"] = 0
+    elif len(values) <= MOST_CHOICES:
+        kind = "integer" if isinstance(values[0], int) else "string"
+        array["items"] = {"type": kind, "enum": list(values)}
+        array["maxItems"] = min(array.get("maxItems", len(values)), len(values))

@@ -1,0 +1,98 @@
+"""The schema of one call's reply offers what is known beforehand, and nothing that a good reply needs is left out."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+
+from longbeam.models.base import ModelCall
+from longbeam.models.offline.writer import OfflineWriter
+from longbeam.prompts.declarations import PROMPTS, default_registry
+from longbeam.schemas import calls
+from longbeam.schemas.spec import Role
+from tests.prompts.samples import SAMPLES
+
+STRUCTURED = [p.prompt_id for p in PROMPTS if p.output is not None]
+
+
+def _call(prompt_id: str, inputs: calls.PromptInputs) -> ModelCall:
+    return ModelCall(default_registry()[prompt_id], inputs, Role.WRITER, "offline", 1, "c000/stage/unit")
+
+
+def _inputs(prompt_id: str) -> calls.PromptInputs:
+    inputs = SAMPLES[prompt_id]
+    if isinstance(inputs, calls.SubPlanInputs):
+        # The offline writer tells its own narratives in the plan.
+        found = OfflineWriter().answer(_call("narratives", SAMPLES["narratives"]))
+        assert isinstance(found, calls.NarrativesReply)
+        return inputs.model_copy(update={"narratives": tuple(found.narratives)})
+    return inputs
+
+
+def _schema(prompt_id: str) -> dict[str, object]:
+    schema = default_registry()[prompt_id].schema(_inputs(prompt_id))
+    assert schema is not None
+    return schema
+
+
+def _offline_reply(prompt_id: str) -> dict[str, object]:
+    answer = OfflineWriter().answer(_call(prompt_id, _inputs(prompt_id)))
+    assert not isinstance(answer, str)
+    return answer.model_dump(mode="json")
+
+
+@pytest.mark.parametrize("prompt_id", STRUCTURED)
+def test_offline_replies_fit_the_schema_of_their_call(prompt_id: str) -> None:
+    jsonschema.validate(_offline_reply(prompt_id), _schema(prompt_id))
+
+
+def test_narrowing_leaves_the_shared_schema_as_it_is() -> None:
+    prompt = default_registry()["sub_plan"]
+    before = json.dumps(prompt.schema())
+    assert json.dumps(_schema("sub_plan")) != before
+    assert json.dumps(prompt.schema()) == before
+
+
+def _without(reply: dict[str, object], path: str, value: object) -> dict[str, object]:
+    """The reply with one place changed: `bullets.0.kind`."""
+    *way, last = path.split(".")
+    node: object = reply
+    for step in way:
+        node = node[int(step)] if isinstance(node, list) else node[step]  # type: ignore[index]
+    node[last] = value  # type: ignore[index]
+    return reply
+
+
+@pytest.mark.parametrize(
+    ("prompt_id", "path", "value"),
+    [
+        ("narratives", "narratives", []),
+        ("outline", "stages", []),
+        ("sub_plan", "bullets", []),
+        ("sub_plan", "bullets.0.kind", "update"),
+        ("sub_plan", "bullets.0.narrative", "A thread that nobody has"),
+        ("sub_plan", "bullets.0.happens_on", "1999-01-01"),
+        ("augment", "updates.0.target_id", "u99"),
+        ("augment", "instructions", []),
+        ("user_turns", "turns.0.voices", ["p9.s9.b9"]),
+        ("more_turns", "turns.0.asks_about", ["p9.s9.b9"]),
+        ("probe_knowledge_update", "nuggets.0.excerpts", [99]),
+        ("probe_event_ordering", "nuggets", []),
+        ("probe_candidates", "chosen", ["no such candidate"]),
+        ("probe_abstention", "items.0.bullet_id", "p9.s9.b9"),
+    ],
+)
+def test_what_is_not_there_cannot_be_named(prompt_id: str, path: str, value: object) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(_without(_offline_reply(prompt_id), path, value), _schema(prompt_id))
+
+
+def test_many_choices_are_left_open() -> None:
+    inputs = SAMPLES["probe_candidates"]
+    assert isinstance(inputs, calls.CandidatesInputs)
+    options = tuple(inputs.options[0].model_copy(update={"candidate_id": f"c{i}"}) for i in range(300))
+    schema = default_registry()["probe_candidates"].schema(inputs.model_copy(update={"options": options}))
+    assert schema is not None
+    assert schema["properties"]["chosen"]["items"] == {"type": "string"}
