@@ -121,15 +121,16 @@ async def run_flow(benchmark: Benchmark, *, progress: Progress, model: ChatModel
     """Run the benchmark's flow on the server that the environment names, and return what it did."""
     name = benchmark.spec.name
     await close_former_runs(name)
-    job = Job(
-        benchmark=benchmark,
-        model=limited_model(benchmark, model),
-        progress=progress,
-        gate=asyncio.Semaphore(CONVERSATIONS_AT_ONCE),
-        terminate_handler=signal.getsignal(signal.SIGTERM),
-    )
     try:
-        state = await generate_flow(name, quote(job), return_state=True)
+        async with limited_model(benchmark, model) as shared:
+            job = Job(
+                benchmark=benchmark,
+                model=shared,
+                progress=progress,
+                gate=asyncio.Semaphore(CONVERSATIONS_AT_ONCE),
+                terminate_handler=signal.getsignal(signal.SIGTERM),
+            )
+            state = await generate_flow(name, quote(job), return_state=True)
         if job.summary is None:
             await state.aresult()  # raises what escaped the flow
             raise AssertionError("a flow without a summary ends with an error")

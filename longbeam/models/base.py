@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 from pydantic import BaseModel
 
@@ -39,6 +39,9 @@ class PromptDeclaration(Protocol):
     @property
     def output(self) -> type[BaseModel] | None:
         """Schema of the reply; None for prose."""
+
+    def schema(self) -> dict[str, Any] | None:
+        """The same as JSON schema, shared: not to be edited."""
 
     def render(self, inputs: PromptInputs) -> tuple[ChatMessage, ...]:
         """The request as chat messages."""
@@ -77,7 +80,11 @@ class ModelCall:
         )
 
     def messages(self) -> Sequence[ChatMessage]:
-        """The request as chat messages."""
+        """The request as chat messages, rendered once."""
+        return self._rendered
+
+    @cached_property
+    def _rendered(self) -> tuple[ChatMessage, ...]:
         return self.prompt.render(self.inputs)
 
 
@@ -86,3 +93,10 @@ class ChatModel(Protocol):
 
     async def complete(self, call: ModelCall) -> ModelReply:
         """Return the reply; raise `ProviderError` when there is none."""
+
+
+async def close_model(model: ChatModel) -> None:
+    """Give back the connections of a model that holds some."""
+    close = getattr(model, "aclose", None)
+    if close is not None:
+        await close()

@@ -1,25 +1,71 @@
-"""From the names in a spec to the models that serve them."""
+"""From the names in a spec to the models that serve them; reads the keys from the environment."""
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from longbeam.errors import SpecError
 from longbeam.models.base import ChatModel
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.models.openai_client import OpenAIModel
+from longbeam.models.router import Router
+from longbeam.schemas.spec import BenchmarkSpec, provider_of
+
+OPENAI_KEY = "OPENAI_API_KEY"
 
 
-def make_model(spec: BenchmarkSpec, *, invocation_log: Path | None = None) -> ChatModel:
-    """The client that answers every role of a spec.
+def make_model(
+    spec: BenchmarkSpec, *, invocation_log: Path | None = None, notice: Callable[[str], None] | None = None
+) -> ChatModel:
+    """The clients that answer the roles of a spec, each call by the model it names.
 
-    `invocation_log`: a file to which the offline writer appends the key of every call it answers.
-    Raises SpecError for a model that this version cannot run.
+    `invocation_log`: a file to which the offline writer appends the key of every call it answers. `notice` is told
+    of endpoints that refuse a kind of request, one line each; without it they go to stderr. Nothing is asked yet.
+    Raises SpecError for a model that cannot be run, and for a key that is not there.
     """
+    tell = notice or _tell_on_stderr
+    used: dict[str, str] = {}
+    for role, name in spec.models.items():
+        used.setdefault(name, role)
+    return Router({name: _client(spec, name, role, invocation_log, tell) for name, role in used.items()})
+
+
+def _client(
+    spec: BenchmarkSpec, name: str, role: str, invocation_log: Path | None, notice: Callable[[str], None]
+) -> ChatModel:
+    match provider_of(name):
+        case "offline" if name == "offline":
+            return _offline(spec, invocation_log)
+        case "openai" if name.partition(":")[2]:
+            endpoint = spec.endpoint_for(name)
+            return OpenAIModel(name, endpoint, key=_key_of(spec, name, os.environ), notice=notice)
+    raise SpecError(f"models.{role} = {name!r}: no such model; write offline or openai:NAME")
+
+
+def _offline(spec: BenchmarkSpec, invocation_log: Path | None) -> ChatModel:
     from longbeam.models.offline.writer import OfflineWriter
 
-    for role, name in spec.models.items():
-        if name != "offline":
-            raise SpecError(f"models.{role} = {name!r}: this version runs 'offline' only; set it to 'offline'")
     if spec.language.casefold() != "english":
-        raise SpecError(f"language = {spec.language!r}: the offline writer writes English only")
+        raise SpecError(
+            f"language = {spec.language!r}: the offline writer writes English only; name a language model in [models]"
+        )
     return OfflineWriter(invocation_log=invocation_log)
+
+
+def _key_of(spec: BenchmarkSpec, name: str, environment: Mapping[str, str]) -> str:
+    endpoint = spec.endpoint_for(name)
+    variable = endpoint.key_env or (OPENAI_KEY if endpoint.base_url is None else None)
+    if variable is None:
+        return ""
+    key = environment.get(variable, "").strip()
+    if not key:
+        raise SpecError(f"{name}: its key is read from {variable}, which is not set; export it, or set key_env")
+    if not key.isascii() or not key.isprintable():
+        raise SpecError(f"{name}: what stands in {variable} cannot be a key; it holds characters that no header may")
+    return key
+
+
+def _tell_on_stderr(line: str) -> None:
+    print(f"note: {line}", file=sys.stderr)

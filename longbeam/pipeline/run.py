@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from longbeam.errors import RunStopped
 from longbeam.generators.layout import Layout, layout_for
 from longbeam.generators.seeds import seeds_for
-from longbeam.models.base import ChatModel
+from longbeam.models.base import ChatModel, close_model
 from longbeam.models.factory import make_model
 from longbeam.models.journal import JournalledModel
 from longbeam.models.limits import LimitedModel
@@ -136,22 +136,28 @@ async def run_inline(
     prompts: PromptRegistry | None = None,
 ) -> RunSummary:
     """Run every conversation of a benchmark through all stages, in this process, without Prefect."""
-    limited = limited_model(benchmark, model)
     gate = asyncio.Semaphore(CONVERSATIONS_AT_ONCE)
 
-    async def one(conversation_id: str, seed: Seed) -> ConversationRun:
-        async with gate, open_run(benchmark, conversation_id, seed, limited, progress=progress, prompts=prompts) as run:
+    async def one(conversation_id: str, seed: Seed, shared: ChatModel) -> ConversationRun:
+        async with gate, open_run(benchmark, conversation_id, seed, shared, progress=progress, prompts=prompts) as run:
             for stage in STAGES:
                 await run_stage(run, stage)
             return run
 
-    runs = await all_of([one(i, s) for i, s in zip(benchmark.conversation_ids, seeds_of(benchmark), strict=True)])
+    conversations = list(zip(benchmark.conversation_ids, seeds_of(benchmark), strict=True))
+    async with limited_model(benchmark, model) as shared:
+        runs = await all_of([one(conversation_id, seed, shared) for conversation_id, seed in conversations])
     return summarise(benchmark, runs)
 
 
-def limited_model(benchmark: Benchmark, model: ChatModel | None = None) -> ChatModel:
-    """The model stack that all conversations of a run share: limits around the clients."""
-    return LimitedModel(model or make_model(benchmark.spec), benchmark.spec.limits)
+@asynccontextmanager
+async def limited_model(benchmark: Benchmark, model: ChatModel | None = None) -> AsyncIterator[ChatModel]:
+    """Give the model stack that all conversations of a run share: limits around the clients."""
+    clients = model or make_model(benchmark.spec)
+    try:
+        yield LimitedModel(clients, benchmark.spec)
+    finally:
+        await close_model(clients)
 
 
 def seeds_of(benchmark: Benchmark) -> tuple[Seed, ...]:

@@ -13,6 +13,7 @@ from longbeam.models.base import ModelCall, PromptDeclaration, Sampling
 from longbeam.models.loopback.settings import ServerSettings
 from longbeam.models.offline.turns import follow_up_rate
 from longbeam.models.offline.writer import OfflineWriter, text_of
+from longbeam.models.openai_client import EXTRA_FIELD
 from longbeam.schemas.calls import (
     AssistantReplyInputs,
     FollowUpDetectorInputs,
@@ -22,8 +23,6 @@ from longbeam.schemas.calls import (
 )
 from longbeam.schemas.spec import Role
 
-EXTRA_FIELD = "longbeam"
-"""Member of the request's body that holds the typed inputs."""
 ASKS_USER_RATE = 0.2
 """How often the offline writer's replies ask the user something: what a factor above 1 is measured against."""
 

@@ -1,0 +1,133 @@
+"""How many calls an endpoint takes at once, learnt from its answers.
+
+The limit grows by half for every round of answers, as long as calls are waiting for it and answers come faster
+for it. Refusals (429) bring it down to what the endpoint holds at that moment; from there single calls beyond
+it find out when there is more. Nothing pauses: calls already in flight and those of other endpoints go on. Why
+so, and what it measures: docs/design/0010-transport-and-limits.md.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+
+START = 16
+"""Calls in flight before anything is known."""
+GROWTH = 1.5
+"""Factor per round while the endpoint keeps up."""
+SHALLOWEST_CUT = 0.5
+"""A round of refusals takes at most this share away, whatever number was in flight."""
+FIRST_PROBE_S, LONGEST_PROBE_S = 0.5, 1.0
+"""From a refusal until one more call is tried; doubled each time that is refused, too."""
+FIRST_REST_S, LONGEST_REST_S = 2.0, 60.0
+"""From growth that brought nothing until it is tried again; doubled each time."""
+WORTHWHILE = 0.3
+"""Growth of the limit is kept if the rate of answers grew by this share of it; otherwise the endpoint queues."""
+TELLING = 1.25
+"""Growth by less than this factor says nothing about rates."""
+
+Clock = Callable[[], float]
+
+
+class AdaptiveGate:
+    """Lets calls through to one endpoint, first come first served. For one event loop.
+
+    `clock` is monotonic, in seconds. An `is_fixed` gate stays at `most`.
+    """
+
+    def __init__(self, most: int, clock: Clock, *, is_fixed: bool = False) -> None:
+        self.most = most
+        self.limit = float(most if is_fixed else min(START, most))
+        self.in_flight = 0
+        self._clock = clock
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._is_fast = True
+        self._cut_at = float("-inf")
+        self._floor = 1.0
+        self._probe_s = FIRST_PROBE_S
+        self._rest_s = FIRST_REST_S
+        self._hold_until = float("-inf")
+        self._before: tuple[float, float, float] | None = None
+        self._begin_round()
+
+    async def enter(self) -> float:
+        """Wait for a place and take it; returns the time at which the call may go, for `leave`."""
+        if self._waiting or self.in_flight >= int(self.limit):
+            place = asyncio.get_running_loop().create_future()
+            self._waiting.append(place)
+            self._is_full = True
+            try:
+                await place
+            except asyncio.CancelledError:
+                if place.done() and not place.cancelled():  # it was given away in the same moment
+                    self.in_flight -= 1
+                    self._admit()
+                raise
+        else:
+            self.in_flight += 1
+        return self._clock()
+
+    def leave(self, entered_at: float, *, is_refused: bool = False, is_answered: bool = False, tokens: int = 0) -> None:
+        """Give a place back, and say what became of the call; `tokens` are those of its reply."""
+        self.in_flight -= 1
+        if is_refused:
+            self._cut(entered_at)
+        elif is_answered and entered_at >= self._began_at:
+            self._calls += 1
+            self._tokens += tokens
+            self._seconds += self._clock() - entered_at
+            if self._calls >= self._round:
+                self._end_round()
+        self._admit()
+
+    def open(self) -> None:
+        """Let everybody through: the run is stopped, and those who wait are to hear of it."""
+        self.limit = self.most = 1_000_000
+        self._admit()
+
+    def _admit(self) -> None:
+        while self._waiting and self.in_flight < int(self.limit):
+            place = self._waiting.popleft()
+            if not place.done():
+                place.set_result(None)
+                self.in_flight += 1
+
+    def _begin_round(self) -> None:
+        self._began_at, self._round = self._clock(), max(1, int(self.limit))
+        self._calls, self._tokens, self._seconds = 0, 0, 0.0
+        self._is_full = bool(self._waiting)  # whether anybody had to wait in this round
+
+    def _end_round(self) -> None:
+        now = self._clock()
+        if self._is_full and self.limit < self.most and now >= self._hold_until:
+            # By Little's law: answers per second = calls in flight / seconds that each took. To count the answers of a
+            # short round would measure how they happen to come in bursts.
+            calls_per_s = int(self.limit) * self._calls / max(self._seconds, 1e-6)
+            self._grow(now, calls_per_s, calls_per_s * self._tokens / self._calls)
+        self._begin_round()
+
+    def _grow(self, now: float, calls_per_s: float, tokens_per_s: float) -> None:
+        if self._before is not None:
+            limit, calls_before, tokens_before = self._before
+            needed = 1 + WORTHWHILE * (self.limit / limit - 1)
+            is_no_faster = calls_per_s < needed * calls_before and tokens_per_s <= needed * tokens_before
+            if self.limit >= TELLING * limit and is_no_faster:
+                self.limit, self._before, self._is_fast = limit, None, False
+                self._hold_until = now + self._rest_s
+                self._rest_s = min(2 * self._rest_s, LONGEST_REST_S)
+                return
+        self._before = self.limit, calls_per_s, tokens_per_s
+        self.limit = min(float(self.most), max(self.limit + 1, self.limit * (GROWTH if self._is_fast else 1)))
+        self._is_fast = True
+
+    def _cut(self, entered_at: float) -> None:
+        now = self._clock()
+        if entered_at > self._cut_at:  # it was sent after the last cut: this is news
+            self._floor = max(1.0, self.limit * SHALLOWEST_CUT)
+            self._cut_at = now
+            self._hold_until = now + self._probe_s
+            self._probe_s = min(2 * self._probe_s, LONGEST_PROBE_S)
+        self.limit = max(self._floor, min(self.limit, float(self.in_flight)))
+        self._is_fast, self._before = False, None
+        self._begin_round()

@@ -1,0 +1,201 @@
+"""A ChatModel over any endpoint that speaks OpenAI's chat completions.
+
+The `openai` package gives the configuration and the HTTP client with its aiohttp transport; requests go straight to
+that client, because `chat.completions.create` costs four times the CPU of the call itself
+(docs/design/0010-transport-and-limits.md). Nothing is retried here: the limits above must see every refusal.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from pydantic_core import from_json, to_json
+
+from longbeam.errors import ProviderError
+from longbeam.models.base import ModelCall
+from longbeam.models.provider_errors import error_in_reply, error_of_status, is_web_page
+from longbeam.models.structured import StructuredOutput
+from longbeam.schemas.calls import ModelReply
+from longbeam.schemas.spec import Endpoint
+
+if TYPE_CHECKING:
+    import httpx2
+
+OPENAI_URL = "https://api.openai.com/v1"
+CONNECT_TIMEOUT_S = 20.0
+MOST_CONNECTIONS = 8192
+"""More than any spec may ask for: calls are limited elsewhere, and must not queue a second time here."""
+EXTRA_FIELD = "longbeam"
+"""Member of the body that carries the typed inputs to an offline writer behind an endpoint."""
+
+
+class OpenAIModel:
+    """Answers the calls of one model name. For one event loop; connections are made with the first call."""
+
+    def __init__(self, name: str, endpoint: Endpoint, *, key: str, notice: Callable[[str], None]) -> None:
+        """`name` as the spec has it; `key` may be empty; `notice` gets a line when a kind of request is given up."""
+        # Not at the top: 0.6 s that an offline run need not wait for. Not with the first call: it would hold up others.
+        import httpx2
+        import openai
+
+        self._transport, self._sdk = httpx2, openai
+        self._name = name
+        self._endpoint = endpoint
+        self._key = key
+        self._base_url = endpoint.base_url or OPENAI_URL
+        self.where = f"{name} at {self._base_url}"
+        self._model = endpoint.model or name.partition(":")[2]
+        self._structured = StructuredOutput(endpoint.structured, notice, self.where)
+        self._http: httpx2.AsyncClient | None = None
+        self._headers: dict[str, str] = {}
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        """Return the reply; raise ProviderError when there is none. A refused kind of request is sent another way."""
+        while True:
+            step = self._structured.step_for(call.prompt)
+            try:
+                data = await self._post(self._body(call))
+            except ProviderError as exc:
+                if exc.kind in {"bad_request", "server_error"} and self._structured.step_down(
+                    call.prompt, step, str(exc)
+                ):
+                    continue
+                raise
+            if call.prompt.output is not None:
+                self._structured.accept(step)
+            return self._reply(data)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        if self._http is not None:
+            await self._http.aclose()
+            self._http = None
+
+    def _body(self, call: ModelCall) -> bytes:
+        body: dict[str, Any] = {
+            "model": self._model,
+            "messages": [{"role": m.role, "content": m.content} for m in call.messages()],
+        }
+        if (response_format := self._structured.response_format(call.prompt)) is not None:
+            body["response_format"] = response_format
+        sampling = call.sampling
+        if self._endpoint.reasoning:
+            body["max_completion_tokens"] = sampling.max_tokens
+        else:
+            body["max_tokens"], body["temperature"] = sampling.max_tokens, sampling.temperature
+        if self._endpoint.offline_writer:
+            body[EXTRA_FIELD] = _typed_inputs(call)
+        return to_json({name: value for name, value in body.items() if value is not None})
+
+    async def _post(self, content: bytes) -> dict[str, Any]:
+        http = self._http or self._connect()
+        try:
+            answer = await http.post(f"{self._base_url}/chat/completions", content=content, headers=self._headers)
+        except (self._transport.ConnectTimeout, self._transport.ConnectError) as exc:
+            reason = f"cannot be reached ({_reason(exc)}); is it running, and is base_url right?"
+            raise ProviderError(f"{self.where} {reason}", kind="connection", is_retryable=True) from exc
+        except (self._transport.TransportError, OSError) as exc:
+            reason = f"the connection broke before the reply was whole ({_reason(exc)})"
+            raise ProviderError(f"{self.where}: {reason}", kind="connection", is_retryable=True) from exc
+        return self._data_of(answer.status_code, answer.headers, self._without_key(answer.content))
+
+    def _connect(self) -> httpx2.AsyncClient:
+        self._http = self._sdk.DefaultAioHttpClient(
+            timeout=self._transport.Timeout(None, connect=CONNECT_TIMEOUT_S),
+            limits=self._transport.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=MOST_CONNECTIONS),
+            follow_redirects=False,
+        )
+        sdk = self._sdk.AsyncOpenAI(api_key=self._key or "none", base_url=self._base_url, http_client=self._http)
+        given = {**sdk.default_headers, **(sdk.auth_headers if self._key else {})}
+        self._headers = {name: value for name, value in given.items() if isinstance(value, str)}
+        return self._http
+
+    def _without_key(self, body: bytes) -> bytes:
+        """The body, unless the endpoint says our key in it: replies and errors are stored and shown."""
+        key = self._key.encode()
+        return body.replace(key, b"***") if key and key in body else body
+
+    def _data_of(self, status: int, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
+        if status >= 400:
+            raise error_of_status(self.where, status, headers, body)
+        if is_web_page(body) or 300 <= status < 400:
+            raise ProviderError(
+                f"{self.where} answers with a web page or a redirection, not as an API does; "
+                "base_url should end as in http://127.0.0.1:8000/v1",
+                kind="not_an_api",
+                is_retryable=True,
+            )
+        try:
+            data = _parsed(body)
+        except ValueError as exc:
+            text = f"{self.where}: the reply is not whole JSON ({len(body)} bytes: {exc})"
+            raise ProviderError(text, kind="server_error", is_retryable=True) from exc
+        if isinstance(data, dict) and data.get("error"):
+            raise error_in_reply(self.where, data["error"])
+        if not isinstance(data, dict) or not isinstance(data.get("choices"), list) or not data["choices"]:
+            text = f"{self.where}: the reply has no choices; this is not chat completions"
+            raise ProviderError(text, kind="not_an_api", is_retryable=True)
+        return data
+
+    def _reply(self, data: dict[str, Any]) -> ModelReply:
+        choice = _object(data["choices"][0])
+        message, usage = _object(choice.get("message")), _object(data.get("usage"))
+        return ModelReply(
+            text=_storable(_text(message.get("content"))),
+            finish_reason=str(choice.get("finish_reason") or "stop"),
+            refusal=_storable(_text(message.get("refusal"))),
+            model=_storable(str(data.get("model") or self._model)),
+            prompt_tokens=_count(usage, "prompt_tokens"),
+            cached_tokens=_count(_object(usage.get("prompt_tokens_details")), "cached_tokens"),
+            output_tokens=_count(usage, "completion_tokens"),
+            reasoning_tokens=_count(_object(usage.get("completion_tokens_details")), "reasoning_tokens"),
+        )
+
+
+def _parsed(body: bytes) -> Any:  # Any: a JSON tree
+    try:
+        return from_json(body)
+    except ValueError:
+        return json.loads(body)  # slower, and it takes half a surrogate pair, which some models say
+
+
+def _typed_inputs(call: ModelCall) -> dict[str, Any]:
+    return {
+        "prompt_id": call.prompt.prompt_id,
+        "prompt_version": call.prompt.version,
+        "inputs": call.inputs,
+        "role": call.role.value,
+        "benchmark_seed": call.benchmark_seed,
+        "unit_key": call.unit_key,
+        "generation": call.generation,
+    }
+
+
+def _text(content: Any) -> str:  # Any: what the endpoint sent
+    """The content of a message: text, or parts of which the text counts."""
+    if isinstance(content, list):
+        return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else ""
+
+
+def _storable(text: str) -> str:
+    """The text, with what UTF-8 cannot hold replaced: JSON may escape half a surrogate pair."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _object(value: Any) -> dict[str, Any]:  # Any: what the endpoint sent
+    return value if isinstance(value, dict) else {}
+
+
+def _count(usage: dict[str, Any], name: str) -> int:
+    value = usage.get(name)
+    return value if isinstance(value, int) and value >= 0 else 0
+
+
+def _reason(exc: BaseException) -> str:
+    """The innermost reason of a transport's error, in one line."""
+    while (inner := exc.__cause__ or exc.__context__) is not None and str(inner):
+        exc = inner
+    return " ".join(str(exc).split())[:200] or type(exc).__name__

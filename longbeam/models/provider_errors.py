@@ -1,0 +1,136 @@
+"""From what an endpoint answers in place of a reply to one error with a kind, a reason and what to do.
+
+The kinds, and what becomes of each, are listed in docs/models.md.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from pydantic_core import from_json
+
+from longbeam.errors import ProviderError
+
+LONGEST_REASON = 300
+"""Characters of an endpoint's own words that are kept."""
+PASSING = frozenset({"rate_limit", "server_error", "timeout", "connection", "not_an_api"})
+
+_BY_STATUS = {
+    401: "authentication",
+    402: "quota",
+    403: "authentication",
+    404: "not_found",
+    408: "timeout",
+    413: "context_length",
+    429: "rate_limit",
+    504: "timeout",
+    529: "rate_limit",
+}
+_BY_CODE = {
+    "insufficient_quota": "quota",
+    "billing_hard_limit_reached": "quota",
+    "invalid_api_key": "authentication",
+    "model_not_found": "not_found",
+    "context_length_exceeded": "context_length",
+    "exceed_context_size_error": "context_length",
+    "content_filter": "content_filter",
+    "content_policy_violation": "content_filter",
+    "rate_limit_exceeded": "rate_limit",
+}
+_CONTEXT = re.compile(
+    r"context (length|size|window)|maximum context|too many tokens|prompt is too long|exceeds? .{0,40}context"
+    r"|longer than the (maximum )?model",
+    re.I,
+)
+_KEY_LIKE = re.compile(r"\b(sk|pk|rk|key|gsk|hf|xai)[-_][A-Za-z0-9_*.-]{6,}")
+_HTML = re.compile(rb"^\s*(<!doctype|<html|<head|<body|<\?xml)", re.I)
+
+
+def is_web_page(body: bytes) -> bool:
+    """Whether a body is HTML: the address is that of a page, or a proxy speaks in the endpoint's place."""
+    return _HTML.match(body) is not None
+
+
+def error_of_status(where: str, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
+    """Return the error of an answer with a status of 400 or more, or of a 200 whose body is an error."""
+    code, reason = _said(body)
+    kind = _kind_of(status, code, reason)
+    return ProviderError(
+        f"{where}: HTTP {status}: {reason}{_advice(kind, reason)}",
+        kind=kind,
+        is_retryable=kind in PASSING,
+        retry_after_s=retry_after_s(headers),
+    )
+
+
+def error_in_reply(where: str, error: Any) -> ProviderError:  # Any: whatever stood in the body
+    """Return the error of a 200 whose body holds an error in place of a reply; gateways do that."""
+    details = error if isinstance(error, dict) else {"message": error}
+    code = details.get("code")
+    reason = _tidy(str(details.get("message") or error))
+    status = int(code) if isinstance(code, int | str) and str(code).isdigit() else 0
+    kind = _kind_of(status, str(code or details.get("type") or ""), reason) if status or code else "not_an_api"
+    kind = "not_an_api" if kind == "bad_request" and not status else kind
+    return ProviderError(f"{where}: HTTP 200 with an error: {reason}", kind=kind, is_retryable=kind in PASSING)
+
+
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that `retry-after-ms` or `Retry-After` ask for, which may be a number or an HTTP date.
+
+    A date is taken against the answer's own `Date`, so that no clock of ours has a say. None if there is none, or
+    it cannot be read.
+    """
+    try:
+        if milliseconds := headers.get("retry-after-ms"):
+            return max(0.0, float(milliseconds) / 1000)
+        value = headers.get("retry-after")
+        if value is None:
+            return None
+        if re.fullmatch(r"\s*\d+(\.\d+)?\s*", value):
+            return float(value)
+        sent = headers.get("date")
+        now = parsedate_to_datetime(sent) if sent else dt.datetime.now(dt.UTC)
+        return max(0.0, (parsedate_to_datetime(value) - now).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+def _said(body: bytes) -> tuple[str, str]:
+    """The endpoint's code for the error, and its words."""
+    if is_web_page(body):
+        return "", "a web page (HTML) in place of an answer"
+    try:
+        data = from_json(body)
+    except ValueError:
+        return "", _tidy(body.decode("utf-8", "replace")) or "no reason given"
+    error = data.get("error", data) if isinstance(data, dict) else data
+    if not isinstance(error, dict):
+        return "", _tidy(str(error))
+    message = error.get("message") or error.get("detail") or error
+    return str(error.get("code") or error.get("type") or ""), _tidy(str(message))
+
+
+def _tidy(text: str) -> str:
+    """One line of bounded length, without anything that looks like a key."""
+    line = _KEY_LIKE.sub("***", " ".join(text.split()))
+    return line if len(line) <= LONGEST_REASON else line[: LONGEST_REASON - 3] + "..."
+
+
+def _kind_of(status: int, code: str, reason: str) -> str:
+    if code in _BY_CODE:
+        return _BY_CODE[code]
+    if status in {400, 422, 500} and _CONTEXT.search(reason):
+        return "context_length"
+    if status in _BY_STATUS:
+        return _BY_STATUS[status]
+    return "server_error" if status >= 500 else "bad_request"
+
+
+def _advice(kind: str, reason: str) -> str:
+    if kind == "bad_request" and re.search(r"max_completion_tokens|'?temperature'?.{0,60}support", reason):
+        return ". If it is a reasoning model, set `reasoning = true` in its endpoint table"
+    return ""

@@ -1,0 +1,117 @@
+"""How a reply's schema is put to an endpoint: as strict JSON schema, as JSON mode, or in the prompt alone.
+
+The prompt always describes the form as well, so each step down still works. What an endpoint refuses is
+remembered for the run; one line says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from longbeam.models.base import PromptDeclaration
+from longbeam.schemas.spec import Structured
+
+LADDER = (Structured.JSON_SCHEMA, Structured.JSON_OBJECT, Structured.PROMPT)
+REFUSED_KEYWORDS = frozenset({"default", "title", "minLength", "maxLength", "uniqueItems"})
+"""OpenAI refuses a strict schema with these; our own check of the reply does not need the grammar for them."""
+_REFUSAL = re.compile(r"response_format|json_schema|json_object|json mode|schema|grammar|guided|structured", re.I)
+_UNSUPPORTED = re.compile(r"invalid schema", re.I)
+
+
+def strict_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema by OpenAI's rules for strict ones: every object closed, every property required.
+
+    A field with a default stays of its type: the model then has to say the default. Source: OpenAI, "Structured
+    model outputs", section "Supported schemas".
+    """
+    strict = _strict(schema)
+    assert isinstance(strict, dict)
+    return strict
+
+
+def _strict(node: Any, *, names: bool = False) -> Any:  # Any: a JSON tree
+    if isinstance(node, list):
+        return [_strict(part) for part in node]
+    if not isinstance(node, dict):
+        return node
+    if names:  # the keys are names of fields or definitions, whatever they are called
+        return {name: _strict(part) for name, part in node.items()}
+    if "$ref" in node:
+        return {"$ref": node["$ref"]}  # nothing may stand beside it
+    made = {
+        "anyOf" if key == "oneOf" else key: _strict(part, names=key in {"properties", "$defs"})
+        for key, part in node.items()
+        if key not in REFUSED_KEYWORDS and key != "discriminator"
+    }
+    if "properties" in made:
+        made |= {"additionalProperties": False, "required": list(made["properties"])}
+    return made
+
+
+@dataclass
+class StructuredOutput:
+    """Which step of the ladder an endpoint takes; for some prompts it may be a lower one."""
+
+    wanted: Structured
+    notice: Callable[[str], None]
+    """Told one line when a step is left."""
+    where: str
+    """The endpoint, in that line."""
+    _step: Structured = field(init=False)
+    _by_prompt: dict[str, Structured] = field(default_factory=dict)
+    _accepted: set[Structured] = field(default_factory=set)
+    _formats: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._step = LADDER[0] if self.wanted is Structured.AUTO else self.wanted
+
+    def step_for(self, prompt: PromptDeclaration) -> Structured:
+        """The step that is taken for a prompt now."""
+        return self._by_prompt.get(prompt.prompt_id, self._step)
+
+    def response_format(self, prompt: PromptDeclaration) -> dict[str, Any] | None:
+        """The `response_format` of a request; None for prose and for a schema in the prompt alone."""
+        if prompt.output is None:
+            return None
+        match self.step_for(prompt):
+            case Structured.JSON_SCHEMA:
+                return self._schema_format(prompt)
+            case Structured.JSON_OBJECT:
+                return {"type": "json_object"}
+            case _:
+                return None
+
+    def accept(self, step: Structured) -> None:
+        """A request at this step was answered."""
+        self._accepted.add(step)
+
+    def step_down(self, prompt: PromptDeclaration, step: Structured, message: str) -> bool:
+        """Whether the request may be sent again a step lower, because this error says that `step` was refused.
+
+        One schema is left out where the endpoint has accepted others; otherwise the endpoint has no such step.
+        """
+        if prompt.output is None or self.wanted is not Structured.AUTO or step is LADDER[-1]:
+            return False
+        if not _REFUSAL.search(message):
+            return False
+        if self.step_for(prompt) is not step:
+            return True  # another call has stepped down meanwhile
+        lower = LADDER[LADDER.index(step) + 1]
+        if step in self._accepted or _UNSUPPORTED.search(message):
+            self._by_prompt[prompt.prompt_id] = lower
+            what = f"refused the schema of prompt {prompt.prompt_id!r}; it is asked for as {lower.value}"
+        else:
+            self._step = lower
+            what = f"has no structured output of kind {step.value}; {lower.value} is used"
+        self.notice(f"{self.where} {what} ({message[:200]})")
+        return True
+
+    def _schema_format(self, prompt: PromptDeclaration) -> dict[str, Any] | None:
+        made = self._formats.get(prompt.prompt_id)
+        if made is None and (schema := prompt.schema()) is not None:
+            named = {"name": prompt.prompt_id, "strict": True, "schema": strict_schema(schema)}
+            made = self._formats[prompt.prompt_id] = {"type": "json_schema", "json_schema": named}
+        return made

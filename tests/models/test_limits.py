@@ -1,0 +1,319 @@
+"""Places, rates, asking again and stopping, in virtual time: nothing here really waits."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from longbeam.errors import ProviderError, RunStopped
+from longbeam.models.base import ModelCall
+from longbeam.models.limits import LONGEST_RETRY_AFTER_S, PATIENCE_S, TRIES, LimitedModel
+from longbeam.schemas.calls import ModelReply
+from tests.models.calls import call, spec_of
+from tests.virtual_time import run_virtually
+
+LATENCY_S = 0.05
+
+
+def error(kind: str, retry_after_s: float | None = None) -> ProviderError:
+    return ProviderError(f"openai:m: {kind}", kind=kind, is_retryable=True, retry_after_s=retry_after_s)
+
+
+class Endpoint:
+    """Takes `takes` calls at once for LATENCY_S each; refuses more, or works them off in turn if it `queues`."""
+
+    def __init__(
+        self, takes: int = 1_000, *, queues: bool = False, fault: Callable[[], Exception | None] | None = None
+    ) -> None:
+        self.takes = takes
+        self._gate = asyncio.Semaphore(takes) if queues else None
+        self._fault = fault
+        self.in_flight = self.most = self.refused = self.asked = 0
+        self.answered_at: list[float] = []
+        self.sent_at: list[float] = []
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        loop = asyncio.get_running_loop()
+        self.asked += 1
+        self.sent_at.append(loop.time())
+        if self._fault is not None and (fault := self._fault()) is not None:
+            raise fault
+        if self._gate is None and self.in_flight >= self.takes:
+            self.refused += 1
+            raise error("rate_limit")
+        self.in_flight += 1
+        self.most = max(self.most, self.in_flight)
+        try:
+            if self._gate is not None:
+                async with self._gate:
+                    await asyncio.sleep(LATENCY_S)
+            else:
+                await asyncio.sleep(LATENCY_S)
+        finally:
+            self.in_flight -= 1
+        self.answered_at.append(loop.time())
+        return ModelReply(text="yes", prompt_tokens=90, output_tokens=10)
+
+
+async def ask(model: LimitedModel, count: int, wanted: int = 64) -> float:
+    """Seconds that `count` calls take, `wanted` of them at a time."""
+    gate = asyncio.Semaphore(wanted)
+
+    async def one(number: int) -> None:
+        async with gate:
+            await model.complete(call(said=str(number)))
+
+    began = asyncio.get_running_loop().time()
+    await asyncio.gather(*(one(i) for i in range(count)))
+    return asyncio.get_running_loop().time() - began
+
+
+def limited(endpoint: Endpoint, **spec: Any) -> LimitedModel:
+    return LimitedModel(endpoint, spec_of(**spec), rng=random.Random(1))
+
+
+def test_an_unknown_limit_is_found_with_few_refusals() -> None:
+    async def run() -> tuple[float, Endpoint]:
+        endpoint = Endpoint(takes=32)
+        return await ask(limited(endpoint), 1_000), endpoint
+
+    took, endpoint = run_virtually(run())
+    assert took < 2.5  # 1,000 / 32 calls x 0.05 s = 1.56 s at best
+    assert endpoint.refused < 50
+    assert endpoint.most == 32
+
+
+def test_a_limit_that_rises_is_followed_within_two_seconds() -> None:
+    async def run() -> Endpoint:
+        endpoint = Endpoint(takes=32)
+        running = asyncio.create_task(ask(limited(endpoint), 10_000))
+        await asyncio.sleep(3)
+        endpoint.takes = 64
+        await asyncio.sleep(2)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        return endpoint
+
+    endpoint = run_virtually(run())
+    last_quarter = sum(4.75 <= t < 5 for t in endpoint.answered_at)
+    assert last_quarter >= 0.9 * 64 * 0.25 / LATENCY_S
+
+
+def test_an_endpoint_that_queues_is_not_filled() -> None:
+    async def run() -> tuple[float, Endpoint]:
+        endpoint = Endpoint(takes=16, queues=True)
+        return await ask(limited(endpoint), 1_000), endpoint
+
+    took, endpoint = run_virtually(run())
+    assert endpoint.most <= 40  # of 64 wanted
+    assert took < 3.3  # 1,000 / 16 x 0.05 s = 3.1 s at best
+
+
+def test_the_spec_limits_what_is_in_flight() -> None:
+    async def run(**spec: Any) -> int:
+        endpoint = Endpoint()
+        await ask(limited(endpoint, **spec), 200)
+        return endpoint.most
+
+    assert run_virtually(run(concurrency=5)) == 5
+    assert run_virtually(run(concurrency=64)) == 64  # reached, not only allowed
+    assert run_virtually(_with_endpoint_limit(7)) == 7
+
+
+async def _with_endpoint_limit(most: int) -> int:
+    endpoint = Endpoint()
+    spec = spec_of().model_dump()
+    spec["endpoints"]["openai:m"]["limits"]["concurrency"] = most
+    model = LimitedModel(endpoint, type(spec_of()).model_validate(spec))
+    await ask(model, 200)
+    return endpoint.most
+
+
+@pytest.mark.parametrize(
+    ("limits", "per_minute"), [({"requests_per_minute": 300}, 300), ({"tokens_per_minute": 30_000}, 300)]
+)
+def test_no_minute_holds_more_than_is_allowed(limits: dict[str, int], per_minute: int) -> None:
+    """100 tokens a call: 30,000 tokens are 300 calls."""
+
+    async def run() -> list[float]:
+        endpoint = Endpoint()
+        await ask(limited(endpoint, **limits), 900)
+        return endpoint.sent_at
+
+    sent = run_virtually(run())
+    most = max(sum(begin <= t < begin + 60 for t in sent) for begin in sent)
+    assert most <= per_minute
+    assert sent[-1] < 200  # 900 calls at 300 a minute: three minutes, and a little for what had to be learnt
+
+
+def test_retry_after_is_obeyed_by_the_call_and_by_nobody_else() -> None:
+    faults = [error("rate_limit", retry_after_s=30)]
+
+    async def run() -> tuple[float, list[float]]:
+        endpoint = Endpoint(fault=lambda: faults.pop() if faults else None)
+        return await ask(limited(endpoint), 20), endpoint.answered_at
+
+    took, answered_at = run_virtually(run())
+    assert 30 <= took < 31
+    assert sum(t < 1 for t in answered_at) == 19
+
+
+def test_a_call_that_always_fails_is_given_up_while_others_are_answered() -> None:
+    class Poisoned(Endpoint):
+        poisoned = 0
+
+        async def complete(self, call: ModelCall) -> ModelReply:
+            if "poison" in call.unit_key:
+                self.poisoned += 1
+                raise error("server_error")
+            return await super().complete(call)
+
+    async def run() -> int:
+        endpoint = Poisoned()
+        model = limited(endpoint)
+        others = asyncio.create_task(ask(model, 20_000, wanted=4))
+        await asyncio.sleep(1)
+        with pytest.raises(ProviderError, match="server_error"):
+            await model.complete(call(unit_key="c000/dialogue/poison"))
+        others.cancel()
+        await asyncio.gather(others, return_exceptions=True)
+        return endpoint.poisoned
+
+    assert run_virtually(run()) == TRIES
+
+
+def test_passing_faults_are_asked_again() -> None:
+    rng = random.Random(7)
+
+    def fault() -> Exception | None:
+        return error(rng.choice(["server_error", "connection", "rate_limit"])) if rng.random() < 0.1 else None
+
+    async def run() -> int:
+        endpoint = Endpoint(fault=fault)
+        await ask(limited(endpoint), 1_000)
+        return len(endpoint.answered_at)
+
+    assert run_virtually(run()) == 1_000
+
+
+def test_a_call_without_an_end_is_given_up_and_asked_again() -> None:
+    class Hanging(Endpoint):
+        async def complete(self, call: ModelCall) -> ModelReply:
+            if self.asked == 0:
+                self.asked += 1
+                await asyncio.Event().wait()
+            return await super().complete(call)
+
+    async def run() -> float:
+        endpoint = Hanging()
+        return await ask(limited(endpoint, timeout_s=7), 5)
+
+    assert 7 < run_virtually(run()) < 8
+
+
+def stopped_by(endpoint: Endpoint, calls: int = 8) -> tuple[list[BaseException], float]:
+    """What each of `calls` calls raised, and how long it took."""
+
+    async def run() -> tuple[list[BaseException], float]:
+        model = limited(endpoint)
+        results = await asyncio.gather(
+            *(model.complete(call(said=str(i))) for i in range(calls)), return_exceptions=True
+        )
+        return [r for r in results if isinstance(r, BaseException)], asyncio.get_running_loop().time()
+
+    return run_virtually(run())
+
+
+@pytest.mark.parametrize("kind", ["authentication", "quota", "not_found", "not_an_api"])
+def test_what_every_call_would_meet_stops_the_run_at_once(kind: str) -> None:
+    raised, _ = stopped_by(Endpoint(fault=lambda: error(kind)))
+    assert {type(r) for r in raised} == {RunStopped}
+    assert {str(r) for r in raised} == {f"openai:m: {kind}"}
+    # one unit is recorded as failed, the others stay to be done
+    assert len([r for r in raised if isinstance(r, RunStopped) and r.failure is not None]) == 1
+
+
+def test_an_endpoint_that_is_down_stops_the_run_soon() -> None:
+    raised, took = stopped_by(Endpoint(fault=lambda: error("connection")))
+    assert {type(r) for r in raised} == {RunStopped}
+    assert took < 5
+
+
+def test_one_refused_key_among_answers_is_one_failure_and_three_stop_the_run() -> None:
+    faults: list[str] = []
+
+    async def run() -> list[BaseException | ModelReply]:
+        endpoint = Endpoint(fault=lambda: error(faults.pop()) if faults else None)
+        model = limited(endpoint)
+        outcomes: list[BaseException | ModelReply] = []
+        for fault in ("", "authentication", "", "authentication", "authentication", "authentication", ""):
+            if fault:
+                faults.append(fault)
+            outcomes += await asyncio.gather(model.complete(call()), return_exceptions=True)
+        return outcomes
+
+    kinds = [type(o).__name__ for o in run_virtually(run())]
+    assert kinds == [
+        "ModelReply", "ProviderError", "ModelReply", "ProviderError", "ProviderError", "RunStopped", "RunStopped",
+    ]  # fmt: skip
+
+
+def test_an_outage_is_waited_out_and_a_long_one_stops_the_run() -> None:
+    def down_from(begin: float, end: float) -> tuple[int, str]:
+        def fault() -> Exception | None:
+            return error("server_error") if begin <= asyncio.get_running_loop().time() < end else None
+
+        async def run() -> tuple[int, str]:
+            endpoint = Endpoint(fault=fault)
+            try:
+                await ask(limited(endpoint), 2_000)
+            except RunStopped as exc:
+                return len(endpoint.answered_at), str(exc)
+            return len(endpoint.answered_at), ""
+
+        return run_virtually(run())
+
+    assert down_from(0.5, PATIENCE_S / 2) == (2_000, "")
+    answered, reason = down_from(0.5, 10 * PATIENCE_S)
+    assert 0 < answered < 2_000
+    assert reason == "openai:m: server_error"
+
+
+def test_an_endpoint_that_wants_hours_of_rest_stops_the_run() -> None:
+    raised, took = stopped_by(Endpoint(fault=lambda: error("rate_limit", LONGEST_RETRY_AFTER_S + 1)))
+    assert {type(r) for r in raised} == {RunStopped}
+    assert took < 1
+
+
+def test_a_jump_of_the_wall_clock_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run() -> float:
+        endpoint = Endpoint(takes=8, fault=iter_faults())
+        return run_virtually(ask(limited(endpoint, requests_per_minute=600), 300))
+
+    def iter_faults() -> Callable[[], Exception | None]:
+        faults = [error("rate_limit", 2.0), error("server_error")] * 5
+        return lambda: faults.pop() if faults else None
+
+    before = run()
+    jumping = iter(range(0, 10**9, 86_400))
+    monkeypatch.setattr(time, "time", lambda: float(next(jumping)))
+    assert run() == before
+
+
+def test_cancelled_calls_leave_their_places_to_others() -> None:
+    async def run() -> int:
+        endpoint = Endpoint()
+        model = limited(endpoint, concurrency=4)
+        tasks = [asyncio.create_task(model.complete(call(said=str(i)))) for i in range(40)]
+        await asyncio.sleep(LATENCY_S / 2)
+        for task in tasks[:20]:
+            task.cancel()
+        done = await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 5)
+        return sum(isinstance(r, ModelReply) for r in done)
+
+    assert run_virtually(run()) == 20

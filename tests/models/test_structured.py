@@ -1,0 +1,65 @@
+"""Schemas as OpenAI's strict mode takes them, for every prompt that there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from longbeam.models.structured import REFUSED_KEYWORDS, strict_schema
+from longbeam.prompts.declarations import default_registry
+
+
+class Inner(BaseModel):
+    title: str = Field(min_length=1)
+    default: int = 3
+
+
+class Outer(BaseModel):
+    """A docstring."""
+
+    inner: Inner = Inner(title="a")
+    many: tuple[Inner, ...] = ()
+    maybe: str | None = None
+
+
+def objects_in(node: Any, *, names: bool = False) -> Iterator[dict[str, Any]]:
+    if isinstance(node, dict):
+        if not names:
+            yield node
+        for key, part in node.items():
+            yield from objects_in(part, names=not names and key in {"properties", "$defs"})
+    elif isinstance(node, list):
+        for part in node:
+            yield from objects_in(part)
+
+
+def test_every_object_is_closed_and_every_field_required() -> None:
+    schema = strict_schema(Outer.model_json_schema())
+    assert schema["required"] == ["inner", "many", "maybe"]
+    assert schema["additionalProperties"] is False
+    assert schema["properties"]["inner"] == {"$ref": "#/$defs/Inner"}
+    # fields may be called like keywords
+    assert schema["$defs"]["Inner"]["properties"] == {"title": {"type": "string"}, "default": {"type": "integer"}}
+    assert schema["properties"]["maybe"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
+
+
+def test_every_prompt_has_a_schema_that_strict_mode_takes() -> None:
+    for prompt in default_registry():
+        schema = prompt.schema()
+        if schema is None:
+            continue
+        strict = strict_schema(schema)
+        for node in objects_in(strict):
+            assert REFUSED_KEYWORDS.isdisjoint(node), prompt.prompt_id
+            if node.get("type") == "object":
+                assert node["additionalProperties"] is False, prompt.prompt_id
+                assert set(node["required"]) == set(node["properties"]), prompt.prompt_id
+            assert "$ref" not in node or len(node) == 1, prompt.prompt_id
+
+
+def test_the_schema_that_was_given_stays_as_it_was() -> None:
+    before = Outer.model_json_schema()
+    strict_schema(before)
+    assert before == Outer.model_json_schema()
