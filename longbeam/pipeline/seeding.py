@@ -61,17 +61,17 @@ async def make_seeds(
 
     Domain after domain, because the seeds of each are compared with all before them.
     """
-    limited = limited_model(Benchmark(spec, folder), model)
     parts: list[WrittenSeeds] = []
-    with WorkLog.open(folder / "journal.sqlite") as log:
-        for domain in domains:
-            asker = Asker(
-                model=JournalledModel(limited, log),
-                prompts=default_registry(),
-                spec=spec,
-                unit_key=f"seeds/seeds/{domain.value}",
-            )
-            parts.append(await write_seeds(asker, domain, count, [s for part in parts for s in part.seeds]))
+    async with limited_model(Benchmark(spec, folder), model) as limited:
+        with WorkLog.open(folder / "journal.sqlite") as log:
+            for domain in domains:
+                asker = Asker(
+                    model=JournalledModel(limited, log),
+                    prompts=default_registry(),
+                    spec=spec,
+                    unit_key=f"seeds/seeds/{domain.value}",
+                )
+                parts.append(await write_seeds(asker, domain, count, [s for part in parts for s in part.seeds]))
     return Seeding(tuple(parts), spec.model_for(Role.PLANNER))
 
 
