@@ -334,6 +334,56 @@ def import_(
     return OK
 
 
+@app.command(short_help="Measure memory systems on a benchmark.")
+def evaluate(
+    name: Name,
+    system: Annotated[
+        str, typer.Option("--system", help="Systems, comma-separated; the floors are always there.")
+    ] = "long_context,rag",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="SYSTEM.SETTING=VALUE", help="A setting of a system.", show_default=False),
+    ] = None,
+    grid: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--grid", metavar="SYSTEM.SETTING=V1,V2", help="Several values; every combination runs.", show_default=False
+        ),
+    ] = None,
+    reader: Annotated[str, typer.Option("--reader", help="Model that answers from a context.")] = "offline",
+    judge: Annotated[str, typer.Option("--judge", help="Model that judges answers.")] = "offline",
+    extractor: Annotated[str, typer.Option("--extractor", help="Model that systems prepare with.")] = "offline",
+    budget: Annotated[int, typer.Option("--budget", help="Tokens of context.", min=100)] = 4_000,
+    window: Annotated[int, typer.Option("--window", help="Tokens of the reader's window.", min=1_000)] = 128_000,
+    lenient: Annotated[bool, typer.Option("--lenient", help="Judge with the lenient prompt.")] = False,
+    out: Out = DEFAULT_OUT,
+) -> int:
+    """Prepare memory systems on the finished conversations, ask them the probes, judge, score, print the table.
+
+    What was asked already is not asked again; a killed evaluation goes on where it was.
+    """
+    from longbeam.evaluation.arms import always_there, arms_of
+    from longbeam.evaluation.table import render_table
+    from longbeam.pipeline.benchmark import Benchmark, open_benchmark
+    from longbeam.pipeline.evaluating import evaluate as run_evaluation
+    from longbeam.pipeline.evaluating import evaluation_spec
+    from longbeam.pipeline.run import limited_model
+    from longbeam.schemas.evaluation import EvaluationSettings
+
+    benchmark = open_benchmark(out, name)
+    _refuse_nothing_sealed(benchmark, out)
+    arms = [*always_there(), *arms_of(system, settings or (), grid or ())]
+    asked = EvaluationSettings(budget=budget, window=window, is_strict=not lenient)
+    spec = evaluation_spec(benchmark.spec, reader=reader, judge=judge, extractor=extractor)
+    model = limited_model(Benchmark(spec, benchmark.root))
+    run, results = asyncio.run(run_evaluation(benchmark, spec, arms, asked, model))
+    print(render_table(run, results), end="")
+    for failure in run.failures:
+        print(f"failed: {failure}", file=sys.stderr)
+    _warn_of_unfinished(benchmark, out)
+    return INCOMPLETE if run.failures else OK
+
+
 # --- what the commands share ------------------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ from longbeam.models.base import ModelCall
 from longbeam.models.offline.writer import OfflineWriter
 from longbeam.pipeline.benchmark import create_benchmark
 from longbeam.pipeline.run import run_inline
+from longbeam.prompts.declarations import PROMPTS
 from longbeam.schemas.calls import AbstentionReply, ModelReply, NuggetDraft, ProbeReply
 from longbeam.schemas.probes import Difficulty
 from longbeam.schemas.spec import ENGLISH, BenchmarkSpec
@@ -57,7 +58,9 @@ def test_every_call_of_a_run_says_the_language(dutch: tuple[Path, DutchModel]) -
     _, model = dutch
     asked = {c.prompt.prompt_id for c in model.calls}
 
-    assert len(asked) >= 23
+    # A short conversation may need no summary and no further turns; nothing is evaluated here.
+    may_be_missing = {"compact_memory", "more_turns", "user_follow_up", "answer", "judge_nugget", "align_event", "seeds"}
+    assert {p.prompt_id for p in PROMPTS} - asked <= may_be_missing
     for prompt_id in asked - {"probe_candidates"}:
         call = next(c for c in model.calls if c.prompt.prompt_id == prompt_id)
         assert "Dutch" in call.messages()[0].content, prompt_id

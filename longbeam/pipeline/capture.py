@@ -16,14 +16,17 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from longbeam.models.base import ModelCall
+from longbeam.evaluation.arms import arm_of
+from longbeam.models.base import ChatModel, ModelCall
 from longbeam.models.offline.writer import OfflineWriter
 from longbeam.models.tokens import Tokenizer, load_tokenizer
-from longbeam.pipeline.benchmark import create_benchmark
+from longbeam.pipeline.benchmark import Benchmark, create_benchmark
+from longbeam.pipeline.evaluating import evaluate
 from longbeam.pipeline.run import run_inline
 from longbeam.pipeline.seeding import make_seeds
 from longbeam.prompts.docs import PAGES, Captured
 from longbeam.schemas.calls import ModelReply
+from longbeam.schemas.evaluation import EvaluationSettings
 from longbeam.schemas.spec import BenchmarkSpec
 
 SEEDS = 5
@@ -47,9 +50,15 @@ def capture(spec: BenchmarkSpec) -> list[Captured]:
     model = _Capturing()
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(make_seeds(spec, spec.domains, SEEDS, Path(folder) / ".seeds", model=model))
-        asyncio.run(run_inline(create_benchmark(spec, Path(folder)), model=model))
+        asyncio.run(_run(create_benchmark(spec, Path(folder)), model))
     tokenizer = load_tokenizer(spec.tokenizer)
     return [_captured(calls, tokenizer) for _, calls in sorted(model.calls.items())]
+
+
+async def _run(benchmark: Benchmark, model: ChatModel) -> None:
+    """Generate, then evaluate."""
+    await run_inline(benchmark, model=model)
+    await evaluate(benchmark, benchmark.spec, [arm_of("rag", {})], EvaluationSettings(budget=1_000), model)
 
 
 def _captured(calls: list[ModelCall], tokenizer: Tokenizer) -> Captured:

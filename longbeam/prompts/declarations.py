@@ -10,7 +10,7 @@ from functools import cache
 
 from longbeam.prompts import narrowing
 from longbeam.prompts.registry import Prompt, PromptRegistry
-from longbeam.schemas import calls
+from longbeam.schemas import calls, evaluation_calls
 
 _STAGE = ("seed", "profile", "people", "stage")
 _DIALOGUE = ("context", "summary")
@@ -120,6 +120,10 @@ PROMPTS: tuple[Prompt, ...] = (
     _probe("preference_following", "variety", "condition", "requirement"),
     _probe("instruction_following", "condition", "requirement"),
     Prompt("probe_abstention", 3, calls.AbstentionInputs, calls.AbstentionReply, narrow=narrowing.abstention),
+    # Evaluation.
+    Prompt("answer", 1, evaluation_calls.AnswerInputs),
+    Prompt("judge_nugget", 1, evaluation_calls.JudgeInputs, evaluation_calls.JudgeReply),
+    Prompt("align_event", 1, evaluation_calls.AlignInputs, evaluation_calls.AlignReply),
 )
 
 

@@ -30,6 +30,7 @@ class Role(StrEnum):
     PROBER = "prober"
     JUDGE = "judge"
     EXTRACTOR = "extractor"
+    READER = "reader"
 
 
 def parse_length(value: object) -> int:

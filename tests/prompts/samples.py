@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from longbeam.schemas import calls
+from longbeam.schemas import calls, evaluation_calls
 from longbeam.schemas.people import Gender, Person, Profile, Relation
 from longbeam.schemas.plans import Bullet, BulletKind, Narrative, Value, ValueKind
 from longbeam.schemas.probes import Difficulty
@@ -368,6 +368,15 @@ SAMPLES: dict[str, calls.PromptInputs] = {
     "probe_abstention": calls.AbstentionInputs(
         seed=SEED, people=PEOPLE, bullets=(INTRODUCTION, SIGNING, OPENING_DAY), count=14
     ),
+    "answer": evaluation_calls.AnswerInputs(
+        context="[Tuesday, 07 March 2023, 10:00]\nuser: The kiln costs 4,200 euros.",
+        question="What does the kiln cost?",
+        asked_on=dt.date(2023, 7, 1),
+    ),
+    "judge_nugget": evaluation_calls.JudgeInputs(
+        question="What does the kiln cost?", nugget="States that the kiln costs 4,200 euros", answer="4,200 euros."
+    ),
+    "align_event": evaluation_calls.AlignInputs(item="the lease", events=("signing of the lease", "opening night")),
 }
 
 _DOMAINS = {Category.GENERAL: SEED.domain, Category.CODING: Domain.CODING, Category.MATH: Domain.MATH}

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from longbeam.models.base import ModelCall
-from longbeam.models.offline import planning, probing, replies, titles, turns
+from longbeam.models.offline import judging, planning, probing, reading, replies, titles, turns
 from longbeam.schemas.calls import ModelReply
 
 MODEL_NAME = "offline"
@@ -72,4 +72,7 @@ _RULES: dict[str, Callable[[Any, random.Random], BaseModel | str]] = {
     "follow_up_detector": turns.detect_follow_up,
     "user_follow_up": turns.user_follow_up,
     "compact_memory": lambda inputs, _: replies.compact(inputs),
+    "answer": lambda inputs, _: reading.answer(inputs),
+    "judge_nugget": lambda inputs, _: judging.judge(inputs),
+    "align_event": lambda inputs, _: judging.align(inputs),
 }

@@ -1,0 +1,80 @@
+"""What stands in the table: systems and floors that read, and answers that nobody read anything for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from longbeam.errors import SpecError
+from longbeam.memory.registry import FLOORS, Registered, find_system, settings_of
+from longbeam.schemas.base import Record
+from longbeam.schemas.probes import Probe
+
+FIXED_ANSWERS: Mapping[str, Callable[[Probe], str]] = {
+    "blank": lambda probe: "",
+    "echo": lambda probe: probe.question,
+    "gold": lambda probe: probe.gold_answer,
+}
+"""`gold` is no system: it shows what the judge makes of a right answer."""
+EVIDENCE = "evidence"
+"""The cited messages, whole, through the same reader: what perfect retrieval would give."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One row of the table."""
+
+    name: str
+    """`rag[k=10,retriever=bm25]`: the system with the settings that were given."""
+    registered: Registered | None = None
+    """None for fixed answers and for the evidence."""
+    settings: Record | None = None
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether its answers need no reader."""
+        return self.name in FIXED_ANSWERS
+
+
+def always_there() -> tuple[Arm, ...]:
+    """The floors and ceilings of every table."""
+    floors = [Arm(name, found, settings_of(name, found, {})) for name, found in FLOORS.items()]
+    return (*(Arm(name) for name in FIXED_ANSWERS), *floors, Arm(EVIDENCE))
+
+
+def arm_of(system: str, values: Mapping[str, object]) -> Arm:
+    """Return a system with settings given as texts; SpecError says which does not fit."""
+    found = find_system(system)
+    settings = settings_of(system, found, values)
+    given = ",".join(f"{key}={value}" for key, value in sorted(values.items()))
+    return Arm(f"{system}[{given}]" if given else system, found, settings)
+
+
+def arms_of(systems: str, settings: Sequence[str], grid: Sequence[str]) -> list[Arm]:
+    """Return the systems asked for, each with every combination of its grid.
+
+    `systems`: names between commas. `settings`: `rag.k=10`. `grid`: `rag.k=5,10`. SpecError says what does not fit.
+    """
+    names = [name for name in (part.strip() for part in systems.split(",")) if name]
+    fixed = [_parsed(text, "--set") for text in settings]
+    varied = [_parsed(text, "--grid") for text in grid]
+    for system, setting, _ in (*fixed, *varied):
+        if system not in names:
+            raise SpecError(f"{system}.{setting}: {system!r} is not among --system {systems}; add it there")
+    arms = []
+    for name in names:
+        base = {setting: value for system, setting, value in fixed if system == name}
+        axes = [[(setting, v) for v in value.split(",")] for system, setting, value in varied if system == name]
+        arms += [arm_of(name, {**base, **dict(chosen)}) for chosen in product(*axes)]
+    if doubled := [a.name for a in arms if [b.name for b in arms].count(a.name) > 1]:
+        raise SpecError(f"system {doubled[0]} is asked for twice; name it once")
+    return arms
+
+
+def _parsed(text: str, option: str) -> tuple[str, str, str]:
+    left, equals, value = text.partition("=")
+    system, dot, setting = left.strip().rpartition(".")
+    if not (equals and dot and system and setting and value):
+        raise SpecError(f"{option} {text!r}: write SYSTEM.SETTING=VALUE, such as rag.k=10")
+    return system, setting, value.strip()

@@ -1,0 +1,86 @@
+"""Verdicts on answers, nugget by nugget; a judge that fails leaves a record of it and never a zero."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from longbeam.errors import ReplyError
+from longbeam.evaluation.ordered_lists import clean_item, items_of
+from longbeam.evaluation.scoring import EVENT_ORDERING
+from longbeam.generators.asking import Asker
+from longbeam.schemas.evaluation import Answer, Judgement, NuggetJudgement
+from longbeam.schemas.evaluation_calls import AlignInputs, AlignReply, JudgeInputs, JudgeReply
+from longbeam.schemas.probes import Nugget, Probe
+from longbeam.schemas.spec import Role
+
+CREDIT = {"met": 1.0, "partly met": 0.5, "not met": 0.0}
+JUDGE_PROMPTS = ("judge_nugget", "align_event")
+
+
+async def judge_answer(probe: Probe, answer: Answer, asker: Asker, *, judge: str, is_strict: bool) -> Judgement:
+    """Return the verdicts on one answer; `judge` names the model and its prompts in the result.
+
+    Raises ProviderError when the way to the judge fails; a reply that does not fit is a failed verdict instead.
+    """
+    nuggets = await asyncio.gather(*(_verdict(probe, n, answer.text, asker, is_strict) for n in probe.rubric))
+    items: Sequence[int | None] = ()
+    lines: Sequence[int | None] = ()
+    if probe.ability == EVENT_ORDERING:
+        items, lines = await _aligned(probe, answer.text, asker)
+    return Judgement(
+        conversation_id=answer.conversation_id,
+        probe_id=probe.probe_id,
+        system=answer.system,
+        judge=judge,
+        nuggets=tuple(nuggets),
+        aligned_items=tuple(items),
+        aligned_lines=tuple(lines),
+    )
+
+
+async def _verdict(probe: Probe, nugget: Nugget, text: str, asker: Asker, is_strict: bool) -> NuggetJudgement:
+    if not text.strip():
+        return NuggetJudgement(nugget_id=nugget.nugget_id, score=0, reason="the answer is blank")
+    inputs = JudgeInputs(question=probe.question, nugget=nugget.text, answer=text, is_strict=is_strict)
+    try:
+        reply: JudgeReply = await asker.structured("judge_nugget", inputs, role=Role.JUDGE, place=nugget.nugget_id)
+    except ReplyError as exc:
+        return NuggetJudgement(nugget_id=nugget.nugget_id, score=None, error=str(exc))
+    return NuggetJudgement(nugget_id=nugget.nugget_id, score=CREDIT[reply.verdict], reason=reply.reason)
+
+
+async def _aligned(probe: Probe, text: str, asker: Asker) -> tuple[list[int | None], list[int | None]]:
+    """Align the answer's list items, and its lines as BEAM's code takes them; nothing is asked twice."""
+    events = probe.details.items or tuple(n.text for n in probe.rubric)
+    known: dict[tuple[str, tuple[int, ...]], int | None] = {}
+    of_items = await _greedy(items_of(text), events, asker.within("items"), known)
+    of_lines = await _greedy([clean_item(line) for line in text.split("\n")], events, asker.within("lines"), known)
+    return of_items, of_lines
+
+
+async def _greedy(
+    texts: Sequence[str], events: Sequence[str], asker: Asker, known: dict[tuple[str, tuple[int, ...]], int | None]
+) -> list[int | None]:
+    """Give each text the event that it is about, each event once, in the order of the texts.
+
+    `known`: what was found for a text and the events that were free; added to.
+    """
+    aligned: list[int | None] = []
+    for i, text in enumerate(texts):
+        free = tuple(e for e in range(len(events)) if e not in aligned)
+        if text and free and (text, free) not in known:
+            inputs = AlignInputs(item=text, events=tuple(events[e] for e in free))
+            known[text, free] = await _event_of(inputs, free, asker, str(i))
+        aligned.append(known.get((text, free)))
+    return aligned
+
+
+async def _event_of(inputs: AlignInputs, free: Sequence[int], asker: Asker, place: str) -> int | None:
+    def in_range(reply: AlignReply) -> str | None:
+        if reply.event is None or 0 <= reply.event < len(free):
+            return None
+        return f"event {reply.event} is none of 0 to {len(free) - 1}; give one of these, or null"
+
+    reply: AlignReply = await asker.structured("align_event", inputs, role=Role.JUDGE, place=place, check=in_range)
+    return None if reply.event is None else free[reply.event]

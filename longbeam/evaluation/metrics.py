@@ -1,0 +1,34 @@
+"""Judge-free figures: what of the evidence and of the gold values a context and an answer hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from longbeam.schemas.evaluation import Answer, Retrieval
+from longbeam.schemas.plans import Value
+from longbeam.schemas.probes import Probe
+from longbeam.schemas.values import extract_values, says
+
+
+def retrieval_of(probe: Probe, answer: Answer) -> Retrieval:
+    """Return the figures of one answer."""
+    cited = {e.message_key for e in probe.evidence}
+    read = set(answer.context.message_keys) if answer.context else set()
+    values = rubric_values(probe)
+    return Retrieval(
+        evidence_recall=len(cited & read) / len(cited) if cited else None,
+        evidence_precision=len(cited & read) / len(read) if cited and read else None,
+        values_found=_share(values, answer.context.text if answer.context else ""),
+        answer_values_found=_share(values, answer.text),
+        tokens=answer.context.tokens if answer.context else 0,
+    )
+
+
+def rubric_values(probe: Probe) -> tuple[Value, ...]:
+    """Return the typed values of the rubric that the question does not give away."""
+    values = {v.model_dump_json(): v for nugget in probe.rubric for v in extract_values(nugget.text)}
+    return tuple(v for v in values.values() if not says(probe.question, v))
+
+
+def _share(values: Sequence[Value], text: str) -> float | None:
+    return sum(says(text, v) for v in values) / len(values) if values else None

@@ -1,0 +1,68 @@
+"""From judgements to scores: the paper's rule and that of BEAM's released code, from the same verdicts.
+
+`paper`: the mean over nuggets, half credit kept; event ordering is Kendall's tau-b between the order asked for and
+the order answered, over the events that both have, not below 0, times the recall of events. `released`: what the
+code at mohammadtavakoli78/BEAM@b2a3ee8 does: each nugget's score cut to an integer, so that 0.5 counts 0; event
+ordering by lines, as `released_order_score` says. Its value for a blank answer is not 0; reports print it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from scipy.stats import kendalltau
+
+from longbeam.schemas.evaluation import Judgement, NuggetJudgement, Scoring
+from longbeam.schemas.probes import Probe
+
+EVENT_ORDERING = "event_ordering"
+
+
+def score_of(probe: Probe, judgement: Judgement, answer: str) -> tuple[Scoring, ...]:
+    """Return the probe's score under both rules."""
+    if probe.ability == EVENT_ORDERING:
+        size = len(probe.rubric)
+        paper: float | None = paper_order_score(judgement.aligned_items, size)
+        lines = zip(answer.split("\n"), judgement.aligned_lines, strict=True)
+        released: float | None = released_order_score([text if event is None else event for text, event in lines], size)
+    else:
+        paper = nugget_mean(judgement.nuggets)
+        released = nugget_mean(judgement.nuggets, truncated=True)
+    return (Scoring(rule="paper", score=paper), Scoring(rule="released", score=released))
+
+
+def nugget_mean(nuggets: Sequence[NuggetJudgement], *, truncated: bool = False) -> float | None:
+    """Return the mean verdict, half credits cut to 0 where `truncated`; None if a verdict is missing."""
+    verdicts = [n.score for n in nuggets]
+    if not verdicts or any(v is None for v in verdicts):
+        return None
+    return math.fsum(int(v) if truncated else v for v in verdicts if v is not None) / len(verdicts)
+
+
+def paper_order_score(aligned: Sequence[int | None], size: int) -> float:
+    """Return max(0, tau-b) × recall over the `size` reference events; `aligned` are the answer's, in its order.
+
+    One aligned event has no order: tau-b counts as 1 when one was asked for, else as 0.
+    """
+    found = [event for event in dict.fromkeys(aligned) if event is not None]
+    recall = len(found) / size
+    if len(found) < 2:
+        return recall if size == 1 else 0.0
+    tau = float(kendalltau(range(len(found)), found, variant="b").statistic)
+    return max(0.0, tau) * recall
+
+
+def released_order_score(answered: Sequence[int | str], size: int) -> float:
+    """Return (tau-b + 1) / 2 over the union of reference events and lines, as BEAM's released code reports it.
+
+    `answered`: one element per line of the answer, the reference event that it was aligned with, else its text.
+    The rank of an element is its first place in a list, or one more than the union's size where it is absent.
+    """
+    reference: list[int | str] = list(range(size))
+    union = list(dict.fromkeys([*reference, *answered]))
+    absent = len(union) + 1
+    places = [{event: rank for rank, event in reversed(list(enumerate(order, 1)))} for order in (reference, answered)]
+    ranks = [[place.get(event, absent) for event in union] for place in places]
+    tau = float(kendalltau(ranks[0], ranks[1], variant="b").statistic)
+    return (0.0 if math.isnan(tau) else tau) / 2 + 0.5

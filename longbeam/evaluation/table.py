@@ -1,0 +1,116 @@
+"""Means over results, as BEAM takes them: over the probes of an ability, over conversations, over abilities."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from longbeam.schemas.evaluation import EvaluationRun, Result
+
+Measure = Callable[[Result], float | None]
+RULES = ("paper", "released")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One system."""
+
+    system: str
+    by_ability: dict[str, float | None]
+    """Under the paper's rule; None where no probe could be scored."""
+    paper: float | None
+    released: float | None
+    evidence_recall: float | None
+    tokens: float | None
+    """Mean tokens of context per question; None for answers that nobody read anything for."""
+    unscored: int
+    """Results without a score, because the judge failed."""
+
+
+def rows_of(results: Sequence[Result]) -> list[Row]:
+    """Return one row per system, in the order of the results."""
+    by_system: dict[str, list[Result]] = defaultdict(list)
+    for result in results:
+        by_system[result.system].append(result)
+    return [_row(system, found) for system, found in by_system.items()]
+
+
+def _row(system: str, results: Sequence[Result]) -> Row:
+    by_ability = {a: _mean_of(results, a, _rule("paper")) for a in sorted({r.ability for r in results})}
+    read = [r.retrieval.tokens for r in results if r.answer.context is not None]
+    return Row(
+        system=system,
+        by_ability=by_ability,
+        paper=_mean(by_ability.values()),
+        released=_mean(_mean_of(results, a, _rule("released")) for a in by_ability),
+        evidence_recall=_mean(_mean_of(results, a, _recall) for a in by_ability) if read else None,
+        tokens=fmean(read) if read else None,
+        unscored=sum(r.score("paper") is None for r in results),
+    )
+
+
+def _rule(rule: str) -> Measure:
+    return lambda result: result.score(rule)
+
+
+def _recall(result: Result) -> float | None:
+    return result.retrieval.evidence_recall
+
+
+def _mean_of(results: Sequence[Result], ability: str, measure: Measure) -> float | None:
+    by_conversation: dict[str, list[float]] = defaultdict(list)
+    for result in results:
+        if result.ability == ability and (value := measure(result)) is not None:
+            by_conversation[result.conversation_id].append(value)
+    return _mean(fmean(values) for values in by_conversation.values())
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [v for v in values if v is not None]
+    return fmean(known) if known else None
+
+
+def render_table(run: EvaluationRun, results: Sequence[Result]) -> str:
+    """Return the table as text, with all that its figures are worth nothing without; ends a line."""
+    rows = rows_of(results)
+    abilities = sorted({r.ability for r in results})
+    width = max((len(row.system) for row in rows), default=0)
+    short = [_initials(a) for a in abilities]
+    head = f"{'':{width}}  {' '.join(f'{s:>5}' for s in short)}   paper  released  recall  tokens"
+    lines = [head, *(_line(row, abilities, width) for row in rows)]
+    key = ", ".join(f"{s} {a.replace('_', ' ')}" for s, a in zip(short, abilities, strict=True))
+    unscored = sum(row.unscored for row in rows)
+    return (
+        "\n".join(
+            [
+                *lines,
+                "",
+                key,
+                f"{run.benchmark}: {run.conversations} conversations of {run.length:,} tokens, {len(results)} answers; "
+                f"reader {run.reader}; {run.settings.budget:,} tokens of context, {run.settings.window:,} for long "
+                "context",
+                f"judge: {run.judge}",
+                *([f"{unscored} answers have no score, because the judge failed on them"] if unscored else []),
+            ]
+        )
+        + "\n"
+    )
+
+
+def _line(row: Row, abilities: Sequence[str], width: int) -> str:
+    cells = " ".join(_cell(row.by_ability.get(a), 5) for a in abilities)
+    tokens = f"{row.tokens:7,.0f}" if row.tokens is not None else f"{'-':>7}"
+    return (
+        f"{row.system:{width}}  {cells}   {_cell(row.paper, 5)}  {_cell(row.released, 8)}  "
+        f"{_cell(row.evidence_recall, 6)} {tokens}"
+    )
+
+
+def _cell(value: float | None, width: int) -> str:
+    return f"{value:{width}.3f}" if value is not None else f"{'-':>{width}}"
+
+
+def _initials(ability: str) -> str:
+    return "".join(word[0] for word in ability.split("_")).upper() if "_" in ability else ability[:3].upper()

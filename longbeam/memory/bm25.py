@@ -1,0 +1,46 @@
+"""BM25 over passages, by the bm25s library: one tokenisation for every lexical system and floor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import bm25s
+import numpy as np
+from numpy.typing import NDArray
+
+from longbeam.schemas.words import words_of
+
+
+class Bm25Index:
+    """BM25 (Lucene's variant, k1 1.5, b 0.75) over a fixed list of texts."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._size = len(texts)
+        tokens = [words_of(text) or [""] for text in texts]
+        self._index = bm25s.BM25(k1=1.5, b=0.75)
+        if texts:
+            self._index.index(tokens, show_progress=False)
+
+    def scores(self, query: str) -> NDArray[np.float32]:
+        """Return one score per text, 0 for those that share no word with the query."""
+        words = [w for w in dict.fromkeys(words_of(query)) if w in self._index.vocab_dict] if self._size else []
+        if not words:
+            return np.zeros(self._size, dtype=np.float32)
+        return np.asarray(self._index.get_scores(words), dtype=np.float32)
+
+    @property
+    def index_bytes(self) -> int:
+        """Bytes of the index's arrays."""
+        return (
+            sum(int(part.nbytes) for part in self._index.scores.values() if hasattr(part, "nbytes"))
+            if self._size
+            else 0
+        )
+
+
+def ranked(scores: NDArray[np.float32], k: int) -> list[int]:
+    """Return the places of the k highest scores above 0, best first; equal scores in order of place."""
+    if not scores.size:
+        return []
+    best = np.lexsort((np.arange(scores.size), -scores))[:k]
+    return [int(i) for i in best if scores[i] > 0]

@@ -1,0 +1,91 @@
+"""Memory systems by name: our own, those of installed packages, a Python object, or a server."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import Any
+
+from pydantic import ValidationError
+
+from longbeam.errors import SpecError
+from longbeam.memory import floors, long_context, rag
+from longbeam.memory.base import MemorySystem, Tools
+from longbeam.schemas.base import Record
+
+ENTRY_POINTS = "longbeam.memory"
+"""Group under which a package offers `Registered` objects: `name = "package.module:REGISTERED"`."""
+
+
+@dataclass(frozen=True)
+class Registered:
+    """A system that can be named on the command line."""
+
+    settings: type[Record]
+    make: Callable[[Any, Tools], MemorySystem]
+    """Given the settings and the tools."""
+    purpose: str
+    """One line for `longbeam evaluate --help`."""
+    reads_everything: bool = False
+    """Whether its budget is the reader's window and not that of retrieval."""
+
+
+SYSTEMS: Mapping[str, Registered] = {
+    "long_context": Registered(
+        long_context.LongContextSettings,
+        long_context.LongContext,
+        "the tail of the conversation that fits the reader's window",
+        reads_everything=True,
+    ),
+    "rag": Registered(rag.RagSettings, rag.Rag, "exchanges found by BM25, vectors or both"),
+}
+
+FLOORS: Mapping[str, Registered] = {
+    "random_units": Registered(floors.FloorSettings, floors.RandomUnits, "exchanges drawn at random"),
+    "last_turns": Registered(floors.FloorSettings, floors.LastTurns, "the newest exchanges"),
+    "word_overlap": Registered(floors.FloorSettings, floors.WordOverlap, "exchanges that share words"),
+    "bm25": Registered(floors.FloorSettings, floors.Bm25Units, "exchanges by BM25 at the same budget"),
+}
+"""Always in the table, beside the blank answer, the echoed question and the whole evidence."""
+
+
+def find_system(name: str) -> Registered:
+    """Return the system with this name; `package.module:object` imports one.
+
+    Raises SpecError for a name that nobody offers.
+    """
+    known = {**SYSTEMS, **FLOORS}
+    if name in known:
+        return known[name]
+    for point in entry_points(group=ENTRY_POINTS):
+        if point.name == name:
+            return _registered(point.load(), name)
+    module, colon, attribute = name.partition(":")
+    if colon and not name.startswith(("http:", "https:")):
+        try:
+            return _registered(getattr(importlib.import_module(module), attribute), name)
+        except (ImportError, AttributeError) as exc:
+            raise SpecError(f"system {name!r}: {exc}; write package.module:object") from exc
+    offered = sorted({*known, *(p.name for p in entry_points(group=ENTRY_POINTS))})
+    raise SpecError(
+        f"system {name!r} is unknown; there are {', '.join(offered)}, and package.module:object for one of your own"
+    )
+
+
+def _registered(found: object, name: str) -> Registered:
+    if isinstance(found, Registered):
+        return found
+    raise SpecError(f"system {name!r}: {found!r} is no longbeam.memory.registry.Registered; wrap your class in one")
+
+
+def settings_of(name: str, registered: Registered, values: Mapping[str, object]) -> Record:
+    """Return a system's settings from texts such as `{"k": "10"}`; SpecError names the one that does not fit."""
+    try:
+        return registered.settings.model_validate(values)
+    except ValidationError as exc:
+        error = exc.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in error["loc"])
+        allowed = ", ".join(registered.settings.model_fields) or "none"
+        raise SpecError(f"{name}.{where} = {error['input']!r}: {error['msg']}; settings are {allowed}") from exc

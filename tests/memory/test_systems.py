@@ -1,0 +1,158 @@
+"""Memory systems on a conversation small enough to check by eye."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+
+import pytest
+
+from longbeam.errors import SpecError
+from longbeam.memory.base import ContextBuilder, MemorySystem, Tools, exchanges_of
+from longbeam.memory.rag import with_released_copies
+from longbeam.memory.registry import FLOORS, SYSTEMS, find_system, settings_of
+from longbeam.schemas.dialogue import Message, MessageKind, Role
+from longbeam.schemas.evaluation import Context, Exchange, Question
+from tests.generators.scripted import ScriptedModel, asker_for
+
+START = dt.datetime(2023, 3, 6, 9, 0)
+SAID = (
+    ("The kiln costs 4,200 euros.", "That is a fair price for a used kiln."),
+    ("Gunnar wants to see the lease.", "Send him a copy of the lease."),
+    ("I moved the opening night to 17 June.", "Then the invitations have to change."),
+    ("What glaze is safe for bowls?", "A lead-free one."),
+)
+
+
+def messages(said: Sequence[tuple[str, str]] = SAID) -> list[Message]:
+    found = []
+    for turn, texts in enumerate(said):
+        for n, (role, kind, text) in enumerate(
+            zip((Role.USER, Role.ASSISTANT), (MessageKind.QUESTION, MessageKind.REPLY), texts, strict=True)
+        ):
+            found.append(
+                Message(
+                    message_key=f"p0.s0.t{turn}.n{n}",
+                    role=role,
+                    speaker=role.value,
+                    kind=kind,
+                    turn_index=turn,
+                    sent_at=START + dt.timedelta(days=turn, minutes=n),
+                    content=text,
+                    tokens=len(text.split()),
+                )
+            )
+    return found
+
+
+def tools() -> Tools:
+    return Tools(count_tokens=lambda text: len(text.split()), asker=asker_for(ScriptedModel({})), rng_key="1/c000")
+
+
+def asked(text: str) -> Question:
+    return Question(text=text, asked_at=START + dt.timedelta(days=30))
+
+
+async def told(name: str, **values: object) -> MemorySystem:
+    found = find_system(name)
+    system = found.make(settings_of(name, found, values), tools())
+    for exchange in exchanges_of(messages()):
+        await system.add(exchange)
+    await system.finish()
+    return system
+
+
+async def context_of(name: str, question: str, budget: int = 1_000, **values: object) -> Context:
+    return await (await told(name, **values)).context(asked(question), budget=budget)
+
+
+def test_exchanges_hold_every_message_once() -> None:
+    exchanges = list(exchanges_of(messages()))
+    assert [len(e.messages) for e in exchanges] == [2, 2, 2, 2]
+    assert [e.position for e in exchanges] == [0, 1, 2, 3]
+    assert [k for e in exchanges for k in e.message_keys] == [m.message_key for m in messages()]
+
+
+def test_an_exchange_ends_with_its_session() -> None:
+    first, second = messages()[0], messages()[2].model_copy(update={"session": 1})
+    assert [len(e.messages) for e in exchanges_of([first, second])] == [1, 1]
+
+
+@pytest.mark.parametrize("name", [*SYSTEMS, *FLOORS])
+@pytest.mark.parametrize("budget", [100, 40, 20])
+async def test_no_system_reads_more_than_its_budget_or_other_than_what_was_said(name: str, budget: int) -> None:
+    context = await context_of(name, "What does the kiln cost?", budget)
+    assert context.tokens <= budget
+    assert set(context.message_keys) <= {m.message_key for m in messages()}
+    for part in (m for m in messages() if m.message_key in context.message_keys):
+        assert part.content in context.text
+
+
+async def test_long_context_keeps_the_newest() -> None:
+    context = await context_of("long_context", "anything", 32)
+    assert "glaze" in context.text
+    assert "kiln" not in context.text
+
+
+async def test_long_context_is_the_same_for_every_question() -> None:
+    system = await told("long_context")
+    first = await system.context(asked("What does the kiln cost?"), budget=1_000)
+    second = await system.context(asked("When is the opening?"), budget=1_000)
+    assert first == second
+    assert "What does the kiln cost?" not in second.text
+
+
+async def test_rag_finds_the_exchange_and_says_when_it_was() -> None:
+    context = await context_of("rag", "How much was the kiln?", k=1)
+    assert context.message_keys == ("p0.s0.t0.n0", "p0.s0.t0.n1")
+    assert "Monday, 06 March 2023" in context.text
+
+
+async def test_rag_reads_in_the_order_of_time() -> None:
+    context = await context_of("rag", "the opening night and the lease of the kiln", k=3)
+    assert context.text.index("kiln") < context.text.index("lease") < context.text.index("opening night")
+
+
+def test_released_copies_are_one_for_each_message_of_the_turn() -> None:
+    exchanges = list(exchanges_of(messages()))
+    joined = [e.model_copy(update={"messages": tuple(_in_turn(m, 0) for m in e.messages)}) for e in exchanges[:2]]
+    copied = with_released_copies([*joined, exchanges[2]])
+    assert [copied.count(e) for e in (*joined, exchanges[2])] == [4, 4, 2]
+
+
+def _in_turn(message: Message, turn: int) -> Message:
+    return message.model_copy(update={"turn_index": turn})
+
+
+async def test_random_units_are_the_same_for_the_same_question_only() -> None:
+    first, again = await context_of("random_units", "one", 20), await context_of("random_units", "one", 20)
+    others = {(await context_of("random_units", f"question {i}", 20)).text for i in range(12)}
+    assert first == again
+    assert len(others) > 1
+
+
+def test_unknown_systems_and_settings_are_named() -> None:
+    with pytest.raises(SpecError, match=r"'ragg' is unknown; there are .*rag"):
+        find_system("ragg")
+    with pytest.raises(SpecError, match=r"rag\.k = '0'.*settings are"):
+        settings_of("rag", find_system("rag"), {"k": "0"})
+    with pytest.raises(SpecError, match="needs an embedding model"):
+        find_system("rag").make(settings_of("rag", find_system("rag"), {"retriever": "dense"}), tools())
+
+
+def test_a_python_object_is_found_by_its_path() -> None:
+    assert find_system("tests.memory.third_party:LAST_WORD").purpose == "the last message, nothing else"
+    with pytest.raises(SpecError, match="is no longbeam"):
+        find_system("tests.memory.third_party:NOTHING")
+
+
+def test_the_tail_of_a_long_text_is_kept() -> None:
+    builder = ContextBuilder(4, lambda text: len(text.split()))
+    assert builder.put_tail("part", "one two\nthree four\nfive six", ["k"])
+    assert builder.build().text == "three four\nfive six"
+    assert isinstance(builder.build(), Context)
+
+
+def test_exchange_refuses_to_be_empty() -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        Exchange(position=0, messages=())

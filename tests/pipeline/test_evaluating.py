@@ -1,0 +1,105 @@
+"""An evaluation of a small benchmark: what is scored, what a second run pays for, what a failure leaves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from longbeam.errors import ProviderError, SpecError
+from longbeam.evaluation.arms import always_there, arm_of, arms_of
+from longbeam.evaluation.table import render_table, rows_of
+from longbeam.models.base import ModelCall
+from longbeam.models.offline.writer import OfflineWriter
+from longbeam.pipeline.benchmark import Benchmark, create_benchmark
+from longbeam.pipeline.evaluating import evaluate, evaluation_spec, results_path
+from longbeam.pipeline.run import run_inline
+from longbeam.schemas.calls import ModelReply
+from longbeam.schemas.evaluation import EvaluationSettings
+from longbeam.schemas.spec import BenchmarkSpec, Role
+from tests.pipeline.conftest import CountingModel
+
+
+@pytest.fixture
+async def benchmark(spec: BenchmarkSpec, out: Path) -> Benchmark:
+    made = create_benchmark(spec, out)
+    await run_inline(made, model=OfflineWriter())
+    return made
+
+
+async def test_floors_gold_and_systems_in_one_table(benchmark: Benchmark) -> None:
+    arms = [*always_there(), arm_of("rag", {"k": "3"})]
+    run, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), OfflineWriter())
+    rows = {row.system: row for row in rows_of(results)}
+    assert set(rows) == {a.name for a in arms}
+    assert rows["blank"].paper == 0
+    assert (rows["gold"].paper or 0) >= 0.95
+    assert (rows["blank"].released or 0) > 0  # BEAM's event ordering gives a blank answer something
+    assert (rows["evidence"].paper or 0) > (rows["random_units"].paper or 0)
+    assert rows["evidence"].evidence_recall == 1
+    assert "lexical judge, no language model" in render_table(run, results)
+    assert len(results_path(benchmark).read_text(encoding="utf-8").splitlines()) == 1 + len(results)
+
+
+async def test_second_run_asks_nothing_and_says_the_same(benchmark: Benchmark) -> None:
+    arms = [arm_of("rag", {}), *always_there()]
+    first = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), OfflineWriter())
+    again = CountingModel()
+    assert await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), again) == first
+    assert again.calls == {}
+
+
+async def test_another_judge_asks_the_judge_only(benchmark: Benchmark) -> None:
+    arms = [arm_of("rag", {})]
+    await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), OfflineWriter())
+    lenient = CountingModel()
+    await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(is_strict=False), lenient)
+    assert {stage for stage, _ in lenient.calls} == {"judge"}
+
+
+async def test_a_failed_answer_is_missing_and_never_a_zero(benchmark: Benchmark) -> None:
+    arms = [arm_of("rag", {})]
+    run, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), BrokenFor("summarization"))
+    assert len(run.failures) == 2
+    assert all("nobody listens" in f for f in run.failures)
+    assert {r.ability for r in results}.isdisjoint({"summarization"})
+    healed, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), OfflineWriter())
+    assert healed.failures == ()
+    assert sum(r.ability == "summarization" for r in results) == 2
+
+
+class BrokenFor:
+    """An offline writer that nobody reaches when the question is of one ability."""
+
+    def __init__(self, ability: str) -> None:
+        self._ability = ability
+        self._inner = OfflineWriter()
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        if f"/{self._ability}." in call.unit_key:
+            raise ProviderError("nobody listens", kind="connection", is_retryable=True)
+        return await self._inner.complete(call)
+
+
+def test_grids_are_crossed_and_mistakes_named() -> None:
+    arms = arms_of("rag,long_context", ["rag.order=rank"], ["rag.k=5,10", "rag.copies=once,released"])
+    assert [a.name for a in arms] == [
+        "rag[copies=once,k=5,order=rank]",
+        "rag[copies=released,k=5,order=rank]",
+        "rag[copies=once,k=10,order=rank]",
+        "rag[copies=released,k=10,order=rank]",
+        "long_context",
+    ]
+    with pytest.raises(SpecError, match="'light' is not among"):
+        arms_of("rag", ["light.k=5"], [])
+    with pytest.raises(SpecError, match=r"write SYSTEM\.SETTING=VALUE"):
+        arms_of("rag", ["k=5"], [])
+    with pytest.raises(SpecError, match="asked for twice"):
+        arms_of("rag,rag", [], [])
+
+
+def test_the_models_of_an_evaluation_leave_the_others(spec: BenchmarkSpec) -> None:
+    changed = evaluation_spec(spec, reader="openai:small", judge="openai:big", extractor="offline")
+    assert changed.model_for(Role.READER) == "openai:small"
+    assert changed.model_for(Role.JUDGE) == "openai:big"
+    assert changed.model_for(Role.PLANNER) == spec.model_for(Role.PLANNER)
