@@ -59,7 +59,15 @@ def test_every_call_of_a_run_says_the_language(dutch: tuple[Path, DutchModel]) -
     asked = {c.prompt.prompt_id for c in model.calls}
 
     # A short conversation may need no summary and no further turns; nothing is evaluated here.
-    may_be_missing = {"compact_memory", "more_turns", "user_follow_up", "answer", "judge_nugget", "align_event", "seeds"}
+    may_be_missing = {
+        "compact_memory",
+        "more_turns",
+        "user_follow_up",
+        "answer",
+        "judge_nugget",
+        "align_event",
+        "seeds",
+    }
     assert {p.prompt_id for p in PROMPTS} - asked <= may_be_missing
     for prompt_id in asked - {"probe_candidates"}:
         call = next(c for c in model.calls if c.prompt.prompt_id == prompt_id)
