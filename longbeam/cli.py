@@ -368,15 +368,19 @@ def evaluate(
     from longbeam.pipeline.evaluating import evaluate as run_evaluation
     from longbeam.pipeline.evaluating import evaluation_spec
     from longbeam.pipeline.run import limited_model
-    from longbeam.schemas.evaluation import EvaluationSettings
+    from longbeam.schemas.evaluation import EvaluationRun, EvaluationSettings, Result
 
     benchmark = open_benchmark(out, name)
     _refuse_nothing_sealed(benchmark, out)
     arms = [*always_there(), *arms_of(system, settings or (), grid or ())]
     asked = EvaluationSettings(budget=budget, window=window, is_strict=not lenient)
     spec = evaluation_spec(benchmark.spec, reader=reader, judge=judge, extractor=extractor)
-    model = limited_model(Benchmark(spec, benchmark.root))
-    run, results = asyncio.run(run_evaluation(benchmark, spec, arms, asked, model))
+
+    async def measured() -> tuple[EvaluationRun, list[Result]]:
+        async with limited_model(Benchmark(spec, benchmark.root)) as model:
+            return await run_evaluation(benchmark, spec, arms, asked, model)
+
+    run, results = asyncio.run(measured())
     print(render_table(run, results), end="")
     for failure in run.failures:
         print(f"failed: {failure}", file=sys.stderr)

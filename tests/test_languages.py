@@ -58,7 +58,7 @@ def test_every_call_of_a_run_says_the_language(dutch: tuple[Path, DutchModel]) -
     _, model = dutch
     asked = {c.prompt.prompt_id for c in model.calls}
 
-    # A short conversation may need no summary and no further turns; nothing is evaluated here.
+    # A short conversation may need no summary and no further turns.
     may_be_missing = {
         "compact_memory",
         "more_turns",
