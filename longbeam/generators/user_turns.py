@@ -29,10 +29,13 @@ USER_TURNS_PROMPTS = ("user_turns",)
 SPECIALS_PER_CALL = 4
 LAST_ASKED = 40
 """Questions that a writer of further ones is shown; those that repeat an earlier one are left out."""
+GIST = 240
+"""Characters of an earlier question that are shown."""
 CONTEXT_BULLETS = 40
 """Bullets before the batch that its writer sees; more would cost prompt tokens for nothing it needs."""
 MIN_WORD_RECALL = 0.5
 """Share of a bullet's content words that a turn must hold to count as saying it, where it has no typed value."""
+_CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _WORD = re.compile(r"[a-z0-9']{4,}")
 
 
@@ -168,6 +171,19 @@ def without_repeats(turns: Sequence[UserTurn], asked: set[str]) -> tuple[UserTur
     return tuple(kept)
 
 
+def gist_of(text: str) -> str:
+    """Return a question as it is when it is short, else its end without code: that is where people ask.
+
+    Forty questions with forty lines of code each would be most of what a call sends.
+    """
+    if len(text) <= GIST:
+        return text
+    prose = " ".join(_CODE.sub(" ", text).split())
+    if len(prose) <= GIST:
+        return prose
+    return f"... {prose[-GIST:].partition(' ')[2]}"
+
+
 def stepped_end(items: Sequence[T], count: int) -> tuple[T, ...]:
     """Return the last `count` items or up to half as many more.
 
@@ -222,7 +238,7 @@ async def write_more_turns(
         about=about,
         context=(),
         questions=count,
-        asked_before=tuple(t.text for t in stepped_end(asked, LAST_ASKED)),
+        asked_before=tuple(gist_of(t.text) for t in stepped_end(asked, LAST_ASKED)),
         first_ordinal=len(asked),
     )
 

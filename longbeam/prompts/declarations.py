@@ -31,7 +31,7 @@ def _probe(ability: str, *used: str, version: int = 2) -> Prompt:
 
 PROMPTS: tuple[Prompt, ...] = (
     # Before everything else.
-    Prompt("seeds", 1, calls.SeedsInputs, calls.SeedsReply, fixed=("domain",)),
+    Prompt("seeds", 1, calls.SeedsInputs, calls.SeedsReply, fixed=("domain",), narrow=narrowing.seeds),
     # The scaffold.
     Prompt("personality", 2, calls.PersonalityInputs),
     Prompt(

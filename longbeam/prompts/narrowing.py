@@ -29,6 +29,11 @@ def narrowed(schema: Schema, narrow: Narrow, inputs: calls.PromptInputs) -> Sche
     return made
 
 
+def seeds(schema: Schema, inputs: calls.SeedsInputs) -> None:
+    """At most as many as asked for; none when there are no more."""
+    _count(schema["properties"]["seeds"], 0, inputs.count)
+
+
 def narratives(schema: Schema, inputs: calls.NarrativesInputs) -> None:
     """As many as asked for."""
     _count(schema["properties"]["narratives"], inputs.at_least, inputs.at_most)

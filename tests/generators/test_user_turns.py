@@ -12,6 +12,7 @@ from longbeam.generators.user_turns import (
     Batch,
     batches_of,
     check_turns,
+    gist_of,
     ordered_turns,
     stepped_end,
     without_repeats,
@@ -161,3 +162,13 @@ async def test_ids_of_the_plan_in_a_turn_are_asked_again() -> None:
     assert turn.text == good
     assert ["p0.s0.b0" in c.inputs.feedback for c in model.calls] == [False, True, False]
     assert "[Your Name]" in model.calls[2].inputs.feedback
+
+
+def test_earlier_questions_are_shown_without_their_code_and_by_their_end() -> None:
+    code = "\n".join(f"    step_{i}()" for i in range(40))
+    assert gist_of("Why does it fail?") == "Why does it fail?"
+    assert gist_of(f"Here:\n```python\n{code}\n```\nWhy does it fail?") == "Here: Why does it fail?"
+    long = gist_of(f"{'Well. ' * 100}Why does it fail?")
+    assert long.startswith("... ")
+    assert long.endswith("Why does it fail?")
+    assert len(long) <= 244
