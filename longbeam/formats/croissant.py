@@ -25,9 +25,8 @@ _DATA_TYPES: Mapping[type, str] = {
     float: "sc:Float",
     str: "sc:Text",
     date: "sc:Date",
-    datetime: "sc:Text",
+    datetime: "sc:DateTime",
 }
-"""Times are local, without a zone, which sc:DateTime readers would make up."""
 
 _CONTEXT: dict[str, Any] = {
     "@language": "en",
@@ -39,6 +38,8 @@ _CONTEXT: dict[str, Any] = {
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "dct": "http://purl.org/dc/terms/",
+    "equivalentProperty": "cr:equivalentProperty",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
     "extract": "cr:extract",
     "field": "cr:field",
     "fileObject": "cr:fileObject",
@@ -52,11 +53,13 @@ _CONTEXT: dict[str, Any] = {
     "md5": "cr:md5",
     "parentField": "cr:parentField",
     "path": "cr:path",
+    "rai": "http://mlcommons.org/croissant/RAI/",
     "recordSet": "cr:recordSet",
     "references": "cr:references",
     "regex": "cr:regex",
     "repeated": "cr:repeated",
     "replace": "cr:replace",
+    "samplingRate": "cr:samplingRate",
     "sc": "https://schema.org/",
     "separator": "cr:separator",
     "source": "cr:source",

@@ -6,7 +6,7 @@ have nothing to retrieve and are left out. Each ability is a subset of its own, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -29,15 +29,19 @@ from longbeam.schemas.spec import BenchmarkSpec
 
 FORMAT = "lmeb"
 FORMAT_VERSION = 1
-ALL = "all"
+ALL = ""
+"""The subset of all abilities; the others are folders."""
+_PARTS = ("queries", "qrels", "top_ranked")
 CORPUS = "corpus.jsonl"
 
-ABOUT = """## Files
+BEIR_QRELS = "qrels/test.tsv"
 
-A retrieval task: `corpus.jsonl` (`_id`, `title`, `text`: a message each), and per subset `queries/<subset>.jsonl`
-(`_id`, `text`), `qrels/<subset>.tsv` (`query-id`, `corpus-id`, `score`) and `top_ranked/<subset>.jsonl` (`query-id`,
-`corpus-ids`: the messages of the query's own conversation, in which alone it is to be searched). A subset is an
-ability, or `all`."""
+ABOUT = f"""## Files
+
+A retrieval task: `{CORPUS}` (`_id`, `title`, `text`: a message each), `queries.jsonl` (`_id`, `text`), `qrels.jsonl`
+(`query-id`, `corpus-id`, `score`) and `top_ranked.jsonl` (`query-id`, `corpus-ids`: the messages of the query's own
+conversation, in which alone it is to be searched). A folder for each ability has the last three for its queries alone.
+`{BEIR_QRELS}` is `qrels.jsonl` in BEIR's form."""
 
 
 def export_lmeb(
@@ -55,59 +59,53 @@ def export_lmeb(
 
 
 def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
-    subsets: dict[str, tuple[HashedFile, HashedFile, HashedFile]] = {}
+    subsets: dict[str, list[HashedFile]] = {}
     with ExitStack() as stack:
 
-        def files_of(subset: str) -> tuple[HashedFile, HashedFile, HashedFile]:
+        def files_of(subset: str) -> list[HashedFile]:
             if subset not in subsets:
-                names = (f"queries/{subset}.jsonl", f"qrels/{subset}.tsv", f"top_ranked/{subset}.jsonl")
-                queries, qrels, ranked = (stack.enter_context(writer.open(name)) for name in names)
-                qrels.write("query-id\tcorpus-id\tscore\n")
-                subsets[subset] = queries, qrels, ranked
+                subsets[subset] = [stack.enter_context(writer.open(f"{subset}{part}.jsonl")) for part in _PARTS]
             return subsets[subset]
 
-        corpus = stack.enter_context(writer.open(CORPUS))
+        corpus, beir = (stack.enter_context(writer.open(name)) for name in (CORPUS, BEIR_QRELS))
+        beir.write("query-id\tcorpus-id\tscore\n")
         files_of(ALL)
         for reader in readers:
-            keys = _write_corpus(writer, reader, corpus)
+            own = reader.head.conversation_id
+            message_ids = _write_corpus(writer, reader, corpus)
             for probe, _ in writer.probes_of(reader):
-                cited = sorted(set(cited_ids(reader, probe, {key: i for i, key in enumerate(keys)})))
+                cited = [f"{own}/{i}" for i in sorted(set(cited_ids(reader, probe, message_ids)))]
                 if not cited or probe.ability == "abstention":
                     writer.probes -= 1
-                    writer.warn(
-                        "questions without evidence and abstentions are no retrieval queries; they are left out"
-                    )
+                    writer.warn("questions without evidence, and abstentions, are no retrieval queries: left out")
                     continue
-                own = reader.head.conversation_id
                 query = f"{own}/{probe.probe_id}"
-                for queries, qrels, ranked in (files_of(ALL), files_of(probe.ability)):
+                beir.write("".join(f"{query}\t{document}\t1\n" for document in cited))
+                for queries, qrels, ranked in (files_of(ALL), files_of(f"{probe.ability}/")):
                     queries.write_line({"_id": query, "text": probe.question})
-                    qrels.write("".join(f"{query}\t{own}/{i}\t1\n" for i in cited))
-                    ranked.write_line({"query-id": query, "corpus-ids": [f"{own}/{i}" for i in range(len(keys))]})
+                    for document in cited:
+                        qrels.write_line({"query-id": query, "corpus-id": document, "score": 1})
+                    candidates = [f"{own}/{i}" for i in range(len(message_ids))]
+                    ranked.write_line({"query-id": query, "corpus-ids": candidates})
     counts = {n: getattr(writer, n) for n in ("conversations", "messages", "probes", "tokens")}
     writer.write_text(CARD, format_card(writer.spec, counts, __version__, ABOUT, configs=list(_configs(subsets))))
 
 
-def _write_corpus(writer: ExportWriter, reader: ConversationReader, corpus: HashedFile) -> list[str]:
-    """Write a conversation's messages as documents and return their keys."""
-    keys = []
+def _write_corpus(writer: ExportWriter, reader: ConversationReader, corpus: HashedFile) -> dict[str, int]:
+    """Write a conversation's messages as documents and return their ordinals by key."""
+    message_ids: dict[str, int] = {}
     for ordinal, message in writer.messages_of(reader):
         title = f"{message.speaker}, {long_day(message.sent_at.date())}"
         document = f"{reader.head.conversation_id}/{ordinal}"
         corpus.write_line({"_id": document, "title": title, "text": message.content})
-        keys.append(message.message_key)
-    return keys
+        message_ids[message.message_key] = ordinal
+    return message_ids
 
 
-def _configs(subsets: Iterable[str]) -> Iterable[dict[str, Any]]:
+def _configs(subsets: Iterable[str]) -> Iterator[dict[str, Any]]:
     """What MTEB's loader asks for, by the names it asks with."""
     for subset in subsets:
-        start = "" if subset == ALL else f"{subset}-"
-        places = {
-            "corpus": CORPUS,
-            "queries": f"queries/{subset}.jsonl",
-            "qrels": f"qrels/{subset}.tsv",
-            "top_ranked": f"top_ranked/{subset}.jsonl",
-        }
+        places = {"corpus": CORPUS} | {part: f"{subset}{part}.jsonl" for part in _PARTS}
         for name, path in places.items():
-            yield {"config_name": f"{start}{name}", "data_files": [{"split": "test", "path": path}]}
+            config = f"{subset.replace('/', '-')}{name}"
+            yield {"config_name": config, "data_files": [{"split": "test", "path": path}]}

@@ -168,6 +168,19 @@ def beam_folder(root: Path, name: str = "7", change: Callable[[dict[str, Any]], 
     return folder
 
 
+def many_plans(files: dict[str, Any]) -> None:
+    """The same chat twice, as the two plans of a 10M chat."""
+    chat = files["chat.json"]
+    again = [{**b, "turns": [[{**m, "id": m["id"] + 12} for m in turn] for turn in b["turns"]]} for b in chat]
+    files["chat.json"] = [{"plan-1": chat}, {"plan-2": again}]
+    files["core_relationships.txt"] = files.pop("relationships.txt")
+    for name in ("plan.txt", "plan_new.txt", "labels.txt", "user_messages.json"):
+        value = files.pop(name)
+        files |= {f"plan-0/{name}": value, f"plan-1/{name}": value}
+    files["plan-1/new_relationships.txt"] = "CLOSE FRIENDS:\n• Mary (female, age 51)"
+    files["plan_cutoff.txt"] = "2"
+
+
 def json_files(folder: Path) -> dict[str, Any]:
     """All files below a folder by name, the JSON ones as values."""
     return {

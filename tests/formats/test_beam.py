@@ -14,7 +14,7 @@ from longbeam.schemas.dialogue import MessageKind
 from longbeam.schemas.people import Relation
 from longbeam.schemas.plans import BulletKind
 from tests.builders import MemoryReader, good_conversation
-from tests.formats.sources import SHARED, beam_folder, json_files, notes_of, read, write
+from tests.formats.sources import SHARED, beam_folder, json_files, many_plans, notes_of, read, write
 
 
 @pytest.fixture
@@ -132,19 +132,6 @@ def test_without_chat_text_the_planned_messages_are_read(tmp_path: Path) -> None
     assert reader.said[2].bullet_ids == ("p0.s1.b1",)
     assert not any(p.evidence for p in reader.asked)
     assert notes_of(reader)[0] == ("no_chat", "conversation")
-
-
-def many_plans(files: dict[str, Any]) -> None:
-    """The same chat twice, as the two plans of a 10M chat."""
-    chat = files["chat.json"]
-    again = [{**b, "turns": [[{**m, "id": m["id"] + 12} for m in turn] for turn in b["turns"]]} for b in chat]
-    files["chat.json"] = [{"plan-1": chat}, {"plan-2": again}]
-    files["core_relationships.txt"] = files.pop("relationships.txt")
-    for name in ("plan.txt", "plan_new.txt", "labels.txt", "user_messages.json"):
-        value = files.pop(name)
-        files |= {f"plan-0/{name}": value, f"plan-1/{name}": value}
-    files["plan-1/new_relationships.txt"] = "CLOSE FRIENDS:\n• Mary (female, age 51)"
-    files["plan_cutoff.txt"] = "2"
 
 
 def test_several_plans_are_read_and_written(tmp_path: Path) -> None:
