@@ -25,7 +25,9 @@ from longbeam.formats.registry import EXPORTS, IMPORTS
 from longbeam.terminal import Target, counted, display_for
 
 if TYPE_CHECKING:
+    from longbeam.models.cost import CostMeter
     from longbeam.pipeline.benchmark import Benchmark
+    from longbeam.pipeline.outlook import Outlook
     from longbeam.pipeline.run import RunSummary
     from longbeam.schemas.spec import BenchmarkSpec
 
@@ -68,6 +70,9 @@ RunnerOption = Annotated[
     Runner, typer.Option("--runner", help="prefect: with its pages and records; inline: plain Python, faster.")
 ]
 Concurrency = Annotated[int | None, typer.Option("--concurrency", help="Model calls in flight.", show_default=False)]
+MaxCost = Annotated[
+    float | None, typer.Option("--max-cost", help="Stop before more USD than this are spent.", show_default=False)
+]
 InvocationLog = Annotated[Path | None, typer.Option("--invocation-log", hidden=True)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
@@ -101,6 +106,7 @@ def generate(
     seed: Annotated[int | None, typer.Option(help="Seed of all randomness [default: 0].")] = None,
     runner: RunnerOption = Runner.PREFECT,
     concurrency: Concurrency = None,
+    max_cost: MaxCost = None,
     out: Out = DEFAULT_OUT,
     invocation_log: InvocationLog = None,
 ) -> int:
@@ -115,7 +121,7 @@ def generate(
         "domains": domain or None,
         "models": {"default": model} if model is not None else None,
         "seed": seed,
-        "limits": {"concurrency": concurrency} if concurrency is not None else None,
+        "limits": _limits(concurrency, max_cost),
     }
     spec = load_spec(spec_file, {key: value for key, value in overrides.items() if value is not None})
     benchmark = _create(spec, out)
@@ -162,6 +168,7 @@ def resume(
     name: Name,
     runner: RunnerOption = Runner.PREFECT,
     concurrency: Concurrency = None,
+    max_cost: MaxCost = None,
     out: Out = DEFAULT_OUT,
     invocation_log: InvocationLog = None,
 ) -> int:
@@ -171,10 +178,10 @@ def resume(
     spec = open_benchmark(out, name).spec
     if spec.imported_from:
         raise UserError(f"benchmark {name!r} was imported ({spec.imported_from}); there is nothing to resume")
-    if concurrency is not None:
+    if (limits := _limits(concurrency, max_cost)) is not None:
         from longbeam.pipeline.spec_file import with_overrides
 
-        spec = with_overrides(spec, {"limits": {"concurrency": concurrency}})
+        spec = with_overrides(spec, {"limits": limits})
     return _run_and_report(_create(spec, out), runner, out, invocation_log)
 
 
@@ -388,7 +395,41 @@ def evaluate(
     return INCOMPLETE if run.failures else OK
 
 
+@app.command(short_help="Say what a spec would cost, without asking any model.")
+def estimate(
+    spec_file: Annotated[
+        Path | None, typer.Argument(metavar="SPEC.toml", help="Spec file; options win over it.")
+    ] = None,
+    length: Annotated[str | None, typer.Option(help="Tokens per conversation: 16K to 1M [default: 128K].")] = None,
+    conversations: Annotated[int | None, typer.Option(help="How many [default: 1].")] = None,
+    domain: Annotated[list[str] | None, typer.Option(help="Domain to draw from; may be repeated.")] = None,
+    model: Annotated[str | None, typer.Option(help="Model of all roles [default: offline].")] = None,
+    json: AsJson = False,
+) -> int:
+    """Print calls, tokens and cost by stage and role, from an offline rehearsal of the same spec."""
+    from longbeam.pipeline.outlook import estimate_of, render_estimate
+    from longbeam.pipeline.rehearsal import rehearse
+    from longbeam.pipeline.spec_file import load_spec
+
+    overrides: dict[str, Any] = {
+        "name": DEFAULT_NAME if spec_file is None else None,
+        "length": length,
+        "conversations": conversations,
+        "domains": domain or None,
+        "models": {"default": model} if model is not None else None,
+    }
+    spec = load_spec(spec_file, {key: value for key, value in overrides.items() if value is not None})
+    found = estimate_of(spec, asyncio.run(rehearse(spec)))
+    print(found.model_dump_json(indent=2) if json else render_estimate(found), end="\n" if json else "")
+    return OK
+
+
 # --- what the commands share ------------------------------------------------------------------------------
+
+
+def _limits(concurrency: int | None, max_cost_usd: float | None) -> dict[str, Any] | None:
+    given = {"concurrency": concurrency, "max_cost_usd": max_cost_usd}
+    return {name: value for name, value in given.items() if value is not None} or None
 
 
 def _create(spec: BenchmarkSpec, out: Path) -> Benchmark:
@@ -417,18 +458,37 @@ def _run_and_report(benchmark: Benchmark, runner: Runner, out: Path, invocation_
 
 
 def _run(benchmark: Benchmark, runner: Runner, invocation_log: Path | None) -> RunSummary:
-    from longbeam.models.factory import make_model
+    from longbeam.pipeline.metering import open_meter
 
     spec = benchmark.spec
-    model = make_model(spec, invocation_log=invocation_log)
-    with display_for(sys.stderr, Target(spec.conversations, spec.length)) as progress:
-        if runner is Runner.INLINE:
-            from longbeam.pipeline.run import run_inline
+    meter = open_meter(benchmark, invocation_log=invocation_log)
+    outlook = _outlook(benchmark, meter)
+    try:
+        with display_for(sys.stderr, Target(spec.conversations, spec.length), outlook) as progress:
+            if runner is Runner.INLINE:
+                from longbeam.pipeline.run import run_inline
 
-            return asyncio.run(run_inline(benchmark, progress=progress, model=model))
-        from longbeam.flows.runner import run_with_prefect
+                return asyncio.run(run_inline(benchmark, progress=progress, model=meter))
+            from longbeam.flows.runner import run_with_prefect
 
-        return asyncio.run(run_with_prefect(benchmark, progress=progress, model=model))
+            return asyncio.run(run_with_prefect(benchmark, progress=progress, model=meter))
+    finally:
+        if outlook is not None:
+            outlook.save()
+            print(f"used {outlook.line()}", file=sys.stderr)
+
+
+def _outlook(benchmark: Benchmark, meter: CostMeter) -> Outlook | None:
+    """What the run will cost, said before it begins; None where nothing is worth counting."""
+    from longbeam.pipeline.outlook import Outlook, is_worth_rehearsing, rehearsal_of, unfit_cap
+
+    if not is_worth_rehearsing(benchmark.spec):
+        return None
+    outlook = Outlook(benchmark, meter, rehearsal_of(benchmark))
+    print(f"{benchmark.spec.name}: used {outlook.line()}", file=sys.stderr)
+    if warning := unfit_cap(outlook):
+        print(f"warning: {warning}", file=sys.stderr)
+    return outlook
 
 
 def report_run(benchmark: Benchmark, summary: RunSummary, out: Path) -> int:

@@ -61,16 +61,27 @@ class Display(Protocol):
         """Show where a conversation is."""
 
 
-def display_for(stream: TextIO, target: Target) -> Display:
-    """Return the live display for a terminal, plain lines for anything else."""
-    return LiveDisplay(stream, target) if stream.isatty() else PlainDisplay(stream)
+class Outlook(Protocol):
+    """What is known of tokens and money while a run goes on."""
+
+    def line(self) -> str:
+        """What was used, and of how much."""
+
+    def calls_left(self) -> int | None:
+        """Calls that are expected still; None where nothing is."""
+
+
+def display_for(stream: TextIO, target: Target, outlook: Outlook | None = None) -> Display:
+    """Return the live display for a terminal, plain lines for anything else; with an outlook, they say that, too."""
+    return LiveDisplay(stream, target, outlook=outlook) if stream.isatty() else PlainDisplay(stream, outlook=outlook)
 
 
 class PlainDisplay:
     """One line when a stage ends, and now and then while it lasts."""
 
-    def __init__(self, stream: TextIO, clock: Clock = time.monotonic) -> None:
+    def __init__(self, stream: TextIO, clock: Clock = time.monotonic, outlook: Outlook | None = None) -> None:
         self._stream = stream
+        self._outlook = outlook
         self._clock = clock
         self._shown_at: dict[str, float] = {}
 
@@ -91,7 +102,8 @@ class PlainDisplay:
         if is_due or units_done == units_total:
             self._shown_at[conversation_id] = now
             self._stream.write(
-                f"{conversation_id} {stage}: {units_done}/{units_total} units, {tokens:,} tokens, {calls:,} calls\n"
+                f"{conversation_id} {stage}: {units_done}/{units_total} units, {tokens:,} tokens, {calls:,} calls"
+                f"{'; all used ' + self._outlook.line() if self._outlook is not None else ''}\n"
             )
             self._stream.flush()
 
@@ -99,11 +111,14 @@ class PlainDisplay:
 class LiveDisplay:
     """A table of the conversations that moved last, and a line of sums."""
 
-    def __init__(self, stream: TextIO, target: Target, clock: Clock = time.monotonic) -> None:
+    def __init__(
+        self, stream: TextIO, target: Target, clock: Clock = time.monotonic, outlook: Outlook | None = None
+    ) -> None:
         from rich.console import Console
         from rich.live import Live
 
         self._target = target
+        self._outlook = outlook
         self._clock = clock
         self._started_at = clock()
         self._positions: dict[str, Position] = {}
@@ -155,7 +170,13 @@ class LiveDisplay:
         elapsed = self._clock() - self._started_at
         line = f"{tokens:,} of {self._target.conversations * self._target.tokens:,} tokens, {calls:,} calls, "
         line += f"{duration(elapsed)} so far"
-        left = self._time_left(tokens, elapsed)
+        calls_left = self._outlook.calls_left() if self._outlook is not None else None
+        if calls_left is None:
+            left = self._time_left(tokens, elapsed)
+        else:
+            left = elapsed * calls_left / calls if calls else None
+        if self._outlook is not None:
+            line += f", used {self._outlook.line()}"
         return line if left is None or left < 1 else f"{line}, about {duration(left)} left"
 
     def _time_left(self, tokens: int, elapsed: float) -> float | None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from longbeam.errors import ReplyError
 from longbeam.generators.asking import Asker
+from longbeam.generators.budget import MORE_ROUNDS, Budget, Waiting
 from longbeam.generators.clock import sent_times
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plans import Frame
@@ -57,16 +58,8 @@ HISTORY_TOKENS = 9_000
 """Dialogue kept as it is; when it grows beyond, the older part is folded into a summary, down to KEPT_TOKENS."""
 KEPT_TOKENS = 1_800
 SUMMARY_TOKENS = 600
-MIN_REPLY, MAX_REPLY = 90, 1_150
-"""Reply lengths asked for; BEAM's replies are 800 to 1,050 tokens on average."""
-TYPICAL_EXCHANGE = 900
-CATCH_UP = 1_200
-"""Tokens by which a dialogue may lag behind its share before turns are put in between."""
 USER_MESSAGES = 4
 """Newest messages that the user's side sees, at least: the present turn, or two exchanges."""
-MORE_AT_ONCE = 8
-EXCHANGES_PER_TURN = 1.3
-"""Exchanges a turn takes on average, with answers and follow-ups (BEAM at 128K: 143 messages, 106 turns)."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +81,7 @@ async def talk(asker: Asker, tokenizer: Tokenizer, material: SubPlanMaterial) ->
     queue = list(material.turns)
     while queue:
         turn = queue.pop(0)
-        if turn.is_required or not talk_.must_save(queue):
+        if turn.is_required or not talk_.budget.must_save(talk_.waiting(queue)):
             await talk_.run(turn, queue)
             await talk_.catch_up(queue)
     await talk_.fill()
@@ -173,7 +166,7 @@ class _Talk:
         self.context = context_of(self.material)
         self.bullets = {b.bullet_id: b for b in self.material.ledger.bullets}
         self.turns_asked = list(self.material.turns)
-        self.used = sum(m.tokens for m in self.said)
+        self.budget = Budget(self.material.share, sum(m.tokens for m in self.said))
         self.heard = [self.bullets[i] for m in self.said for i in m.bullet_ids]
         for message in self.said:
             self.history.append(ChatMessage(role=message.role.value, content=message.content))
@@ -183,15 +176,11 @@ class _Talk:
 
     # --- the budget ---------------------------------------------------------------------------------------
 
-    @property
-    def left(self) -> int:
-        return self.material.share - self.used
-
-    def must_save(self, queue: Sequence[UserTurn]) -> bool:
-        """Whether a turn that only elaborates has to be left out, so that the required ones get their tokens."""
-        required = sum(t.is_required for t in queue)
-        waiting = sum(self._tokens_of(t) for t in queue if t.is_required)
-        return self.left < waiting + (required + 1) * (MIN_REPLY * 2)
+    def waiting(self, queue: Sequence[UserTurn]) -> Waiting:
+        """What is still to be asked."""
+        sizes = [(self._tokens_of(t), t.is_required) for t in queue]
+        required = [size for size, is_required in sizes if is_required]
+        return Waiting(len(sizes), sum(size for size, _ in sizes), len(required), sum(required))
 
     def _tokens_of(self, turn: UserTurn) -> int:
         # Looked at before every reply for every turn that waits: counted once.
@@ -200,13 +189,9 @@ class _Talk:
         return self.turn_tokens[turn.turn_id]
 
     def reply_length(self, waiting: Sequence[UserTurn], turn_id: str, exchange: int) -> int:
-        """Tokens to ask for: an even part of what is left, varied by turn so that replies are not of one length."""
-        waiting_tokens = sum(self._tokens_of(t) for t in waiting)
-        exchanges = 1 + len(waiting) * EXCHANGES_PER_TURN
-        even = (self.left - waiting_tokens) / exchanges
-        if waiting:
-            even *= random.Random(f"{self.asker.spec.seed}/{turn_id}/{exchange}/length").uniform(0.6, 1.4)
-        return int(min(max(even, MIN_REPLY), MAX_REPLY))
+        """Tokens to ask for, varied by turn so that replies are not of one length."""
+        variation = random.Random(f"{self.asker.spec.seed}/{turn_id}/{exchange}/length").uniform(0.6, 1.4)
+        return self.budget.reply_length(self.waiting(waiting), variation)
 
     # --- one turn -------------------------------------------------------------------------------------------
 
@@ -270,7 +255,7 @@ class _Talk:
             reply = await self._reply(turn, hints.model_copy(update={"kind": "follow_up"}), waiting, follow_ups)
 
     def _can_afford(self, waiting: Sequence[UserTurn]) -> bool:
-        return self.left > MIN_REPLY * 2 and not self.must_save(waiting)
+        return self.budget.can_afford(self.waiting(waiting))
 
     async def _reply(self, turn: UserTurn, hints: TurnHints, waiting: Sequence[UserTurn], exchange: int) -> str:
         await self._fold()
@@ -319,11 +304,8 @@ class _Talk:
 
     async def catch_up(self, waiting: Sequence[UserTurn]) -> None:
         """Go on about what was said, where replies were shorter than their share; else it would all come at the end."""
-        planned = len(self.material.turns)
-        due = self.material.share * (planned - len(waiting)) / planned
-        short = int(due) - self.used
-        if waiting and short > CATCH_UP:
-            count = min(MORE_AT_ONCE, short // (CATCH_UP // 2))
+        count = self.budget.turns_to_catch_up(len(self.material.turns), len(waiting))
+        if count:
             for turn in await self._more_turns(count):
                 await self.run(turn, waiting)
 
@@ -331,14 +313,13 @@ class _Talk:
         """Ask for more turns until the share is used to within a short exchange; the last is asked to fit."""
         self.is_filling = True
         rounds = 0
-        while self.left > MIN_REPLY + 60 and rounds < 40:
-            count = max(1, min(MORE_AT_ONCE, round(self.left / (TYPICAL_EXCHANGE * EXCHANGES_PER_TURN))))
-            more = await self._more_turns(count)
+        while self.budget.is_open and rounds < MORE_ROUNDS:
+            more = await self._more_turns(self.budget.turns_to_fill())
             if not more:
                 return
             rounds += 1
             for i, turn in enumerate(more):
-                if self.left > MIN_REPLY + 60:
+                if self.budget.is_open:
                     await self.run(turn, more[i + 1 :])
 
     async def _more_turns(self, count: int) -> tuple[UserTurn, ...]:
@@ -433,7 +414,7 @@ class _Talk:
             )
         )
         self.days.append(day)
-        self.used += tokens
+        self.budget.used += tokens
         self.history.append(ChatMessage(role=speaker.value, content=text))
         self.sizes.append(tokens)
 

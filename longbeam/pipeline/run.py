@@ -14,11 +14,11 @@ from longbeam.errors import RunStopped
 from longbeam.generators.layout import Layout, layout_for
 from longbeam.generators.seeds import seeds_for
 from longbeam.models.base import ChatModel, close_model
-from longbeam.models.factory import make_model
 from longbeam.models.journal import JournalledModel
 from longbeam.models.limits import LimitedModel
 from longbeam.models.tokens import load_tokenizer
 from longbeam.pipeline.benchmark import Benchmark
+from longbeam.pipeline.metering import open_meter
 from longbeam.pipeline.stages import STAGE_WORK, Conversation
 from longbeam.pipeline.units import Blocked, Progress, SilentProgress, Units, all_of
 from longbeam.prompts.declarations import default_registry
@@ -153,7 +153,7 @@ async def run_inline(
 @asynccontextmanager
 async def limited_model(benchmark: Benchmark, model: ChatModel | None = None) -> AsyncIterator[ChatModel]:
     """Give the model stack that all conversations of a run share: limits around the clients."""
-    clients = model or make_model(benchmark.spec)
+    clients = model or open_meter(benchmark)
     try:
         yield LimitedModel(clients, benchmark.spec)
     finally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -272,7 +272,7 @@ async def _batch(c: Conversation, ledger: Ledger, sub_plan: SubPlan, batch: Batc
 async def dialogue_stage(c: Conversation) -> None:
     """All sub-plans' dialogues at once; then what is left of the budget is settled in the plan's order."""
     ledger = Ledger.of(c.the_plan)
-    shares = _shares(c)
+    shares = shares_of({s.key: len(c.turns[s.key]) for s in c.the_plan.sub_plans}, c.units.spec.length)
     materials = [
         SubPlanMaterial(c.the_frame, ledger, c.stages[s.sub_plan_index], s, c.turns[s.key], shares[s.key])
         for s in c.the_plan.sub_plans
@@ -328,12 +328,11 @@ async def _extension(
     )
 
 
-def _shares(c: Conversation) -> dict[str, int]:
-    """The target divided over sub-plans in proportion to their turns, to the token."""
-    counts = {s.key: len(c.turns[s.key]) for s in c.the_plan.sub_plans}
-    total, target = sum(counts.values()), c.units.spec.length
+def shares_of(turns: Mapping[str, int], target: int) -> dict[str, int]:
+    """Divide a target over sub-plans in proportion to their turns, to the token."""
+    total = sum(turns.values())
     shares, given, seen = {}, 0, 0
-    for key, count in counts.items():
+    for key, count in turns.items():
         seen += count
         shares[key] = target * seen // total - given
         given += shares[key]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from longbeam.models.cost import prices_of
 from longbeam.pipeline.benchmark import Benchmark
+from longbeam.pipeline.outlook import EstimateRow, money, render_rows, rows_by_role, stored_outlook, total_of
 from longbeam.schemas.base import Record
-from longbeam.store.worklog import CallTotals, Unit, UnitStatus, WorkLog
-from longbeam.terminal import counted
+from longbeam.schemas.usage import Usage, summed
+from longbeam.store.worklog import Unit, UnitStatus, WorkLog
+from longbeam.terminal import counted, duration
 
 
 class ConversationStatus(Record):
@@ -17,7 +20,7 @@ class ConversationStatus(Record):
     done: dict[str, int]
     """Units done, by stage."""
     failures: tuple[Unit, ...]
-    calls: tuple[CallTotals, ...]
+    calls: tuple[Usage, ...]
     """Model calls in the journal."""
 
 
@@ -27,6 +30,12 @@ class BenchmarkStatus(Record):
     name: str
     length: int
     conversations: tuple[ConversationStatus, ...]
+    used: tuple[EstimateRow, ...] = ()
+    """Calls, tokens and cost of everything in the journals, by stage and role."""
+    expected: tuple[EstimateRow, ...] = ()
+    """The same at the end of the run, as far as can be told; empty where no rehearsal of the spec is kept."""
+    seconds_left: float | None = None
+    """Of the run that goes on now; None where none does or nothing is known."""
 
     @property
     def finished(self) -> int:
@@ -46,10 +55,17 @@ class BenchmarkStatus(Record):
 
 def benchmark_status(benchmark: Benchmark) -> BenchmarkStatus:
     """Return how far each conversation is. Raises StoreError if a work log is damaged."""
+    conversations = tuple(_conversation_status(benchmark, i) for i in benchmark.conversation_ids)
+    prices = prices_of(benchmark.spec)
+    used = summed(row for c in conversations for row in c.calls)
+    expected, seconds_left = stored_outlook(benchmark, used)
     return BenchmarkStatus(
         name=benchmark.spec.name,
         length=benchmark.spec.length,
-        conversations=tuple(_conversation_status(benchmark, i) for i in benchmark.conversation_ids),
+        conversations=conversations,
+        used=rows_by_role(prices, used),
+        expected=rows_by_role(prices, expected),
+        seconds_left=seconds_left,
     )
 
 
@@ -57,7 +73,7 @@ def _conversation_status(benchmark: Benchmark, conversation_id: str) -> Conversa
     if not benchmark.work_path(conversation_id).exists():
         return ConversationStatus(conversation_id=conversation_id, is_finished=False, done={}, failures=(), calls=())
     with WorkLog.open_read_only(benchmark.work_path(conversation_id)) as log:
-        counts, failures, calls = log.unit_counts(), log.failures(), log.call_totals()
+        counts, failures, calls = log.unit_counts(), log.failures(), log.usage()
     return ConversationStatus(
         conversation_id=conversation_id,
         is_finished=benchmark.sealed_path(conversation_id).exists() and not failures,
@@ -79,6 +95,15 @@ def render_status(status: BenchmarkStatus, stages: tuple[str, ...]) -> str:
         done = (str(conversation.done.get(stage, 0)).rjust(width) for stage in stages)
         lines.append("  ".join([conversation.conversation_id.ljust(5), *done, _state(conversation)]))
         lines.extend(f"       {describe_failure(unit)}" for unit in conversation.failures)
+    if any(row.prompt_tokens for row in status.used):
+        lines += ["", "used so far", render_rows(status.used).rstrip()]
+    if status.expected and status.finished < len(status.conversations):
+        left = f", about {duration(status.seconds_left)} left" if status.seconds_left is not None else ""
+        total = total_of(status.expected)
+        lines.append(
+            f"expected in all: {total.calls:,} calls, {total.prompt_tokens:,} prompt tokens"
+            f" ({total.cached_tokens:,} cached), {total.output_tokens:,} output, {money(total.cost_usd)}{left}"
+        )
     return "\n".join(lines) + "\n"
 
 

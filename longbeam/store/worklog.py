@@ -24,6 +24,7 @@ from pydantic import ValidationError
 from longbeam.errors import StoreError
 from longbeam.schemas.base import Record
 from longbeam.schemas.calls import ChatMessage, ModelReply
+from longbeam.schemas.usage import COUNTS, Usage
 from longbeam.store.files import describe_os_error
 from longbeam.store.lease import Lease
 from longbeam.store.sqlite import open_for_reading, open_for_writing, transaction, translated_errors
@@ -56,19 +57,6 @@ class Unit(Record):
     error: str = ""
     attempts: int = 0
     """Of the failure; 0 when done."""
-
-
-class CallTotals(Record):
-    """What the replies of one stage, role and model add up to."""
-
-    stage: str
-    role: str
-    model: str
-    calls: int
-    prompt_tokens: int
-    cached_tokens: int
-    output_tokens: int
-    reasoning_tokens: int
 
 
 _UNIT_COLUMNS = ", ".join(Unit.model_fields)
@@ -163,7 +151,8 @@ class WorkLog:
     ) -> None:
         """Record a reply with its request; it is durable when this returns.
 
-        A second reply to the same key replaces the first: it was asked for because the first was cut short.
+        A second reply to the same key replaces the first: it was asked for because the first was cut short. What
+        the first cost is kept.
         """
         said = [*((m.role, m.content) for m in request), ("assistant", reply.text)]
         asked = (key, unit_key, stage, role, prompt_id, prompt_version, model, generation, max_tokens)
@@ -171,6 +160,7 @@ class WorkLog:
         with self._lock:
             with self._writing() as db:
                 hashes = self._texts.put(said)
+                db.execute(_KEEP_COST, (key,))
                 db.execute(_RECORD_REPLY, (*asked, b"".join(hashes[:-1]), hashes[-1], *counted))
             # Only now: what was rolled back is not in the file.
             self._texts.remember(said, hashes)
@@ -187,13 +177,17 @@ class WorkLog:
         for _, key in self._paged("SELECT reply_id, key FROM replies WHERE reply_id > ? ORDER BY reply_id"):
             yield key
 
-    def call_totals(self) -> list[CallTotals]:
-        """Return calls and tokens by stage, role and model, in this order."""
+    def usage(self) -> list[Usage]:
+        """Return calls and tokens by stage, role, prompt and model, in this order; those of replaced replies, too."""
+        sums = ", ".join(f"sum({name})" for name in COUNTS[1:])
+        counted = ", ".join(COUNTS[1:])
         rows = self._all(
-            "SELECT stage, role, model, count(*), sum(prompt_tokens), sum(cached_tokens), sum(output_tokens),"
-            " sum(reasoning_tokens) FROM replies GROUP BY stage, role, model ORDER BY stage, role, model"
+            f"SELECT stage, role, prompt_id, model, count(*), {sums} FROM"
+            f" (SELECT stage, role, prompt_id, model, {counted} FROM replies"
+            f" UNION ALL SELECT stage, role, prompt_id, model, {counted} FROM replaced)"
+            " GROUP BY stage, role, prompt_id, model ORDER BY stage, role, prompt_id, model"
         )
-        return [CallTotals.model_validate(dict(zip(CallTotals.model_fields, row, strict=True))) for row in rows]
+        return [Usage.of(row[:4], dict(zip(COUNTS, row[4:], strict=True))) for row in rows]
 
     def verify(self) -> list[str]:
         """Return what is wrong with the file, one line each: damaged pages, texts that are not what their hash says."""
@@ -369,6 +363,10 @@ _RECORD_REPLY = f"""
 INSERT OR REPLACE INTO replies (key, unit_key, stage, role, prompt_id, prompt_version, model, generation, max_tokens,
                                 request, reply, {_REPLY_COLUMNS})
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?{", ?" * (len(_REPLY_FIELDS) - 1)})"""
+
+_KEEP_COST = f"""
+INSERT INTO replaced (stage, role, prompt_id, model, {", ".join(COUNTS[1:])})
+SELECT stage, role, prompt_id, model, {", ".join(COUNTS[1:])} FROM replies WHERE key = ?"""
 
 _FINISH_UNIT = """
 INSERT INTO units (stage, unit_key, status, fingerprint, generation, error_kind, error, attempts)

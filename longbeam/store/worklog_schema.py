@@ -73,8 +73,24 @@ _COUNT_REASONING = (
     "ALTER TABLE replies ADD COLUMN refusal TEXT NOT NULL DEFAULT ''",
 )
 
+_KEEP_COSTS = (
+    """
+CREATE TABLE replaced (
+  -- What replies cost that another one to the same call has replaced: they were cut off at their length limit.
+  replaced_id      INTEGER PRIMARY KEY,
+  stage            TEXT NOT NULL,
+  role             TEXT NOT NULL,
+  prompt_id        TEXT NOT NULL,
+  model            TEXT NOT NULL,
+  prompt_tokens    INTEGER NOT NULL,
+  cached_tokens    INTEGER NOT NULL,
+  output_tokens    INTEGER NOT NULL,
+  reasoning_tokens INTEGER NOT NULL
+)""",
+)
+
 WORK_LOG = Format(
     name="work log",
     application_id=0x4C42574C,  # "LBWL"
-    migrations=(_CREATE, _COUNT_REASONING),
+    migrations=(_CREATE, _COUNT_REASONING, _KEEP_COSTS),
 )

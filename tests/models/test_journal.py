@@ -91,7 +91,7 @@ async def test_the_request_is_recorded_with_its_stage(log: WorkLog) -> None:
     await JournalledModel(Model(), log).complete(call())
 
     assert log.request_of(call().key) == tuple(call().messages())
-    (totals,) = log.call_totals()
+    (totals,) = log.usage()
     assert (totals.stage, totals.role, totals.model, totals.output_tokens) == ("dialogue", "detector", "offline", 3)
 
 

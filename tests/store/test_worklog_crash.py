@@ -153,7 +153,7 @@ def test_a_reader_sees_what_another_process_has_recorded(tmp_path: Path) -> None
         heard = [child.stdout.readline().strip() for _ in range(200)]
 
         assert {key for key in heard if key.startswith("k")} <= set(reader.reply_keys())
-        assert reader.call_totals()[0].calls >= 100
+        assert reader.usage()[0].calls >= 100
 
 
 def test_a_reader_keeps_no_writer_waiting(tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def make_folder(path: Path) -> None:
     [
         (make_garbage, "is not a SQLite file, or its first page is damaged"),
         (make_foreign, "is a SQLite file, but no longbeam work log"),
-        (make_newer, "work log of version 99, this longbeam knows up to 2; upgrade longbeam"),
+        (make_newer, "work log of version 99, this longbeam knows up to 3; upgrade longbeam"),
         (make_sealed, "is not a SQLite file"),
         (make_folder, "(cannot be opened|there is no work log here)"),
     ],

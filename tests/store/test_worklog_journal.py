@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from longbeam.schemas.calls import ChatMessage, ModelReply
 from longbeam.store import texts
 from longbeam.store.sqlite import open_for_writing
-from longbeam.store.worklog import CallTotals, WorkLog
+from longbeam.store.worklog import WorkLog
 from longbeam.store.worklog_schema import WORK_LOG
 from tests.store.strategies import TEXT, records_of
 
@@ -143,22 +143,27 @@ def test_a_second_reply_to_a_key_replaces_the_first(tmp_path: Path) -> None:
         assert list(log.reply_keys()) == ["k1"]
 
 
-def test_call_totals_are_by_stage_role_and_model(tmp_path: Path) -> None:
+def test_usage_is_by_stage_role_prompt_and_model(tmp_path: Path) -> None:
     with WorkLog.open(tmp_path / "c000.sqlite") as log:
         record(log, "k1", reply("a", 10, 4, 2, 1))
         record(log, "k2", reply("b", 30, 6, 5, 3))
-        record(log, "k3", reply("c", 7, 0, 1), role="detector")
-        record(log, "k4", reply("d", 1, 0, 1), stage="plans", role="planner")
+        record(log, "k3", reply("c", 7, 0, 1), role="detector", prompt_id="question_detector")
+        record(log, "k4", reply("d", 1, 0, 1), stage="plans", role="planner", prompt_id="outline")
 
-        totals = [tuple(t.model_dump().values()) for t in log.call_totals()]
-        assert list(CallTotals.model_fields)[3:] == [
-            "calls", "prompt_tokens", "cached_tokens", "output_tokens", "reasoning_tokens",
-        ]  # fmt: skip
-        assert totals == [
-            ("dialogue", "assistant", "offline", 2, 40, 10, 7, 4),  # 10 + 30, 4 + 6, 2 + 5, 1 + 3
-            ("dialogue", "detector", "offline", 1, 7, 0, 1, 0),
-            ("plans", "planner", "offline", 1, 1, 0, 1, 0),
+        assert [tuple(u.model_dump().values()) for u in log.usage()] == [
+            ("dialogue", "assistant", "assistant_reply", "offline", 2, 40, 10, 7, 4),  # 10 + 30, 4 + 6, 2 + 5, 1 + 3
+            ("dialogue", "detector", "question_detector", "offline", 1, 7, 0, 1, 0),
+            ("plans", "planner", "outline", "offline", 1, 1, 0, 1, 0),
         ]
+
+
+def test_replaced_reply_was_paid_for_too(tmp_path: Path) -> None:
+    with WorkLog.open(tmp_path / "c000.sqlite") as log:
+        record(log, "k1", reply("Cut o", 10, 4, 2, 1), max_tokens=2)
+        record(log, "k1", reply("Cut off no more.", 10, 8, 5, 0), max_tokens=50)
+
+        (used,) = log.usage()
+        assert (used.calls, used.prompt_tokens, used.cached_tokens, used.output_tokens) == (2, 20, 12, 7)
 
 
 def test_more_keys_than_a_page_come_in_order_of_arrival(tmp_path: Path) -> None:

@@ -1,0 +1,72 @@
+"""The token budget of one sub-plan's dialogue: the rule that decides reply lengths and numbers of turns.
+
+It deals in counts alone, so that an estimate can be made by the same rule as the dialogue itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MIN_REPLY, MAX_REPLY = 90, 1_150
+"""Reply lengths asked for; BEAM's replies are 800 to 1,050 tokens on average."""
+LEAST_EXCHANGE = MIN_REPLY + 60
+"""Tokens below which no further exchange is begun."""
+TYPICAL_EXCHANGE = 900
+CATCH_UP = 1_200
+"""Tokens by which a dialogue may lag behind its share before turns are put in between."""
+MORE_AT_ONCE = 8
+MORE_ROUNDS = 40
+"""Times that further turns are asked for at the end of a sub-plan, at most."""
+EXCHANGES_PER_TURN = 1.3
+"""Exchanges a turn takes on average, with answers and follow-ups (BEAM at 128K: 143 messages, 106 turns)."""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """The planned turns that are still to be asked, and their tokens."""
+
+    turns: int
+    tokens: int
+    required: int
+    """Turns that voice a bullet."""
+    required_tokens: int
+
+
+@dataclass
+class Budget:
+    """Tokens of one sub-plan: what it is to have and what it has."""
+
+    share: int
+    used: int = 0
+
+    @property
+    def left(self) -> int:
+        """Tokens still to be said."""
+        return self.share - self.used
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is room for another exchange."""
+        return self.left > LEAST_EXCHANGE
+
+    def must_save(self, waiting: Waiting) -> bool:
+        """Whether a turn that only elaborates has to be left out, so that the required ones get their tokens."""
+        return self.left < waiting.required_tokens + (waiting.required + 1) * (MIN_REPLY * 2)
+
+    def can_afford(self, waiting: Waiting) -> bool:
+        """Whether a turn may go on with an answer or a follow-up."""
+        return self.left > MIN_REPLY * 2 and not self.must_save(waiting)
+
+    def reply_length(self, waiting: Waiting, variation: float = 1.0) -> int:
+        """Tokens to ask a reply for: an even part of what is left, times `variation` while turns wait."""
+        even = (self.left - waiting.tokens) / (1 + waiting.turns * EXCHANGES_PER_TURN)
+        return int(min(max(even * variation if waiting.turns else even, MIN_REPLY), MAX_REPLY))
+
+    def turns_to_catch_up(self, planned: int, waiting: int) -> int:
+        """Further turns to ask now, where replies were too short; else they would all come at the end."""
+        short = int(self.share * (planned - waiting) / planned) - self.used
+        return min(MORE_AT_ONCE, short // (CATCH_UP // 2)) if waiting and short > CATCH_UP else 0
+
+    def turns_to_fill(self) -> int:
+        """Further turns to ask for at the end, at a time."""
+        return max(1, min(MORE_AT_ONCE, round(self.left / (TYPICAL_EXCHANGE * EXCHANGES_PER_TURN))))

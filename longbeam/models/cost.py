@@ -1,0 +1,174 @@
+"""Tokens and money: what calls cost, what was used so far, and a cap that stops a run before it is passed.
+
+The meter stands below the journal, so a reply that is replayed costs nothing, and above everything that asks again.
+Prices are those of the spec. What has none is counted in tokens alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from longbeam.errors import RunStopped, SpecError
+from longbeam.models.base import ChatModel, ModelCall, close_model
+from longbeam.schemas.calls import AssistantReplyInputs, ModelReply
+from longbeam.schemas.spec import BenchmarkSpec, Price, Role, provider_of
+from longbeam.schemas.usage import Usage, UsageKey, summed
+
+FREE = Price()
+MILLION = 1_000_000
+UNSEEN_OUTPUT_TOKENS = 2_000
+"""Length of a reply to set aside money for, before one to this prompt was seen and where `max_tokens` is not set."""
+CHARACTERS_PER_TOKEN = 3
+"""Fewer than in English prose, because what is set aside should rather be too much."""
+
+
+def price_of(spec: BenchmarkSpec, model: str) -> Price | None:
+    """The price of a model as `models` names it; None where the spec has none and it is not free."""
+    endpoint = spec.endpoint_for(model)
+    if endpoint.price is not None:
+        return endpoint.price
+    return FREE if provider_of(model) in {"offline", "vllm"} or endpoint.offline_writer else None
+
+
+def prices_of(spec: BenchmarkSpec) -> dict[str, Price | None]:
+    """The prices of all models that the spec names, by the names that journals know them under, too."""
+    prices = {}
+    for model in [*spec.endpoints, *spec.models.values()]:
+        prices[model] = prices[spec.identity_of(model)] = price_of(spec, model)
+    return prices
+
+
+def unpriced_models(spec: BenchmarkSpec) -> tuple[str, ...]:
+    """Models in use that cost money nobody knows of."""
+    used = sorted({spec.model_for(role) for role in Role})
+    return tuple(m for m in used if price_of(spec, m) is None)
+
+
+def cost_usd(price: Price, *, prompt_tokens: int, cached_tokens: int, output_tokens: int) -> float:
+    """USD of one or more calls; `prompt_tokens` include the cached ones."""
+    cached = price.input if price.cached is None else price.cached
+    fresh = prompt_tokens - cached_tokens
+    return (fresh * price.input + cached_tokens * cached + output_tokens * price.output) / MILLION
+
+
+def cost_of(prices: dict[str, Price | None], rows: Iterable[Usage]) -> float | None:
+    """USD of all rows; None as soon as one of them has no price."""
+    total = 0.0
+    for row in rows:
+        price = prices.get(row.model)
+        if price is None:
+            return None
+        total += cost_usd(
+            price,
+            prompt_tokens=row.prompt_tokens,
+            cached_tokens=row.cached_tokens,
+            output_tokens=row.output_tokens,
+        )
+    return total
+
+
+@dataclass
+class CostMeter:
+    """A ChatModel that counts what passes through it. For one event loop."""
+
+    inner: ChatModel
+    spec: BenchmarkSpec
+    before: Sequence[Usage] = ()
+    """What the journals held when the run began: it counts toward the cap."""
+    now: dict[UsageKey, Counter[str]] = field(default_factory=dict)
+    """What this run used."""
+    asked_tokens: int = 0
+    """Lengths that the assistant's replies were asked for in this run ..."""
+    said_tokens: int = 0
+    """... and those that came."""
+    _stopped: str = ""
+    _reserved: float = 0.0
+    _highest: dict[str, float] = field(default_factory=dict)
+    """Cost of the dearest call so far, by prompt."""
+
+    def __post_init__(self) -> None:
+        self.prices = prices_of(self.spec)
+        cap = self.spec.limits.max_cost_usd
+        if cap is not None and (unpriced := unpriced_models(self.spec)):
+            raise SpecError(
+                f"limits.max_cost_usd = {cap:g}: {unpriced[0]!r} has no price, so nobody can tell when that is spent; "
+                f'set price in [endpoints."{unpriced[0]}"], as in price = {{ input = 0.40, output = 1.60 }}'
+            )
+        self._spent = cost_of(self.prices, self.before) or 0.0
+
+    @property
+    def spent_usd(self) -> float:
+        """USD of the journals and of this run, as far as prices are known."""
+        return self._spent
+
+    def usage(self) -> list[Usage]:
+        """What the journals and this run used, by stage, role, prompt and model, in this order."""
+        return summed([*self.before, *(Usage.of(key, counts) for key, counts in self.now.items())])
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        """Ask, and count; raises RunStopped when the call might pass the cap."""
+        aside = self._set_aside(call)
+        try:
+            reply = await self.inner.complete(call)
+        finally:
+            self._reserved -= aside
+        self._count(call, reply)
+        return reply
+
+    async def aclose(self) -> None:
+        """Give back the connections of what answers."""
+        await close_model(self.inner)
+
+    def _set_aside(self, call: ModelCall) -> float:
+        cap = self.spec.limits.max_cost_usd
+        if cap is None:
+            return 0.0
+        if self._stopped:
+            raise RunStopped(self._stopped)
+        aside = self._expected_cost(call)
+        if self._spent + self._reserved + aside > cap:
+            self._stopped = (
+                f"limits.max_cost_usd = {cap:g} is reached: ${self._spent:.4f} is spent, ${self._reserved:.4f} may go"
+                f" to calls in flight, the next one may cost ${aside:.4f}; give --max-cost a higher value to go on"
+            )
+            raise RunStopped(self._stopped)
+        self._reserved += aside
+        return aside
+
+    def _expected_cost(self, call: ModelCall) -> float:
+        prompt_id = call.prompt.prompt_id
+        if prompt_id in self._highest:
+            return self._highest[prompt_id]
+        price = self.prices.get(call.model) or FREE
+        return cost_usd(
+            price,
+            prompt_tokens=sum(len(m.content) for m in call.messages()) // CHARACTERS_PER_TOKEN,
+            cached_tokens=0,
+            output_tokens=call.sampling.max_tokens or UNSEEN_OUTPUT_TOKENS,
+        )
+
+    def _count(self, call: ModelCall, reply: ModelReply) -> None:
+        prompt_id = call.prompt.prompt_id
+        stage = call.unit_key.split("/")[1]
+        counts = self.now.setdefault((stage, call.role.value, prompt_id, call.model), Counter())
+        counts.update(
+            calls=1,
+            prompt_tokens=reply.prompt_tokens,
+            cached_tokens=reply.cached_tokens,
+            output_tokens=reply.output_tokens,
+            reasoning_tokens=reply.reasoning_tokens,
+        )
+        if isinstance(call.inputs, AssistantReplyInputs):
+            self.asked_tokens += call.inputs.target_tokens
+            self.said_tokens += reply.output_tokens - reply.reasoning_tokens
+        if (price := self.prices.get(call.model)) is not None:
+            cost = cost_usd(
+                price,
+                prompt_tokens=reply.prompt_tokens,
+                cached_tokens=reply.cached_tokens,
+                output_tokens=reply.output_tokens,
+            )
+            self._spent += cost
+            self._highest[prompt_id] = max(cost, self._highest.get(prompt_id, 0.0))

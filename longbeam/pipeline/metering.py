@@ -1,0 +1,32 @@
+"""The meter of a run: it begins with what the journals of all conversations hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from longbeam.models.cost import CostMeter
+from longbeam.models.factory import make_model
+from longbeam.pipeline.benchmark import Benchmark
+from longbeam.schemas.usage import Usage, summed
+from longbeam.store.worklog import WorkLog
+
+
+def open_meter(benchmark: Benchmark, *, invocation_log: Path | None = None) -> CostMeter:
+    """Return the models of a benchmark's spec behind a meter, with everything in the journals counted.
+
+    Raises SpecError for a model that cannot be run, and for a cap where a price is missing.
+    """
+    model = make_model(benchmark.spec, invocation_log=invocation_log)
+    return CostMeter(model, benchmark.spec, before=journalled_usage(benchmark))
+
+
+def journalled_usage(benchmark: Benchmark) -> list[Usage]:
+    """Return what the journals hold, over all conversations, by stage, role, prompt and model."""
+    rows: list[Usage] = []
+    for conversation_id in benchmark.conversation_ids:
+        path = benchmark.work_path(conversation_id)
+        if path.exists():
+            # Opened for writing: a file of an older longbeam is brought up to date, which reading cannot do.
+            with WorkLog.open(path) as log:
+                rows += log.usage()
+    return summed(rows)
