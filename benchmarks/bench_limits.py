@@ -125,7 +125,7 @@ class Prompt:
     version: int = 1
     output: type[BaseModel] | None = None
 
-    def schema(self) -> None:
+    def schema(self, inputs: PromptInputs | None = None) -> None:
         """It asks for prose."""
 
     def render(self, inputs: PromptInputs) -> tuple[ChatMessage, ...]:

@@ -8,14 +8,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 from pydantic import BaseModel, ValidationError
 
 from longbeam.errors import ReplyError
+from longbeam.generators.outcomes import outcome_of, spoken
 from longbeam.models.base import ChatModel, ModelCall, PromptDeclaration, Sampling
 from longbeam.prompts.examples import find_copied
-from longbeam.schemas.calls import ModelReply, PromptInputs
+from longbeam.schemas.calls import PromptInputs
 from longbeam.schemas.spec import ENGLISH, BenchmarkSpec, Role
 
 ATTEMPTS = 3
@@ -66,7 +68,8 @@ class Asker:
         schema = self.prompts[prompt_id].output
         if schema is None:
             raise TypeError(f"prompt {prompt_id!r} declares no output schema")
-        return await self._ask(prompt_id, inputs, role, place, lambda text: parse_reply(text, schema), check, mend)
+        parse = partial(parse_reply, schema=schema)
+        return await self._ask(prompt_id, inputs, role, place, parse, check, mend)
 
     async def prose(
         self,
@@ -79,7 +82,7 @@ class Asker:
         mend: Mend | None = None,
     ) -> str:
         """Return the reply's text, stripped; raise ReplyError when three were empty, or refused and not mended."""
-        return str(await self._ask(prompt_id, inputs, role, place, _non_empty, check, mend))
+        return str(await self._ask(prompt_id, inputs, role, place, str.strip, check, mend))
 
     async def _ask(
         self,
@@ -93,16 +96,23 @@ class Asker:
     ) -> Any:
         if self.spec.language != ENGLISH:
             inputs = inputs.model_copy(update={"language": self.spec.language})
-        given, problem, usable = inputs, "", None
+        given, problem, kind, usable, room = inputs, "", "", None, 1
+        is_prose = self.prompts[prompt_id].output is None
         for attempt in range(ATTEMPTS):
-            call = self._call(prompt_id, inputs, role, place, attempt)
+            call = self._call(prompt_id, inputs, role, place, attempt, room)
             reply = await self.model.complete(call)
+            if (outcome := outcome_of(reply, self.spec.language, is_prose=is_prose)) is not None:
+                problem, kind, room = outcome.problem, outcome.kind, room * outcome.room
+                has_room = outcome.room > 1 and call.sampling.max_tokens is not None
+                inputs = given if has_room else given.model_copy(update={"feedback": problem})
+                continue
+            kind, text = "schema", spoken(reply)
             try:
-                parsed = parse(_text_of(reply))
+                parsed = parse(text)
             except ValueError as exc:
                 problem = str(exc)
             else:
-                problem = _copied(reply.text, given) or (check(parsed) if check else None) or ""
+                problem = _copied(text, given) or (check(parsed) if check else None) or ""
                 if not problem:
                     return parsed
                 usable = parsed
@@ -112,9 +122,12 @@ class Asker:
                 return mend(usable)
             except ValueError as exc:
                 problem = str(exc)
-        raise ReplyError(f"{call.unit_key}, prompt {prompt_id!r}: {ATTEMPTS} replies did not fit; the last: {problem}")
+        raise ReplyError(
+            f"{call.unit_key}, prompt {prompt_id!r}: {ATTEMPTS} replies did not fit; the last: {problem}", kind=kind
+        )
 
-    def _call(self, prompt_id: str, inputs: PromptInputs, role: Role, place: str, attempt: int) -> ModelCall:
+    def _call(self, prompt_id: str, inputs: PromptInputs, role: Role, place: str, attempt: int, room: int) -> ModelCall:
+        """The call of an attempt, with `room` times the spec's `max_tokens`."""
         model, sampling = self.spec.model_for(role), self.spec.sampling_for(role)
         return ModelCall(
             prompt=self.prompts[prompt_id],
@@ -125,7 +138,10 @@ class Asker:
             benchmark_seed=self.spec.seed,
             unit_key=f"{self.unit_key}/{place}" if place else self.unit_key,
             generation=self.generation * ATTEMPTS + attempt,
-            sampling=Sampling(temperature=sampling.temperature, max_tokens=sampling.max_tokens),
+            sampling=Sampling(
+                temperature=sampling.temperature,
+                max_tokens=None if sampling.max_tokens is None else sampling.max_tokens * room,
+            ),
         )
 
 
@@ -136,20 +152,6 @@ def _copied(text: str, inputs: PromptInputs) -> str | None:
 
 def _dump_of(inputs: PromptInputs) -> Iterator[str]:
     yield inputs.model_dump_json()  # only when it is asked for: a call's inputs hold the whole history
-
-
-def _text_of(reply: ModelReply) -> str:
-    if reply.finish_reason == "length":
-        raise ValueError("the reply was cut off at its length limit; write less")
-    if reply.finish_reason == "content_filter":
-        raise ValueError("the reply was withheld by a content filter")
-    return reply.text
-
-
-def _non_empty(text: str) -> str:
-    if not text.strip():
-        raise ValueError("the reply was empty")
-    return text.strip()
 
 
 def parse_reply(text: str, schema: type[BaseModel]) -> BaseModel:

@@ -40,8 +40,8 @@ class PromptDeclaration(Protocol):
     def output(self) -> type[BaseModel] | None:
         """Schema of the reply; None for prose."""
 
-    def schema(self) -> dict[str, Any] | None:
-        """The same as JSON schema, shared: not to be edited."""
+    def schema(self, inputs: PromptInputs | None = None) -> dict[str, Any] | None:
+        """The same as JSON schema, of one call's reply where its inputs are given; shared: not to be edited."""
 
     def render(self, inputs: PromptInputs) -> tuple[ChatMessage, ...]:
         """The request as chat messages."""

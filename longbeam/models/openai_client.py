@@ -78,7 +78,7 @@ class OpenAIModel:
             "model": self._model,
             "messages": [{"role": m.role, "content": m.content} for m in call.messages()],
         }
-        if (response_format := self._structured.response_format(call.prompt)) is not None:
+        if (response_format := self._structured.response_format(call.prompt, call.inputs)) is not None:
             body["response_format"] = response_format
         sampling = call.sampling
         if self._endpoint.reasoning:

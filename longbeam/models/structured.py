@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from longbeam.models.base import PromptDeclaration
+from longbeam.schemas.calls import PromptInputs
 from longbeam.schemas.spec import Structured
 
 LADDER = (Structured.JSON_SCHEMA, Structured.JSON_OBJECT, Structured.PROMPT)
@@ -63,7 +64,8 @@ class StructuredOutput:
     _step: Structured = field(init=False)
     _by_prompt: dict[str, Structured] = field(default_factory=dict)
     _accepted: set[Structured] = field(default_factory=set)
-    _formats: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _formats: dict[str, tuple[dict[str, Any], dict[str, Any]]] = field(default_factory=dict)
+    """By prompt: the last schema, and what is sent for it."""
 
     def __post_init__(self) -> None:
         self._step = LADDER[0] if self.wanted is Structured.AUTO else self.wanted
@@ -72,13 +74,13 @@ class StructuredOutput:
         """The step that is taken for a prompt now."""
         return self._by_prompt.get(prompt.prompt_id, self._step)
 
-    def response_format(self, prompt: PromptDeclaration) -> dict[str, Any] | None:
+    def response_format(self, prompt: PromptDeclaration, inputs: PromptInputs) -> dict[str, Any] | None:
         """The `response_format` of a request; None for prose and for a schema in the prompt alone."""
         if prompt.output is None:
             return None
         match self.step_for(prompt):
             case Structured.JSON_SCHEMA:
-                return self._schema_format(prompt)
+                return self._schema_format(prompt, inputs)
             case Structured.JSON_OBJECT:
                 return {"type": "json_object"}
             case _:
@@ -109,9 +111,13 @@ class StructuredOutput:
         self.notice(f"{self.where} {what} ({message[:200]})")
         return True
 
-    def _schema_format(self, prompt: PromptDeclaration) -> dict[str, Any] | None:
-        made = self._formats.get(prompt.prompt_id)
-        if made is None and (schema := prompt.schema()) is not None:
+    def _schema_format(self, prompt: PromptDeclaration, inputs: PromptInputs) -> dict[str, Any] | None:
+        schema = prompt.schema(inputs)
+        if schema is None:
+            return None
+        known, made = self._formats.get(prompt.prompt_id, (None, {}))
+        if known is not schema:  # most prompts have one schema for all calls, and it is one object
             named = {"name": prompt.prompt_id, "strict": True, "schema": strict_schema(schema)}
-            made = self._formats[prompt.prompt_id] = {"type": "json_schema", "json_schema": named}
+            made = {"type": "json_schema", "json_schema": named}
+            self._formats[prompt.prompt_id] = schema, made
         return made

@@ -20,7 +20,7 @@ class SimplePrompt:
     version: int = 1
     output: type[BaseModel] | None = None
 
-    def schema(self) -> dict[str, Any] | None:
+    def schema(self, inputs: PromptInputs | None = None) -> dict[str, Any] | None:
         return None if self.output is None else self.output.model_json_schema()
 
     def render(self, inputs: PromptInputs) -> tuple[ChatMessage, ...]:

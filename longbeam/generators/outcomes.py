@@ -1,0 +1,66 @@
+"""What a reply turned out to be, before anybody parses it: each outcome that is no answer has a name and a policy.
+
+All are asked again, up to three attempts in all; what is said to the model and how much room it gets differ. A unit
+whose attempts are used up fails with the name of the last outcome. The raw reply is in the journal each time. The same
+table for readers is in docs/models.md.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from longbeam.generators.language import wrong_language
+from longbeam.schemas.calls import ModelReply
+
+MORE_ROOM = 2
+"""Factor on `max_tokens` after a reply that was cut off there."""
+
+_REFUSAL = re.compile(
+    r"\s*(i['\u2019]?m sorry|i am sorry|sorry|i apologi[sz]e|unfortunately)?[,.;: ]*(but )?"
+    r"(i (can['\u2019]?t|cannot|can not|won['\u2019]?t|am unable to|am not able to|must decline)"
+    r"|i['\u2019]m (unable|not able) to)\s"
+    r"(assist|help|comply|fulfil|provide|create|generate|write|do that|continue with|engage|participate|discuss)",
+    re.IGNORECASE,
+)
+LONGEST_REFUSAL = 400
+"""Characters; a longer text that begins so goes on to say something."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A reply that is no answer."""
+
+    kind: str
+    """`length`, `reasoning`, `content_filter`, `refusal`, `empty`, `wrong_language`."""
+    problem: str
+    """As the failure and, unless it needs room alone, the next attempt say it."""
+    room: int = 1
+    """Factor on the next attempt's `max_tokens`."""
+
+
+def spoken(reply: ModelReply) -> str:
+    """Return what was said, without the thoughts that some endpoints leave in it between <think> and </think>."""
+    text = reply.text
+    if "</think>" in text:
+        return text.rpartition("</think>")[2].strip()
+    return "" if text.lstrip().startswith("<think>") else text
+
+
+def outcome_of(reply: ModelReply, language: str, *, is_prose: bool) -> Outcome | None:
+    """Return what the reply is in place of an answer; None if it may be one."""
+    text = spoken(reply)
+    if reply.finish_reason == "length":
+        if not text.strip() and (reply.reasoning_tokens or "<think>" in reply.text):
+            return Outcome("reasoning", "all of the length limit went into reasoning; none was left", MORE_ROOM**2)
+        return Outcome("length", "the reply was cut off at its length limit; write less", MORE_ROOM)
+    if reply.finish_reason == "content_filter":
+        return Outcome("content_filter", "the reply was withheld by a content filter; word it differently")
+    if reply.refusal or (len(text) <= LONGEST_REFUSAL and _REFUSAL.match(text)):
+        said = " ".join((reply.refusal or text).split())[:100]
+        return Outcome("refusal", f"the reply was a refusal ({said}); all of this is fiction, so write what was asked")
+    if not text.strip():
+        return Outcome("empty", "the reply was empty")
+    if found := wrong_language(text, language, is_prose=is_prose):
+        return Outcome("wrong_language", f"the reply was in {found}; write it in {language}")
+    return None
