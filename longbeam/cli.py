@@ -98,7 +98,11 @@ def generate(
         Path | None, typer.Argument(metavar="SPEC.toml", help="Spec file; options win over it.")
     ] = None,
     name: Annotated[str | None, typer.Option(help=f"Benchmark name [default: {DEFAULT_NAME}].")] = None,
-    length: Annotated[str | None, typer.Option(help="Tokens per conversation: 16K to 1M [default: 128K].")] = None,
+    length: Annotated[str | None, typer.Option(help="Tokens per conversation: 16K to 64M [default: 128K].")] = None,
+    strategy: Annotated[
+        str | None,
+        typer.Option(help="Beyond 1M: sequential (stages of a life) or hierarchical (phases of a storyline)."),
+    ] = None,
     conversations: Annotated[int | None, typer.Option(help="How many [default: 1].")] = None,
     seeds: Annotated[Path | None, typer.Option(help="JSON file of seeds, instead of the catalogue.")] = None,
     domain: Annotated[list[str] | None, typer.Option(help="Domain to draw from; may be repeated.")] = None,
@@ -116,6 +120,7 @@ def generate(
     overrides: dict[str, Any] = {
         "name": name if name is not None or spec_file is not None else DEFAULT_NAME,
         "length": length,
+        "strategy": strategy,
         "conversations": conversations,
         "seeds_file": str(seeds) if seeds is not None else None,
         "domains": domain or None,

@@ -1,4 +1,4 @@
-"""Prefect around the pipeline: a flow run is a benchmark, a task run is one stage of one conversation.
+"""Prefect around the pipeline: a flow run is a benchmark, a task run is one stage of one plan of one conversation.
 
 Prefect shows what runs; the work log alone decides what is done. So nothing is cached or persisted here, and
 the live objects go to the tasks as they are (`quote`: Prefect is not to look into them). This module imports
@@ -33,17 +33,18 @@ from prefect.utilities.annotations import quote
 from longbeam.models.base import ChatModel
 from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.run import (
-    CONVERSATIONS_AT_ONCE,
-    STAGES,
     ConversationRun,
     RunSummary,
     StageOutcome,
+    conversation_gate,
     limited_model,
     open_run,
+    run_conversation,
     run_stage,
     seeds_of,
     summarise,
 )
+from longbeam.pipeline.scheduling import Schedule
 from longbeam.pipeline.units import Progress
 from longbeam.schemas.seeds import Seed
 
@@ -59,6 +60,7 @@ class Job:
     benchmark: Benchmark
     model: ChatModel
     progress: Progress
+    schedule: Schedule
     gate: asyncio.Semaphore
     terminate_handler: Any  # Any: what `signal.getsignal` returns
     summary: RunSummary | None = None
@@ -66,16 +68,22 @@ class Job:
 
 @task(
     name="stage",
-    task_run_name="{conversation_id}/{stage}",
+    task_run_name="{conversation_id}/{label}",
     cache_policy=NO_CACHE,
     persist_result=False,
     retries=0,
 )
-async def run_stage_task(conversation_id: str, stage: str, run: ConversationRun) -> StageOutcome | State:
-    """Run a stage; failed units make the task run a failed one on Prefect's pages, and stop nothing."""
-    outcome = await run_stage(run, stage)
+async def run_stage_task(
+    conversation_id: str, label: str, stage: str, plan_index: int | None, run: ConversationRun, told: list[StageOutcome]
+) -> State | None:
+    """Run a stage; failed units make the task run a failed one on Prefect's pages, and stop nothing.
+
+    `told` gets the outcome: a state carries no result that is not persisted.
+    """
+    outcome = await run_stage(run, stage, plan_index)
+    told.append(outcome)
     if outcome.is_complete:
-        return outcome
+        return None
     return Failed(message=run.stopped or f"{len(outcome.failures)} units failed; see `longbeam status`")
 
 
@@ -97,15 +105,26 @@ async def generate_flow(name: str, shared: Any) -> State | None:  # Any: Prefect
 async def _run_conversation(conversation_id: str, seed: Seed, job: Job) -> ConversationRun:
     async with (
         job.gate,
-        open_run(job.benchmark, conversation_id, seed, job.model, progress=job.progress) as run,
+        open_run(job.benchmark, conversation_id, seed, job.model, job.schedule, progress=job.progress) as run,
     ):
-        for stage in STAGES:
-            # Typed by Prefect as the state itself, though an async task must be awaited for it.
-            running = cast(Awaitable[State], run_stage_task(conversation_id, stage, quote(run), return_state=True))
-            state = await running
-            if not run.blocked:
-                await state.aresult()  # raises what escaped the stage: a bug, not a failed unit
+        await run_conversation(run, _step)
         return run
+
+
+async def _step(run: ConversationRun, stage: str, plan_index: int | None) -> StageOutcome:
+    conversation = run.conversation
+    is_of_plan = plan_index is not None and not conversation.is_single
+    label = f"p{plan_index}/{stage}" if is_of_plan else stage
+    told: list[StageOutcome] = []
+    # Typed by Prefect as the state itself, though an async task must be awaited for it.
+    task_run = run_stage_task(
+        conversation.conversation_id, label, stage, plan_index, quote(run), quote(told), return_state=True
+    )
+    state = await cast(Awaitable[State], task_run)
+    if not told:
+        await state.aresult()  # raises what escaped the stage: a bug, not a failed unit
+        raise AssertionError("a stage without an outcome ends with an error")
+    return told[0]
 
 
 def _keep_terminate_handler(job: Job) -> None:
@@ -127,7 +146,8 @@ async def run_flow(benchmark: Benchmark, *, progress: Progress, model: ChatModel
                 benchmark=benchmark,
                 model=shared,
                 progress=progress,
-                gate=asyncio.Semaphore(CONVERSATIONS_AT_ONCE),
+                schedule=Schedule(benchmark.spec.limits.concurrency),
+                gate=conversation_gate(benchmark),
                 terminate_handler=signal.getsignal(signal.SIGTERM),
             )
             state = await generate_flow(name, quote(job), return_state=True)

@@ -14,7 +14,7 @@ from longbeam.schemas.base import Record
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message, MessageKind, PartKind, Role
 from longbeam.schemas.people import Person, Profile, RelationshipGraph
-from longbeam.schemas.plans import Narrative, Plan
+from longbeam.schemas.plans import Narrative, Plan, PlanSeed
 from longbeam.schemas.probes import Difficulty, Nugget, Probe, ProbeDetails
 from longbeam.schemas.seeds import Category, Domain, Seed, Timeline
 
@@ -70,6 +70,7 @@ class ConversationLine(Record):
     relationships: RelationshipColumns
     narratives: tuple[Narrative, ...]
     plans: tuple[Plan, ...]
+    plan_seeds: tuple[PlanSeed, ...]
     target_tokens: int
     tokenizer: str
     statistics: ConversationCounts
@@ -180,6 +181,7 @@ def conversation_line(head: ConversationHead, counts: ConversationCounts) -> Con
         relationships=_relationship_columns(head.relationships),
         narratives=head.narratives,
         plans=head.plans,
+        plan_seeds=head.plan_seeds,
         target_tokens=head.target_tokens,
         tokenizer=head.tokenizer,
         statistics=counts,
@@ -239,7 +241,7 @@ def _open_text(value: Mapping[str, object]) -> str:
 
 
 def _seed_columns(seed: Seed) -> SeedColumns:
-    fields = {name: getattr(seed, name) for name in Seed.model_fields}
+    fields = {name: getattr(seed, name) for name in SeedColumns.model_fields if name != "category"}
     # A seeds file is named in a seed's source; where it lay is nobody's business.
     fields["source"] = seed.source.replace("\\", "/").rsplit("/", 1)[-1]
     return SeedColumns(category=seed.category, **fields)

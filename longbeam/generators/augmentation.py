@@ -63,26 +63,33 @@ class Augmented(Record):
     assertions: tuple[Assertion, ...]
 
 
-def choose_targets(plan: Plan, per_kind: int, rng_key: str) -> tuple[Targets, ...]:
+def choose_targets(plan: Plan, per_kind: int, rng_key: str, earlier: Sequence[Plan] = ()) -> tuple[Targets, ...]:
     """Give every stage `per_kind` facts to change and statements to contradict, all different.
+
+    Every second stage looks back into an earlier plan, from plan to plan further: what a story of years forgets lies
+    years back.
 
     A fact to change is typed, was set once before the end of the stage, is changed or mentioned by no other
     bullet, and its value is said by no later bullet of the same topic. A statement to contradict is an event with
     a fixed fact, or with any fact that no other bullet touches. Facts of one topic serve only one purpose.
     A stage gets fewer where the plan has no more: the pool check says so.
     """
-    ledger = Ledger.of(plan)
+    ledger = Ledger.of(*earlier, plan)
+    spare = {f.fact_id for f in plan.facts} if earlier else set(ledger.fact)
     taken: set[str] = set()
     result = []
     for stage_index in range(len(plan.sub_plans)):
         rng = random.Random(f"{rng_key}/{stage_index}")
         own = {b.bullet_id for b in plan.sub_plans[stage_index].bullets}
+        back = _looked_back_to(earlier, stage_index)
         updates: list[Option] = []
-        for options in _earlier_first(_update_options(ledger, plan, stage_index, taken), own):
-            updates += _choose(options, per_kind - len(updates), rng, taken, ledger)
+        groups = _earlier_first(_update_options(ledger, plan, stage_index, taken), own)
+        for options in [*_years_back_updates(ledger, back, taken), *groups]:
+            updates += _choose(options, per_kind - len(updates), rng, taken, ledger, spare)
         contradictions: list[Option] = []
-        for options in _earlier_first(_denial_options(ledger, plan, stage_index, taken), own):
-            contradictions += _choose(options, per_kind - len(contradictions), rng, taken, ledger)
+        groups = _earlier_first(_denial_options(ledger, plan, stage_index, taken), own)
+        for options in [*_years_back_denials(ledger, back, taken), *groups]:
+            contradictions += _choose(options, per_kind - len(contradictions), rng, taken, ledger, spare)
         result.append(
             Targets(
                 stage_index=stage_index,
@@ -104,6 +111,41 @@ def choose_targets(plan: Plan, per_kind: int, rng_key: str) -> tuple[Targets, ..
 
 
 Option = tuple[Bullet, Assertion]
+
+
+def _looked_back_to(earlier: Sequence[Plan], stage_index: int) -> Plan | None:
+    """The earlier plan that a stage's special bullets look back to; None for every second stage.
+
+    The stages of a plan reach further and further back, the last of them to the beginning.
+    """
+    if not earlier or stage_index % 2:
+        return None
+    back = 1 + (stage_index // 2 + 1) * len(earlier) // 5 if len(earlier) > 1 else 1
+    return earlier[-min(back, len(earlier))]
+
+
+def _years_back_updates(ledger: Ledger, plan: Plan | None, taken: set[str]) -> list[list[Option]]:
+    """Values that people still have years later: of persons first; days of long ago do not change any more."""
+    if plan is None:
+        return []
+    every = [
+        (b, a)
+        for b, a in _lone_assertions(ledger, plan.bullets(), taken)
+        if not ledger.fact[a.fact_id].is_fixed
+        and ledger.fact[a.fact_id].kind in _TYPED - {ValueKind.DATE}
+        and a.value is not None
+        and not _said_again(ledger, b, a.value)
+    ]
+    personal = [(b, a) for b, a in every if b.kind is BulletKind.RELATIONSHIP]
+    return [personal, [(b, a) for b, a in every if b.kind is not BulletKind.RELATIONSHIP]]
+
+
+def _years_back_denials(ledger: Ledger, plan: Plan | None, taken: set[str]) -> list[list[Option]]:
+    """What happened once, years ago: it is easily misremembered."""
+    if plan is None:
+        return []
+    lone = _lone_assertions(ledger, plan.bullets(), taken)
+    return [[(b, a) for b, a in lone if ledger.fact[a.fact_id].is_fixed]]
 
 
 def _earlier_first(groups: Sequence[list[Option]], own: set[str]) -> list[list[Option]]:
@@ -170,18 +212,21 @@ def _is_over(ledger: Ledger, plan: Plan, stage_index: int, bullet: Bullet, value
     stage = plan.sub_plans[stage_index]
     if value.date is not None and value.date <= stage.bullets[-1].happens_on:
         return True
-    topic = [b for b in ledger.bullets if b.topic == bullet.topic]
-    return stage_index > 0 and topic[-1].happens_on < stage.anchor
+    return stage_index > 0 and ledger.by_topic[bullet.topic][-1].happens_on < stage.anchor
 
 
 def _said_again(ledger: Ledger, bullet: Bullet, value: Value) -> bool:
-    later = ledger.bullets[ledger.position[bullet.bullet_id] + 1 :]
-    return any(b.topic == bullet.topic and says(b.text, value) for b in later)
+    place = ledger.position[bullet.bullet_id]
+    return any(ledger.position[b.bullet_id] > place and says(b.text, value) for b in ledger.by_topic[bullet.topic])
 
 
-def _spared(ledger: Ledger, taken: set[str]) -> set[str]:
+def _spared(ledger: Ledger, taken: set[str], own: set[str]) -> set[str]:
     """Facts that other abilities need: the last dates that nothing touches, and the last amounts one can add up."""
-    lone = [f for f in ledger.facts if f.fact_id not in taken and len(ledger.by_fact.get(f.fact_id, ())) == 1]
+    lone = [
+        f
+        for f in ledger.facts
+        if f.fact_id in own and f.fact_id not in taken and len(ledger.by_fact.get(f.fact_id, ())) == 1
+    ]
     dates = [f.fact_id for f in lone if f.kind is ValueKind.DATE]
     spared = set(dates) if len(dates) <= SETTLED_DATES else set()
     families: dict[str, list[str]] = {}
@@ -194,8 +239,13 @@ def _spared(ledger: Ledger, taken: set[str]) -> set[str]:
     return spared
 
 
-def _choose(options: list[Option], count: int, rng: random.Random, taken: set[str], ledger: Ledger) -> list[Option]:
-    """Draw up to `count` options of different bullets, spread over the story; their bullets' facts become taken."""
+def _choose(
+    options: list[Option], count: int, rng: random.Random, taken: set[str], ledger: Ledger, own: set[str]
+) -> list[Option]:
+    """Draw up to `count` options of different bullets, spread over the story; their bullets' facts become taken.
+
+    `own`: the facts of which some are spared for other abilities.
+    """
     chosen: list[Option] = []
     for part in range(count):
         free = [(b, a) for b, a in options if a.fact_id not in taken]
@@ -206,7 +256,7 @@ def _choose(options: list[Option], count: int, rng: random.Random, taken: set[st
             len(free) * part // count,
             max(len(free) * (part + 1) // count, len(free) * part // count + 1),
         )
-        spared = _spared(ledger, taken)
+        spared = _spared(ledger, taken, own)
         stretch = [(b, a) for b, a in free[start:end] if a.fact_id not in spared] or [
             (b, a) for b, a in free if a.fact_id not in spared
         ]
@@ -220,6 +270,7 @@ async def write_special_bullets(
     asker: Asker, frame: Frame, plan: Plan, stage: Stage, targets: Targets, *, instructions: int
 ) -> Augmented:
     """Return the special bullets of one stage; every target is met or the reply is asked again."""
+    standing = frame.chapter.standing if frame.chapter else ()
     inputs = AugmentInputs(
         seed=frame.seed,
         profile=frame.profile,
@@ -229,7 +280,7 @@ async def write_special_bullets(
         instructions=instructions,
         instructions_before=instructions * stage.stage_index,
         areas=areas_of(frame, stage, instructions),
-        taken_conditions=tuple(dict.fromkeys(b.condition for b in plan.bullets() if b.condition)),
+        taken_conditions=tuple(dict.fromkeys(b.condition for b in (*standing, *plan.bullets()) if b.condition)),
     )
     reply = await asker.structured(
         "augment",

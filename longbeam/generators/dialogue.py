@@ -73,6 +73,10 @@ class SubPlanMaterial:
     turns: tuple[UserTurn, ...]
     share: int
     """Tokens this sub-plan is to have."""
+    first_session: int = 0
+    """Session of the plan's first sub-plan."""
+    earlier_plans: str = ""
+    """Summary of the plans before this one."""
 
 
 async def talk(asker: Asker, tokenizer: Tokenizer, material: SubPlanMaterial) -> tuple[Message, ...]:
@@ -116,7 +120,10 @@ def context_of(material: SubPlanMaterial) -> DialogueContext:
     """What is fixed for a sub-plan: earlier bullets, this one's, and the state as it begins."""
     ledger, sub_plan = material.ledger, material.sub_plan
     first = sub_plan.bullets[0].bullet_id
-    earlier = ledger.bullets[: ledger.position[first]]
+    before = ledger.bullets[: ledger.position[first]]
+    own = f"p{sub_plan.plan_index}."
+    earlier = [b for b in before if b.bullet_id.startswith(own)]
+    chapter = material.frame.chapter
     return DialogueContext(
         seed=material.frame.seed,
         profile=material.frame.profile,
@@ -125,7 +132,8 @@ def context_of(material: SubPlanMaterial) -> DialogueContext:
         earlier_bullets=tuple(b.text for b in earlier),
         current_bullets=tuple(b.text for b in sub_plan.bullets),
         state=ledger.changed_lines(before=first),
-        instructions=tuple(b.text for b in standing_bullets(earlier)),
+        instructions=tuple(b.text for b in standing_bullets([*(chapter.standing if chapter else ()), *earlier])),
+        earlier_plans=material.earlier_plans,
     )
 
 
@@ -403,7 +411,7 @@ class _Talk:
                 role=speaker,
                 speaker=speaker.value,
                 kind=kind,
-                session=sub_plan.sub_plan_index,
+                session=self.material.first_session + sub_plan.sub_plan_index,
                 plan_index=sub_plan.plan_index,
                 sub_plan_index=sub_plan.sub_plan_index,
                 turn_index=turn,

@@ -131,6 +131,17 @@ def layout_for(length: int, category: Category) -> Layout:
     )
 
 
+def plan_lengths(length: int) -> tuple[int, ...]:
+    """Return the tokens of each plan of a conversation: ceil(length / 1M) plans, equal to the token."""
+    plans = _ceil_div(length, MAX_SINGLE_PLAN_LENGTH)
+    return tuple(length * (i + 1) // plans - length * i // plans for i in range(plans))
+
+
+def most_sub_plans(length: int) -> int:
+    """Return how many sub-plans a conversation of this length has at most, whatever its plans are about."""
+    return sum(max(layout_for(part, category).sub_plans for category in Category) for part in plan_lengths(length))
+
+
 def _between(length: int, low: _Row, high: _Row, first: int, last: int) -> int:
     # Integers only: a rounding that differs between machines would change every later byte.
     span = high.length - low.length

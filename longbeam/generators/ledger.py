@@ -22,9 +22,24 @@ class Ledger:
     assertions: tuple[Assertion, ...]
 
     @classmethod
-    def of(cls, plan: Plan) -> Ledger:
-        """The ledger of a whole plan."""
-        return cls(plan.sub_plans, plan.facts, plan.assertions)
+    def of(cls, *plans: Plan) -> Ledger:
+        """The ledger of whole plans that follow each other."""
+        return cls(
+            tuple(s for p in plans for s in p.sub_plans),
+            tuple(f for p in plans for f in p.facts),
+            tuple(a for p in plans for a in p.assertions),
+        )
+
+    @classmethod
+    def relevant(cls, earlier: Sequence[Plan], plan: Plan) -> Ledger:
+        """The ledger of a plan, and of earlier plans what it comes back to: facts, and the bullets that touch them.
+
+        So what a plan's dialogues hold does not grow with the number of plans before it.
+        """
+        facts = {a.fact_id for a in plan.assertions}
+        targets = {b.target_bullet_id for b in plan.bullets() if b.target_bullet_id}
+        parts = [_narrowed(p, facts, targets) for p in earlier]
+        return cls.of(*(p for p in parts if p.sub_plans), plan)
 
     @cached_property
     def bullets(self) -> tuple[Bullet, ...]:
@@ -35,6 +50,14 @@ class Ledger:
     def position(self) -> dict[str, int]:
         """Ordinal of each bullet in the story."""
         return {b.bullet_id: i for i, b in enumerate(self.bullets)}
+
+    @cached_property
+    def by_topic(self) -> dict[str, tuple[Bullet, ...]]:
+        """Bullets of each topic, in the order of the story."""
+        grouped: dict[str, list[Bullet]] = {}
+        for bullet in self.bullets:
+            grouped.setdefault(bullet.topic, []).append(bullet)
+        return {k: tuple(v) for k, v in grouped.items()}
 
     @cached_property
     def fact(self) -> dict[str, Fact]:
@@ -133,6 +156,22 @@ class Ledger:
             is_fixed=fact.is_fixed,
             value=value,
         )
+
+
+def _narrowed(plan: Plan, facts: set[str], targets: set[str]) -> Plan:
+    kept = {a.bullet_id for a in plan.assertions if a.fact_id in facts} | targets
+    own = {b.bullet_id for b in plan.bullets() if b.bullet_id in kept}
+    assertions = tuple(a for a in plan.assertions if a.bullet_id in own)
+    touched = {a.fact_id for a in assertions}
+    sub_plans = (
+        s.model_copy(update={"bullets": tuple(b for b in s.bullets if b.bullet_id in own)}) for s in plan.sub_plans
+    )
+    return Plan(
+        plan_index=plan.plan_index,
+        sub_plans=tuple(s for s in sub_plans if s.bullets),
+        facts=tuple(f for f in plan.facts if f.fact_id in facts | touched),
+        assertions=assertions,
+    )
 
 
 def _after(value: Value | None, assertion: Assertion) -> Value | None:

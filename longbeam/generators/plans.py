@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from longbeam.generators.asking import Asker
@@ -17,6 +17,7 @@ from longbeam.generators.ledger import Ledger
 from longbeam.schemas.base import Record
 from longbeam.schemas.calls import (
     BulletDraft,
+    Chapter,
     FactDraft,
     OutlineInputs,
     OutlineReply,
@@ -43,6 +44,8 @@ from longbeam.schemas.values import says
 
 OUTLINE_PROMPTS = ("outline",)
 SUB_PLAN_PROMPTS = ("sub_plan",)
+NOTHING = Ledger((), (), ())
+"""The ledger of a conversation that has not begun."""
 
 
 class Frame(Record):
@@ -52,6 +55,8 @@ class Frame(Record):
     profile: Profile
     relationships: RelationshipGraph
     narratives: tuple[Narrative, ...]
+    chapter: Chapter | None = None
+    """What the plan knows of those before it; None in a conversation of one plan."""
 
 
 class Drafted(Record):
@@ -88,6 +93,7 @@ async def write_outline(asker: Asker, frame: Frame, stages: tuple[Stage, ...]) -
         people=frame.relationships.people,
         narratives=frame.narratives,
         stages=stages,
+        chapter=frame.chapter,
     )
 
     def mend(reply: OutlineReply) -> OutlineReply:
@@ -101,15 +107,15 @@ async def write_outline(asker: Asker, frame: Frame, stages: tuple[Stage, ...]) -
     )
 
 
-def bullet_counts(layout: Layout, stage_index: int) -> dict[str, int]:
+def bullet_counts(layout: Layout, stage_index: int, plan_index: int = 0) -> dict[str, int]:
     """How many bullets of each kind one stage has, before augmentation.
 
-    The introduction stands in the first stage only. BEAM asks for one preference and two or three
+    The introduction stands in the first stage of the first plan only. BEAM asks for one preference and two or three
     relationship bullets; ours are as many preferences as the probe pool needs.
     """
     preferences = layout.preferences_per_sub_plan
     relationships = max(1, min(3, layout.bullets_per_sub_plan // 7))
-    introduction = int(stage_index == 0)
+    introduction = int(stage_index == 0 and plan_index == 0)
     events = layout.bullets_per_sub_plan - preferences - relationships - introduction
     return {
         "introduction": introduction,
@@ -126,11 +132,14 @@ async def write_sub_plan(
     stages: tuple[Stage, ...],
     earlier: Sequence[Drafted],
     plan_index: int = 0,
+    before: Ledger = NOTHING,
 ) -> Drafted:
-    """Return the sub-plan after those in `earlier`."""
+    """Return the sub-plan after those in `earlier`; `before` is the ledger of the plans before this one."""
     stage = stages[len(earlier)]
-    ledger = ledger_of(earlier)
-    counts = bullet_counts(layout, stage.stage_index)
+    ledger = ledger_of(earlier, before)
+    counts = bullet_counts(layout, stage.stage_index, plan_index)
+    carried = frame.chapter.facts if frame.chapter else ()
+    known = {line.fact_id: line for line in (*carried, *ledger.lines())}
     inputs = SubPlanInputs(
         seed=frame.seed,
         profile=frame.profile,
@@ -139,8 +148,9 @@ async def write_sub_plan(
         stages=stages,
         stage_index=stage.stage_index,
         counts=counts,
-        ledger=ledger.lines(),
+        ledger=tuple(known.values()),
         earlier_bullets=ledger.bullets,
+        chapter=frame.chapter,
     )
 
     labels = {n.label for n in frame.narratives}
@@ -148,14 +158,14 @@ async def write_sub_plan(
         "sub_plan",
         inputs,
         role=Role.PLANNER,
-        check=lambda r: _check_drafts(r.bullets, stage, counts, labels, ledger),
-        mend=lambda r: SubPlanReply(bullets=_mended(r.bullets, stage, counts, labels, ledger)),
+        check=lambda r: _check_drafts(r.bullets, stage, counts, labels, known.keys()),
+        mend=lambda r: SubPlanReply(bullets=_mended(r.bullets, stage, counts, labels, known.keys())),
     )
-    return _Assembler(plan_index, stage, ledger).assemble(reply.bullets)
+    return _Assembler(plan_index, stage, ledger, before).assemble(reply.bullets)
 
 
 def _check_drafts(
-    drafts: Sequence[BulletDraft], stage: Stage, counts: dict[str, int], labels: set[str], ledger: Ledger
+    drafts: Sequence[BulletDraft], stage: Stage, counts: dict[str, int], labels: set[str], known: Collection[str]
 ) -> str | None:
     got = {kind: sum(d.kind == kind for d in drafts) for kind in counts}
     for kind, asked in counts.items():
@@ -177,13 +187,13 @@ def _check_drafts(
                 return f"bullet {i} asserts the date {fact.value.text!r} without saying which day it is"
             if not says(draft.text, fact.value):
                 return f"bullet {i} asserts {fact.value.text!r} and its text does not say it"
-            if fact.fact_id and fact.fact_id not in ledger.fact:
+            if fact.fact_id and fact.fact_id not in known:
                 return f"bullet {i} names fact {fact.fact_id!r}, which is not in the ledger"
     return None
 
 
 def _mended(
-    drafts: Sequence[BulletDraft], stage: Stage, counts: dict[str, int], labels: set[str], ledger: Ledger
+    drafts: Sequence[BulletDraft], stage: Stage, counts: dict[str, int], labels: set[str], known: Collection[str]
 ) -> list[BulletDraft]:
     """Give the drafts the kinds that are asked for, days of the stage in order, and no facts that are not there.
 
@@ -202,7 +212,7 @@ def _mended(
         kind = kind or (lacking.pop(0) if lacking else None)
         if kind is None or not draft.text.strip():
             continue
-        facts = [f if f.fact_id in ledger.fact else f.model_copy(update={"fact_id": ""}) for f in draft.facts]
+        facts = [f if f.fact_id in known else f.model_copy(update={"fact_id": ""}) for f in draft.facts]
         day = min(max(draft.happens_on, stage.first_day), stage.last_day)
         made.append(draft.model_copy(update={"kind": kind, "happens_on": day, "facts": facts}))
     if not made:
@@ -217,11 +227,14 @@ class _Assembler:
     plan_index: int
     stage: Stage
     ledger: Ledger
+    before: Ledger
+    """Of the plans before this one: a fact that comes back keeps its id."""
 
     def assemble(self, drafts: Sequence[BulletDraft]) -> Drafted:
         key = f"p{self.plan_index}.s{self.stage.stage_index}"
-        slots = {(f.subject.casefold(), f.attribute.casefold()): f for f in self.ledger.facts}
-        known = set(self.ledger.fact)
+        earlier = {**self.before.fact, **self.ledger.fact}
+        slots = {(f.subject.casefold(), f.attribute.casefold()): f for f in earlier.values()}
+        known = set(earlier)
         facts: list[Fact] = []
         assertions: list[Assertion] = []
         bullets: list[Bullet] = []
@@ -242,9 +255,9 @@ class _Assembler:
             )
             for fact_draft in draft.facts:
                 slot = (fact_draft.subject.casefold(), fact_draft.attribute.casefold())
-                fact = self.ledger.fact.get(fact_draft.fact_id) or slots.get(slot)
-                if fact is None:
-                    fact = self._new_fact(fact_draft, len(self.ledger.facts) + len(facts))
+                fact = earlier.get(fact_draft.fact_id) or slots.get(slot)
+                if fact is None or (fact.fact_id in self.before.fact and _is_another(fact, fact_draft)):
+                    fact = self._new_fact(fact_draft, self._own_facts() + len(facts))
                     facts.append(fact)
                     slots[slot] = fact
                 stance = fact_draft.stance
@@ -262,6 +275,10 @@ class _Assembler:
         )
         return Drafted(sub_plan=sub_plan, facts=tuple(facts), assertions=tuple(assertions))
 
+    def _own_facts(self) -> int:
+        own = f"p{self.plan_index}."
+        return sum(f.fact_id.startswith(own) for f in self.ledger.facts)
+
     def _new_fact(self, draft: FactDraft, ordinal: int) -> Fact:
         return Fact(
             fact_id=f"p{self.plan_index}.f{ordinal}",
@@ -272,14 +289,18 @@ class _Assembler:
         )
 
 
-def ledger_of(drafted: Iterable[Drafted]) -> Ledger:
-    """The ledger of sub-plans drafted so far, in their order."""
+def _is_another(fact: Fact, draft: FactDraft) -> bool:
+    """Whether a draft of a later plan cannot be about a fact of an earlier one, for all that they are named alike."""
+    return fact.kind is not draft.value.kind or (fact.is_fixed and draft.stance is not Stance.MENTIONS)
+
+
+def ledger_of(drafted: Iterable[Drafted], before: Ledger = NOTHING) -> Ledger:
+    """The ledger of sub-plans drafted so far, in their order, with the facts of earlier plans that they touch."""
     parts = tuple(drafted)
-    return Ledger(
-        tuple(d.sub_plan for d in parts),
-        tuple(f for d in parts for f in d.facts),
-        tuple(a for d in parts for a in d.assertions),
-    )
+    assertions = tuple(a for d in parts for a in d.assertions)
+    touched = {a.fact_id for a in assertions}
+    back = (f for f in before.facts if f.fact_id in touched)
+    return Ledger(tuple(d.sub_plan for d in parts), (*back, *(f for d in parts for f in d.facts)), assertions)
 
 
 def plan_of(drafted: Iterable[Drafted], plan_index: int = 0) -> Plan:

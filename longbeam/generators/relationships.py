@@ -6,8 +6,9 @@ holds by construction: bounds are computed before an age is drawn, and names are
 
 from __future__ import annotations
 
+import datetime as dt
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import networkx as nx
@@ -23,6 +24,10 @@ PARTNER_GAP = 10
 FRIEND_GAP = 12
 LARGEST_SIZE = 12
 """So many times two to five friends and three to six acquaintances still find names of their own."""
+CORE = frozenset({Relation.PARENT, Relation.PARTNER, Relation.CHILD})
+"""Relations that are there from the first plan to the last."""
+RETURNING = 2
+"""Friends and acquaintances of earlier plans who come back in each later one."""
 
 
 def draw_relationships(spec_seed: int, index: int, profile: Profile, size: int = 1) -> RelationshipGraph:
@@ -40,9 +45,8 @@ def draw_relationships(spec_seed: int, index: int, profile: Profile, size: int =
     people = [(relation, gender, age, names.deal(gender)) for relation, gender, age in core]
     circles: list[tuple[Relation, Gender, int, str]] = []
     for block in range(size):
-        draw = random.Random(f"{spec_seed}/relationships/{index}/circle/{block}")
         circles += [
-            (relation, gender, age, names.deal(gender)) for relation, gender, age in _draw_circle(draw, profile)
+            (r, gender, age, names.deal(gender)) for r, gender, age in _circle(spec_seed, index, block, profile)
         ]
     circles.sort(key=lambda person: person[0] is Relation.ACQUAINTANCE)  # stable: friends first, blocks in order
     persons = tuple(
@@ -52,7 +56,53 @@ def draw_relationships(spec_seed: int, index: int, profile: Profile, size: int =
     return RelationshipGraph(people=persons, node_link=_node_link(profile, persons))
 
 
+def circles_of(spec_seed: int, index: int, profile: Profile, size: int) -> tuple[tuple[Person, ...], ...]:
+    """Return the friends and acquaintances that come in with each plan, from the graph of this size, friends first.
+
+    Ages are those of the first day; `person_id`s are those of the graph.
+    """
+    graph = draw_relationships(spec_seed, index, profile, size)
+    waiting = {r: iter(graph.of(r)) for r in (Relation.FRIEND, Relation.ACQUAINTANCE)}
+    blocks = (_circle(spec_seed, index, block, profile) for block in range(size))
+    return tuple(tuple(next(waiting[relation]) for relation, _, _ in block) for block in blocks)
+
+
+def people_of_plan(
+    graph: RelationshipGraph, circles: Sequence[Sequence[Person]], plan_index: int, rng_key: str
+) -> tuple[tuple[Person, ...], tuple[Person, ...]]:
+    """Return the people of one plan, and which of them it introduces.
+
+    The core is in every plan; each plan brings in a circle of its own, and some of the earlier circles come back.
+    """
+    new = tuple(circles[plan_index]) if plan_index < len(circles) else ()
+    met = [p for circle in circles[:plan_index] for p in circle]
+    back = random.Random(f"{rng_key}/returning/{plan_index}").sample(met, min(len(met), RETURNING))
+    if plan_index >= len(circles):
+        back = list(circles[plan_index % len(circles)])  # nobody is left to meet: a former circle comes back
+    wanted = {p.person_id for p in (*new, *back)}
+    people = tuple(p for p in graph.people if p.relation in CORE or p.person_id in wanted)
+    introduced = tuple(p for p in people if p in new or (plan_index == 0 and p.relation in CORE))
+    return people, introduced
+
+
+def aged(person: Person, first: dt.date, now: dt.date, rng_key: str) -> Person:
+    """Return the person with their age on a later day; whose birthday is when follows from `rng_key`."""
+    return person.model_copy(
+        update={"age": min(OLDEST, person.age + birthdays(first, now, f"{rng_key}/{person.person_id}"))}
+    )
+
+
+def birthdays(first: dt.date, now: dt.date, rng_key: str) -> int:
+    """Return how many birthdays lie behind `first` and not behind `now`."""
+    offset = random.Random(f"{rng_key}/birthday").randrange(365)
+    return ((now - first).days + offset) // 365
+
+
 _Drawn = tuple[Relation, Gender, int]
+
+
+def _circle(spec_seed: int, index: int, block: int, profile: Profile) -> list[_Drawn]:
+    return _draw_circle(random.Random(f"{spec_seed}/relationships/{index}/circle/{block}"), profile)
 
 
 class _NameDealer:

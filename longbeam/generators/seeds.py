@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from longbeam.errors import UserError
-from longbeam.generators.layout import layout_for
+from longbeam.generators.layout import layout_for, most_sub_plans, plan_lengths
 from longbeam.generators.seeds_file import parse_seeds, read_seeds_file
 from longbeam.schemas.seeds import Category, Domain, Seed, Timeline
 from longbeam.schemas.spec import BenchmarkSpec
@@ -29,6 +29,8 @@ LAST_DAY = dt.date(2025, 12, 31)
 """Bounds of drawn timelines."""
 
 _DAYS_PER_SUB_PLAN = {Category.GENERAL: (25, 45), Category.CODING: (20, 35), Category.MATH: (20, 35)}
+_MOST_DAYS = 2_400
+"""Of a drawn timeline: leaves some months of choice between the first and the last day."""
 _LEAST_DAYS_PER_SUB_PLAN = 3
 """Of a given timeline: anchors strictly increase and leave days for what happens between them."""
 
@@ -65,16 +67,44 @@ def seeds_for(spec: BenchmarkSpec, count: int, *, copy: Path | None = None) -> t
                 "add one, or leave `domains` out to use every entry"
             )
     for seed in seeds[:count]:
-        _check_timeline(seed, layout_for(spec.length, seed.category).sub_plans)
+        _check_timeline(seed, sub_plans_of(spec.length, seed.category))
     return [seeds[i % len(seeds)] for i in range(count)], warnings
+
+
+def sub_plans_of(length: int, category: Category) -> int:
+    """Return how many sub-plans a story's timeline must hold; several plans may be of several categories."""
+    return layout_for(length, category).sub_plans if len(plan_lengths(length)) == 1 else most_sub_plans(length)
+
+
+def ideas_for(spec_seed: int, conversation_index: int, main: Seed, count: int) -> tuple[Seed, ...]:
+    """Return `count` seeds of the catalogue that the plans of one conversation may draw on, the main one first.
+
+    Domains take turns in an order of the conversation's own, so that neighbouring plans are about different things;
+    no entry comes twice while there are others.
+    """
+    rng = random.Random(f"{spec_seed}/ideas/{conversation_index}")
+    by_domain: dict[Domain, list[Seed]] = defaultdict(list)
+    for seed in load_catalogue():
+        if seed.title != main.title:
+            by_domain[seed.domain].append(seed)
+    domains: list[Domain] = [d for d in CATALOGUE_DOMAINS if d is not main.domain]
+    rng.shuffle(domains)
+    domains.append(main.domain)
+    for entries in by_domain.values():
+        rng.shuffle(entries)
+    ideas = [main.model_copy(update={"timeline": None})]
+    for i in range(count - 1):
+        entries = by_domain[domains[i % len(domains)]]
+        ideas.append(entries[(i // len(domains)) % len(entries)])
+    return tuple(ideas)
 
 
 def draw_timeline(spec_seed: int, conversation_index: int, seed: Seed, sub_plans: int) -> Timeline:
     """Return the seed's timeline, or one drawn for the conversation.
 
-    Drawn ones lie within 2019 to 2025, 20 to 45 days per sub-plan by category. Start days follow the golden
-    ratio through these years, so that even a few conversations spread over them; each seven conversations in
-    a row start on the seven days of the week.
+    Drawn ones lie within 2019 to 2025, 20 to 45 days per sub-plan by category; fewer where a long story would not
+    fit into these years. Start days follow the golden ratio through them, so that even a few conversations spread;
+    each seven conversations in a row start on the seven days of the week.
 
     Raises UserError if a given timeline leaves fewer than three days per sub-plan.
     """
@@ -84,8 +114,9 @@ def draw_timeline(spec_seed: int, conversation_index: int, seed: Seed, sub_plans
     draw = random.Random(f"{spec_seed}/timeline/{conversation_index}")
     least, most = _DAYS_PER_SUB_PLAN[seed.category]
     length = sum(draw.randint(least, most) for _ in range(sub_plans))
+    length = min(length, _MOST_DAYS)
     latest = (LAST_DAY - FIRST_DAY).days - length - 6
-    if latest < 0:
+    if length < _LEAST_DAYS_PER_SUB_PLAN * sub_plans:
         raise ValueError(f"{sub_plans} sub-plans do not fit between {FIRST_DAY} and {LAST_DAY}")
     start = FIRST_DAY + dt.timedelta(days=_spread(spec_seed, conversation_index, latest + 1))
     start += dt.timedelta(days=(_weekday(spec_seed, conversation_index) - start.weekday()) % 7)

@@ -31,6 +31,8 @@ from longbeam.schemas.spec import BenchmarkSpec
 
 SEEDS = 5
 SPEC = {"name": "captured", "seed": 4, "length": "128K", "domains": ["home_real_estate"]}
+OF_MANY_PLANS = {**SPEC, "name": "many", "length": "2.1M"}
+"""For the prompts that only conversations of many plans ask."""
 
 
 @dataclass
@@ -97,6 +99,8 @@ def _values(dump: dict[str, object]) -> list[object]:
 def main() -> int:
     """Write `docs/prompts/inputs/`."""
     captured = capture(BenchmarkSpec.model_validate(SPEC))
+    asked = {c.prompt_id for c in captured}
+    captured += [c for c in capture(BenchmarkSpec.model_validate(OF_MANY_PLANS)) if c.prompt_id not in asked]
     folder = PAGES / "inputs"
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.json"):

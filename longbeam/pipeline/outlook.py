@@ -19,7 +19,7 @@ from longbeam.models.cost import CostMeter, cost_of, price_of
 from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.forecast import forecast
 from longbeam.pipeline.rehearsal import Rehearsal, rehearse
-from longbeam.pipeline.stages import STAGE_WORK
+from longbeam.pipeline.stages import STAGES
 from longbeam.schemas.base import Record
 from longbeam.schemas.spec import BenchmarkSpec, Price, Role, provider_of
 from longbeam.schemas.usage import Usage
@@ -251,7 +251,7 @@ def estimate_of(spec: BenchmarkSpec, rehearsal: Rehearsal) -> Estimate:
 def rows_by_role(prices: dict[str, Price | None], usage: Iterable[Usage]) -> tuple[EstimateRow, ...]:
     """Add up by stage, role and model, in the order of the stages."""
     groups: dict[tuple[str, str, str], list[Usage]] = {}
-    order = list(STAGE_WORK)
+    order = list(STAGES)
     for row in sorted(usage, key=lambda u: (order.index(u.stage), u.role, u.model)):
         groups.setdefault((row.stage, row.role, row.model), []).append(row)
     return tuple(

@@ -10,7 +10,6 @@ from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.generators.probes.selection import select_probes
 from longbeam.generators.probes.writing import plan_candidates, planning_prompts, write_probe, writing_prompts
 from longbeam.pipeline.units import Blocked, Units, all_of
-from longbeam.schemas.base import digest_of
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.findings import Severity
@@ -20,14 +19,15 @@ from longbeam.validation.index import ConversationIndex
 from longbeam.validation.run import check_probes
 
 
-async def write_probe_pool(units: Units, head: ConversationHead, messages: Sequence[Message]) -> tuple[Probe, ...]:
+async def write_probe_pool(
+    units: Units, head: ConversationHead, messages: Sequence[Message], said: str
+) -> tuple[Probe, ...]:
     """Return all probes that pass the checks, by ability and rank, the asked number of each selected.
 
     A probe that cannot be worded is a recorded failure and leaves its place to the next; one that a check finds
-    an error in leaves the pool.
+    an error in leaves the pool. `said` is a digest of the messages.
     """
     material = ProbeMaterial.from_messages(head, messages, language=units.spec.language)
-    said = digest_of(list(messages))
     abilities = units.spec.abilities
     found = await all_of([_ability_pool(units, material, said, ability) for ability in abilities])
     index = ConversationIndex(head=head, messages=tuple(messages))

@@ -19,7 +19,7 @@ from longbeam.models.prefix_cache import PrefixCache, PromptEncoder, tokens_in
 from longbeam.models.tokens import Tokenizer, load_tokenizer
 from longbeam.pipeline.benchmark import Benchmark, create_benchmark
 from longbeam.pipeline.run import run_inline
-from longbeam.pipeline.stages import shares_of
+from longbeam.pipeline.talking import shares_of
 from longbeam.schemas.base import Record
 from longbeam.schemas.calls import AssistantReplyInputs, ModelReply
 from longbeam.schemas.dialogue import UserTurn

@@ -1,34 +1,39 @@
 """The way of one conversation through the stages, and of a benchmark through its conversations.
 
-Knows nothing of Prefect: `flows/` wraps `run_stage` in tasks, `run_inline` calls it directly.
+Knows nothing of Prefect: `flows/` hands `run_conversation` a step that makes a task of each stage; here a step is
+`run_stage` itself.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from longbeam.errors import RunStopped
-from longbeam.generators.layout import Layout, layout_for
 from longbeam.generators.seeds import seeds_for
 from longbeam.models.base import ChatModel, close_model
 from longbeam.models.journal import JournalledModel
 from longbeam.models.limits import LimitedModel
 from longbeam.models.tokens import load_tokenizer
 from longbeam.pipeline.benchmark import Benchmark
+from longbeam.pipeline.conversation import Conversation
 from longbeam.pipeline.metering import open_meter
-from longbeam.pipeline.stages import STAGE_WORK, Conversation
+from longbeam.pipeline.scheduling import Schedule
+from longbeam.pipeline.stages import AFTER_PLANS, BEFORE_PLANS, OF_PLANS, STAGES
 from longbeam.pipeline.units import Blocked, Progress, SilentProgress, Units, all_of
 from longbeam.prompts.declarations import default_registry
 from longbeam.prompts.registry import PromptRegistry
 from longbeam.schemas.seeds import Seed
 from longbeam.store.worklog import Unit, WorkLog
 
-STAGES: tuple[str, ...] = tuple(STAGE_WORK)
+__all__ = ["STAGES", "ConversationRun", "RunSummary", "StageOutcome", "run_conversation", "run_inline", "run_stage"]
+
 CONVERSATIONS_AT_ONCE = 4
-"""More would not help: model calls share one limit, and each open conversation costs memory."""
+"""At least; more are begun where that many could not use the calls that may be in flight."""
+CHAINS_AT_LEAST = 4
+"""Dialogues of one conversation that surely run at the same time; the shortest lengths have fewer sub-plans."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,7 @@ class ConversationRun:
     conversation: Conversation
     journalled: JournalledModel
     blocked: bool = False
+    """Whether something that its seal needs could not be made."""
     stopped: str = ""
     """Why the run was stopped; empty if it was not."""
 
@@ -86,46 +92,84 @@ async def open_run(
     conversation_id: str,
     seed: Seed,
     model: ChatModel,
+    schedule: Schedule,
     *,
     progress: Progress | None = None,
     prompts: PromptRegistry | None = None,
 ) -> AsyncIterator[ConversationRun]:
-    """Open a conversation's work log for writing, for as long as the block lasts."""
+    """Open a conversation's work log for writing, for as long as the block lasts.
+
+    `model` is what all conversations of the run share; their calls go to it in the order of `schedule`.
+    """
     spec = benchmark.spec
     with WorkLog.open(benchmark.work_path(conversation_id)) as log:
-        journalled = JournalledModel(model, log)
+        journalled = JournalledModel(schedule.ordered(model), log)
         shown = _Shown(progress or SilentProgress(), conversation_id, journalled)
         units = Units(conversation_id, spec, log, journalled, prompts or default_registry(), on_unit=shown.unit_ended)
         conversation = Conversation(
             conversation_id=conversation_id,
             index=int(conversation_id[1:]),
             seed=seed,
-            layout=_layout(benchmark, seed),
             units=units,
             tokenizer=load_tokenizer(spec.tokenizer),
             sealed_path=benchmark.sealed_path(conversation_id),
+            schedule=schedule,
         )
         yield ConversationRun(conversation, journalled)
 
 
-def _layout(benchmark: Benchmark, seed: Seed) -> Layout:
-    return layout_for(benchmark.spec.length, seed.category)
-
-
-async def run_stage(run: ConversationRun, stage: str) -> StageOutcome:
-    """Run one stage; units that fail are recorded, and the stages that need them are left out."""
-    if run.blocked:
-        return StageOutcome(False)
+async def run_stage(run: ConversationRun, stage: str, plan_index: int | None = None) -> StageOutcome:
+    """Run one stage, of one plan where it is a stage of plans; units that fail are recorded."""
     units = run.conversation.units
     before = len(units.failed)
+    is_complete = True
     try:
-        await STAGE_WORK[stage](run.conversation)
+        if plan_index is not None:
+            await OF_PLANS[stage](run.conversation, plan_index)
+        else:
+            await {**BEFORE_PLANS, **AFTER_PLANS}[stage](run.conversation)
     except Blocked:
-        run.blocked = True
+        is_complete = False
     except RunStopped as exc:
-        run.blocked, run.stopped = True, str(exc)
-    failures = tuple(units.failed[before:])
-    return StageOutcome(not run.blocked, failures)
+        is_complete, run.stopped = False, str(exc)
+    if not is_complete:
+        run.blocked = True
+    return StageOutcome(is_complete, tuple(units.failed[before:]))
+
+
+Step = Callable[[ConversationRun, str, int | None], Awaitable[StageOutcome]]
+"""Runs a stage: of the whole conversation, or of the plan with this index."""
+
+
+async def run_conversation(run: ConversationRun, step: Step = run_stage) -> None:
+    """Run a conversation through its stages; those that need what could not be made are left out.
+
+    Plans are made one after the other, because each knows the one before; while the next is planned, those that are
+    finished are talked, all of them at once.
+    """
+    for stage in BEFORE_PLANS:
+        if not (await step(run, stage, None)).is_complete:
+            return
+    first, *others = OF_PLANS
+    talks: list[asyncio.Task[None]] = []
+    try:
+        for plan_index in range(len(run.conversation.plans)):
+            if not (await step(run, first, plan_index)).is_complete:
+                break
+            talks.append(asyncio.create_task(_talk(run, step, others, plan_index)))
+        await all_of(talks)
+    finally:
+        for talk in talks:
+            talk.cancel()
+    for stage in AFTER_PLANS:
+        if not run.blocked:
+            await step(run, stage, None)
+
+
+async def _talk(run: ConversationRun, step: Step, stages: Sequence[str], plan_index: int) -> None:
+    for stage in stages:
+        if not (await step(run, stage, plan_index)).is_complete:
+            return
 
 
 async def run_inline(
@@ -136,18 +180,26 @@ async def run_inline(
     prompts: PromptRegistry | None = None,
 ) -> RunSummary:
     """Run every conversation of a benchmark through all stages, in this process, without Prefect."""
-    gate = asyncio.Semaphore(CONVERSATIONS_AT_ONCE)
+    schedule, gate = Schedule(benchmark.spec.limits.concurrency), conversation_gate(benchmark)
 
     async def one(conversation_id: str, seed: Seed, shared: ChatModel) -> ConversationRun:
-        async with gate, open_run(benchmark, conversation_id, seed, shared, progress=progress, prompts=prompts) as run:
-            for stage in STAGES:
-                await run_stage(run, stage)
+        async with (
+            gate,
+            open_run(benchmark, conversation_id, seed, shared, schedule, progress=progress, prompts=prompts) as run,
+        ):
+            await run_conversation(run)
             return run
 
     conversations = list(zip(benchmark.conversation_ids, seeds_of(benchmark), strict=True))
     async with limited_model(benchmark, model) as shared:
         runs = await all_of([one(conversation_id, seed, shared) for conversation_id, seed in conversations])
     return summarise(benchmark, runs)
+
+
+def conversation_gate(benchmark: Benchmark) -> asyncio.Semaphore:
+    """How many conversations of a run are open at a time: enough to use all calls that may be in flight."""
+    wanted = -(-benchmark.spec.limits.concurrency // CHAINS_AT_LEAST)
+    return asyncio.Semaphore(max(CONVERSATIONS_AT_ONCE, wanted))
 
 
 @asynccontextmanager

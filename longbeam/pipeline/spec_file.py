@@ -23,6 +23,7 @@ OPTIONS: Mapping[str, str] = {
     "name": "--name",
     "seed": "--seed",
     "length": "--length",
+    "strategy": "--strategy",
     "conversations": "--conversations",
     "domains": "--domain",
     "seeds_file": "--seeds",

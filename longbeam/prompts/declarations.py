@@ -37,13 +37,15 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt(
         "narratives", 2, calls.NarrativesInputs, calls.NarrativesReply, fixed=("seed",), narrow=narrowing.narratives
     ),
-    Prompt("outline", 3, calls.OutlineInputs, calls.OutlineReply, fixed=("seed",), narrow=narrowing.outline),
+    Prompt("plan_seeds", 1, calls.PlanSeedsInputs, calls.PlanSeedsReply, fixed=("strategy",)),
+    Prompt("plan_summary", 1, calls.PlanSummaryInputs),
+    Prompt("outline", 4, calls.OutlineInputs, calls.OutlineReply, fixed=("seed",), narrow=narrowing.outline),
     Prompt(
         "sub_plan",
-        3,
+        4,
         calls.SubPlanInputs,
         calls.SubPlanReply,
-        fixed=("seed", "profile", "people", "narratives", "stages"),
+        fixed=("seed", "profile", "people", "narratives", "stages", "chapter"),
         narrow=narrowing.sub_plan,
     ),
     Prompt(
@@ -77,7 +79,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The dialogue.
     Prompt(
         "assistant_reply",
-        3,
+        4,
         calls.AssistantReplyInputs,
         fixed=_DIALOGUE,
         history="history",
@@ -86,7 +88,7 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("question_detector", 3, calls.QuestionDetectorInputs, calls.QuestionDetectorReply),
     Prompt(
         "user_answer",
-        3,
+        4,
         calls.UserReplyInputs,
         fixed=_DIALOGUE,
         history="history",
@@ -101,13 +103,13 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "user_follow_up",
-        3,
+        4,
         calls.UserReplyInputs,
         fixed=_DIALOGUE,
         history="history",
         offline_fields=frozenset({"hints"}),
     ),
-    Prompt("compact_memory", 3, calls.CompactInputs, fixed=_DIALOGUE, history="messages"),
+    Prompt("compact_memory", 4, calls.CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
     Prompt("probe_candidates", 2, calls.CandidatesInputs, calls.CandidatesReply, narrow=narrowing.candidates),
     _probe("information_extraction", "difficulty", "variety"),

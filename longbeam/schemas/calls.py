@@ -14,10 +14,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from longbeam.schemas.base import Record
 from longbeam.schemas.people import Person, Profile
-from longbeam.schemas.plans import Bullet, BulletKind, Narrative, Stance, Value, ValueKind
+from longbeam.schemas.plans import Bullet, BulletKind, Narrative, PlanSeed, Stance, Value, ValueKind
 from longbeam.schemas.probes import Difficulty
-from longbeam.schemas.seeds import Category, Domain, Seed
-from longbeam.schemas.spec import ENGLISH
+from longbeam.schemas.seeds import Category, Domain, Seed, Timeline
+from longbeam.schemas.spec import ENGLISH, Strategy
 
 
 class ChatMessage(Record):
@@ -115,6 +115,94 @@ class NarrativesReply(ReplyModel):
     narratives: list[Narrative]
 
 
+# --- conversations of many plans ----------------------------------------------------------------------------
+
+
+class LedgerLine(Record):
+    """The state of one fact at some point of the story."""
+
+    fact_id: str
+    subject: str
+    attribute: str
+    kind: ValueKind
+    is_fixed: bool
+    value: Value | None
+    """None when the last assertion denied it."""
+
+
+class PlanSeedsInputs(PromptInputs):
+    """What each plan of a conversation of many plans is about, and what it may and may not tell of."""
+
+    seed: Seed
+    """The conversation's own, with the timeline of the whole."""
+    profile: Profile
+    people: tuple[Person, ...]
+    strategy: Strategy
+    spans: tuple[Timeline, ...]
+    """The days of each plan."""
+    ideas: tuple[Seed, ...]
+    """As many subjects as there are plans, the conversation's own first: the reply may use them or better ones."""
+
+
+class PlanSeedDraft(ReplyModel):
+    """One plan; its days are given by code."""
+
+    domain: Domain
+    touches: Domain | None = None
+    topic: str
+    theme: str
+    subtopics: list[str] = Field(min_length=3)
+    phase: str
+    tense: str
+    can_mention: list[str] = Field(min_length=1)
+    cannot_mention: list[str] = Field(default_factory=list)
+
+
+class PlanSeedsReply(ReplyModel):
+    """One draft per plan, in the order of time."""
+
+    plans: list[PlanSeedDraft]
+
+
+class Chapter(Record):
+    """Where a plan stands among the plans of its conversation, and what it is to know of those before it."""
+
+    strategy: Strategy
+    main: Seed
+    """The conversation's own seed."""
+    plan_seeds: tuple[PlanSeed, ...]
+    """Of all plans, also of those to come."""
+    plan_index: int
+    summary: str
+    """Of the plans before the previous one; empty for the first two."""
+    previous: tuple[str, ...]
+    """Texts of the previous plan's bullets, special ones included."""
+    introduced: tuple[str, ...]
+    """First names of the people who come in with this plan."""
+    facts: tuple[LedgerLine, ...]
+    """Facts of earlier plans that this one may come back to, with their values at its beginning."""
+    standing: tuple[Bullet, ...]
+    """Instructions and preferences of earlier plans that are in force."""
+
+    @property
+    def plan_seed(self) -> PlanSeed:
+        """The plan's own bounds."""
+        return self.plan_seeds[self.plan_index]
+
+
+class PlanSummaryInputs(PromptInputs):
+    """Fold one more plan into the summary of those before it."""
+
+    summary: str
+    """Of the plans before; empty for the first."""
+    plan_seed: PlanSeed
+    bullets: tuple[str, ...]
+    """Texts of the plan's bullets, in order."""
+    state: tuple[LedgerLine, ...]
+    """Values of its facts at its end."""
+    max_tokens: int
+
+
 # --- plans --------------------------------------------------------------------------------------------------
 
 
@@ -137,6 +225,8 @@ class OutlineInputs(PromptInputs):
     narratives: tuple[Narrative, ...]
     stages: tuple[Stage, ...]
     """Without title and summary."""
+    chapter: Chapter | None = None
+    """None in a conversation of one plan."""
 
 
 class StageDraft(ReplyModel):
@@ -150,18 +240,6 @@ class OutlineReply(ReplyModel):
     """One draft per stage, in order."""
 
     stages: list[StageDraft]
-
-
-class LedgerLine(Record):
-    """The state of one fact at some point of the story."""
-
-    fact_id: str
-    subject: str
-    attribute: str
-    kind: ValueKind
-    is_fixed: bool
-    value: Value | None
-    """None when the last assertion denied it."""
 
 
 class SubPlanInputs(PromptInputs):
@@ -179,6 +257,8 @@ class SubPlanInputs(PromptInputs):
     """Facts so far, with their current values."""
     earlier_bullets: tuple[Bullet, ...]
     """All bullets of the earlier stages, in order."""
+    chapter: Chapter | None = None
+    """None in a conversation of one plan."""
 
 
 MAX_AMOUNT = 1e15
@@ -369,14 +449,16 @@ class DialogueContext(Record):
     people: tuple[Person, ...]
     stage: Stage
     earlier_bullets: tuple[str, ...]
-    """Texts of the bullets of earlier sub-plans, oldest first."""
+    """Texts of the bullets of the plan's earlier sub-plans, oldest first."""
     current_bullets: tuple[str, ...]
     """Texts of this sub-plan's bullets; only the user's prompts show them."""
     state: tuple[LedgerLine, ...]
     """Facts that were changed before the sub-plan begins, with the values they have then; the earlier bullets have the
     others, and repeating them would double what every call of the sub-plan sends."""
     instructions: tuple[str, ...]
-    """Standing instructions and preferences voiced in earlier sub-plans."""
+    """Standing instructions and preferences voiced in earlier sub-plans, also of earlier plans."""
+    earlier_plans: str = ""
+    """Summary of the plans before this one; empty in the first."""
 
 
 class TurnHints(Record):

@@ -11,7 +11,7 @@ from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import Message, UserTurn
 from longbeam.schemas.imports import ImportNote
 from longbeam.schemas.people import Profile, RelationshipGraph
-from longbeam.schemas.plans import Narrative, Plan
+from longbeam.schemas.plans import Narrative, Plan, PlanSeed
 from longbeam.schemas.probes import Probe
 from longbeam.schemas.seeds import Seed
 
@@ -29,6 +29,8 @@ class ConversationHead(Record):
     narratives: tuple[Narrative, ...]
     plans: tuple[Plan, ...]
     """Augmented."""
+    plan_seeds: tuple[PlanSeed, ...] = ()
+    """One per plan; empty for a conversation of one plan."""
     user_turns: tuple[UserTurn, ...] = ()
     target_tokens: int
     """0 for imports: no length was asked for."""

@@ -12,7 +12,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from longbeam.schemas.base import Record
-from longbeam.schemas.seeds import Timeline
+from longbeam.schemas.seeds import Domain, Timeline
 
 
 class Narrative(Record):
@@ -27,13 +27,22 @@ class PlanSeed(Record):
     """Topic and time bounds of one plan of a conversation of many plans."""
 
     plan_index: int
+    domain: Domain
+    touches: Domain | None = None
+    """Another side of life that this part of the story touches."""
     topic: str
     theme: str
-    subtopics: tuple[str, ...]
+    subtopics: tuple[str, ...] = Field(min_length=1)
     timeline: Timeline
+    """The plan's own part of the story's timeline; plans follow each other day on day."""
     phase: str = ""
+    """Which stage of a life, or which phase of the storyline, in a few words."""
+    tense: str = ""
+    """What is past, present and yet to come as this plan begins, in one sentence."""
     can_mention: tuple[str, ...] = ()
+    """What this plan alone may tell of; later plans may come back to it."""
     cannot_mention: tuple[str, ...] = ()
+    """What belongs to other plans and is not told here."""
 
 
 class BulletKind(StrEnum):

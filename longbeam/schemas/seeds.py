@@ -81,6 +81,8 @@ class Seed(Record):
     """Drawn per conversation where the seed gives none."""
     mode: str | None = None
     """`sequential` or `hierarchical` for conversations of many plans."""
+    touches: Domain | None = None
+    """Another side of life that comes into it; set for the phases of a storyline."""
     source: str = "catalogue"
     """`catalogue`, or the name of the seeds file and the entry's id there."""
 

@@ -17,6 +17,17 @@ NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 MIN_LENGTH = 16_000
 MAX_SINGLE_PLAN_LENGTH = 1_000_000
 ENGLISH = "English"
+MAX_LENGTH = 64_000_000
+"""64 plans: beyond, a story of at most seven years has no days left for its stages."""
+
+
+class Strategy(StrEnum):
+    """How the plans of a conversation of many plans belong together."""
+
+    SEQUENTIAL = "sequential"
+    """Each plan is a later stage of the person's life, with a topic of its own."""
+    HIERARCHICAL = "hierarchical"
+    """One storyline, cut into phases."""
 
 
 class Role(StrEnum):
@@ -160,12 +171,14 @@ class RoleSampling(Record):
 
 
 class BenchmarkSpec(Record):
-    """One benchmark. `seed`, `length`, `domains`, `seeds_file`, `language` and `tokenizer` may not change later."""
+    """One benchmark. Once it exists, the fields that FIXED_FIELDS names may not change."""
 
     name: str
     seed: int = Field(default=0, ge=0)
     length: Annotated[int, BeforeValidator(parse_length)] = 128_000
-    """Tokens of message content per conversation."""
+    """Tokens of message content per conversation; beyond 1M a conversation has a plan per million."""
+    strategy: Strategy | None = None
+    """Of conversations beyond 1M; None: as the seed says, else sequential."""
     conversations: int = Field(default=1, ge=1, le=10_000)
     domains: tuple[Domain, ...] = ()
     """Taken in turn; empty means all nineteen, or those of the seeds file."""
@@ -199,11 +212,8 @@ class BenchmarkSpec(Record):
             return self
         if self.length < MIN_LENGTH:
             raise ValueError(f"length {self.length}: at least {MIN_LENGTH} tokens (16K) are needed for ten abilities")
-        if self.length > MAX_SINGLE_PLAN_LENGTH:
-            raise ValueError(
-                f"length {self.length}: at most {MAX_SINGLE_PLAN_LENGTH} tokens (1M) for now; "
-                "longer conversations need many plans"
-            )
+        if self.length > MAX_LENGTH:
+            raise ValueError(f"length {self.length}: at most {MAX_LENGTH} tokens (64M) are possible")
         roles = {"default", *Role}
         if unknown := sorted(set(self.models) - roles):
             raise ValueError(f"models: unknown role {unknown[0]!r}; roles are {', '.join(sorted(roles))}")
@@ -250,5 +260,5 @@ def provider_of(model: str) -> str:
     return model.partition(":")[0]
 
 
-FIXED_FIELDS = ("seed", "length", "domains", "seeds_file", "language", "tokenizer", "imported_from")
+FIXED_FIELDS = ("seed", "length", "strategy", "domains", "seeds_file", "language", "tokenizer", "imported_from")
 """Fields of a spec that may not change once a benchmark exists."""

@@ -19,7 +19,8 @@ CREATE TABLE conversation (  -- one row
     target_tokens BIGINT NOT NULL,  -- 0: no length was asked for
     tokenizer VARCHAR NOT NULL,
     seed STRUCT(domain VARCHAR, title VARCHAR, theme VARCHAR, subtopics VARCHAR[],
-                timeline STRUCT("start" DATE, "end" DATE), "mode" VARCHAR, source VARCHAR) NOT NULL,
+                timeline STRUCT("start" DATE, "end" DATE), "mode" VARCHAR, touches VARCHAR, source VARCHAR)
+                NOT NULL,
     profile STRUCT("name" VARCHAR, first_name VARCHAR, gender VARCHAR, age INTEGER, city VARCHAR, country VARCHAR,
                    profession VARCHAR, mbti VARCHAR[], personality VARCHAR),
     node_link JSON NOT NULL,  -- the people as networkx.node_link_data
@@ -52,6 +53,21 @@ CREATE TABLE people (
     """
 CREATE TABLE plans (
     plan_index INTEGER NOT NULL
+)""",
+    """
+CREATE TABLE plan_seeds (  -- none in a conversation of one plan
+    ordinal INTEGER NOT NULL,
+    plan_index INTEGER NOT NULL,
+    domain VARCHAR NOT NULL,
+    touches VARCHAR,
+    topic VARCHAR NOT NULL,
+    theme VARCHAR NOT NULL,
+    subtopics VARCHAR[] NOT NULL,
+    timeline STRUCT("start" DATE, "end" DATE) NOT NULL,
+    phase VARCHAR NOT NULL,
+    tense VARCHAR NOT NULL,
+    can_mention VARCHAR[] NOT NULL,
+    cannot_mention VARCHAR[] NOT NULL
 )""",
     """
 CREATE TABLE sub_plans (
@@ -164,6 +180,7 @@ TABLE_NAMES = (
     "narratives",
     "people",
     "plans",
+    "plan_seeds",
     "sub_plans",
     "bullets",
     "facts",

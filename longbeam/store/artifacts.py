@@ -21,7 +21,7 @@ from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message, UserTurn
 from longbeam.schemas.imports import ImportNote
 from longbeam.schemas.people import Person, RelationshipGraph
-from longbeam.schemas.plans import Assertion, Bullet, Fact, Narrative, Plan, SubPlan
+from longbeam.schemas.plans import Assertion, Bullet, Fact, Narrative, Plan, PlanSeed, SubPlan
 from longbeam.schemas.probes import Evidence, Nugget, Probe
 from longbeam.store.artifact_schema import SEALED_CONVERSATION, TABLE_NAMES
 from longbeam.store.duck import Loader, Row, attach_read_only, connect, replaced_file, select, translated_errors
@@ -72,6 +72,7 @@ class SealedConversation:
                 "relationships": self._relationships(),
                 "narratives": self._rows("narratives", Narrative, "ORDER BY ordinal"),
                 "plans": self._plans(),
+                "plan_seeds": self._rows("plan_seeds", PlanSeed, "ORDER BY ordinal"),
                 "user_turns": self._rows("user_turns", UserTurn, "ORDER BY ordinal"),
             }
         )
@@ -205,6 +206,7 @@ def _load_head(file: Loader, head: ConversationHead) -> None:
     file.load("narratives", _rows_of(head.narratives))
     file.load("people", _rows_of(head.relationships.people))
     file.load("user_turns", _rows_of(head.user_turns))
+    file.load("plan_seeds", _rows_of(head.plan_seeds))
     file.load("plans", ({"plan_index": plan.plan_index} for plan in head.plans))
     sub_plans = [sub_plan for plan in head.plans for sub_plan in plan.sub_plans]
     file.load("sub_plans", (sub_plan.model_dump(mode="json", exclude={"bullets"}) for sub_plan in sub_plans))

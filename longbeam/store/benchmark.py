@@ -31,6 +31,7 @@ CREATE TABLE seeds (
     subtopics VARCHAR[] NOT NULL,
     timeline STRUCT("start" DATE, "end" DATE),
     "mode" VARCHAR,
+    touches VARCHAR,
     source VARCHAR NOT NULL
 )""",
         """

@@ -23,8 +23,8 @@ SPEC = BenchmarkSpec(name="tiny", seeds_file="/home/somebody/seeds.json")
 
 # The contract, docs/export-format.md: who changes a column raises the format's version.
 COLUMNS = {
-    "conversations": "conversation_id seed profile relationships narratives plans target_tokens tokenizer statistics "
-    "details canary",
+    "conversations": "conversation_id seed profile relationships narratives plans plan_seeds target_tokens tokenizer "
+    "statistics details canary",
     "messages": "conversation_id message_id message_key role speaker kind session plan subplan turn sent_at "
     "content tokens bullet_ids parts details",
     "probes": "conversation_id probe_id ability source_category difficulty question gold_answer rubric "

@@ -9,9 +9,10 @@ import datetime as dt
 
 from longbeam.schemas import calls, evaluation_calls
 from longbeam.schemas.people import Gender, Person, Profile, Relation
-from longbeam.schemas.plans import Bullet, BulletKind, Narrative, Value, ValueKind
+from longbeam.schemas.plans import Bullet, BulletKind, Narrative, PlanSeed, Value, ValueKind
 from longbeam.schemas.probes import Difficulty
 from longbeam.schemas.seeds import Category, Domain, Seed, Timeline
+from longbeam.schemas.spec import Strategy
 from longbeam.schemas.values import date_value, duration, money, number
 
 SEED = Seed(
@@ -207,6 +208,38 @@ _SIGNED_SAID = excerpt(0, "first", "I signed the lease on December 1, 2022!", LE
 _OPENING_SAID = excerpt(1, "second", "opening night is May 12, 2023", BRIEFS[0].facts[0])
 _STAGE_INPUTS = {"seed": SEED, "profile": PROFILE, "people": PEOPLE, "stage": STAGES[1]}
 
+PLAN_SEEDS = tuple(
+    PlanSeed(
+        plan_index=i,
+        domain=Domain.BUSINESS,
+        touches=touches,
+        topic=topic,
+        theme="Whether one person can carry a studio",
+        subtopics=("rent", "courses", "helpers"),
+        timeline=Timeline(start=dt.date(2022 + i, 11, 7), end=dt.date(2023 + i, 11, 6)),
+        phase=phase,
+        tense="The lease is signed; the courses go on; nobody knows whether they will last.",
+        can_mention=(own,),
+        cannot_mention=(other,),
+    )
+    for i, (topic, touches, phase, own, other) in enumerate(
+        (
+            ("The first year in the dairy", None, "the first year", "the opening night", "the second teacher"),
+            ("A studio of two", Domain.LEGAL, "the second year", "the second teacher", "the opening night"),
+        )
+    )
+)
+CHAPTER = calls.Chapter(
+    strategy=Strategy.HIERARCHICAL,
+    main=SEED,
+    plan_seeds=PLAN_SEEDS,
+    plan_index=1,
+    summary="Before all this Marit taught at two schools.",
+    previous=(INTRODUCTION.text, SIGNING.text),
+    introduced=("Selma",),
+    facts=LEDGER,
+    standing=(PREFERENCE,),
+)
 SAMPLES: dict[str, calls.PromptInputs] = {
     "personality": calls.PersonalityInputs(
         gender=Gender.FEMALE,
@@ -220,12 +253,28 @@ SAMPLES: dict[str, calls.PromptInputs] = {
         ),
     ),
     "narratives": calls.NarrativesInputs(seed=SEED),
+    "plan_seeds": calls.PlanSeedsInputs(
+        seed=SEED,
+        profile=PROFILE,
+        people=PEOPLE[:1],
+        strategy=Strategy.HIERARCHICAL,
+        spans=tuple(s.timeline for s in PLAN_SEEDS),
+        ideas=(SEED, SEED.model_copy(update={"title": "A Studio of Two", "domain": Domain.LEGAL})),
+    ),
+    "plan_summary": calls.PlanSummaryInputs(
+        summary="In the winter of 2021 Marit taught at two schools and grew tired of both.",
+        plan_seed=PLAN_SEEDS[0],
+        bullets=(INTRODUCTION.text, SIGNING.text),
+        state=LEDGER,
+        max_tokens=600,
+    ),
     "outline": calls.OutlineInputs(
         seed=SEED,
         profile=PROFILE,
         people=PEOPLE,
         narratives=NARRATIVES,
         stages=tuple(s.model_copy(update={"title": "", "summary": ""}) for s in STAGES),
+        chapter=CHAPTER,
     ),
     "sub_plan": calls.SubPlanInputs(
         seed=SEED,
@@ -237,6 +286,7 @@ SAMPLES: dict[str, calls.PromptInputs] = {
         counts={"introduction": 0, "event": 11, "relationship": 3, "preference": 2},
         ledger=LEDGER,
         earlier_bullets=(INTRODUCTION, SIGNING, PREFERENCE),
+        chapter=CHAPTER,
     ),
     "seeds": calls.SeedsInputs(
         domain=Domain.BUSINESS,

@@ -330,16 +330,46 @@ def pack_paths(directory: Path = PACKS) -> tuple[Path, ...]:
 
 @lru_cache(maxsize=256)
 def pack_for(seed: Seed) -> Pack:
-    """The pack that tells this seed's story.
+    """The pack that tells this seed's story; where the seed touches another side of life, with that one's threads.
 
-    Of the packs of the seed's domain, the one whose `match` words occur most in title, theme and subtopics;
-    for a domain without a pack, of all packs of its category.
+    Of the packs of a domain, the one whose `match` words occur most in title, theme and subtopics; for a domain
+    without a pack, of all packs of its category.
     """
+    base = _best_pack(seed, seed.domain)
+    other = base if seed.touches is None else _best_pack(seed, seed.touches)
+    return base if other is base else _merged(base, other)
+
+
+def _best_pack(seed: Seed, domain: Domain) -> Pack:
     packs = [load_pack(p) for p in pack_paths()]
     text = " ".join([seed.title, seed.theme, *seed.subtopics]).casefold()
     words = set(re.findall(r"[a-z0-9+#.]+", text))
-    of_domain = [p for p in packs if p.domain is seed.domain]
-    candidates = of_domain or [p for p in packs if p.domain.category is seed.category]
+    candidates = [p for p in packs if p.domain is domain] or [p for p in packs if p.domain.category is domain.category]
     return max(
         candidates, key=lambda p: (sum(w in words or (" " in w and w in text) for w in p.match), p.pack == "everyday")
     )
+
+
+def _merged(base: Pack, other: Pack) -> Pack:
+    """A pack with the threads of another beside its own, and the other's standing wishes first."""
+    labels, names = {t.narrative for t in base.threads}, {t.thread for t in base.threads}
+    more = tuple(t for t in other.threads if t.narrative not in labels and t.thread not in names)
+    return base.model_copy(
+        update={
+            "threads": base.threads + more,
+            "instructions": other.instructions + base.instructions,
+            "preferences": other.preferences + base.preferences,
+        }
+    )
+
+
+@lru_cache(maxsize=1)
+def threads_elsewhere() -> dict[str, Thread]:
+    """The threads of all packs by narrative: what a plan looks back to may come from another pack."""
+    return {t.narrative: t for path in reversed(pack_paths()) for t in load_pack(path).threads}
+
+
+@lru_cache(maxsize=1)
+def changed_preferences() -> tuple[Preference, ...]:
+    """The preferences of all packs that become something else."""
+    return tuple(p for path in pack_paths() for p in load_pack(path).preferences if p.later)

@@ -6,9 +6,20 @@ import datetime as dt
 import random
 import re
 
+from longbeam.models.offline.chapters import beginning, bounds_of
 from longbeam.models.offline.drawing import changed
 from longbeam.models.offline.language import fill, match, upper_first
-from longbeam.models.offline.packs import Pack, Slot, Standing, Thread, fields_of, pack_for
+from longbeam.models.offline.packs import (
+    Pack,
+    Preference,
+    Slot,
+    Standing,
+    Thread,
+    changed_preferences,
+    fields_of,
+    pack_for,
+    threads_elsewhere,
+)
 from longbeam.models.offline.story import Scene, people_thread, story_of
 from longbeam.schemas import values
 from longbeam.schemas.calls import (
@@ -32,6 +43,8 @@ from longbeam.schemas.calls import (
 )
 from longbeam.schemas.plans import Bullet, BulletKind, Narrative, Stance, Value, ValueKind
 
+CHANGED_PER_PLAN = 3
+"""Preferences of earlier plans that change in one plan."""
 PREFERENCES_LABEL = "Ways of Working"
 INTRODUCTION_LABEL = "Who I Am"
 _ARTICLE = re.compile(r"\b([Aa]) (?=[aeiouAEIOU])(?!uni|use|eu|one)")
@@ -99,11 +112,16 @@ def outline(inputs: OutlineInputs, rng: random.Random) -> OutlineReply:
 
 def sub_plan(inputs: SubPlanInputs, rng_key: str) -> SubPlanReply:
     """This stage's part of the story, with introduction and preferences."""
+    if inputs.chapter is not None and inputs.chapter.plan_index:
+        rng_key = f"{rng_key}/p{inputs.chapter.plan_index}"
     pack = pack_for(inputs.seed)
     scenes = _scenes_of(inputs, rng_key)[inputs.stage_index]
     events = [_event(scene, inputs) for scene in scenes]
     preferences = _preferences(pack, inputs)
     drafts: list[BulletDraft] = []
+    first = beginning(inputs)
+    if first is not None:
+        drafts.append(first)
     if inputs.counts["introduction"]:
         drafts.append(_introduction(pack, inputs, random.Random(f"{rng_key}/introduction")))
     for i, event in enumerate(events, 1):
@@ -120,7 +138,9 @@ def _scenes_of(inputs: SubPlanInputs, rng_key: str) -> tuple[tuple[Scene, ...], 
     events = counts["event"] + counts["introduction"]
     rooms = tuple((events - (s.stage_index == 0), counts["relationship"]) for s in inputs.stages)
     days = tuple((s.first_day, s.last_day) for s in inputs.stages)
-    return story_of(inputs.seed, inputs.profile, inputs.people, days, rooms, f"{rng_key}/story")
+    return story_of(
+        inputs.seed, inputs.profile, inputs.people, days, rooms, f"{rng_key}/story", bounds_of(inputs.chapter)
+    )
 
 
 def _event(scene: Scene, inputs: SubPlanInputs) -> BulletDraft:
@@ -186,8 +206,14 @@ def _preferences(pack: Pack, inputs: SubPlanInputs) -> list[BulletDraft]:
     """This stage's preferences: first all that have none before, then those that change."""
     count = inputs.counts["preference"]
     first = inputs.stage_index * count
-    order: list[tuple[Standing, str]] = [(p, "") for p in pack.preferences]
-    later = [(p.later, "evolved") for p in pack.preferences if p.later]
+    before = {(b.topic, b.condition): b for b in (inputs.chapter.standing if inputs.chapter else ())}
+    own = [p for p in pack.preferences if (p.topic, p.condition) not in before]
+    order: list[tuple[Standing, str]] = [(p, "") for p in own]
+    later = [(p.later, "evolved") for p in own if p.later]
+    if inputs.chapter is not None:
+        # Tastes change over the years: of what was preferred in earlier plans, some is something else now.
+        grown = [p for p in changed_preferences() if _is_as_it_was(p, before)]
+        order = [(p.later, "evolved") for p in grown[:CHANGED_PER_PLAN] if p.later] + order
     # A changed preference stands at least one stage behind its elder: the changed ones come after all others,
     # but for stories with few preferences, whose last eighth is taken by them.
     total = count * len(inputs.stages)
@@ -210,6 +236,11 @@ def _preferences(pack: Pack, inputs: SubPlanInputs) -> list[BulletDraft]:
     return drafts
 
 
+def _is_as_it_was(preference: Preference, before: dict[tuple[str, str], Bullet]) -> bool:
+    told = before.get((preference.topic, preference.condition))
+    return told is not None and told.requirement == preference.requirement
+
+
 def _sentence(text: str) -> str:
     text = upper_first(text.strip())
     return text if text[-1] in ".!?" else text + "."
@@ -221,14 +252,16 @@ def _sentence(text: str) -> str:
 def augment(inputs: AugmentInputs, rng: random.Random) -> AugmentReply:
     """Wording for what code has chosen."""
     pack = pack_for(inputs.seed)
+    taken = {condition.casefold() for condition in inputs.taken_conditions}
+    offered = [s for s in pack.instructions if s.condition.casefold() not in taken] or list(pack.instructions)
     instructions = []
     for i in range(inputs.instructions_before, inputs.instructions_before + inputs.instructions):
-        standing = pack.instructions[i % len(pack.instructions)]
+        standing = offered[i % len(offered)]
         instructions.append(
             InstructionDraft(
                 condition=standing.condition,
                 requirement=standing.requirement,
-                text=_sentence(standing.tell[(i // len(pack.instructions)) % len(standing.tell)]),
+                text=_sentence(standing.tell[(i // len(offered)) % len(standing.tell)]),
                 topic=standing.topic,
             )
         )
@@ -240,8 +273,9 @@ def augment(inputs: AugmentInputs, rng: random.Random) -> AugmentReply:
 
 
 def thread_of(pack: Pack, narrative: str) -> Thread | None:
-    """The pack's thread (or the people's) whose narrative this is."""
-    return next((t for t in (*pack.threads, people_thread()) if t.narrative == narrative), None)
+    """The thread whose narrative this is: the pack's, the people's, or that of another pack, of an earlier plan."""
+    own = next((t for t in (*pack.threads, people_thread()) if t.narrative == narrative), None)
+    return own or threads_elsewhere().get(narrative)
 
 
 def slot_of(thread: Thread, attribute: str) -> Slot | None:

@@ -49,6 +49,27 @@ class Scene:
         return self.thing
 
 
+@dataclass(frozen=True)
+class Bounds:
+    """What the story of one plan may not use because of other plans, and what it knows of the earlier ones."""
+
+    forbidden: frozenset[str] = frozenset()
+    """Things of other plans, case-folded."""
+    shared: frozenset[str] = frozenset()
+    """Things that are divided over the plans, this plan's own included."""
+    passed: int = 0
+    """How many earlier plans have told of the pack's other things."""
+    settled: frozenset[tuple[str, str]] = frozenset()
+    """Subject and attribute of what happened once, in an earlier plan."""
+    known: tuple[tuple[str, str, Value], ...] = ()
+    """Subject, attribute and value of facts of earlier plans."""
+    introduced: tuple[str, ...] | None = None
+    """First names of the people who come in; None: everybody."""
+
+
+NO_BOUNDS = Bounds()
+
+
 @lru_cache(maxsize=1)
 def people_thread() -> Thread:
     """The thread whose things are the people around the user."""
@@ -75,15 +96,16 @@ def story_of(
     stages: tuple[tuple[dt.date, dt.date], ...],
     room: tuple[tuple[int, int], ...],
     rng_key: str,
+    bounds: Bounds = NO_BOUNDS,
 ) -> tuple[tuple[Scene, ...], ...]:
     """The scenes of every stage in order.
 
     `stages`: first and last day of each; `room`: events and relationship scenes of each.
     """
     pack = pack_for(seed)
-    beats = _ordered_beats(pack, seed, people, sum(events for events, _ in room), rng_key)
-    visits = _people_beats(people, sum(n for _, n in room), rng_key)
-    teller = _Teller(people, rng_key)
+    beats = _ordered_beats(pack, seed, people, sum(events for events, _ in room), rng_key, bounds)
+    visits = _people_beats(people, sum(n for _, n in room), rng_key, bounds)
+    teller = _Teller(people, rng_key, bounds)
     result = []
     for (first, last), (events, relationships) in zip(stages, room, strict=True):
         own = [next(beats) for _ in range(events)]
@@ -115,10 +137,12 @@ def _days(first: dt.date, last: dt.date, count: int) -> list[dt.date]:
     return [first + dt.timedelta(days=room * i // max(count - 1, 1)) for i in range(count)]
 
 
-def _ordered_beats(pack: Pack, seed: Seed, people: tuple[Person, ...], needed: int, rng_key: str) -> Iterator[Cue]:
+def _ordered_beats(
+    pack: Pack, seed: Seed, people: tuple[Person, ...], needed: int, rng_key: str, bounds: Bounds
+) -> Iterator[Cue]:
     """At least `needed` beats, in the order of the story: every instance begins somewhere and takes its time."""
     rng = random.Random(f"{rng_key}/beats")
-    instances = list(_instances(pack, seed, needed, rng))
+    instances = list(_instances(pack, seed, needed, rng, bounds))
     excess = sum(len(t.beats) for t, _ in instances) - needed
     timed: list[tuple[float, int, int, Cue]] = []
     for i, (thread, thing) in enumerate(instances):
@@ -136,18 +160,20 @@ def _ordered_beats(pack: Pack, seed: Seed, people: tuple[Person, ...], needed: i
     return iter([cue for _, _, _, cue in timed])
 
 
-def _instances(pack: Pack, seed: Seed, needed: int, rng: random.Random) -> Iterator[tuple[Thread, str]]:
+def _instances(
+    pack: Pack, seed: Seed, needed: int, rng: random.Random, bounds: Bounds = NO_BOUNDS
+) -> Iterator[tuple[Thread, str]]:
     """Thread instances in turn over the threads until there are enough beats."""
     pools = {}
     for thread in pack.threads:
         things = list(thread.things) or [within_sentence(s) for s in seed.subtopics]
         rng.shuffle(things)
-        pools[thread.thread] = things
+        pools[thread.thread] = [t for t in things if t.casefold() not in bounds.forbidden]
     # A short story follows few threads, each with several things: their facts can then be compared and summed.
     beats = sum(len(t.beats) for t in pack.threads) / len(pack.threads)
     width = min(len(pack.threads), max(3, round(needed / beats / THINGS_PER_THREAD)))
     own = [t for t in pack.threads if not t.things]
-    others = [t for t in pack.threads if t.things]
+    others = [t for t in pack.threads if t.things and pools[t.thread]]
     rng.shuffle(others)
     order = (own + others)[:width]
     rng.shuffle(order)
@@ -157,23 +183,32 @@ def _instances(pack: Pack, seed: Seed, needed: int, rng: random.Random) -> Itera
             if count >= needed:
                 return
             things = pools[thread.thread]
-            thing = things[lap % len(things)]
-            if lap >= len(things):
+            thing, round_ = things[lap % len(things)], lap // len(things)
+            if thing.casefold() not in bounds.shared:
+                round_ += ROUNDS_PER_PASS * bounds.passed
+            if round_:
                 # Every thing has been lived through: the story takes it up again as a new round of its own.
-                thing = f"{_ROUNDS[(lap // len(things) - 1) % len(_ROUNDS)]} of {thing}"
+                thing = f"{_ROUNDS[(round_ - 1) % len(_ROUNDS)]} of {thing}"
             yield thread, thing
             count += len(thread.beats)
         lap += 1
 
 
+ROUNDS_PER_PASS = 2
+"""Rounds of a pack's things that one plan may use."""
 _ROUNDS = ("the second round", "the third round", "the final round", "the follow-up", "the repeat", "the last pass")
 
 
-def _people_beats(people: tuple[Person, ...], needed: int, rng_key: str) -> Iterator[Cue]:
+def _people_beats(people: tuple[Person, ...], needed: int, rng_key: str, bounds: Bounds = NO_BOUNDS) -> Iterator[Cue]:
     """Scenes with people, nobody twice in a row, no person-and-beat pair twice while there are others."""
     rng = random.Random(f"{rng_key}/people")
     thread = people_thread()
     pairs: list[Cue] = [(thread, p, b) for p in people for b in thread.beats if b.who == p.relation.value]
+    pairs = [
+        (t, p, b)
+        for t, p, b in pairs
+        if not isinstance(p, Person) or not any((p.first_name, t.slots[s].attribute) in bounds.settled for s in b.fixed)
+    ]
     rng.shuffle(pairs)
     cues: list[Cue] = []
     while len(cues) < needed and pairs:
@@ -189,11 +224,14 @@ def _people_beats(people: tuple[Person, ...], needed: int, rng_key: str) -> Iter
 class _Teller:
     """Gives beats their values and words, remembering values set earlier and people named before."""
 
-    def __init__(self, people: Sequence[Person], rng_key: str) -> None:
+    def __init__(self, people: Sequence[Person], rng_key: str, bounds: Bounds = NO_BOUNDS) -> None:
         self._people = people
         self._rng_key = rng_key
         self._values: dict[tuple[str, str], Value] = {}
         self._named: set[str] = set()
+        if bounds.introduced is not None:
+            self._named = {p.person_id for p in people if p.first_name not in bounds.introduced}
+        self._values.update(((subject, attribute), value) for subject, attribute, value in bounds.known)
         self._told: dict[tuple[str, str], int] = {}
 
     def scene(self, thread: Thread, thing: str | Person, beat: Beat, day: dt.date) -> Scene:

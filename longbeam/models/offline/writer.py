@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from longbeam.models.base import ModelCall
-from longbeam.models.offline import judging, planning, probing, reading, replies, titles, turns
+from longbeam.models.offline import chapters, judging, planning, probing, reading, replies, titles, turns
 from longbeam.schemas.calls import ModelReply
 
 MODEL_NAME = "offline"
@@ -62,6 +62,8 @@ _RULES: dict[str, Callable[[Any, random.Random], BaseModel | str]] = {
     "seeds": lambda inputs, _: titles.seeds(inputs),
     "personality": planning.personality,
     "narratives": planning.narratives,
+    "plan_seeds": lambda inputs, _: chapters.plan_seeds(inputs),
+    "plan_summary": lambda inputs, _: chapters.plan_summary(inputs),
     "outline": planning.outline,
     "augment": planning.augment,
     "user_turns": turns.user_turns,

@@ -1,0 +1,105 @@
+"""Which model call goes next when more wait than may be in flight: the one whose chain has most left.
+
+Calls within a sub-plan are a chain; chains of one conversation, and of all conversations of a run, share one limit.
+Whatever unlocks other work goes first (plans, then user turns), then the dialogue with most tokens left. A run ends
+when its longest chain does, so a short one that waits costs nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from longbeam.models.base import ChatModel, ModelCall
+from longbeam.schemas.calls import ModelReply
+
+OPEN_PER_CALL = 4
+"""Dialogues that are begun per call in flight: enough to choose from, few enough for memory."""
+LEAST_OPEN = 16
+_UNLOCKS = {"persona": 3e9, "plan": 2e9, "user_turns": 1e9}
+"""Stages that others wait for, before any dialogue."""
+
+
+@dataclass
+class Schedule:
+    """The order of calls of one run, and how many of its dialogues are open at a time."""
+
+    concurrency: int
+    _left: dict[str, float] = field(default_factory=dict)
+    _waiting: list[tuple[float, int, asyncio.Future[None]]] = field(default_factory=list)
+    _in_flight: int = 0
+    _arrived: int = 0
+
+    def __post_init__(self) -> None:
+        """Open the gate for dialogues."""
+        self._dialogues = asyncio.Semaphore(max(OPEN_PER_CALL * self.concurrency, LEAST_OPEN))
+
+    def ordered(self, inner: ChatModel) -> ChatModel:
+        """Return a model whose calls wait for their turn."""
+        return _Ordered(inner, self)
+
+    @asynccontextmanager
+    async def dialogue(self, unit_key: str, tokens: int) -> AsyncIterator[None]:
+        """Hold a place among the open dialogues; `tokens` is what this one has to say."""
+        async with self._dialogues:
+            self._left[unit_key] = tokens
+            try:
+                yield
+            finally:
+                del self._left[unit_key]
+
+    async def _enter(self, call: ModelCall) -> None:
+        if self._in_flight < self.concurrency:
+            self._in_flight += 1
+            return
+        turn = asyncio.get_running_loop().create_future()
+        self._arrived += 1
+        heapq.heappush(self._waiting, (-self._urgency(call), self._arrived, turn))
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._leave()  # the place was given in the moment of being cancelled
+            raise
+
+    def _leave(self) -> None:
+        while self._waiting:
+            _, _, turn = heapq.heappop(self._waiting)
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._in_flight -= 1
+
+    def _urgency(self, call: ModelCall) -> float:
+        stage = call.unit_key.split("/", 2)[1]
+        return _UNLOCKS.get(stage, 0.0) or self._left.get(_unit_of(call), 0.0)
+
+    def _said(self, call: ModelCall, reply: ModelReply) -> None:
+        unit = _unit_of(call)
+        if unit in self._left and call.prompt.output is None:  # prose is what is said
+            self._left[unit] -= len(reply.text) / 4
+
+
+@dataclass
+class _Ordered:
+    """A model that asks in the schedule's order."""
+
+    inner: ChatModel
+    schedule: Schedule
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        """Wait for a turn, then ask."""
+        await self.schedule._enter(call)
+        try:
+            reply = await self.inner.complete(call)
+        finally:
+            self.schedule._leave()
+        self.schedule._said(call, reply)
+        return reply
+
+
+def _unit_of(call: ModelCall) -> str:
+    return "/".join(call.unit_key.split("/", 3)[:3])
