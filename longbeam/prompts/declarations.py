@@ -60,7 +60,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The user's questions.
     Prompt(
         "user_turns",
-        3,
+        4,
         calls.UserTurnsInputs,
         calls.UserTurnsReply,
         fixed=_STAGE,

@@ -85,17 +85,17 @@ def test_values_are_never_made_up() -> None:
 
 
 async def test_words_of_a_prompts_example_are_asked_again_unless_the_story_has_them() -> None:
-    copied = '{"reason": "Torvald asks", "asks_user": true}'
+    copied = '{"reason": "Yrsa asks", "asks_user": true}'
     model = ScriptedModel({"question_detector": [copied, copied, YES]})
     reply = await asker_for(model).structured("question_detector", INPUTS, role=Role.DETECTOR)
     assert reply.reason == "it asks"
     # The feedback names the word; that does not make it the story's.
-    assert ["torvald" in c.inputs.feedback for c in model.calls] == [False, True, True]
+    assert ["yrsa" in c.inputs.feedback for c in model.calls] == [False, True, True]
 
     model = ScriptedModel({"question_detector": [copied]})
-    told = QuestionDetectorInputs(reply="Shall we ask Torvald?")
+    told = QuestionDetectorInputs(reply="Shall we ask Yrsa?")
     reply = await asker_for(model).structured("question_detector", told, role=Role.DETECTOR)
-    assert reply.reason == "Torvald asks"
+    assert reply.reason == "Yrsa asks"
 
 
 async def test_every_call_carries_the_language_of_the_spec() -> None:

@@ -245,7 +245,7 @@ FAULTS = (
     Fault("leaks.placeholder", append(4, " My name is [Your Name]."), "p0.s0.t1.n2"),
     Fault("leaks.placeholder", append(5, " I wish {first_name} luck."), "p0.s0.t1.n3"),
     Fault("leaks.placeholder", append(5, " I wish {{ person }} luck."), "p0.s0.t1.n3"),
-    Fault("leaks.example", append(5, " Ask Torvald about the dimmer board."), "p0.s0.t1.n3"),
+    Fault("leaks.example", append(5, " Ask Yrsa about the dimmer board."), "p0.s0.t1.n3"),
     Fault("leaks.maybe_placeholder", append(5, " Sign it as [Your Name]."), "p0.s0.t1.n3"),
     Fault("leaks.maybe_placeholder", append(5, " Ask <name> first. TODO"), "p0.s0.t1.n3"),
     Fault("leaks.maybe_plan_word", append(4, " This bullet says it all."), "p0.s0.t1.n2"),
