@@ -37,7 +37,7 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt(
         "narratives", 2, calls.NarrativesInputs, calls.NarrativesReply, fixed=("seed",), narrow=narrowing.narratives
     ),
-    Prompt("plan_seeds", 1, calls.PlanSeedsInputs, calls.PlanSeedsReply, fixed=("strategy",)),
+    Prompt("plan_seeds", 2, calls.PlanSeedsInputs, calls.PlanSeedsReply, fixed=("strategy",)),
     Prompt("plan_summary", 1, calls.PlanSummaryInputs),
     Prompt("outline", 4, calls.OutlineInputs, calls.OutlineReply, fixed=("seed",), narrow=narrowing.outline),
     Prompt(
