@@ -25,6 +25,7 @@ from longbeam.schemas.seeds import Category, Domain
 PAGES = Path(__file__).parents[2] / "docs" / "prompts"
 COMMAND = "python -m longbeam.prompts.docs"
 CAPTURE = "python -m longbeam.pipeline.capture"
+_PLAIN_LIST = re.compile(r'\[(?:\s*(?:"(?:[^"\\]|\\.)*"|[-\d.]+|null),?)+\s*\]')
 _OTHER = {Category.CODING: Domain.CODING, Category.MATH: Domain.MATH}
 
 
@@ -75,7 +76,7 @@ def _index(captured: Mapping[str, Captured]) -> str:
         "# Prompts",
         "",
         f"Written by `{COMMAND}`; do not edit. Each page shows one prompt as a model gets it, rendered from",
-        "the inputs of a call of an offline run (128K tokens, a general domain). [listings.md](listings.md) sets",
+        "the inputs of a call of an offline run (a general domain). [listings.md](listings.md) sets",
         "them beside BEAM's.",
         "",
         "Calls and prompt tokens (o200k_base, on average per call) are of that run. The system message is the same for",
@@ -105,8 +106,9 @@ def _page(prompt: Prompt, captured: Captured, inputs: PromptInputs) -> str:
         *(f"## {i}. {m.role}\n\n{_fenced(m.content)}" for i, m in enumerate(prompt.render(inputs), 1)),
         *_variants(prompt, inputs),
     ]
-    if (schema := prompt.schema()) is not None:
-        parts.append(f"## Schema of the reply\n\n{_fenced(json.dumps(schema, indent=1), 'json')}")
+    if (schema := prompt.schema(inputs)) is not None:
+        # What an endpoint with structured output gets; others read its form at the end of the system message.
+        parts.append(f"## Schema of this call's reply\n\n{_fenced(_short_json(schema), 'json')}")
     return "\n\n".join(parts) + "\n"
 
 
@@ -134,6 +136,11 @@ def _in_domain(value: Any, domain: Domain, category: Category) -> Any:  # Any: a
         return category if isinstance(value, Category) else domain if isinstance(value, Domain) else value
     fields = {name: getattr(value, name) for name in type(value).model_fields}
     return value.model_copy(update={k: _in_domain(v, domain, category) for k, v in fields.items()})
+
+
+def _short_json(tree: object) -> str:
+    """JSON with a line a key, but lists of plain values on one line."""
+    return _PLAIN_LIST.sub(lambda match: " ".join(match.group().split()), json.dumps(tree, indent=1))
 
 
 def _fenced(text: str, language: str = "text") -> str:
