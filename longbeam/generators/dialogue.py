@@ -373,7 +373,9 @@ class _Talk:
             messages=tuple(self.history[:keep]),
             max_tokens=SUMMARY_TOKENS,
         )
-        self.summary = await self.asker.prose("compact_memory", inputs, role=Role.ASSISTANT, place=f"fold{self.folds}")
+        self.summary = await self.asker.prose(
+            "compact_memory", inputs, role=Role.ASSISTANT, place=f"fold{self.folds}", mend=_as_it_is
+        )
         self.folds += 1
         del self.history[:keep], self.sizes[:keep]
 

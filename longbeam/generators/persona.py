@@ -22,7 +22,7 @@ async def write_personality(asker: Asker, profile: Profile, traits: dict[str, st
         return None
 
     inputs = PersonalityInputs(gender=profile.gender, traits=tuple(traits[t] for t in profile.mbti))
-    text = await asker.prose("personality", inputs, role=Role.WRITER, check=check)
+    text = await asker.prose("personality", inputs, role=Role.WRITER, check=check, mend=lambda text: text)
     return profile.model_copy(update={"personality": text})
 
 

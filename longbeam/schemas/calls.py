@@ -283,6 +283,17 @@ def _without_the_impossible(value: object) -> object:
     return value
 
 
+def _is_blank(value: object) -> bool:
+    return isinstance(value, dict) and not str(value.get("text") or "").strip()
+
+
+def _with_values(drafts: object) -> object:
+    """The drafts that say a value: one with a blank value says nothing about its fact."""
+    if not isinstance(drafts, list):
+        return drafts
+    return [d for d in drafts if not (isinstance(d, dict) and _is_blank(d.get("value")))]
+
+
 DraftedValue = Annotated[Value, BeforeValidator(_without_the_impossible)]
 
 
@@ -306,7 +317,7 @@ class BulletDraft(ReplyModel):
     topic: str
     text: str
     happens_on: dt.date
-    facts: list[FactDraft] = Field(default_factory=list)
+    facts: Annotated[list[FactDraft], BeforeValidator(_with_values)] = Field(default_factory=list)
     condition: str = ""
     requirement: str = ""
     variety: str = ""
@@ -368,7 +379,7 @@ class ContradictionDraft(ReplyModel):
 
     target_id: str
     text: str
-    value: DraftedValue | None = None
+    value: Annotated[DraftedValue | None, BeforeValidator(lambda v: None if _is_blank(v) else v)] = None
     variety: str = ""
     """Set when another variety than the target's suits the statement better."""
 
@@ -385,7 +396,7 @@ class InstructionDraft(ReplyModel):
 class AugmentReply(ReplyModel):
     """One draft per target, and the instructions asked for."""
 
-    updates: list[UpdateDraft]
+    updates: Annotated[list[UpdateDraft], BeforeValidator(_with_values)]
     contradictions: list[ContradictionDraft]
     instructions: list[InstructionDraft]
 

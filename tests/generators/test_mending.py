@@ -9,7 +9,6 @@ import pytest
 from longbeam.errors import ReplyError
 from longbeam.generators.augmentation import _mended as mended_specials
 from longbeam.generators.augmentation import choose_targets
-from longbeam.generators.ledger import Ledger
 from longbeam.generators.plans import _mended as mended_plan
 from longbeam.generators.user_turns import _mended as mended_turns
 from longbeam.schemas.calls import (
@@ -75,7 +74,7 @@ def test_plan_gets_the_kinds_asked_for_and_days_in_order() -> None:
         _draft(BulletKind.EVENT),
         _draft(BulletKind.EVENT),
     ]
-    made = mended_plan(drafts, STAGE, {"event": 2, "preference": 1}, {"n"}, Ledger((), (), ()))
+    made = mended_plan(drafts, STAGE, {"event": 2, "preference": 1}, {"n"}, set())
     # Two keep their kind, the third becomes what is lacking, the fourth has no place; the first moves to the last day.
     assert [(d.kind, d.happens_on) for d in made] == [
         (BulletKind.PREFERENCE, FIRST),
@@ -86,12 +85,12 @@ def test_plan_gets_the_kinds_asked_for_and_days_in_order() -> None:
 
 def test_plan_without_a_known_narrative_cannot_be_mended() -> None:
     with pytest.raises(ValueError, match="names narrative 'n'"):
-        mended_plan([_draft(BulletKind.EVENT)], STAGE, {"event": 1}, {"other"}, Ledger((), (), ()))
+        mended_plan([_draft(BulletKind.EVENT)], STAGE, {"event": 1}, {"other"}, set())
 
 
 def test_plan_makes_new_facts_of_unknown_ones() -> None:
     fact = FactDraft(fact_id="p0.f99", subject="s", attribute="a", value=money(4))
-    made = mended_plan([_draft(BulletKind.EVENT, facts=[fact])], STAGE, {"event": 1}, {"n"}, Ledger((), (), ()))
+    made = mended_plan([_draft(BulletKind.EVENT, facts=[fact])], STAGE, {"event": 1}, {"n"}, set())
     assert [f.fact_id for f in made[0].facts] == [""]
 
 
@@ -125,3 +124,13 @@ def test_values_that_no_calendar_and_nobody_has_are_left_out() -> None:
     assert drafted(date="2024-02-29").value.date == dt.date(2024, 2, 29)
     assert drafted(kind=ValueKind.NUMBER, number=1e300).value.number is None
     assert drafted(kind=ValueKind.NUMBER, number=12.5).value.number == 12.5
+
+
+def test_facts_with_a_blank_value_are_left_out() -> None:
+    blank = {"subject": "s", "attribute": "a", "value": {"kind": "text", "text": " "}}
+    assert _draft(BulletKind.EVENT, facts=[blank]).facts == []
+    update = {"target_id": "u0", "text": "Now.", "value": {"kind": "text", "text": ""}}
+    denial = {"target_id": "c0", "text": "Never.", "value": {"kind": "text", "text": ""}}
+    reply = AugmentReply.model_validate({"updates": [update], "contradictions": [denial], "instructions": []})
+    assert reply.updates == []
+    assert reply.contradictions[0].value is None
