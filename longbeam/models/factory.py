@@ -29,7 +29,17 @@ def make_model(
     used: dict[str, str] = {}
     for role, name in spec.models.items():
         used.setdefault(name, role)
+    _refuse_two_engines(used)
     return Router({name: _client(spec, name, role, invocation_log, tell) for name, role in used.items()})
+
+
+def _refuse_two_engines(used: Mapping[str, str]) -> None:
+    engines = sorted(name for name in used if provider_of(name) == "vllm")
+    if len(engines) > 1:
+        raise SpecError(
+            f"models.{used[engines[1]]} = {engines[1]!r}: one vLLM engine per process, and {engines[0]!r} is another;"
+            " serve one of them with `vllm serve` and name it openai:NAME (docs/vllm.md)"
+        )
 
 
 def _client(
@@ -41,7 +51,12 @@ def _client(
         case "openai" if name.partition(":")[2]:
             endpoint = spec.endpoint_for(name)
             return OpenAIModel(name, endpoint, key=_key_of(spec, name, os.environ), notice=notice)
-    raise SpecError(f"models.{role} = {name!r}: no such model; write offline or openai:NAME")
+        case "vllm" if name.partition(":")[2]:
+            from longbeam.models.vllm import VllmModel, refuse_without_vllm
+
+            refuse_without_vllm(name, role)
+            return VllmModel(name, spec.endpoint_for(name))
+    raise SpecError(f"models.{role} = {name!r}: no such model; write offline, openai:NAME or vllm:NAME")
 
 
 def _offline(spec: BenchmarkSpec, invocation_log: Path | None) -> ChatModel:
