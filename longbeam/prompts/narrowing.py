@@ -73,15 +73,20 @@ def user_turns(schema: Schema, inputs: calls.UserTurnsInputs) -> None:
     """As many turns as asked for, about the bullets that are offered."""
     _count(schema["properties"]["turns"], inputs.questions)
     turn = _fields(schema, "UserTurnDraft")
-    about = dict.fromkeys(b.bullet.bullet_id for b in (*inputs.batch, *inputs.about))
+    offered = [b.bullet.bullet_id for b in (*inputs.batch, *inputs.about)]
+    about = dict.fromkeys((*offered, *(b.bullet_id for b in inputs.context)))
     _items(turn["voices"], [b.bullet.bullet_id for b in inputs.batch])
     _items(turn["asks_about"], list(about))
 
 
 def probe(schema: Schema, inputs: calls.ProbeInputs) -> None:
-    """Nuggets name excerpts that there are."""
-    _count(schema["properties"]["nuggets"], len(inputs.items) or 1, len(inputs.items) or None)
-    _items(_fields(schema, "NuggetDraft")["excerpts"], [e.ordinal for e in inputs.excerpts])
+    """Nuggets name excerpts that there are, at least one each; some abilities fix how many nuggets there are."""
+    count = 4 if inputs.ability == "contradiction_resolution" else len(inputs.items)
+    _count(schema["properties"]["nuggets"], count or 1, count or None)
+    nugget = schema["$defs"]["NuggetDraft"]
+    _items(nugget["properties"]["excerpts"], [e.ordinal for e in inputs.excerpts])
+    nugget["properties"]["excerpts"]["minItems"] = 1
+    nugget["required"] = ["text", "excerpts"]
 
 
 def abstention(schema: Schema, inputs: calls.AbstentionInputs) -> None:

@@ -79,7 +79,9 @@ def _without(reply: dict[str, object], path: str, value: object) -> dict[str, ob
         ("user_turns", "turns.0.voices", ["p9.s9.b9"]),
         ("more_turns", "turns.0.asks_about", ["p9.s9.b9"]),
         ("probe_knowledge_update", "nuggets.0.excerpts", [99]),
+        ("probe_knowledge_update", "nuggets.0.excerpts", []),
         ("probe_event_ordering", "nuggets", []),
+        ("probe_contradiction_resolution", "nuggets", []),
         ("probe_candidates", "chosen", ["no such candidate"]),
         ("probe_abstention", "items.0.bullet_id", "p9.s9.b9"),
     ],
@@ -96,3 +98,10 @@ def test_many_choices_are_left_open() -> None:
     schema = default_registry()["probe_candidates"].schema(inputs.model_copy(update={"options": options}))
     assert schema is not None
     assert schema["properties"]["chosen"]["items"] == {"type": "string"}
+
+
+def test_a_turn_may_ask_about_what_was_told_before_the_batch() -> None:
+    inputs = SAMPLES["user_turns"]
+    assert isinstance(inputs, calls.UserTurnsInputs)
+    reply = _without(_offline_reply("user_turns"), "turns.0.asks_about", [inputs.context[0].bullet_id])
+    jsonschema.validate(reply, _schema("user_turns"))
