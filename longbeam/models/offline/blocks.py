@@ -62,7 +62,7 @@ def points_block(
     *,
     heading: str = "**{}**",
     also: bool = False,
-    at_most: int = 9,
+    at_most: int = 5,
 ) -> str:
     """A card's points that are new, as list, table, checklist or prose; empty if none is.
 
@@ -96,7 +96,7 @@ def _head(card: Card, fields: dict[str, str], heading: str, rng: random.Random, 
 def _formed(pieces: Sequence[Piece], it: str, rng: random.Random) -> str:
     form = rng.choice(("numbers", "bullets", "numbers", "titled", "checklist", "prose", "table"))
     opened = openers(rng)
-    if form == "table" and len(pieces) > 2 and not any("|" in p.do + p.how for p in pieces):
+    if form == "table" and len(pieces) > 2 and not any("|" in p.do + p.why + p.how for p in pieces):
         return _table(pieces, rng)
     if form == "titled":
         return "\n".join(f"- **{upper_first(p.do)}**\n  {_beside(p, it, rng)}" for p in pieces)
@@ -112,9 +112,9 @@ def _formed(pieces: Sequence[Piece], it: str, rng: random.Random) -> str:
 def _beside(piece: Piece, it: str, rng: random.Random) -> str:
     """What stands below a piece of advice that is a title: its way, its reason, or both."""
     kind = rng.random()
-    if kind < 0.2:
+    if kind < 0.12:
         return reason(piece.why, it, rng)
-    if kind < 0.45:
+    if kind < 0.3:
         return example(piece.how, it, rng)
     return f"{reason(piece.why, it, rng)} {example(piece.how, it, rng)}"
 
@@ -122,32 +122,32 @@ def _beside(piece: Piece, it: str, rng: random.Random) -> str:
 def _table(pieces: Sequence[Piece], rng: random.Random) -> str:
     columns, of_piece = rng.choice(
         (
-            ("Step | Why", lambda p: upper_first(p.why)),
-            ("What | How", lambda p: p.how),
+            ("Step | Why | How", lambda p: f"{upper_first(p.why)} | {p.how}"),
+            ("What | Reason | In practice", lambda p: f"{upper_first(p.why)} | {p.how}"),
             ("Do this | In practice", lambda p: p.how),
         )
     )
     rows = [f"| {upper_first(p.do)} | {of_piece(p)} |" for p in pieces]
-    return "\n".join([f"| {columns} |", "| --- | --- |", *rows])
+    return "\n".join([f"| {columns} |", "| --- " * (columns.count("|") + 1) + "|", *rows])
 
 
 _REMINDERS = (
-    "What I said about {about} still holds for {it}: above all, {do}.",
-    "For {it}, {about} stays the same: {do}, and then {then}.",
-    "On {about} nothing has changed with {it}: {do}, and {then} after that.",
-    "With {it}, go back to {about}: {do}.",
-    "The heart of {about} is the same for {it}: {do}, then {then}.",
-    "You have most of it already for {it}; what counts in {about} is to {do}.",
-    "I would not change anything about {about} for {it}: {do}, then {then}.",
-    "As before with {it}, {about} begins here: {do}.",
+    "What I said about {about} still holds: above all, {do}.",
+    "With {about}, nothing has changed: {do}, and {then} after that.",
+    "Go back to {about} once more: {do}.",
+    "The heart of {about} is still the same: {do}, then {then}.",
+    "You have most of it already; what counts in {about} is to {do}.",
+    "I would not change anything about {about}: {do}, then {then}.",
+    "As before, {about} begins here: {do}.",
+    "For {about} I stand by what I said: {do}, and then {then}.",
 )
 
 
 def reminder(card: Card, fields: dict[str, str], rng: random.Random) -> str:
     """One sentence that goes back to what was said a short while ago."""
     first, second = rng.sample(list(card.points), 2)
-    about = lower_first(fill(lower_first(card.about), fields))
-    names = {"it": fields["matter"], "about": about}
+    about, it = lower_first(fill(lower_first(card.about), fields)), fields["matter"]
+    names = {"about": about if has_word(about, it) else f"{about} with {it}"}
     names |= {"do": fill_low(first.do, fields), "then": fill_low(second.do, fields)}
     return fill(rng.choice(_REMINDERS), names)
 
@@ -203,8 +203,8 @@ def _short_block(
     it = fields["matter"]
     if len(texts) > 1 and rng.random() < 0.4:
         title = heading.format(rng.choice(titles))
-        return "\n".join([title, "", *(f"- {labelled(t, *labels, it, rng)}" for t in texts[:2])])
-    return " ".join(labelled(t, *labels, it, rng) for t in texts[: rng.choice((1, 1, 2))])
+        return "\n".join([title, "", *(f"- {t}" for t in labelled(texts[:2], *labels, it, rng))])
+    return " ".join(labelled(texts[: rng.choice((1, 1, 2))], *labels, it, rng))
 
 
 _NEIGHBOUR_TITLES = (
@@ -262,9 +262,9 @@ def follow_up_answer(kind: str, card: Card, thread: Thread, fields: dict[str, st
     if kind == "skip":
         return fill(rng.choice(_SKIP), names)
     if kind == "check":
-        return " ".join(labelled(fill(t, fields), _CHECK, _CHECK_WITH_THING, it, rng) for t in card.check[:2])
+        return " ".join(labelled([fill(t, fields) for t in card.check[:2]], _CHECK, _CHECK_WITH_THING, it, rng))
     if kind == "risk":
-        return " ".join(labelled(fill(t, fields), _WATCH, _WATCH_WITH_THING, it, rng) for t in card.watch[:2])
+        return " ".join(labelled([fill(t, fields) for t in card.watch[:2]], _WATCH, _WATCH_WITH_THING, it, rng))
     if kind == "compare":
         option = rng.choice(thread.options)
         names |= {"name": fill_low(option.name, fields), "good": fill_low(option.good, fields)}

@@ -88,10 +88,17 @@ def code_example(snippet: Snippet, thing: str, rng: random.Random) -> str:
     return f"{lead}\n\n```{snippet.lang}\n{code_of(snippet, thing)}\n```"
 
 
-def worked_problem(problem: Problem, known: dict[str, str], rng: random.Random) -> Iterator[str]:
+_ATTEMPT_LEADS = (
+    "", "", "Your attempt first.", "First to your attempt at this one from {it}:",
+    "What went wrong with this one from {it}:",
+    "Your work on {it} is close.", "Let us see where your attempt leaves the road.",
+)  # fmt: skip
+
+
+def worked_problem(problem: Problem, known: dict[str, str], thing: str, rng: random.Random) -> Iterator[str]:
     """The mistake, the way, the result."""
     whole = shown_values(evaluate(problem.let, rng, given=known))
-    lead = rng.choice(("Your attempt first.", "Let us look at your attempt.", ""))
+    lead = rng.choice(_ATTEMPT_LEADS).format(it=thing)
     yield f"{lead} {problem.mistake.format(**whole)}".strip()
     steps = "\n".join(f"{i}. {s.format(**whole)}" for i, s in enumerate(problem.steps, 1))
     yield f"{rng.choice(('Step by step:', 'The way through:', 'Worked out:'))}\n\n{steps}"

@@ -94,8 +94,9 @@ def capital(template: str, fields: dict[str, str]) -> str:
 
 
 def fill_low(template: str, fields: dict[str, str]) -> str:
-    """Fill a clause that does not begin a sentence."""
-    return lower_first(template.format(**fields))
+    """Fill a clause that does not begin a sentence; a field at its beginning stays as it is, it may be a name."""
+    filled = template.format(**fields)
+    return filled if template.startswith("{") else lower_first(filled)
 
 
 def is_new(text: str, said: str) -> bool:

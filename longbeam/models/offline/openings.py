@@ -191,8 +191,25 @@ _AFTER_ANSWER = (
 )  # fmt: skip
 
 
-def after_answer(thing: str, rng: random.Random) -> str:
-    """What an assistant says once it has been told."""
+_TAKEN_UP = (
+    '"{said}": that is what I needed to know about {it}.',
+    'You say "{said}", and with {it} that decides the order.',
+    '"{said}" tells me where to begin with {it}.',
+    'If it is like that ("{said}"), I would go about {it} as follows.',
+    'I take "{said}" as the starting point for {it}.',
+    'With {it}, "{said}" is more useful to me than any figure.',
+    'You write "{said}". For {it} that makes one step more important than the others.',
+)
+LONGEST_QUOTE = 90
+"""Characters of an answer that are said back; more of it would be an echo."""
+
+
+def after_answer(thing: str, user_text: str, rng: random.Random) -> str:
+    """What an assistant says once it has been told; often it takes up a sentence of the answer."""
+    sentences = (s.strip() for s in re.split(r"(?<=[.!?])\s+", user_text))
+    said = next((s.rstrip(".!") for s in sentences if len(s.split()) > 4), "")
+    if said and len(said) <= LONGEST_QUOTE and '"' not in said and "?" not in said and rng.random() < 0.6:
+        return fill(rng.choice(_TAKEN_UP), {"it": thing, "said": said})
     return fill(rng.choice(_AFTER_ANSWER), {"it": thing})
 
 

@@ -31,7 +31,7 @@ THING_IN_OPENER = 0.45
 """Share of pieces of advice without the thing that get it from their opener; in all of them it would drum."""
 _JOINTS = (", because {why}", ", since {why}", ": {why}", "; {why}", " \N{EN DASH} {why}", ", because {why}")
 _LABELS = (
-    "", "", "For example: ", "In practice: ", "For instance: ", "One way to do it: ", "A small example: ",
+    "For example: ", "In practice: ", "For instance: ", "One way to do it: ", "A small example: ",
     "Concretely: ", "An example: ", "To give you an idea: ", "It can look like this: ", "As an illustration: ",
     "What that can look like: ", "Put into practice: ", "Here is one way: ",
 )  # fmt: skip
@@ -52,7 +52,7 @@ _REASONS_WITH_THING = (
     "With {it} the point is that {why}.", "It is worth it for {it}, because {why}.",
 )  # fmt: skip
 _EXAMPLE_WORDS = re.compile(r"^(?:For instance|For example|In practice)[:,]?\s+")
-_FORMS = (("reason", 16), ("both", 58), ("way", 26))
+_FORMS = (("reason", 6), ("both", 76), ("way", 18))
 """How often advice gives its reason, reason and way in two sentences, or its way alone."""
 
 
@@ -110,7 +110,9 @@ def openers(rng: random.Random) -> Iterator[str]:
 
 def example(how: str, it: str, rng: random.Random) -> str:
     """An example sentence with a label, which names the thing where the sentence does not."""
-    if has_word(how, it) or rng.random() < 0.4:
+    if has_word(how, it):
+        return rng.choice(("", "", *_LABELS)) + how
+    if rng.random() < 0.4:
         return rng.choice(_LABELS) + how
     return rng.choice(_LABELS_WITH_THING).format(it=it) + how
 
@@ -121,10 +123,12 @@ def reason(why: str, it: str, rng: random.Random) -> str:
     return rng.choice(frames).format(why=why, it=it)
 
 
-def labelled(text: str, labels: Sequence[str], labels_with_thing: Sequence[str], it: str, rng: random.Random) -> str:
-    """A sentence behind a label, which names the thing where the sentence does not."""
-    chosen = labels if has_word(text, it) else labels_with_thing
-    return rng.choice(chosen).format(it=it) + text
+def labelled(
+    texts: Sequence[str], labels: Sequence[str], labels_with_thing: Sequence[str], it: str, rng: random.Random
+) -> list[str]:
+    """Sentences behind labels, no two alike; a label names the thing where its sentence does not."""
+    bare, named = cycle(labels, rng), cycle(labels_with_thing, rng)
+    return [next(bare if has_word(t, it) else named).format(it=it) + t for t in texts]
 
 
 def in_short(first: Piece, second: Piece, it: str, rng: random.Random) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
@@ -43,15 +43,15 @@ CLOSING_SHARE = 0.2
 IN_SHORT_SHARE = 0.35
 """Share of replies that say their heart in one sentence although the user's value gave them an opening."""
 ILLUSTRATION_SHARE = 0.3
-"""Share of replies in which code or a worked problem may stand that nobody asked for."""
+"""Share of replies in which code may stand that nobody asked for."""
+PRACTICE_SHARE = 0.14
+"""The same of worked problems: they are long, and there are only some thirty in a pack."""
 HONOUR_SHARE = 0.6
 """Share of the replies a standing wish applies to in which it is named; naming it each time sounds servile."""
 SMALLEST_BLOCK = 160
 """Characters; where fewer are left a reply ends."""
 REMEMBERED = 2
 """Replies back within which nothing is said again; further back people have forgotten, and ask again."""
-NEIGHBOURS = 2
-"""Other threads that a reply looks at when its own has no more to say; then it is shorter than asked."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,13 @@ class Situation:
     said: str
     """The assistant's recent messages, so that it does not repeat itself."""
     rng: random.Random
+    spoken: list[str] = field(default_factory=list)
+    """The blocks of this reply so far."""
+
+    @property
+    def heard(self) -> str:
+        """What the user has read lately, this reply included."""
+        return "\n".join((self.said, *self.spoken))
 
     @property
     def is_wish(self) -> bool:
@@ -98,7 +105,7 @@ def assistant_reply(inputs: AssistantReplyInputs, rng: random.Random) -> str:
     situation = situation_of(inputs, rng)
     room = int(inputs.target_tokens * CHARACTERS_PER_TOKEN)
     ending = _ending(situation, inputs)
-    text = assemble(_blocks(situation), room - len(ending))
+    text = assemble(_recorded(_blocks(situation), situation.spoken), room - len(ending))
     if not ending and text.endswith("?"):
         # A question among the advice is rhetorical; as the last line it would be taken for one to the user.
         ending = openings.closing(situation.thing, situation.today, situation.rng)
@@ -174,6 +181,12 @@ def _introductory_card(pack: Pack, text: str) -> tuple[Thread, Card] | None:
     return None
 
 
+def _recorded(parts: Iterator[str], spoken: list[str]) -> Iterator[str]:
+    for part in parts:
+        spoken.append(part)
+        yield part
+
+
 def _blocks(s: Situation) -> Iterator[str]:
     """The blocks of a reply, most needed first; more than any length needs."""
     heading = s.rng.choice(blocks.HEADINGS)
@@ -182,7 +195,7 @@ def _blocks(s: Situation) -> Iterator[str]:
             follow_up_kind(s.user_text, s.thing) or "example", s.card, s.thread, s.fields, s.rng
         )
     elif s.kind == "answer":
-        yield openings.after_answer(s.thing, s.rng)
+        yield openings.after_answer(s.thing, s.user_text, s.rng)
     else:
         yield from _opening(s)
         if s.is_wish:
@@ -192,7 +205,7 @@ def _blocks(s: Situation) -> Iterator[str]:
         yield from figures.code_answer(shown, s.thing, s.rng)
     problem = problem_in(s.pack, s.user_text)
     if problem is not None:
-        yield from figures.worked_problem(*problem, s.rng)
+        yield from figures.worked_problem(*problem, s.thing, s.rng)
     yield from _body(s, heading)
 
 
@@ -236,7 +249,9 @@ def _body(s: Situation, heading: str) -> Iterator[str]:
             text = blocks.points_block(card, s.fields, s.said, rng, heading=heading, also=True, at_most=at_most)
         if text:
             yield text
-    for thread, thing in shuffled(s.others, rng)[: 0 if s.is_person else NEIGHBOURS]:
+    yield from (text for maker in shown if (text := maker()))
+    if s.kind == "question" and not s.is_person and s.others:
+        thread, thing = rng.choice(s.others)
         if text := blocks.neighbour_block(thing, rng.choice(thread.cards), s.said, rng, heading=heading):
             yield text
 
@@ -247,33 +262,35 @@ Makers = Iterator[Callable[[], str]]
 def _warnings(s: Situation, cards: Sequence[Card], heading: str) -> Makers:
     """What goes wrong and how one knows that it worked, in a drawn order, the first card's first."""
     for card in cards:
-        makers = (
-            partial(blocks.watch_block, card, s.fields, s.said, s.rng, heading=heading),
-            partial(blocks.check_block, card, s.fields, s.said, s.rng, heading=heading),
-        )
-        yield from shuffled(makers, s.rng)
+        for block in shuffled((blocks.watch_block, blocks.check_block), s.rng):
+            # As late as this, so that it knows what this reply has said itself.
+            yield partial(block, card, s.fields, s.heard, s.rng, heading=heading)
 
 
 def _figures(s: Situation) -> Makers:
-    """Tables, sums, drafts, code and problems that fit this message, in a drawn order."""
+    """Tables, sums, drafts, code and problems that fit this message: some that are drawn, then the other tables."""
     rng, it = s.rng, s.thing
     is_denied = s.brief is not None and s.brief.bullet.kind is BulletKind.CONTRADICTION
+    due = None if is_denied else tables.next_date((*(s.brief.facts if s.brief else ()), *s.known), s.today)
     makers: list[tuple[float, Callable[[], str]]] = [
         (0.55, partial(tables.options_table, s.thread, s.fields, s.said, rng)),
-        (0.5, partial(tables.schedule_block, s.card, s.fields, s.today, s.brief, s.said, rng)),
-        (0.4, partial(tables.milestones, s.thread, s.fields, s.today, s.brief, s.said, rng)),
+        (0.5, partial(tables.schedule_block, s.card, s.fields, s.today, due, s.said, rng)),
+        (0.4, lambda: tables.milestones(s.thread, s.fields, s.today, due, s.heard, rng)),
         (0.6, partial(tables.recap_table, s.thread, s.fields, s.said, rng)),
         (0.6, partial(figures.message_draft, s.thread, s.fields, s.brief, s.today, rng)),
         (0.6, partial(tables.numbers_block, s.brief, it, rng)),
     ]
     if not s.is_person:
-        makers.extend((ILLUSTRATION_SHARE, maker) for maker in _illustrations(s))
+        share = ILLUSTRATION_SHARE if s.pack.snippets else PRACTICE_SHARE
+        makers.extend((share, maker) for maker in _illustrations(s))
         if not is_denied:
             makers.append((0.7, partial(tables.known_table, s.known, it, s.today, s.said, rng)))
     drawn = [maker for share, maker in makers if rng.random() < share]
+    tables_left = [maker for share, maker in makers if maker not in drawn and share > ILLUSTRATION_SHARE]
     if s.brief is not None and s.brief.bullet.kind is BulletKind.UPDATE:
-        return iter([partial(tables.change_table, s.brief, it, rng), *shuffled(drawn, rng)])
-    return iter(shuffled(drawn, rng))
+        drawn.insert(0, partial(tables.change_table, s.brief, it, rng))
+        return iter([*drawn[:1], *shuffled(drawn[1:], rng), *shuffled(tables_left, rng)])
+    return iter([*shuffled(drawn, rng), *shuffled(tables_left, rng)])
 
 
 def _mostly_in_order(items: Sequence[T], rng: random.Random) -> list[T]:

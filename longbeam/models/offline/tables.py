@@ -10,14 +10,14 @@ from __future__ import annotations
 import datetime as dt
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from longbeam.models.offline.language import fill, fill_low, has_word, is_new, upper_first
 from longbeam.models.offline.packs import Card, Option, Thread
 from longbeam.models.offline.phrasing import piece_of
 from longbeam.schemas import values
 from longbeam.schemas.calls import BulletBrief, LedgerLine
-from longbeam.schemas.plans import BulletKind, Value, ValueKind
+from longbeam.schemas.plans import Value, ValueKind
 
 PLANNED = re.compile(r"budget|pot\b|limit|set aside|set-aside|allowance|planned sum|planned amount|target sum|allotted")
 """Amounts that are there to be spent; a price or a debt is not divided up."""
@@ -197,6 +197,9 @@ _OPTION_LEADS = (
     "Here is how the ways differ for {it}:", "A small comparison for {it}:", "The ways to go about {it}, weighed:",
     "What speaks for and against each way with {it}:", "For {it}, the choice looks like this:",
     "There is more than one way with {it}:", "If you want to choose between ways for {it}:",
+    "Side by side, the ways with {it}:", "Before you settle on a way for {it}:", "What {it} could look like instead:",
+    "With {it} you can go about it in these ways:", "The alternatives for {it}, fairly compared:",
+    "Each way with {it} has its price:", "So that you can weigh the ways for {it} yourself:",
 )  # fmt: skip
 _VERDICTS = (
     "For {it} I lean towards {name}, {fits}.", "With {it} I would take {name}, {fits}.",
@@ -236,6 +239,9 @@ _SCHEDULE_LEADS = (
     "{it} as a schedule:", "Spread over the time you have for {it}:", "On the calendar, {it} could be:",
     "In dates, for {it}:", "If you want days for {it}:", "A possible order for {it}:",
     "Week by week, {it} might go like this:", "So that {it} does not pile up:", "A plan with dates for {it}:",
+    "Laid over the calendar, {it} comes to this:", "With a day for each step, {it} could go like this:",
+    "{it}, step by step and with dates:", "What to do on which day for {it}:", "If each step of {it} gets its day:",
+    "One way to divide {it} over the coming days:", "Dates that would work for {it}:",
 )  # fmt: skip
 _SCHEDULE_ENDS = (
     "That leaves {it} a little air before {date}.",
@@ -248,13 +254,12 @@ _SCHEDULE_ENDS = (
 
 
 def schedule_block(
-    card: Card, fields: dict[str, str], today: dt.date, brief: BulletBrief | None, said: str, rng: random.Random
+    card: Card, fields: dict[str, str], today: dt.date, due: dt.date | None, said: str, rng: random.Random
 ) -> str:
-    """A card's points laid over the days that are left."""
-    due = next(_dates_to_come(brief, today), None)
+    """A card's points, five at most, laid over the days that are left."""
     room = (due - today).days if due else rng.randint(9, 24)
-    pieces = [piece_of(p, fields) for p in card.points]
-    if room < len(pieces) or not is_new(f"| {upper_first(pieces[0].do)} |", said):
+    pieces = [piece_of(p, fields) for p in card.points[:5]]
+    if room <= len(pieces) or not is_new(f"| {upper_first(pieces[0].do)} |", said):
         return ""
     rows = []
     for i, piece in enumerate(pieces):
@@ -267,25 +272,26 @@ def schedule_block(
     return f"{fill(rng.choice(_SCHEDULE_LEADS), {'it': fields['matter']})}\n\n{table(columns, rows)}{end}"
 
 
-def _dates_to_come(brief: BulletBrief | None, today: dt.date) -> Iterator[dt.date]:
-    if brief is not None and brief.bullet.kind is not BulletKind.CONTRADICTION:
-        yield from (f.value.date for f in brief.facts if f.value and f.value.date and f.value.date > today)
+def next_date(lines: Sequence[LedgerLine], today: dt.date) -> dt.date | None:
+    """The first date to come among the values of these facts."""
+    dates = [f.value.date for f in lines if f.value and f.value.date and f.value.date > today]
+    return min(dates, default=None)
 
 
 _MILESTONE_LEADS = (
     "Three points at which to look at {it} again before {date}:", "So that {date} comes as no surprise for {it}:",
     "How you will notice in time whether {it} makes it to {date}:", "Milestones for {it} on the way to {date}:",
     "On the way to {date}, I would check {it} three times:", "What should be true of {it}, and when:",
+    "Three looks at {it} on the way to {date}:", "Whether {it} is on course for {date} shows at three points:",
     "Between today and {date}, {it} can be judged by this:", "Stops on the way to {date}, for {it}:",
 )  # fmt: skip
 _STOPS = ((1, 3, "a third of the time"), (2, 3, "two thirds"), (1, 1, "the day before"))
 
 
 def milestones(
-    thread: Thread, fields: dict[str, str], today: dt.date, brief: BulletBrief | None, said: str, rng: random.Random
+    thread: Thread, fields: dict[str, str], today: dt.date, due: dt.date | None, said: str, rng: random.Random
 ) -> str:
     """What should be true of the thing at three days before its date; empty if the date is near or there is none."""
-    due = next(_dates_to_come(brief, today), None)
     checks = [text for c in thread.cards for t in c.check if is_new(text := fill(t, fields), said)]
     if due is None or (due - today).days < 8 or len(checks) < len(_STOPS):
         return ""
@@ -304,6 +310,9 @@ _RECAP_LEADS = (
     "Put together, your list for {it} reads like this:", "What we said about {it}, to copy:",
     "A summary for {it}, so that you need not scroll back:", "The steps for {it} that are on the table already:",
     "So far, then, for {it}:", "If you print one thing about {it}, print this:",
+    "Taken together, for {it}:", "To keep beside you while you work on {it}:", "{it} on one page, as it stands:",
+    "What is on the list for {it}, and why:", "From the last answers on {it}, the part worth keeping:",
+    "{it} in short, from what I wrote before:",
 )  # fmt: skip
 
 
