@@ -49,6 +49,19 @@ def test_current_brief_has_the_values_of_now_not_of_then() -> None:
     assert updated.value in [line.value for line in now.facts]
 
 
+def test_known_about_has_a_subject_s_facts_as_they_are_then() -> None:
+    ledger = _ledger()
+    updated = next(a for a in ledger.assertions if a.stance.value == "updates")
+    subject = ledger.fact[updated.fact_id].subject
+    before = ledger.bullets[ledger.position[updated.bullet_id] - 1].bullet_id
+    then = {line.fact_id: line.value for line in ledger.known_about(subject, before)}
+    now = {line.fact_id: line.value for line in ledger.known_about(subject, updated.bullet_id)}
+    assert then[updated.fact_id] == ledger.value_before(updated.fact_id, updated.bullet_id)
+    assert now[updated.fact_id] == updated.value
+    assert {ledger.fact[fact_id].subject for fact_id in now} == {subject}
+    assert ledger.known_about("nobody", updated.bullet_id) == ()
+
+
 def test_split_evenly_sizes_differ_by_one_at_most() -> None:
     assert split_evenly("abcdefg", 3) == [("a", "b", "c"), ("d", "e"), ("f", "g")]
     assert split_evenly("ab", 3) == [("a",), ("b",), ()]

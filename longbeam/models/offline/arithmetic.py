@@ -16,7 +16,8 @@ from fractions import Fraction
 from typing import Any
 
 _RANGE = re.compile(r"\s*(-?\d+)\s*\.\.\s*(-?\d+)\s*")
-_CHOICE = " | "
+CHOICE = " | "
+"""Between the words of a rule that draws one of them."""
 LARGEST_POWER = 1000
 """Largest exponent and factorial: `9**9**9` in a data file must be refused, not worked on for hours."""
 
@@ -74,8 +75,8 @@ def evaluate(let: Mapping[str, str], rng: random.Random, given: Mapping[str, str
     known: dict[str, object] = {}
     for name, rule in let.items():
         drawn = _RANGE.fullmatch(rule)
-        if _CHOICE in rule:
-            known[name] = given[name] if given is not None and name in given else rng.choice(rule.split(_CHOICE))
+        if CHOICE in rule:
+            known[name] = given[name] if given is not None and name in given else rng.choice(rule.split(CHOICE))
         elif drawn is None:
             known[name] = compute(rule, known)
         elif given is not None and name in given:

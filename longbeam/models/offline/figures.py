@@ -89,9 +89,9 @@ def code_example(snippet: Snippet, thing: str, rng: random.Random) -> str:
 
 
 _ATTEMPT_LEADS = (
-    "", "", "Your attempt first.", "First to your attempt at this one from {it}:",
+    "", "", "Your attempt first:", "First to your attempt at this one from {it}:",
     "What went wrong with this one from {it}:",
-    "Your work on {it} is close.", "Let us see where your attempt leaves the road.",
+    "Your work on this one from {it} is close.", "Where your attempt at {it} leaves the road:",
 )  # fmt: skip
 
 

@@ -39,7 +39,7 @@ _LABELS_WITH_THING = (
     "For {it}, for example: ", "With {it}, that could mean: ", "Applied to {it}: ", "In the case of {it}: ",
     "For {it} that means: ", "With {it} it can look like this: ", "Take {it} as the example: ",
     "For {it}, one way is this: ", "With {it} in practice: ", "An example with {it}: ", "In practice, for {it}: ",
-    "On {it}, that might be: ",
+    "On {it}, that might be: ", "An idea for {it}: ", "How that looks with {it}: ", "For {it}, concretely: ",
 )  # fmt: skip
 _REASONS = (
     "The reason: {why}.", "Why: {why}.", "The point is that {why}.", "This matters because {why}.",
@@ -112,7 +112,7 @@ def example(how: str, it: str, rng: random.Random) -> str:
     """An example sentence with a label, which names the thing where the sentence does not."""
     if has_word(how, it):
         return rng.choice(("", "", *_LABELS)) + how
-    if rng.random() < 0.4:
+    if rng.random() < 0.25:
         return rng.choice(_LABELS) + how
     return rng.choice(_LABELS_WITH_THING).format(it=it) + how
 

@@ -15,6 +15,7 @@ from functools import partial
 from typing import TypeVar
 
 from longbeam.models.offline import blocks, figures, openings, tables
+from longbeam.models.offline.arithmetic import CHOICE
 from longbeam.models.offline.language import fill, is_new, shuffled, within_sentence
 from longbeam.models.offline.packs import Card, Pack, Thread, pack_for
 from longbeam.models.offline.phrasing import in_short, piece_of
@@ -45,7 +46,9 @@ IN_SHORT_SHARE = 0.35
 ILLUSTRATION_SHARE = 0.3
 """Share of replies in which code may stand that nobody asked for."""
 PRACTICE_SHARE = 0.14
-"""The same of worked problems: they are long, and there are only some thirty in a pack."""
+"""The same of worked problems: there are only some thirty in a pack."""
+PLAIN_PRACTICE_SHARE = 0.02
+"""The same of those that draw no words and read alike each time."""
 HONOUR_SHARE = 0.6
 """Share of the replies a standing wish applies to in which it is named; naming it each time sounds servile."""
 SMALLEST_BLOCK = 160
@@ -281,8 +284,7 @@ def _figures(s: Situation) -> Makers:
         (0.6, partial(tables.numbers_block, s.brief, it, rng)),
     ]
     if not s.is_person:
-        share = ILLUSTRATION_SHARE if s.pack.snippets else PRACTICE_SHARE
-        makers.extend((share, maker) for maker in _illustrations(s))
+        makers.extend(_illustrations(s))
         if not is_denied:
             makers.append((0.7, partial(tables.known_table, s.known, it, s.today, s.said, rng)))
     drawn = [maker for share, maker in makers if rng.random() < share]
@@ -298,15 +300,18 @@ def _mostly_in_order(items: Sequence[T], rng: random.Random) -> list[T]:
     return [items[i] for _, i in sorted(keyed)]
 
 
-def _illustrations(s: Situation) -> list[Callable[[], str]]:
-    """Code of this thread, or a worked problem, that was not shown a short while ago."""
-    makers: list[Callable[[], str]] = [
-        partial(figures.code_example, snippet, s.thing, s.rng)
+def _illustrations(s: Situation) -> list[tuple[float, Callable[[], str]]]:
+    """Code of this thread, or a worked problem, that was not shown a short while ago, and how often one stands here."""
+    makers: list[tuple[float, Callable[[], str]]] = [
+        (ILLUSTRATION_SHARE, partial(figures.code_example, snippet, s.thing, s.rng))
         for snippet in s.pack.snippets
         if snippet.thread in ("", s.thread.thread) and is_new(figures.code_of(snippet, s.thing), s.said)
     ]
     problems = [p for p in s.pack.problems if p.thread in ("", s.thread.thread)]
-    makers.extend(partial(figures.practice_problem, problem, s.thing, s.rng) for problem in problems)
+    for problem in problems:
+        has_words = any(CHOICE in rule for rule in problem.let.values())
+        share = PRACTICE_SHARE if has_words else PLAIN_PRACTICE_SHARE
+        makers.append((share, partial(figures.practice_problem, problem, s.thing, s.rng)))
     return shuffled(makers, s.rng)[:1]
 
 

@@ -119,3 +119,10 @@ def test_compute_refuses_what_is_not_arithmetic(expression: str) -> None:
 )
 def test_format_number_writes_numbers_as_people_do(value: object, expected: str) -> None:
     assert format_number(value) == expected
+
+
+def test_evaluate_draws_words_and_takes_those_that_are_given() -> None:
+    rules = {"bag": "bag | box | jar", "n": "2..4"}
+    drawn = {evaluate(rules, random.Random(seed))["bag"] for seed in range(30)}
+    assert drawn == {"bag", "box", "jar"}
+    assert evaluate(rules, random.Random(1), given={"bag": "hat", "n": "3"}) == {"bag": "hat", "n": 3}

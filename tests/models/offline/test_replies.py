@@ -7,6 +7,7 @@ import random
 
 import pytest
 
+from longbeam.models.offline import openings
 from longbeam.models.offline.packs import Pack, Thread, pack_for
 from longbeam.models.offline.replies import assemble, assistant_reply
 from longbeam.models.offline.turns import detect_question, follow_up_kind, user_answer, user_follow_up, user_turns
@@ -131,6 +132,23 @@ def test_what_was_just_said_is_not_said_again() -> None:
 def test_update_is_acknowledged_with_the_new_value() -> None:
     reply = assistant_reply(_inputs("It is March 18, 2024 now.", kind=BulletKind.UPDATE), random.Random(3))
     assert "March 18, 2024" in reply.split("\n\n")[0]
+
+
+def test_an_answer_is_taken_up_in_its_own_words() -> None:
+    said = "Two evenings a week, and sometimes a Sunday."
+    replies = [
+        openings.after_answer("the shed", f"Well, yes. {said} Ask me again.", random.Random(i)) for i in range(9)
+    ]
+    assert any(said.rstrip(".") in reply for reply in replies)
+    assert not any("Ask me again" in reply for reply in replies)
+
+
+def test_a_reply_warns_of_nothing_twice() -> None:
+    thread = _thread()
+    card, fields = thread.cards[0], {"it": thread.things[0]}
+    for seed in range(30):
+        reply = assistant_reply(_inputs(_question()[0], tokens=1100), random.Random(seed))
+        assert all(reply.count(text.format(**fields)) <= 1 for text in (*card.watch, *card.check))
 
 
 def test_closing_question_is_detected_and_answered_in_its_thread() -> None:

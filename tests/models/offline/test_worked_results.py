@@ -14,7 +14,7 @@ import pytest
 import sympy as sp
 from mpmath import iv
 
-from longbeam.models.offline.arithmetic import compute, evaluate
+from longbeam.models.offline.arithmetic import CHOICE, compute, evaluate
 from longbeam.models.offline.packs import Problem, fields_of, load_pack, pack_paths
 from longbeam.models.offline.turns import problem_in, shown_values
 from tests.models.offline import worked_algebra, worked_geometry, worked_probability
@@ -35,7 +35,7 @@ def _draws(problem: Problem) -> Iterator[dict[str, object]]:
 def _with_words(problem: Problem, template: str, known: dict[str, object]) -> str:
     """A template with its words filled in and its numbers left open."""
     for name, rule in problem.let.items():
-        if " | " in rule:
+        if CHOICE in rule:
             template = template.replace(f"{{{name}}}", str(known[name]))
     return template
 
@@ -57,7 +57,7 @@ def test_every_problem_has_its_confirmation() -> None:
 @pytest.mark.parametrize("name", sorted(PROBLEMS))
 def test_text_states_every_drawn_parameter(name: str) -> None:
     problem = PROBLEMS[name]
-    drawn = {key for key, rule in problem.let.items() if ".." in rule or " | " in rule}
+    drawn = {key for key, rule in problem.let.items() if ".." in rule or CHOICE in rule}
     # What a text leaves out would be drawn a second time for the reply.
     assert drawn <= fields_of(problem.text)
 
