@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from longbeam.formats.beam_text import has_marker, read_index, split_marker
+from longbeam.formats.beam_text import has_marker, is_usual_index, read_index, split_marker
 from longbeam.formats.dates import beam_day
 from longbeam.formats.reading import Notes, describe, refuse, want_dict, want_list, want_text
 from longbeam.schemas.conversation import ConversationHead
@@ -116,13 +116,14 @@ class ChatReader:
         if index is None or index[0] != place.sub_plan + 1:
             notes.add(NoteKind.BAD_INDEX, place.key, f"index {describe(said)} names no bullet", place.key)
             return ()
-        if not self.bullets:
-            return ()
-        if not 1 <= index[1] <= self.bullets.get((place.plan, place.sub_plan), 0):
+        there = range(1, self.bullets.get((place.plan, place.sub_plan), 0) + 1)
+        if self.bullets and not set(index[1]) <= set(there):
             text = f"index {describe(said)} names a bullet that the plan does not have"
             notes.add(NoteKind.BAD_INDEX, place.key, text, place.key)
-            return ()
-        return (f"p{place.plan}.s{place.sub_plan}.b{index[1] - 1}",)
+        elif not is_usual_index(str(said)):
+            text = f"index {describe(said)} is not a sub-plan and one bullet; read as bullets {list(index[1])}"
+            notes.add(NoteKind.BAD_INDEX, place.key, text, place.key)
+        return tuple(f"p{place.plan}.s{place.sub_plan}.b{n - 1}" for n in index[1] if n in there)
 
 
 @dataclass(frozen=True)
@@ -199,10 +200,10 @@ def chat_batches(
         yield *place, _turns(listed, None if imported else index, anchors.get(place))
 
 
-def _index_of(head: ConversationHead) -> dict[str, str]:
-    """Sub-plan and place in it of each bullet, both from 1; bullet 1 of BEAM's plans is the time anchor."""
+def _index_of(head: ConversationHead) -> dict[str, int]:
+    """Place of each bullet in its sub-plan; bullet 1 of BEAM's plans is the time anchor."""
     return {
-        bullet.bullet_id: f"{sub_plan.sub_plan_index + 1},{place}"
+        bullet.bullet_id: place
         for plan in head.plans
         for sub_plan in plan.sub_plans
         for place, bullet in enumerate(sub_plan.bullets, start=2)
@@ -210,7 +211,7 @@ def _index_of(head: ConversationHead) -> dict[str, str]:
 
 
 def _turns(
-    listed: Iterable[tuple[int, Message]], own_index: Mapping[str, str] | None, anchor: dt.date | None
+    listed: Iterable[tuple[int, Message]], own_index: Mapping[str, int] | None, anchor: dt.date | None
 ) -> Iterator[list[dict[str, Any]]]:
     turn: list[dict[str, Any]] = []
     last: int | None = None
@@ -242,15 +243,15 @@ def _imported(message: Message, ordinal: int) -> dict[str, Any]:
     return found | {"content": message.content + message.details.get("marker", "")}
 
 
-def _own(message: Message, ordinal: int, index: Mapping[str, str], anchor: dt.date | None) -> dict[str, Any]:
+def _own(message: Message, ordinal: int, index: Mapping[str, int], anchor: dt.date | None) -> dict[str, Any]:
     """A message of ours: no marker in its text, its bullet in `index` alone."""
     found: dict[str, Any] = {"role": message.role.value, "id": ordinal}
     if anchor is not None:
         found["time_anchor"] = beam_day(anchor)
     if message.kind is MessageKind.QUESTION:
-        number = (message.session if message.sub_plan_index is None else message.sub_plan_index) + 1
-        voiced = (index[bullet_id] for bullet_id in message.bullet_ids if bullet_id in index)
-        found["index"] = next(voiced, f"{number},N/A")
+        sub_plan = message.session if message.sub_plan_index is None else message.sub_plan_index
+        if voiced := [str(index[bullet_id]) for bullet_id in message.bullet_ids if bullet_id in index]:
+            found["index"] = f"{sub_plan + 1},{', '.join(voiced)}"
     if message.role is Role.USER:
         found["question_type"] = _TYPE_OF[message.kind]
     return found | {"content": message.content}

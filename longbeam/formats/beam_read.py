@@ -17,7 +17,6 @@ from longbeam.formats.beam_chat import Batch, ChatReader, anchor_text, batch_det
 from longbeam.formats.beam_probes import MessageIndex, read_probes
 from longbeam.formats.beam_text import (
     PlanText,
-    read_index,
     read_labels,
     read_people,
     read_plan_text,
@@ -214,8 +213,7 @@ def _planned_batches(raw: RawChat) -> Iterator[Batch]:
 
 def _planned_index(message: Mapping[str, Any]) -> dict[str, str]:
     _, marker = split_marker(str(message.get("content", "")))
-    index = marker.strip().removeprefix("->->").strip()
-    return {"index": index} if read_index(index) else {}
+    return {"index": marker.strip().removeprefix("->->").strip()} if marker else {}
 
 
 def _user_turns(raw: RawChat) -> tuple[tuple[UserTurn, ...], dict[str, Any]]:

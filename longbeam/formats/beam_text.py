@@ -18,7 +18,7 @@ from longbeam.schemas.people import Gender, Person, Profile, Relation, Relations
 from longbeam.schemas.plans import SPECIAL_KINDS, Bullet, BulletKind, Narrative, Plan, SubPlan
 
 _MARKER = re.compile(r"\s*(?:->->|<-<-)[^\n]*\Z")
-_INDEX = re.compile(r"(\d+)\s*,\s*(\d+)")
+_INDEX = re.compile(r"(\d+)\s*,\s*(\d+(?:\s*,\s*\d+)*)\s*\)?")
 _HEADER = re.compile(r"^[\s*#]*BATCH\s+(\d+)\s+PLAN[\s*:]*$", re.MULTILINE)
 _BULLET = re.compile(r"^[\s\-*]*[•*-]?\s*\*\*(?P<label>[^*]+?):?\*\*:?\s*(?P<text>.*)$")
 _ORNAMENT = re.compile(r"^[\s*\-_=•]*$")
@@ -58,10 +58,15 @@ def has_marker(text: str) -> bool:
     return "->->" in text or "<-<-" in text
 
 
-def read_index(index: str) -> tuple[int, int] | None:
-    """Return (sub-plan, bullet), both from 1, of an index such as `1,4`; None if it is anything else."""
+def read_index(index: str) -> tuple[int, tuple[int, ...]] | None:
+    """Return the sub-plan and the bullets, from 1, of an index: `1,4`, `2,22, 24`, `5,14)`; None for other text."""
     match = _INDEX.fullmatch(index.strip())
-    return (int(match[1]), int(match[2])) if match else None
+    return (int(match[1]), tuple(int(n) for n in match[2].split(","))) if match else None
+
+
+def is_usual_index(index: str) -> bool:
+    """Whether an index is a sub-plan and one bullet, as nearly all of BEAM's are."""
+    return re.fullmatch(r"\d+,\d+", index) is not None
 
 
 # --- plans ------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from longbeam import __version__
 from longbeam.errors import UserError
 from longbeam.formats.folders import replaced_folder
 from longbeam.schemas.conversation import ConversationReader
-from longbeam.schemas.dialogue import Message
+from longbeam.schemas.dialogue import Message, MessageKind
 from longbeam.schemas.probes import Probe
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.files import sha256_of
@@ -223,6 +223,25 @@ def why_not_ours(format_name: str, folder: Path) -> str | None:
     if strange := [name for name in names if name not in files and name != MANIFEST]:
         return f"holds {strange[0]!r} beside a former export"
     return None
+
+
+def sessions_of(messages: Iterable[tuple[int, Message]], *, by_day: bool) -> Iterator[list[tuple[int, Message]]]:
+    """Yield the messages session by session.
+
+    `by_day`: a session ends with its day, too, but never within a turn. Ours last for weeks, and formats that date
+    sessions and not messages would lose all days but the first.
+    """
+    session: list[tuple[int, Message]] = []
+    for ordinal, message in messages:
+        if session:
+            first = session[0][1]
+            is_later = by_day and message.kind is MessageKind.QUESTION and message.sent_at.date() > first.sent_at.date()
+            if message.session != first.session or is_later:
+                yield session
+                session = []
+        session.append((ordinal, message))
+    if session:
+        yield session
 
 
 def cited_ids(reader: ConversationReader, probe: Probe, message_ids: Mapping[str, int]) -> list[int]:

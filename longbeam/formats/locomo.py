@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ from longbeam.formats.exporting import (
     Reviews,
     cited_ids,
     json_text,
+    sessions_of,
     write_export,
 )
 from longbeam.formats.reading import (
@@ -318,8 +318,7 @@ def _sample_text(writer: ExportWriter, reader: ConversationReader) -> Iterator[s
     dia_ids: list[str] = []
     message_ids: dict[str, int] = {}
     yield f'{{"conversation":{{"speaker_a":{json_text(names[Role.USER])},"speaker_b":{json_text(names[Role.ASSISTANT])}'
-    by_session = groupby(writer.messages_of(reader), key=lambda item: item[1].session)
-    for place, (_, listed) in enumerate(by_session):
+    for place, listed in enumerate(sessions_of(writer.messages_of(reader), by_day=not imported)):
         number = head.details["sessions"][place] if imported else place + 1
         items = []
         for n, (ordinal, message) in enumerate(listed, start=1):

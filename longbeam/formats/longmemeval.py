@@ -31,6 +31,7 @@ from longbeam.formats.exporting import (
     Reviews,
     cited_ids,
     json_text,
+    sessions_of,
     write_export,
 )
 from longbeam.formats.reading import (
@@ -333,10 +334,10 @@ class _Haystack:
         head = reader.head
         # An import may have empty sessions, which no message tells of.
         lengths = head.details.get("session_lengths", ()) if head.details.get("format") == FORMAT else ()
-        for number, group in groupby(messages, key=lambda item: item[1].session):
-            while lengths and len(self.ordinals) < number:
+        for session in sessions_of(messages, by_day=not lengths):
+            while lengths and len(self.ordinals) < session[0][1].session:
                 self._add(head, [])
-            self._add(head, list(group))
+            self._add(head, session)
         while len(self.ordinals) < len(lengths):
             self._add(head, [])
         if lengths:

@@ -40,7 +40,7 @@ def test_messages_know_kind_place_day_and_bullet(imported: MemoryReader) -> None
     assert kinds == [MessageKind.QUESTION, MessageKind.FOLLOW_UP, MessageKind.QUESTION, MessageKind.ANSWER]
     assert [m.message_key for m in imported.said[7:9]] == ["p0.s0.t1.n3", "p0.s1.t0.n0"]
     assert [m.sent_at.date() for m in imported.said[7:9]] == [dt.date(2024, 3, 15), dt.date(2024, 4, 5)]
-    assert [m.bullet_ids for m in imported.said[::4]] == [("p0.s0.b0",), (), ("p0.s1.b1",)]
+    assert [m.bullet_ids for m in imported.said[::4]] == [("p0.s0.b0",), ("p0.s0.b1",), ("p0.s1.b1",)]
     assert imported.said[0].tokens == 5  # Hi | , | I'm | Ada | .
 
 
@@ -179,10 +179,11 @@ def test_markers_are_split_off_only_at_the_end() -> None:
     assert split_marker("a\n\n->-> 3,N/A") == ("a", "\n\n->-> 3,N/A")
     assert split_marker("a <-<- 2") == ("a", " <-<- 2")
     assert split_marker("a ->-> 1\nb") == ("a ->-> 1\nb", "")
-    assert [read_index(i) for i in ("1,2", " 5 , 14 ", "5,14)", "5,N/A", "2,22, 24")] == [
-        (1, 2),
-        (5, 14),
-        None,
+    assert [read_index(i) for i in ("1,2", " 5 , 14 ", "5,14)", "2,22, 24", "5,N/A", "2,(N/A, but related)")] == [
+        (1, (2,)),
+        (5, (14,)),
+        (5, (14,)),
+        (2, (22, 24)),
         None,
         None,
     ]
@@ -238,13 +239,15 @@ def test_our_own_conversation_comes_back_as_far_as_the_format_holds_it(tmp_path:
     assert asked(back) == asked(own)
     assert [s.anchor for s in back.head.plans[0].sub_plans] == [s.anchor for s in own.head.plans[0].sub_plans]
     assert back.head.seed.timeline == own.head.seed.timeline
-    assert [kind for kind, _ in notes_of(back) if kind not in {"bad_index"}] == []
-    voiced = [[back_bullets(back, i) for i in m.bullet_ids] for m in back.said]
-    assert voiced[0] == ["I'm Maya and I'm opening a small bakery called Rye and Shine."]
+    assert [kind for kind, _ in notes_of(back) if kind != "bad_index"] == []  # a list of bullets is unusual there
+    main = [i for i, m in enumerate(own.said) if m.kind is MessageKind.QUESTION]  # only these have an index
+    assert [voiced(back, i) for i in main] == [voiced(own, i) for i in main]
 
 
-def back_bullets(reader: MemoryReader, bullet_id: str) -> str:
-    return next(b.text for p in reader.head.plans for b in p.bullets() if b.bullet_id == bullet_id)
+def voiced(reader: MemoryReader, position: int) -> list[str]:
+    """The texts of the bullets that a message voices."""
+    texts = {b.bullet_id: b.text for plan in reader.head.plans for b in plan.bullets()}
+    return [texts[bullet_id] for bullet_id in reader.said[position].bullet_ids]
 
 
 # --- wrong input ------------------------------------------------------------------------------------------
