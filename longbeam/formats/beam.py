@@ -17,8 +17,9 @@ from longbeam.errors import UserError
 from longbeam.formats.beam_chat import Batch
 from longbeam.formats.beam_read import RawChat, batches_of, to_conversation
 from longbeam.formats.beam_rows import is_table, read_rows
+from longbeam.formats.beam_seeds import plan_seed_objects, seed_object
 from longbeam.formats.beam_text import own_texts
-from longbeam.formats.beam_write import chat_text, questions_of, seed_object, size_class, user_messages
+from longbeam.formats.beam_write import chat_text, questions_of, size_class, user_messages
 from longbeam.formats.dataset_card import format_card
 from longbeam.formats.exporting import (
     CARD,
@@ -207,6 +208,8 @@ def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
         writer.write_json(f"{folder}/{QUESTIONS}", questions_of(writer, reader, message_ids))
         writer.write_json(f"{folder}/topic.json", seed_object(head))
         texts = head.details["files"].items() if head.details.get("format") == "beam" else own_texts(head)
+        for name, topic in () if head.details.get("format") == "beam" else plan_seed_objects(head):
+            writer.write_json(f"{folder}/{name}", topic)
         for name, text in texts:
             writer.write_text(f"{folder}/{name}", text)
         for name, planned in user_messages(head):

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from longbeam import __version__
+from longbeam.formats.beam_seeds import plan_seed_objects, seed_object
 from longbeam.formats.beam_text import write_labels, write_people, write_plan_text, write_profile
-from longbeam.formats.beam_write import chat_text, has_many_plans, questions_of, seed_object, size_class, user_messages
+from longbeam.formats.beam_write import chat_text, has_many_plans, questions_of, size_class, user_messages
 from longbeam.formats.dataset_card import format_card
 from longbeam.formats.exporting import (
     CANARY,
@@ -104,8 +105,10 @@ def _columns(head: ConversationHead) -> dict[str, Any]:
         "user_questions": [] if many else _user_questions(planned[0] if planned else []),
     }
     if many:
+        topics = dict(plan_seed_objects(head))
         row["plans"] = [
             {
+                "conversation_seed": topics.get(f"plan-{i}/topic.json"),
                 "conversation_plan": _plan_text(head, i),
                 "narratives": _text(head, f"plan-{i}/labels.txt"),
                 "user_profile": {

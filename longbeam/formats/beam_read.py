@@ -15,6 +15,7 @@ from typing import Any
 
 from longbeam.formats.beam_chat import Batch, ChatReader, anchor_text, batch_details, with_neighbours
 from longbeam.formats.beam_probes import MessageIndex, read_probes
+from longbeam.formats.beam_seeds import read_plan_seeds, read_seed
 from longbeam.formats.beam_text import (
     PlanText,
     read_labels,
@@ -25,14 +26,13 @@ from longbeam.formats.beam_text import (
     to_plan,
 )
 from longbeam.formats.dates import find_day
-from longbeam.formats.reading import ImportedConversation, ImportOptions, Notes, want_dict, want_list
+from longbeam.formats.reading import ImportedConversation, ImportOptions, Notes, parse_json, want_dict, want_list
 from longbeam.models.tokens import load_tokenizer
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import UserTurn
 from longbeam.schemas.imports import NoteKind
 from longbeam.schemas.people import Profile
 from longbeam.schemas.plans import Plan
-from longbeam.schemas.seeds import Domain, Seed, Timeline
 
 PLAN_KEY = re.compile(r"plan-(\d+)")
 
@@ -81,10 +81,12 @@ def to_conversation(raw: RawChat, conversation_id: str, options: ImportOptions) 
     turns, planned = _user_turns(raw)
     many = max(len(raw.plan_folders), *(plan + 1 for plan, _ in anchors), 1)
     texts = raw.texts
+    seed = read_seed(raw.seed, raw.name)
     people = {name: text for name, text in texts.items() if name.rpartition("/")[2] in _PEOPLE}
     head = ConversationHead(
         conversation_id=conversation_id,
-        seed=_seed(raw),
+        seed=seed,
+        plan_seeds=read_plan_seeds(_plan_topics(raw), many, seed),
         profile=_profile(raw),
         relationships=read_people(people, notes),
         narratives=tuple(n for f in raw.plan_folders for n in read_labels(texts.get(f"{f}labels.txt", ""))),
@@ -247,32 +249,11 @@ def _profile(raw: RawChat) -> Profile | None:
     return read_profile(text, "main_spec.txt", raw.notes)
 
 
-def _seed(raw: RawChat) -> Seed:
-    category = str(raw.seed.get("category") or "")
-    slug = "_".join(w for w in re.findall(r"[a-z]+", category.casefold()) if w not in {"and", "or"})
-    subtopics = raw.seed.get("subtopics")
-    return Seed(
-        domain=Domain(slug) if slug in set(Domain) else Domain.GENERAL,
-        title=str(raw.seed.get("title") or f"BEAM {raw.name}"),
-        theme=str(raw.seed.get("theme") or ""),
-        subtopics=tuple(str(s) for s in subtopics) if isinstance(subtopics, list) else (),
-        timeline=_timeline(str(raw.seed.get("timeline") or "")),
-        mode=_MODES.get(str(raw.seed.get("mode"))),
-        source=f"beam:{raw.name}",
-    )
-
-
-_MODES = {
-    "similar": "hierarchical",
-    "following": "sequential",
-    "hierarchical": "hierarchical",
-    "sequential": "sequential",
-}
-
-
-def _timeline(text: str) -> Timeline | None:
-    """The timeline of `2024-01-03 to 2024-05-31`; BEAM's own say months only, and stay where they are."""
-    days = [find_day(part) for part in text.split(" to ")]
-    if len(days) == 2 and days[0] is not None and days[1] is not None and days[0] < days[1]:
-        return Timeline(start=days[0], end=days[1])
-    return None
+def _plan_topics(raw: RawChat) -> dict[int, dict[str, Any]]:
+    """topic.json of each plan that has one."""
+    found: dict[int, dict[str, Any]] = {}
+    for i, folder in enumerate(raw.plan_folders):
+        name = f"{folder}topic.json"
+        if folder and name in raw.texts:
+            found[i] = want_dict(parse_json(raw.texts[name], f"{raw.where}/{name}"), f"{raw.where}/{name}", "an object")
+    return found

@@ -10,6 +10,7 @@ from typing import Any
 
 from longbeam.errors import UserError
 from longbeam.formats.beam_read import RawChat, batches_of
+from longbeam.formats.exporting import json_text
 from longbeam.formats.parquet_files import read_parquet
 from longbeam.formats.reading import Notes, describe, parse_json, refuse, stream_list, want_dict, want_list
 from longbeam.schemas.imports import NoteKind
@@ -98,6 +99,8 @@ def _texts(row: Mapping[str, Any], plans: list[Any]) -> dict[str, str]:
     }
     for i, plan in enumerate(plans):
         if isinstance(plan, Mapping):
+            if topic := _without_nulls(plan.get("conversation_seed")):
+                found[f"plan-{i}/topic.json"] = json_text(topic)
             found[f"plan-{i}/labels.txt"] = plan.get("narratives")
             found[f"plan-{i}/plan_new.txt"] = plan.get("conversation_plan")
             found |= {

@@ -8,7 +8,7 @@ from typing import Any
 from longbeam.formats.beam_chat import batch_object, chat_batches
 from longbeam.formats.beam_probes import write_probe
 from longbeam.formats.dates import beam_day, find_day
-from longbeam.formats.exporting import CANARY, ExportWriter, cited_ids, json_text
+from longbeam.formats.exporting import ExportWriter, cited_ids, json_text
 from longbeam.schemas.conversation import ConversationHead, ConversationReader
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.probes import ABILITIES
@@ -86,23 +86,6 @@ def questions_of(
             continue
         found[probe.ability].append(write_probe(probe, cited_ids(reader, probe, message_ids)))
     return found
-
-
-def seed_object(head: ConversationHead) -> dict[str, Any]:
-    """Return topic.json; ours has the timeline in days and the canary besides."""
-    if head.details.get("format") == "beam":
-        return dict(head.details["seed"])
-    seed = head.seed
-    return {
-        "id": int(head.conversation_id[1:]) + 1 if head.conversation_id[1:].isdecimal() else head.conversation_id,
-        "category": seed.domain.value.replace("_", " ").title(),
-        "title": seed.title,
-        "theme": seed.theme,
-        "subtopics": list(seed.subtopics),
-        **({"mode": seed.mode} if seed.mode else {}),
-        **({"timeline": f"{seed.timeline.start} to {seed.timeline.end}"} if seed.timeline else {}),
-        "canary": CANARY,
-    }
 
 
 def user_messages(head: ConversationHead) -> Iterator[tuple[str, list[Any]]]:

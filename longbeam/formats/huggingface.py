@@ -34,6 +34,11 @@ _BATCH = f"STRUCT(batch_number BIGINT, time_anchor VARCHAR, turns {_MESSAGE}[][]
 _PROFILE = "STRUCT(user_info VARCHAR, user_relationships VARCHAR)"
 _QUESTIONS = 'STRUCT("messages" VARCHAR[], time_anchor VARCHAR)[]'
 _SEED = "STRUCT(category VARCHAR, id BIGINT, subtopics VARCHAR[], theme VARCHAR, title VARCHAR{more})"
+_PLAN_SEED = (
+    "STRUCT(id BIGINT, category VARCHAR, title VARCHAR, theme VARCHAR, subtopics VARCHAR[], timeline VARCHAR,"
+    " phase_type VARCHAR, phase_boundaries STRUCT(can_mention VARCHAR[], cannot_mention VARCHAR[],"
+    " tense_for_main_action VARCHAR))"
+)
 _COMMON = {
     "conversation_id": "VARCHAR",
     "conversation_seed": _SEED.format(more=""),
@@ -50,8 +55,8 @@ COLUMNS = {
     | {
         "conversation_seed": _SEED.format(more=", mode VARCHAR, timeline VARCHAR"),
         "chat": "STRUCT(" + ", ".join(f'"plan-{i}" {_BATCH}[]' for i in range(1, MOST_PLANS + 1)) + ")[]",
-        "plans": f"STRUCT(conversation_plan VARCHAR, narratives VARCHAR, user_profile {_PROFILE},"
-        f" user_questions {_QUESTIONS})[]",
+        "plans": f"STRUCT(conversation_seed {_PLAN_SEED}, conversation_plan VARCHAR, narratives VARCHAR,"
+        f" user_profile {_PROFILE}, user_questions {_QUESTIONS})[]",
     },
 }
 """BEAM's columns in DuckDB's types, without and with several plans."""

@@ -172,7 +172,7 @@ CREATE TABLE evidence (
 )""",
 )
 
-SEALED_CONVERSATION = Kind(name="sealed conversation", version=3, tables=_TABLES)
+SEALED_CONVERSATION = Kind(name="sealed conversation", version=4, tables=_TABLES)
 
 TABLE_NAMES = (
     "conversation",

@@ -179,6 +179,17 @@ def many_plans(files: dict[str, Any]) -> None:
         files |= {f"plan-0/{name}": value, f"plan-1/{name}": value}
     files["plan-1/new_relationships.txt"] = "CLOSE FRIENDS:\n• Mary (female, age 51)"
     files["plan_cutoff.txt"] = "2"
+    for i, days in enumerate(("2024-03-15 to 2024-04-30", "2024-05-01 to 2024-06-30")):
+        files[f"plan-{i}/topic.json"] = {
+            "id": i,
+            "category": "CORE ACTION",
+            "title": f"Part {i}",
+            "theme": "Money",
+            "subtopics": ["saving"],
+            "timeline": days,
+            "phase_type": "core_action",
+            "phase_boundaries": {"can_mention": ["a"], "cannot_mention": ["b"], "tense_for_main_action": "present"},
+        }
 
 
 def json_files(folder: Path) -> dict[str, Any]:

@@ -145,6 +145,29 @@ def test_several_plans_are_read_and_written(tmp_path: Path) -> None:
     assert json_files(write(export_beam, [reader], tmp_path / "out") / "100K" / "7") == json_files(folder)
 
 
+def test_seeds_of_several_plans_are_read_and_written(tmp_path: Path) -> None:
+    (reader,) = read(import_beam, beam_folder(tmp_path / "in", change=many_plans))
+    first, second = reader.head.plan_seeds
+
+    assert (first.topic, first.phase, first.tense) == ("Part 0", "core_action", "present")
+    assert (first.can_mention, first.cannot_mention) == (("a",), ("b",))
+    assert second.timeline.start == dt.date(2024, 5, 1)
+    assert second.domain == reader.head.seed.domain  # the category of a plan names its phase
+    own = reader.with_head(details={})
+    (back,) = read(import_beam, write(export_beam, [own], tmp_path / "out"))
+    assert back.head.plan_seeds == own.head.plan_seeds
+
+
+def test_plans_without_days_have_no_seeds(tmp_path: Path) -> None:
+    def undate(files: dict[str, Any]) -> None:
+        many_plans(files)
+        files["plan-1/topic.json"]["timeline"] = "N/A"
+
+    (reader,) = read(import_beam, beam_folder(tmp_path, change=undate))
+    assert reader.head.plan_seeds == ()
+    assert "N/A" in reader.head.details["files"]["plan-1/topic.json"]
+
+
 def test_chats_of_plans_in_files_of_their_own_are_joined(tmp_path: Path) -> None:
     def split(files: dict[str, Any]) -> None:
         chat = files["chat.json"]

@@ -112,10 +112,7 @@ def test_rows_come_back_as_they_were(tmp_path: Path, export: Any) -> None:
 
 @pytest.mark.parametrize("export", [export_beam_json, export_huggingface], ids=["json", "parquet"])
 def test_several_plans_come_back_as_they_were(tmp_path: Path, export: Any) -> None:
-    def as_10m(files: dict[str, Any]) -> None:
-        many_plans(files)
-
-    (before,) = read(import_beam, beam_folder(tmp_path / "in", change=as_10m))
+    (before,) = read(import_beam, beam_folder(tmp_path / "in", change=many_plans))
     before = before.with_head(details={**before.head.details, "size": "10M"})
     target = write(export, [before], tmp_path / "out")
     (after,) = read(import_beam, target if export is export_huggingface else target / "beam_10M.json")
@@ -123,6 +120,7 @@ def test_several_plans_come_back_as_they_were(tmp_path: Path, export: Any) -> No
     assert content_of(after) == content_of(before)
     assert after.asked == before.asked
     assert after.head.plans == before.head.plans
+    assert after.head.plan_seeds == before.head.plan_seeds
 
 
 @pytest.mark.parametrize(
