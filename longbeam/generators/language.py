@@ -95,8 +95,8 @@ def wrong_language(text: str, language: str, *, is_prose: bool) -> str:
 
 def _other_language(text: str, asked: str) -> str:
     words = _WORD.findall(text.casefold())
-    if len(words) < LEAST_WORDS or sum(w in SMALL_WORDS[asked] for w in words) >= OWN_SHARE * len(words):
+    if len(words) < LEAST_WORDS or sum(map(SMALL_WORDS[asked].__contains__, words)) >= OWN_SHARE * len(words):
         return ""
-    shares = {language: sum(w in small for w in words) / len(words) for language, small in SMALL_WORDS.items()}
+    shares = {language: sum(map(small.__contains__, words)) / len(words) for language, small in SMALL_WORDS.items()}
     best = max(shares, key=lambda language: shares[language])
     return best.capitalize() if shares[best] > OTHER_SHARE else ""

@@ -94,8 +94,9 @@ def only_trusted(value: object) -> object:
 
 
 def _visible(text: str) -> str:
-    text = _LINE_ENDS.sub("\n", text)
-    text = _SURROGATE.sub("�", _UNSEEN.sub("", text))
+    if not (text.isascii() and text.isprintable()):  # most short texts are, and rendering is half slots
+        text = _LINE_ENDS.sub("\n", text)
+        text = _SURROGATE.sub("�", _UNSEEN.sub("", text))
     return _SPEAKER_MARK.sub(lambda mark: f"{mark.group()} ", text)
 
 
