@@ -41,6 +41,7 @@ async def write_probe_pool(
             per_ability=units.spec.probes_per_ability,
             positions=material.positions,
             total_messages=material.total_messages,
+            prefers_wide=len(head.plans) > 1,
         )
     )
 

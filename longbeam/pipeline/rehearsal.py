@@ -12,6 +12,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from longbeam.generators.layout import plan_lengths
 from longbeam.models.base import ModelCall
 from longbeam.models.cost import CostMeter
 from longbeam.models.offline.writer import OfflineWriter
@@ -60,7 +61,9 @@ async def rehearse(spec: BenchmarkSpec) -> Rehearsal:
     """Make the first conversations of a spec with the offline writer and return what that would use."""
     count = max(1, min(spec.conversations, MOST_CONVERSATIONS, MOST_TOKENS // spec.length))
     # Nothing waits for anything here, so a limit would only cost time; a cap would end the rehearsal.
-    smaller = spec.model_copy(update={"conversations": count, "limits": Limits(concurrency=256)})
+    # Plans are alike in what they use: of a conversation of many, one is rehearsed.
+    lengths = plan_lengths(spec.length)
+    smaller = spec.model_copy(update={"conversations": count, "length": lengths[0], "limits": Limits(concurrency=256)})
     with tempfile.TemporaryDirectory(prefix="longbeam-rehearsal-") as folder:
         benchmark = create_benchmark(smaller, Path(folder))
         counting = _Counting(load_tokenizer(spec.tokenizer))
@@ -72,8 +75,8 @@ async def rehearse(spec: BenchmarkSpec) -> Rehearsal:
         conversations=spec.conversations,
         rehearsed=count,
         tokenizer=spec.tokenizer,
-        usage=tuple(_scaled(row, spec.conversations / count) for row in meter.usage()),
-        talks=talks,
+        usage=tuple(_scaled(row, len(lengths) * spec.conversations / count) for row in meter.usage()),
+        talks=talks * len(lengths),
         replies=(*counting.replies[::8], *counting.replies[-1:]),
     )
 

@@ -167,6 +167,29 @@ class Published(Record):
     repetition: PublishedRepetition
 
 
+class PlanBorder(Record):
+    """What one plan takes up of the plans before it."""
+
+    conversation_id: str
+    plan_index: int
+    people_new: tuple[str, ...]
+    """First names that no earlier plan says."""
+    people_back: tuple[str, ...]
+    """First names that an earlier plan says, too."""
+    facts_changed: int
+    """Facts of earlier plans that get another value."""
+    facts_denied: int
+    """Facts of earlier plans that are contradicted."""
+    plans_back: int
+    """How many plans back the oldest of these facts lies; 0 where there is none."""
+    instructions_in_force: int
+    """Given in earlier plans, as this one begins."""
+    preferences_in_force: int
+    """Told in earlier plans, as this one begins."""
+    preferences_changed: int
+    """Of those, how many become something else in this plan."""
+
+
 class Statistics(Record):
     """The tables of a benchmark."""
 
@@ -185,6 +208,8 @@ class Statistics(Record):
     median_span: float | None
     """Median over probes that cite several messages of the distance from the first to the last cited one, as a
     share of the conversation's messages; None if no probe cites several."""
+    borders: tuple[PlanBorder, ...] = ()
+    """Of conversations of many plans: one row per plan but the first."""
     beam: PublishedLength
     """BEAM at its length that is nearest to the mean number of tokens."""
     beam_tokens_by_category: PublishedCategoryTokens

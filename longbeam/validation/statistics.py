@@ -27,10 +27,12 @@ from longbeam.schemas.statistics import (
     AbilityStatistics,
     CategoryShape,
     ConversationStatistics,
+    PlanBorder,
     Published,
     PublishedLength,
     Statistics,
 )
+from longbeam.validation.borders import borders_of
 from longbeam.validation.repetition import mask_of, measure_repetition
 
 DIGITS = 4
@@ -41,9 +43,11 @@ def benchmark_statistics(readers: Iterable[ConversationReader]) -> Statistics:
     """Return the tables over all conversations. Raises UserError if there is none."""
     rows: list[ConversationStatistics] = []
     placed: list[_PlacedProbe] = []
+    borders: list[PlanBorder] = []
     for reader in readers:
         row, probes = _read_conversation(reader)
         rows.append(row)
+        borders.extend(borders_of(reader.head))
         placed.extend(probes)
     if not rows:
         raise UserError("there is no finished conversation to count")
@@ -57,6 +61,7 @@ def benchmark_statistics(readers: Iterable[ConversationReader]) -> Statistics:
         abilities=_by_ability(placed),
         deciles=_decile_shares(placed),
         median_span=_median_span(placed),
+        borders=tuple(borders),
         beam=_nearest_length(published, fmean(r.tokens for r in rows)),
         beam_tokens_by_category=published.tokens_by_category,
         beam_repetition=published.repetition,

@@ -36,6 +36,7 @@ def render_text(statistics: Statistics) -> str:
         ("Repetition, mean per conversation", _repetition(statistics)),
         ("Repetition by conversation", _repetition_by_conversation(statistics)),
         ("Most frequent masked sentences of replies", _frequent(statistics)),
+        ("What crosses the borders of plans", _borders(statistics)),
         ("Conversations", _conversations(statistics)),
     ]
     blocks = [f"{title}\n{_table(rows)}" for title, rows in sections if len(rows) > 1]
@@ -60,6 +61,35 @@ def _sizes(statistics: Statistics) -> list[Row]:
                 _number(beam.measured.get(measure)),
             )
         )
+    return table
+
+
+def _borders(statistics: Statistics) -> list[Row]:
+    table: list[Row] = [
+        (
+            "plan",
+            "people new",
+            "come back",
+            "facts changed",
+            "denied",
+            "plans back",
+            "instructions",
+            "preferences",
+            "new",
+        )
+    ]
+    for row in statistics.borders:
+        counts = (
+            len(row.people_new),
+            len(row.people_back),
+            row.facts_changed,
+            row.facts_denied,
+            row.plans_back,
+            row.instructions_in_force,
+            row.preferences_in_force,
+            row.preferences_changed,
+        )
+        table.append((f"{row.conversation_id} p{row.plan_index}", *map(str, counts)))
     return table
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
 
 import networkx as nx
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longbeam.generators.profiles import draw_profile
-from longbeam.generators.relationships import draw_relationships
+from longbeam.generators.relationships import CORE, aged, circles_of, draw_relationships, people_of_plan
 from longbeam.schemas.people import Gender, Profile, Relation, RelationshipGraph
 
 
@@ -94,3 +95,28 @@ def test_node_link_data_is_the_same_graph() -> None:
 def test_a_size_without_names_enough_is_refused(size: int) -> None:
     with pytest.raises(ValueError, match=r"outside 1\.\.12"):
         draw_relationships(0, 0, draw_profile(0, 0), size)
+
+
+def test_circles_come_in_plan_by_plan_and_some_people_come_back() -> None:
+    profile = draw_profile(3, 0)
+    graph = draw_relationships(3, 0, profile, size=4)
+    circles = circles_of(3, 0, profile, size=4)
+    in_circles = [p.person_id for circle in circles for p in circle]
+    core = [p.person_id for p in graph.people if p.relation in CORE]
+    assert sorted(in_circles + core) == sorted(p.person_id for p in graph.people)
+    people, introduced = people_of_plan(graph, circles, 2, "key")
+    assert {p.person_id for p in circles[2]} == {p.person_id for p in introduced}
+    back = {p.person_id for p in people} - {p.person_id for p in introduced} - set(core)
+    assert len(back) == 2
+    assert back <= {p.person_id for circle in circles[:2] for p in circle}
+    # nobody is left to meet after the last circle: a former one comes back
+    people, introduced = people_of_plan(graph, circles, 5, "key")
+    assert introduced == ()
+    assert {p.person_id for p in circles[1]} <= {p.person_id for p in people}
+
+
+def test_people_grow_older_by_a_birthday_a_year() -> None:
+    person = draw_relationships(3, 0, draw_profile(3, 0)).people[0]
+    first = dt.date(2020, 3, 1)
+    ages = [aged(person, first, first + dt.timedelta(days=days), "key").age for days in (0, 365, 730)]
+    assert ages == [person.age, person.age + 1, person.age + 2]

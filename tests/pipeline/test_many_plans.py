@@ -20,6 +20,8 @@ from longbeam.schemas.probes import ABILITIES
 from longbeam.schemas.spec import BenchmarkSpec, Strategy
 from longbeam.store.artifacts import SealedConversation
 from longbeam.validation.run import check_conversation
+from longbeam.validation.statistics import benchmark_statistics
+from longbeam.validation.statistics_text import render_text
 from tests.pipeline.conftest import CountingModel
 
 PLANS, EACH = 3, 16_000
@@ -84,6 +86,20 @@ def test_plans_tell_of_different_things_and_look_back(made_once: SealedConversat
     values = [a for p in plans[1:] for a in p.assertions if not a.fact_id.startswith(f"p{p.plan_index}.")]
     # what an earlier plan set is changed or denied here, never set anew
     assert {a.stance for a in values} <= {Stance.UPDATES, Stance.DENIES, Stance.MENTIONS}
+
+
+def test_evidence_spans_and_borders_are_counted(made_once: SealedConversation) -> None:
+    statistics = benchmark_statistics([made_once])
+    assert statistics.median_span is not None
+    assert statistics.median_span >= 0.2
+    assert [row.plan_index for row in statistics.borders] == [1, 2]
+    for row in statistics.borders:
+        assert row.people_new
+        assert row.people_back
+        assert row.facts_changed
+        assert row.facts_denied
+        assert row.instructions_in_force
+    assert "What crosses the borders of plans" in render_text(statistics)
 
 
 async def test_same_bytes_at_any_concurrency(out: Path) -> None:

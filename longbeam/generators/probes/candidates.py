@@ -6,10 +6,11 @@ that it can be stored between the unit that finds it and the unit that words it.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from longbeam.generators.probes.evidence import Said
 from longbeam.generators.probes.material import ProbeMaterial
@@ -20,6 +21,7 @@ from longbeam.schemas.probes import Difficulty, EvidencePart, ProbeDetails
 from longbeam.schemas.spec import ENGLISH, Role
 from longbeam.schemas.values import says
 
+T = TypeVar("T")
 POOL = 24
 """Candidates of one ability that are offered to the model; about twice what is kept."""
 
@@ -160,19 +162,43 @@ def difficulty_by_items(items: int) -> Difficulty:
     return Difficulty.MEDIUM if items <= 7 else Difficulty.HARD
 
 
+WIDE = 0.2
+"""Share of a conversation of many plans that evidence of several messages should span (BEAM's spans under 2 %)."""
+
+
+def is_narrow(positions: Sequence[int], total_messages: int) -> bool:
+    """Whether evidence of several messages lies together within a fifth of the conversation."""
+    return len(set(positions)) > 1 and max(positions) - min(positions) < WIDE * total_messages
+
+
+def far_apart(said: Sequence[T], total_messages: int, place: Callable[[T], int]) -> Iterator[tuple[T, T]]:
+    """Yield pairs at least a fifth and mostly under a half of the conversation apart, two for each item at most.
+
+    `said` is in the order of `place`. The work grows with the items, not with their square.
+    """
+    places = [place(s) for s in said]
+    for i, first in enumerate(said):
+        for share in (0.25, 0.4):
+            j = bisect_left(places, places[i] + share * total_messages)
+            if j < len(said):
+                yield first, said[j]
+
+
 def thin_out(candidates: Sequence[ProbeCandidate], total_messages: int, limit: int = POOL) -> list[ProbeCandidate]:
     """Return up to `limit` candidates, numbered: spread over facts, difficulties and the conversation's deciles.
 
+    In a conversation of many plans, those whose evidence spans a fifth of it come first.
     Greedy and deterministic; of equally good ones the earlier is taken. A candidate is left out when a question
     could not name what it is about without saying an answer ("the version 2 rollout" has version 2).
     """
     left = [c for c in candidates if not _gives_itself_away(c)]
+    of_many = len({b.partition(".")[0] for c in left for b in c.bullet_ids}) > 1
     taken: list[ProbeCandidate] = []
     uses: Counter[str] = Counter()
     levels: Counter[str] = Counter()
     deciles: Counter[int] = Counter()
     while left and len(taken) < limit:
-        best = min(left, key=lambda c: _crowding(c, uses, levels, deciles, total_messages))
+        best = min(left, key=lambda c: _crowding(c, uses, levels, deciles, total_messages, of_many))
         left.remove(best)
         uses.update((*best.fact_ids, *best.bullet_ids))
         levels[best.difficulty] += 1
@@ -193,10 +219,12 @@ def _crowding(
     levels: Counter[str],
     deciles: Counter[int],
     total_messages: int,
-) -> tuple[float, int, float]:
+    of_many: bool,
+) -> tuple[float, bool, int, float]:
     subjects = (*candidate.fact_ids, *candidate.bullet_ids)
     overlap = sum(uses[s] for s in subjects) / max(len(subjects), 1)
-    return overlap, levels[candidate.difficulty], crowd_of(candidate.positions, deciles, total_messages)
+    narrow = of_many and is_narrow(candidate.positions, total_messages)
+    return overlap, narrow, levels[candidate.difficulty], crowd_of(candidate.positions, deciles, total_messages)
 
 
 def deciles_of(positions: Iterable[int], total_messages: int) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from longbeam.generators.probes.candidates import crowd_of, deciles_of
+from longbeam.generators.probes.candidates import crowd_of, deciles_of, is_narrow
 from longbeam.schemas.probes import Probe
 
 ALIKE = 0.7
@@ -27,6 +27,7 @@ class _Load:
 
     positions: Mapping[str, int]
     total_messages: int
+    prefers_wide: bool = False
     subjects: Counter[str] = field(default_factory=Counter)
     levels: Counter[tuple[str, str]] = field(default_factory=Counter)
     deciles: Counter[int] = field(default_factory=Counter)
@@ -36,11 +37,12 @@ class _Load:
         """Positions of a probe's evidence that are known."""
         return [self.positions[e.message_key] for e in probe.evidence if e.message_key in self.positions]
 
-    def cost(self, probe: Probe) -> tuple[int, int, int, float, int, str]:
+    def cost(self, probe: Probe) -> tuple[int, int, bool, int, float, int, str]:
         """How much a probe repeats; the smallest is taken."""
         return (
             sum(self.subjects[s] for s in _subjects(probe)),
             sum(_similarity(_words(probe), q) >= ALIKE for q in self.questions.get(probe.ability, ())),
+            self.prefers_wide and is_narrow(self.places(probe), self.total_messages),
             self.levels[probe.ability, probe.difficulty],
             crowd_of(self.places(probe), self.deciles, self.total_messages),
             probe.rank,
@@ -56,16 +58,22 @@ class _Load:
 
 
 def select_probes(
-    probes: Iterable[Probe], *, per_ability: int, positions: Mapping[str, int], total_messages: int
+    probes: Iterable[Probe],
+    *,
+    per_ability: int,
+    positions: Mapping[str, int],
+    total_messages: int,
+    prefers_wide: bool = False,
 ) -> list[Probe]:
     """Return all probes, by ability and rank, with `rank` set anew and the first `per_ability` of each selected.
 
-    `positions` gives the ordinal of each cited message. The order of the input does not matter.
+    `positions` gives the ordinal of each cited message; `prefers_wide` puts evidence that spans a fifth of the
+    conversation before evidence that lies together. The order of the input does not matter.
     """
     pools: dict[str, list[Probe]] = {}
     for probe in sorted(probes, key=lambda p: (p.ability, p.rank, p.probe_id)):
         pools.setdefault(probe.ability, []).append(probe)
-    load = _Load(positions, total_messages)
+    load = _Load(positions, total_messages, prefers_wide)
     order = {ability: list[Probe]() for ability in pools}
     turns = sorted(pools, key=lambda ability: (_width(pools[ability]), ability))
     for _ in range(per_ability):

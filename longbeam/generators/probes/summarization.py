@@ -12,6 +12,7 @@ from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
     difficulty_by_sessions,
+    far_apart,
     make_candidate,
     sessions_of,
     thin_out,
@@ -33,7 +34,11 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     things: dict[str, list[FactSaid]] = {}
     for said in current_facts(material):
         things.setdefault(said.fact.subject, []).append(said)
-    found = [_candidate(material, group) for group in _groups(things)]
+    groups = list(_groups(things))
+    if len(material.head.plans) > 1:
+        in_order = sorted(things.values(), key=lambda facts: facts[0].position)
+        groups += [list(p) for p in far_apart(in_order, material.total_messages, lambda facts: facts[0].position)]
+    found = [_candidate(material, group) for group in groups]
     return thin_out([c for c in found if c is not None], material.total_messages)
 
 

@@ -13,6 +13,7 @@ from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
     difficulty_by_gap,
+    far_apart,
     make_candidate,
     thin_out,
 )
@@ -44,7 +45,12 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     Days of events that the user only names in telling them come in where settled dates give too few pairs.
     """
     facts = [s for s in settled_facts(material) if s.value.kind is ValueKind.DATE and s.value.date is not None]
-    pairs = _pairs(facts)
+    if len(material.head.plans) > 1:
+        # Every pair of a long life would be thousands, and most of them within one plan.
+        far = far_apart(facts, material.total_messages, lambda s: s.position)
+        pairs = [(a, b) for a, b in far if a.value.date != b.value.date]
+    else:
+        pairs = _pairs(facts)
     if len(pairs) < ENOUGH:
         pairs = _pairs(sorted([*facts, *_event_days(material, facts)], key=lambda s: s.position))
     return thin_out([_candidate(*pair) for pair in pairs], material.total_messages)

@@ -209,6 +209,10 @@ def _people_beats(people: tuple[Person, ...], needed: int, rng_key: str, bounds:
         for t, p, b in pairs
         if not isinstance(p, Person) or not any((p.first_name, t.slots[s].attribute) in bounds.settled for s in b.fixed)
     ]
+    # What was told of somebody in an earlier plan comes again only when nothing else is left.
+    known = {(subject, attribute) for subject, attribute, _ in bounds.known}
+    fresh: list[Cue] = [(t, p, b) for t, p, b in pairs if isinstance(p, Person) and not _is_told(t, p, b, known)]
+    pairs = fresh or pairs
     rng.shuffle(pairs)
     cues: list[Cue] = []
     while len(cues) < needed and pairs:
@@ -219,6 +223,11 @@ def _people_beats(people: tuple[Person, ...], needed: int, rng_key: str, bounds:
             cues.append(pool.pop(pick))
         pairs = [p for p in pairs if not (p[2].fixed)] or pairs
     return iter(cues)
+
+
+def _is_told(thread: Thread, person: Person, beat: Beat, known: set[tuple[str, str]]) -> bool:
+    said = (*beat.sets, *beat.fixed, *beat.updates)
+    return bool(said) and all((person.first_name, thread.slots[s].attribute) in known for s in said)
 
 
 class _Teller:

@@ -360,6 +360,7 @@ _ANSWER_TAILS = (
     " Let's leave it at that for {day}.", " That much I know.", " It took me a moment to admit it.",
     " There's more to it, but that's the core.", " As for {it}, I'd leave it so.",
 )  # fmt: skip
+_OWN_TAILS = [t for t in _ANSWER_TAILS if "{it}" in t or "{day}" in t]
 _LONGER_TAILS = [t for t in _ANSWER_TAILS if t]
 STAGES_AT_MOST = 10
 """Sub-plans of a plan. What is written in different stages draws its tail from different parts of the lists
@@ -402,6 +403,9 @@ def user_answer(inputs: UserReplyInputs, rng: random.Random) -> str:
     }
     head = "As I said, " if inputs.feedback else rng.choice(_ANSWER_HEADS)
     tails = [t for t in _share_of(_ANSWER_TAILS, inputs.context.stage.stage_index) if can_fill(t, fields)]
+    if inputs.context.earlier_plans:
+        # Another plan may have said the same in its stage: what names the thing or the day is this plan's own.
+        tails = list(_share_of(_OWN_TAILS, inputs.context.stage.stage_index))
     for thread in (*pack.threads, people_thread()):
         for back in thread.ask_back:
             found = pattern_of(back.q).search(last)
