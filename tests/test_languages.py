@@ -26,8 +26,8 @@ from longbeam.validation.run import left_out
 NOTHING = "Daarover is in dit gesprek niets gezegd."
 
 
-class DutchModel:
-    """Writes what the offline writer writes, as if that were Dutch, and what is asked for in Dutch alone."""
+class FrisianModel:
+    """Writes what the offline writer writes, as if that were Frisian (whose words nothing here knows), and what is asked for in it alone."""
 
     def __init__(self) -> None:
         self.inner = OfflineWriter()
@@ -44,18 +44,18 @@ class DutchModel:
 
 
 @pytest.fixture(scope="module")
-def dutch(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, DutchModel]:
+def frisian(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, FrisianModel]:
     out = tmp_path_factory.mktemp("output")
-    values = {"name": "nl", "length": "16K", "language": "Dutch", "domains": ["cooking"]}
+    values = {"name": "nl", "length": "16K", "language": "Frisian", "domains": ["cooking"]}
     spec = BenchmarkSpec.model_validate(values)
-    model = DutchModel()
+    model = FrisianModel()
     summary = asyncio.run(run_inline(create_benchmark(spec, out), model=model))
     assert (summary.finished, summary.failures) == (1, ())
     return out, model
 
 
-def test_every_call_of_a_run_says_the_language(dutch: tuple[Path, DutchModel]) -> None:
-    _, model = dutch
+def test_every_call_of_a_run_says_the_language(frisian: tuple[Path, FrisianModel]) -> None:
+    _, model = frisian
     asked = {c.prompt.prompt_id for c in model.calls}
 
     # A short conversation may need no summary and no further turns.
@@ -71,28 +71,30 @@ def test_every_call_of_a_run_says_the_language(dutch: tuple[Path, DutchModel]) -
     assert {p.prompt_id for p in PROMPTS} - asked <= may_be_missing
     for prompt_id in asked - {"probe_candidates"}:
         call = next(c for c in model.calls if c.prompt.prompt_id == prompt_id)
-        assert "Dutch" in call.messages()[0].content, prompt_id
+        assert "Frisian" in call.messages()[0].content, prompt_id
 
 
 def test_validate_names_what_was_left_out_and_why(
-    dutch: tuple[Path, DutchModel], capsys: pytest.CaptureFixture[str]
+    frisian: tuple[Path, FrisianModel], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out, _ = dutch
+    out, _ = frisian
     assert run(["validate", "nl", "--out", str(out)]) in (OK, INCOMPLETE)
     printed = capsys.readouterr().out
-    assert "left out in Dutch: leaks.plan_word, leaks.role_prefix" in printed
+    assert "left out in Frisian: leaks.plan_word, leaks.role_prefix" in printed
     assert "(reads dates, amounts and lengths of time as English writes them)" in printed
 
     run(["validate", "nl", "--json", "--out", str(out)])
     streams = capsys.readouterr()
-    assert "left out in Dutch" in streams.err
+    assert "left out in Frisian" in streams.err
     assert "left out" not in streams.out
 
 
-def test_stats_says_what_its_tables_mean(dutch: tuple[Path, DutchModel], capsys: pytest.CaptureFixture[str]) -> None:
-    out, _ = dutch
+def test_stats_says_what_its_tables_mean(
+    frisian: tuple[Path, FrisianModel], capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, _ = frisian
     assert run(["stats", "nl", "--out", str(out)]) == OK
-    assert "Dutch: BEAM's columns are of English conversations" in capsys.readouterr().err
+    assert "Frisian: BEAM's columns are of English conversations" in capsys.readouterr().err
 
 
 def test_nothing_is_left_out_in_english_and_all_kinds_exist() -> None:
