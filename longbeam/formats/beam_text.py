@@ -17,7 +17,7 @@ from longbeam.schemas.imports import NoteKind
 from longbeam.schemas.people import Gender, Person, Profile, Relation, RelationshipGraph
 from longbeam.schemas.plans import SPECIAL_KINDS, Bullet, BulletKind, Narrative, Plan, SubPlan
 
-_MARKER = re.compile(r"\s*(?:->->|<-<-)[^\n]*\Z")
+_MARKERS = ("->->", "<-<-")
 _INDEX = re.compile(r"(\d+)\s*,\s*(\d+(?:\s*,\s*\d+)*)\s*\)?")
 _HEADER = re.compile(r"^[\s*#]*BATCH\s+(\d+)\s+PLAN[\s*:]*$", re.MULTILINE)
 _BULLET = re.compile(r"^[\s\-*]*[•*-]?\s*\*\*(?P<label>[^*]+?):?\*\*:?\s*(?P<text>.*)$")
@@ -49,13 +49,17 @@ _SECTIONS = {
 
 def split_marker(text: str) -> tuple[str, str]:
     """Return a text without the plan marker at its end, and that marker as it stood there (empty if none)."""
-    match = _MARKER.search(text)
-    return (text, "") if match is None else (text[: match.start()], match[0])
+    last_line = text.rfind("\n") + 1
+    at = min((i for marker in _MARKERS if (i := text.find(marker, last_line)) >= 0), default=None)
+    if at is None:
+        return text, ""
+    said = text[:at].rstrip()
+    return said, text[len(said) :]
 
 
 def has_marker(text: str) -> bool:
     """Whether a text holds a plan marker anywhere."""
-    return "->->" in text or "<-<-" in text
+    return any(marker in text for marker in _MARKERS)
 
 
 def read_index(index: str) -> tuple[int, tuple[int, ...]] | None:
