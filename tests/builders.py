@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from longbeam.models.tokens import load_tokenizer
-from longbeam.schemas.conversation import ConversationHead
+from longbeam.schemas.conversation import Author, ConversationHead
 from longbeam.schemas.dialogue import Message, MessageKind, Role, UserTurn
 from longbeam.schemas.people import Gender, Person, Profile, Relation, RelationshipGraph
 from longbeam.schemas.plans import (
@@ -102,6 +102,7 @@ def good_conversation(conversation_id: str = "c000") -> MemoryReader:
     said = _messages()
     head = ConversationHead(
         conversation_id=conversation_id,
+        authors=(Author(role="assistant", model="offline"), Author(role="user", model="offline")),
         seed=Seed(
             domain=Domain.BUSINESS,
             title="Opening a small bakery",

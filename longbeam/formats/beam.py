@@ -215,7 +215,7 @@ def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
         for name, planned in user_messages(head):
             writer.write_json(f"{folder}/{name}", planned)
     counts = {n: getattr(writer, n) for n in ("conversations", "messages", "probes", "tokens")}
-    writer.write_text(CARD, format_card(writer.spec, counts, __version__, ABOUT))
+    writer.write_text(CARD, format_card(writer.told, counts, __version__, ABOUT))
 
 
 def _write_chat(writer: ExportWriter, reader: ConversationReader, folder: str) -> dict[str, int]:

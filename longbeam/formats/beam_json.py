@@ -65,7 +65,7 @@ def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
             for piece in row_text(writer, reader):
                 lists[size].file.write(piece)
     counts = {n: getattr(writer, n) for n in ("conversations", "messages", "probes", "tokens")}
-    writer.write_text(CARD, format_card(writer.spec, counts, __version__, ABOUT))
+    writer.write_text(CARD, format_card(writer.told, counts, __version__, ABOUT))
 
 
 def row_text(writer: ExportWriter, reader: ConversationReader, *, questions_as_literal: bool = False) -> Iterator[str]:

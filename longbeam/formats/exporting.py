@@ -19,7 +19,7 @@ from typing import Any, Protocol, Self
 from longbeam import __version__
 from longbeam.errors import UserError
 from longbeam.formats.folders import replaced_folder
-from longbeam.schemas.conversation import ConversationReader
+from longbeam.schemas.conversation import Author, ConversationReader
 from longbeam.schemas.dialogue import Message, MessageKind
 from longbeam.schemas.probes import Probe
 from longbeam.schemas.spec import BenchmarkSpec
@@ -99,6 +99,7 @@ class ExportWriter:
     files: dict[str, tuple[str, int]] = field(default_factory=dict)
     """SHA-256 and size of the files that are written, by name."""
     warnings: dict[str, None] = field(default_factory=dict)
+    _authors: set[Author] = field(default_factory=set)
 
     @contextmanager
     def open(self, name: str) -> Iterator[HashedFile]:
@@ -127,6 +128,7 @@ class ExportWriter:
     def messages_of(self, reader: ConversationReader) -> Iterator[tuple[int, Message]]:
         """Yield the messages of a conversation with their ordinals, and count them."""
         self.conversations += 1
+        self._authors.update(reader.head.authors)
         for ordinal, message in enumerate(reader.messages()):
             self.messages += 1
             self.tokens += message.tokens
@@ -155,6 +157,16 @@ class ExportWriter:
             return False
         return True
 
+    @property
+    def told(self) -> BenchmarkSpec:
+        """The spec as the export tells it: with the models that really answered, which may have changed since."""
+        if not self._authors:
+            return self.spec
+        by_role: dict[str, list[str]] = {}
+        for author in sorted(self._authors, key=lambda a: (a.role, a.model)):
+            by_role.setdefault(author.role, []).append(author.model)
+        return self.spec.model_copy(update={"models": {role: ", ".join(names) for role, names in by_role.items()}})
+
     def manifest(self, format_name: str, version: int) -> dict[str, Any]:
         """Return what an export says about itself."""
         counts = {n: getattr(self, n) for n in ("conversations", "messages", "probes", "tokens")}
@@ -163,7 +175,7 @@ class ExportWriter:
             "format_version": version,
             "longbeam_version": __version__,
             "canary": CANARY,
-            "spec": public_spec(self.spec),
+            "spec": public_spec(self.told),
             "reviewed_only": self.reviewed_only,
             "counts": counts,
             "files": {name: {"sha256": sha256, "bytes": size} for name, (sha256, size) in self.files.items()},

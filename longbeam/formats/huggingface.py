@@ -108,4 +108,4 @@ def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
         # The two tables of BEAM differ in their columns, so they are two data sets there and two configurations here.
         configs.append({"config_name": size, "data_files": [{"split": size, "path": f"data/{size}-*.parquet"}]})
     counts = {n: getattr(writer, n) for n in ("conversations", "messages", "probes", "tokens")}
-    writer.write_text(CARD, format_card(writer.spec, counts, __version__, ABOUT, configs=configs))
+    writer.write_text(CARD, format_card(writer.told, counts, __version__, ABOUT, configs=configs))

@@ -57,9 +57,9 @@ def write_tables(writer: ExportWriter, readers: Iterable[ConversationReader]) ->
 
 def write_descriptions(writer: ExportWriter, counts: dict[str, int], suffix: str) -> None:
     """Write the dataset card and the Croissant metadata of tables in files of this suffix."""
-    writer.write_text(CARD, dataset_card(writer.spec, LINES, counts, __version__, suffix=suffix))
+    writer.write_text(CARD, dataset_card(writer.told, LINES, counts, __version__, suffix=suffix))
     tables = {name: (f"{name}.{suffix}", *writer.files[f"{name}.{suffix}"]) for name in LINES}
-    writer.write_json(CROISSANT, croissant(writer.spec, LINES, tables, __version__))
+    writer.write_json(CROISSANT, croissant(writer.told, LINES, tables, __version__))
 
 
 def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:

@@ -88,7 +88,7 @@ def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
                     candidates = [f"{own}/{i}" for i in range(len(message_ids))]
                     ranked.write_line({"query-id": query, "corpus-ids": candidates})
     counts = {n: getattr(writer, n) for n in ("conversations", "messages", "probes", "tokens")}
-    writer.write_text(CARD, format_card(writer.spec, counts, __version__, ABOUT, configs=list(_configs(subsets))))
+    writer.write_text(CARD, format_card(writer.told, counts, __version__, ABOUT, configs=list(_configs(subsets))))
 
 
 def _write_corpus(writer: ExportWriter, reader: ConversationReader, corpus: HashedFile) -> dict[str, int]:

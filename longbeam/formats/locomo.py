@@ -307,7 +307,7 @@ def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
             for piece in _sample_text(writer, reader):
                 file.write(piece)
     counts = {n: getattr(writer, n) for n in ("conversations", "messages", "probes", "tokens")}
-    writer.write_text(CARD, format_card(writer.spec, counts, __version__, ABOUT))
+    writer.write_text(CARD, format_card(writer.told, counts, __version__, ABOUT))
 
 
 def _sample_text(writer: ExportWriter, reader: ConversationReader) -> Iterator[str]:

@@ -317,7 +317,7 @@ def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
                     for piece in _question_text(reader.head, haystack, probe, cited):
                         file.write(piece)
     counts = {n: getattr(writer, n) for n in ("conversations", "messages", "probes", "tokens")}
-    writer.write_text(CARD, format_card(writer.spec, counts, __version__, ABOUT))
+    writer.write_text(CARD, format_card(writer.told, counts, __version__, ABOUT))
 
 
 class _Haystack:

@@ -29,7 +29,7 @@ async def probes_stage(c: Conversation) -> None:
 
 async def seal_stage(c: Conversation) -> None:
     """Write the sealed file, unless it is there and holds exactly this."""
-    head = c.head()
+    head = c.head().model_copy(update={"authors": c.units.log.authors()})
     needs = [head, digest_of(c.said()), digest_of(list(c.probes))]
 
     async def work(_: object) -> Sequence[Sealed]:

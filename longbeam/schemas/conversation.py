@@ -16,6 +16,13 @@ from longbeam.schemas.probes import Probe
 from longbeam.schemas.seeds import Seed
 
 
+class Author(Record):
+    """A model that answered calls of a role, as its endpoint names it."""
+
+    role: str
+    model: str
+
+
 class ConversationHead(Record):
     """Everything of a conversation but its messages and probes."""
 
@@ -35,6 +42,8 @@ class ConversationHead(Record):
     target_tokens: int
     """0 for imports: no length was asked for."""
     tokenizer: str = "o200k_base"
+    authors: tuple[Author, ...] = ()
+    """Every model that answered, by role, from the journal; empty for imports."""
     details: dict[str, Any] = Field(default_factory=dict)
     """What an import carried and no field holds; `id` is the conversation's name in its source."""
     import_notes: tuple[ImportNote, ...] = ()

@@ -27,6 +27,12 @@ CREATE TABLE conversation (  -- one row
     details JSON NOT NULL  -- what an import carried and no column holds
 )""",
     """
+CREATE TABLE authors (  -- every model that answered, as its endpoint names it; none for imports
+    ordinal INTEGER NOT NULL,
+    "role" VARCHAR NOT NULL,
+    model VARCHAR NOT NULL
+)""",
+    """
 CREATE TABLE import_notes (
     ordinal INTEGER NOT NULL,
     kind VARCHAR NOT NULL,
@@ -172,10 +178,11 @@ CREATE TABLE evidence (
 )""",
 )
 
-SEALED_CONVERSATION = Kind(name="sealed conversation", version=4, tables=_TABLES)
+SEALED_CONVERSATION = Kind(name="sealed conversation", version=5, tables=_TABLES)
 
 TABLE_NAMES = (
     "conversation",
+    "authors",
     "import_notes",
     "narratives",
     "people",

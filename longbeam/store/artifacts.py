@@ -17,7 +17,7 @@ import duckdb
 from pydantic import BaseModel
 
 from longbeam.errors import StoreError
-from longbeam.schemas.conversation import ConversationHead
+from longbeam.schemas.conversation import Author, ConversationHead
 from longbeam.schemas.dialogue import Message, UserTurn
 from longbeam.schemas.imports import ImportNote
 from longbeam.schemas.people import Person, RelationshipGraph
@@ -68,6 +68,7 @@ class SealedConversation:
             {
                 **row,
                 "details": json.loads(row["details"]),
+                "authors": self._rows("authors", Author, "ORDER BY ordinal"),
                 "import_notes": self._rows("import_notes", ImportNote, "ORDER BY ordinal"),
                 "relationships": self._relationships(),
                 "narratives": self._rows("narratives", Narrative, "ORDER BY ordinal"),
@@ -202,6 +203,7 @@ def _check_indexes(head: ConversationHead) -> None:
 
 def _load_head(file: Loader, head: ConversationHead) -> None:
     file.load("conversation", [_conversation_row(head)])
+    file.load("authors", _rows_of(head.authors))
     file.load("import_notes", _rows_of(head.import_notes))
     file.load("narratives", _rows_of(head.narratives))
     file.load("people", _rows_of(head.relationships.people))

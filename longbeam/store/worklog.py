@@ -24,6 +24,7 @@ from pydantic import ValidationError
 from longbeam.errors import StoreError
 from longbeam.schemas.base import Record
 from longbeam.schemas.calls import ChatMessage, ModelReply
+from longbeam.schemas.conversation import Author
 from longbeam.schemas.usage import COUNTS, Usage
 from longbeam.store.files import describe_os_error
 from longbeam.store.lease import Lease
@@ -188,6 +189,11 @@ class WorkLog:
             " GROUP BY stage, role, prompt_id, model ORDER BY stage, role, prompt_id, model"
         )
         return [Usage.of(row[:4], dict(zip(COUNTS, row[4:], strict=True))) for row in rows]
+
+    def authors(self) -> tuple[Author, ...]:
+        """Return the models that answered, as their endpoints name them, by role and name."""
+        rows = self._all("SELECT DISTINCT role, reply_model FROM replies ORDER BY role, reply_model")
+        return tuple(Author(role=role, model=model) for role, model in rows)
 
     def verify(self) -> list[str]:
         """Return what is wrong with the file, one line each: damaged pages, texts that are not what their hash says."""

@@ -15,6 +15,7 @@ from longbeam.formats.dataset_card import features_of, who_wrote_it
 from longbeam.formats.exporting import public_spec
 from longbeam.formats.jsonl import export_jsonl
 from longbeam.formats.jsonl_lines import LINES, DetailColumns
+from longbeam.schemas.conversation import Author
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.spec import BenchmarkSpec
 from tests.tiny import TinyConversation, probe, tiny_conversation
@@ -181,6 +182,18 @@ def test_the_offline_writer_is_never_called_a_language_model() -> None:
     assert "| default | `openai:gpt-x` |" in mixed
     assert "`offline` is the offline writer of longbeam 1: rules" in mixed
     assert "rules" not in who_wrote_it({"default": "openai:gpt-x"}, "1")
+
+
+def test_an_export_names_the_models_that_answered_and_not_those_of_today(tmp_path: Path) -> None:
+    tiny = tiny_conversation()
+    authors = tuple(Author(role=r, model=m) for r, m in (("user", "m-1"), ("assistant", "m-2"), ("assistant", "m-1")))
+    spec = SPEC.model_copy(update={"models": {"default": "openai:today"}})
+    head = tiny.head.model_copy(update={"authors": authors})
+    export_jsonl([TinyConversation(head, tiny.said, tiny.asked)], spec, tmp_path / "out")
+
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["spec"]["models"] == {"assistant": "m-1, m-2", "user": "m-1"}
+    assert "| assistant | `m-1, m-2` |" in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
 
 
 def test_a_former_export_is_replaced(tmp_path: Path) -> None:

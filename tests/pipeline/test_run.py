@@ -11,6 +11,7 @@ from longbeam.pipeline.benchmark import create_benchmark
 from longbeam.pipeline.run import run_inline
 from longbeam.pipeline.status import benchmark_status
 from longbeam.prompts.declarations import default_registry
+from longbeam.schemas.conversation import Author
 from longbeam.schemas.probes import ABILITIES
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.artifacts import SealedConversation
@@ -28,6 +29,10 @@ async def test_run_makes_a_conversation_that_passes_every_check(spec: BenchmarkS
         tokens = sum(m.tokens for m in sealed.messages())
         # the larger of 2 % and one exchange, which is no longer than 1,500 tokens
         assert abs(tokens - 16_000) <= 1_500
+        assert set(sealed.head.authors) == {
+            Author(role=role, model="offline")
+            for role in ("planner", "writer", "assistant", "user", "detector", "prober")
+        }
         pool = [p.ability for p in sealed.probes()]
         assert {ability: pool.count(ability) >= 8 for ability in ABILITIES} == dict.fromkeys(ABILITIES, True)
 
