@@ -125,7 +125,7 @@ def occasion_of(brief: BulletBrief | None) -> str:
     return "all this"
 
 
-def opening(brief: BulletBrief | None, thing: str, today: dt.date, rng: random.Random) -> str:
+def opening(brief: BulletBrief | None, thing: str, user_text: str, today: dt.date, rng: random.Random) -> str:
     """One or two sentences that take up what the user has said; empty where there is nothing to take up."""
     if brief is None:
         return ""
@@ -140,7 +140,8 @@ def opening(brief: BulletBrief | None, thing: str, today: dt.date, rng: random.R
     lines = [line for line in brief.facts if line.value is not None]
     if not lines:
         return ""
-    line = rng.choice(lines)
+    named = [line for line in lines if line.value is not None and line.value.text in user_text]
+    line = rng.choice(named or lines)
     if kind is BulletKind.RELATIONSHIP:
         return upper_first(fill(rng.choice(_PEOPLE), {"it": thing, "about": occasion_of(brief)}))
     if kind is BulletKind.UPDATE and line.value is not None:

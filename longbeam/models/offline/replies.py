@@ -213,7 +213,7 @@ def _blocks(s: Situation) -> Iterator[str]:
 
 
 def _opening(s: Situation) -> Iterator[str]:
-    taken_up = openings.opening(s.brief, s.thing, s.today, s.rng)
+    taken_up = openings.opening(s.brief, s.thing, s.user_text, s.today, s.rng)
     if not s.is_wish and (not taken_up or s.rng.random() < IN_SHORT_SHARE):
         taken_up = f"{taken_up} {_in_short(s)}".strip()
     yield taken_up

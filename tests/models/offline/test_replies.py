@@ -25,7 +25,7 @@ from longbeam.schemas.calls import (
     UserTurnsInputs,
 )
 from longbeam.schemas.plans import Bullet, BulletKind, ValueKind
-from longbeam.schemas.values import date_value
+from longbeam.schemas.values import date_value, money
 from tests.builders import good_conversation
 
 TODAY = dt.date(2024, 3, 4)
@@ -141,6 +141,15 @@ def test_an_answer_is_taken_up_in_its_own_words() -> None:
     ]
     assert any(said.rstrip(".") in reply for reply in replies)
     assert not any("Ask me again" in reply for reply in replies)
+
+
+def test_opening_takes_up_the_value_that_the_question_names() -> None:
+    brief = _brief()
+    budget = brief.facts[0].model_copy(update={"attribute": "budget", "value": money(300, "USD")})
+    brief = brief.model_copy(update={"facts": (*brief.facts, budget), "old_values": (None, None)})
+    for seed in range(20):
+        text = openings.opening(brief, "the shed", "With $300, where do I begin?", TODAY, random.Random(seed))
+        assert "$300" in text
 
 
 def test_a_reply_warns_of_nothing_twice() -> None:
