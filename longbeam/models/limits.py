@@ -35,8 +35,6 @@ LONGEST_BACK_OFF_S = 30.0
 
 DEFINITE = frozenset({"authentication", "quota", "not_found", "not_an_api"})
 """Kinds of errors that every other call would meet as well."""
-PASSING = frozenset({"rate_limit", "server_error", "timeout", "connection", "not_an_api"})
-"""Kinds of errors that the same call may not meet again."""
 
 
 @dataclass
@@ -129,7 +127,7 @@ class LimitedModel:
             lane.refusals += 1
             if not lane.has_answered or lane.refusals >= REFUSALS:
                 raise self._stop_for(error)
-        if error.kind not in PASSING:
+        if not error.is_retryable:
             raise error
         if error.kind == "rate_limit":
             self._look_at_patience(lane, error, now)

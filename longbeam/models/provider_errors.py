@@ -41,6 +41,12 @@ _BY_CODE = {
     "content_policy_violation": "content_filter",
     "rate_limit_exceeded": "rate_limit",
 }
+_REMEDIES = {
+    "authentication": ". Put the right key into the variable that `key_env` names",
+    "quota": ". Top up the account, or name another model",
+    "not_found": ". Name a model that it serves, and see that base_url ends as in /v1",
+    "context_length": ". Name a model with a longer context for this role",
+}
 _CONTEXT = re.compile(
     r"context (length|size|window)|maximum context|too many tokens|prompt is too long|exceeds? .{0,40}context"
     r"|longer than the (maximum )?model",
@@ -133,4 +139,4 @@ def _kind_of(status: int, code: str, reason: str) -> str:
 def _advice(kind: str, reason: str) -> str:
     if kind == "bad_request" and re.search(r"max_completion_tokens|'?temperature'?.{0,60}support", reason):
         return ". If it is a reasoning model, set `reasoning = true` in its endpoint table"
-    return ""
+    return _REMEDIES.get(kind, "")

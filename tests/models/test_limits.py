@@ -21,7 +21,8 @@ LATENCY_S = 0.05
 
 
 def error(kind: str, retry_after_s: float | None = None) -> ProviderError:
-    return ProviderError(f"openai:m: {kind}", kind=kind, is_retryable=True, retry_after_s=retry_after_s)
+    is_retryable = kind in {"rate_limit", "server_error", "connection"}
+    return ProviderError(f"openai:m: {kind}", kind=kind, is_retryable=is_retryable, retry_after_s=retry_after_s)
 
 
 class Endpoint:
