@@ -107,6 +107,7 @@ def _read_probe(
     _note_missing_keys(ability, item, probe_id, notes)
     absent = [key for key in (ANSWER_KEYS.get(ability, "answer"), "difficulty", "rubric") if key not in item]
     cited = list(_cited(ability, item.get("source_chat_ids"), len(rubric), probe_id, where, notes))
+    there = [] if index is None else sorted({i for i, _, _ in cited if i in index.keys})
     evidence = () if index is None else _evidence(ability, cited, probe_id, index, notes)
     _note_missing_evidence(ability, item, cited, probe_id, notes)
     return Probe(
@@ -124,7 +125,7 @@ def _read_probe(
             missing=_text(kept, "why_unanswerable"),
             instruction=_text(kept, "instruction_being_tested"),
             preference=_text(kept, "preference_being_tested"),
-            extra={"beam": kept} | ({"absent": absent} if absent else {}),
+            extra={"beam": kept, "cited": there} | ({"absent": absent} if absent else {}),
         ),
         is_selected=True,
         rank=ordinal,
@@ -252,6 +253,8 @@ def write_probe(probe: Probe, cited: Sequence[int]) -> dict[str, Any]:
     """Return a probe as BEAM has it; `cited` are the message ids of its evidence, in its order."""
     kept = probe.details.extra.get("beam")
     rest = dict(kept) if isinstance(kept, dict) else _own_keys(probe, cited)
+    if kept is not None and sorted(set(cited)) != probe.details.extra.get("cited"):
+        rest["source_chat_ids"] = _source_ids(probe, cited)  # somebody has changed the evidence since
     common = {
         "question": probe.question,
         ANSWER_KEYS.get(probe.ability, "answer"): probe.gold_answer,

@@ -81,8 +81,7 @@ def questions_of(
         found[probe.ability] = []
     for probe, _ in writer.probes_of(reader):
         if probe.ability not in found:
-            writer.warn(f"BEAM has no ability {probe.ability!r}; such probes are left out")
-            writer.probes -= 1
+            writer.leave_out(f"BEAM has no ability {probe.ability!r}; such probes are left out")
             continue
         found[probe.ability].append(write_probe(probe, cited_ids(reader, probe, message_ids)))
     return found

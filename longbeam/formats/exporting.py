@@ -142,6 +142,11 @@ class ExportWriter:
                 self.probes += 1
                 yield probe, status
 
+    def leave_out(self, why: str) -> None:
+        """Take back a probe that `probes_of` has given: the format cannot hold it."""
+        self.probes -= 1
+        self.warn(why)
+
     def warn(self, text: str) -> None:
         """Say once what the format cannot hold."""
         self.warnings[text] = None

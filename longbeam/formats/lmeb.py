@@ -76,8 +76,7 @@ def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
             for probe, _ in writer.probes_of(reader):
                 cited = [f"{own}/{i}" for i in sorted(set(cited_ids(reader, probe, message_ids)))]
                 if not cited or probe.ability == "abstention":
-                    writer.probes -= 1
-                    writer.warn("questions without evidence, and abstentions, are no retrieval queries: left out")
+                    writer.leave_out("questions without evidence, and abstentions, are no retrieval queries: left out")
                     continue
                 query = f"{own}/{probe.probe_id}"
                 beir.write("".join(f"{query}\t{document}\t1\n" for document in cited))

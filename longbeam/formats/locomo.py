@@ -225,6 +225,8 @@ class _SampleReader:
         ability = str(own.get("ability", ability))
         probe_id = str(own.get("probe_id") or f"{ability}.{number}")
         gold = self._gold(kept, category == 5, probe_id)
+        evidence = self._evidence(kept.get("evidence"), probe_id, order)
+        cited = [e.message_key for e in evidence]
         rubric = own.get("rubric") or [f"Says what this answer says: {gold}"]
         level = str(own.get("difficulty", ""))
         return Probe(
@@ -235,8 +237,8 @@ class _SampleReader:
             gold_answer=gold,
             difficulty=Difficulty(level) if level in set(Difficulty) else Difficulty.MEDIUM,
             rubric=tuple(Nugget(nugget_id=f"{probe_id}.n{i}", text=str(text)) for i, text in enumerate(rubric)),
-            evidence=self._evidence(kept.get("evidence"), probe_id, order),
-            details=ProbeDetails(variety=source_category, extra={"locomo": kept, "number": number}),
+            evidence=evidence,
+            details=ProbeDetails(variety=source_category, extra={"locomo": kept, "number": number, "cited": cited}),
             is_selected=True,
             rank=number,
         )
@@ -364,12 +366,10 @@ def _turn(message: Message, dia_id: str, speaker: str) -> dict[str, Any]:
 def _question(probe: Probe, evidence: list[str]) -> dict[str, Any]:
     kept = probe.details.extra.get("locomo")
     if isinstance(kept, dict):
-        own_answer = (
-            {}
-            if "answer" in kept or kept.get("category") == 5 or not probe.gold_answer
-            else {"answer": probe.gold_answer}
-        )
-        return {"question": probe.question, **own_answer, **kept}
+        has_own = "answer" in kept or kept.get("category") == 5 or not probe.gold_answer
+        found = {"question": probe.question, **({} if has_own else {"answer": probe.gold_answer}), **kept}
+        is_changed = evidence != probe.details.extra["cited"]  # by somebody, since it was imported
+        return found | ({"evidence": evidence} if is_changed else {})
     category = CATEGORY_OF.get(probe.ability, 4)
     return {
         "question": probe.question,

@@ -370,17 +370,21 @@ class _Haystack:
 def _question_text(head: ConversationHead, haystack: _Haystack, probe: Probe, cited: set[int]) -> Iterator[str]:
     """The JSON text of a question, its haystack session by session."""
     kept = probe.details.extra.get(FORMAT)
-    flags = dict(probe.details.extra.get("has_answer", ())) if kept is not None else dict.fromkeys(cited, True)
+    flags = dict(probe.details.extra.get("has_answer", ()))
+    is_changed = kept is None or cited != {i for i, flag in flags.items() if flag}
+    if is_changed:  # by somebody, since it was imported; or it is ours
+        flags = dict.fromkeys(cited, True)
+    answers = [i for i, ordinals in zip(haystack.ids, haystack.ordinals, strict=True) if cited & set(ordinals)]
     yield '{"haystack_sessions":['
     for number in range(len(haystack.ordinals)):
         yield ("," if number else "") + "\n" + haystack.session_text(number, flags)
     yield "]"
     if kept is None:
-        answers = [i for i, ordinals in zip(haystack.ids, haystack.ordinals, strict=True) if cited & set(ordinals)]
-        about = _own_question(head, probe, haystack.last) | {"answer_session_ids": answers}
+        about = _own_question(head, probe, haystack.last)
     else:
         gold = {} if "answer" in kept or not probe.gold_answer else {"answer": probe.gold_answer}
         about = {"question": probe.question, **gold, **kept}
+    about |= {"answer_session_ids": answers} if is_changed else {}
     about |= {"haystack_session_ids": haystack.ids, "haystack_dates": haystack.dates}
     yield "".join(f",\n{json_text(key)}:{json_text(value)}" for key, value in about.items()) + "}"
 

@@ -13,6 +13,7 @@ from longbeam.formats.beam_text import read_index, read_labels, split_marker
 from longbeam.schemas.dialogue import MessageKind
 from longbeam.schemas.people import Relation
 from longbeam.schemas.plans import BulletKind
+from longbeam.schemas.probes import Evidence
 from tests.builders import MemoryReader, good_conversation
 from tests.formats.sources import SHARED, beam_folder, json_files, many_plans, notes_of, read, write
 
@@ -228,6 +229,20 @@ def test_a_folder_comes_back_as_it_was(tmp_path: Path) -> None:
     folder = beam_folder(tmp_path / "in")
     target = write(export_beam, read(import_beam, folder), tmp_path / "out")
     assert json_files(target / "100K" / "7") == json_files(folder)
+
+
+def test_what_was_changed_since_is_written(tmp_path: Path) -> None:
+    (reader,) = read(import_beam, beam_folder(tmp_path / "in"))
+    update = reader.probe("knowledge_update")
+    added = Evidence(message_key="p0.s1.t0.n0", quote="It is $60", part="updated")
+    changed = reader.with_probe("knowledge_update", question="How much?", evidence=(*update.evidence, added))
+
+    (found,) = json_files(write(export_beam, [changed], tmp_path / "out") / "100K" / "7")[
+        "probing_questions/probing_questions.json"
+    ]["knowledge_update"]
+    assert found["question"] == "How much?"
+    assert found["source_chat_ids"] == {"original_info": [4], "updated_info": [8]}
+    assert found["difficulty"] == "moderate"
 
 
 @pytest.mark.skipif(not (SHARED / "beam").is_dir(), reason="the released chats are not beside the repository")

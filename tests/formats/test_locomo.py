@@ -88,6 +88,12 @@ def test_a_file_comes_back_as_it_was(tmp_path: Path) -> None:
     assert exported(target) == samples
 
 
+def test_what_was_changed_since_is_written(tmp_path: Path, imported: MemoryReader) -> None:
+    changed = imported.with_probe("temporal_reasoning", evidence=imported.asked[0].evidence, question="In what year?")
+    question = exported(write(export_locomo, [changed], tmp_path / "out"))[0]["qa"][1]
+    assert (question["question"], question["evidence"], question["answer"]) == ("In what year?", ["D1:1"], 2023)
+
+
 @pytest.mark.skipif(not (SHARED / "locomo").is_dir(), reason="LoCoMo's conversations are not beside the repository")
 def test_published_conversations_come_back_as_they_were(tmp_path: Path) -> None:
     (file,) = (SHARED / "locomo").glob("*.json")

@@ -51,6 +51,14 @@ def test_a_file_comes_back_as_it_was(tmp_path: Path, imported: list[MemoryReader
     assert exported(write(export_longmemeval, imported, tmp_path / "out")) == longmemeval_items()
 
 
+def test_what_was_changed_since_is_written(tmp_path: Path, imported: list[MemoryReader]) -> None:
+    reader = imported[0]
+    changed = reader.with_probe("knowledge_update", evidence=reader.asked[0].evidence[1:])
+    item = exported(write(export_longmemeval, [changed], tmp_path / "out"))[0]
+    assert item["answer_session_ids"] == ["ultra_2"]
+    assert [m.get("has_answer") for session in item["haystack_sessions"] for m in session] == [None, None, True, None]
+
+
 def test_empty_sessions_come_back_too(tmp_path: Path) -> None:
     (item,) = longmemeval_items()[:1]
     item["haystack_sessions"] = [[], *item["haystack_sessions"], []]
