@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from benchmarks import bench_generate, bench_prefix_cache, bench_store, measure_beam
+from benchmarks import bench_generate, bench_http, bench_prefix_cache, bench_store, measure_beam
 
 if __name__ == "__main__":
     bench_generate.main()
+    bench_http.main()
     bench_store.main()
     bench_prefix_cache.main()
     measure_beam.main()

@@ -51,7 +51,7 @@ def measure(length: str, runner: str, domain: str) -> Measured:
         command += ["--domain", domain, "--runner", runner, "--out", out]
         begun = time.monotonic()
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
-            watch = _Watch(process.pid)
+            watch = Watch(process.pid)
             watch.start()
             if process.wait() != 0:
                 raise SystemExit(f"{' '.join(command)} failed")
@@ -60,7 +60,7 @@ def measure(length: str, runner: str, domain: str) -> Measured:
     return Measured(length, runner, wall, watch.own_mb, watch.children_mb)
 
 
-class _Watch(threading.Thread):
+class Watch(threading.Thread):
     """Samples the resident sets of a process and its children until it is gone (Linux)."""
 
     def __init__(self, pid: int) -> None:

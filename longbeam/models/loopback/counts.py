@@ -18,8 +18,8 @@ class Counts:
     """Replies written in full to a connection that was still there."""
     abandoned: int = 0
     """Requests whose client went away before the reply."""
-    asked_again: int = 0
-    """Requests for a call that had been answered before: what a client with a journal never sends."""
+    asked_again: set[str] = field(default_factory=set)
+    """Calls that were asked although they had been answered: a client with a journal has none, unless it was killed."""
     refused: Counter[str] = field(default_factory=Counter)
     """Requests answered with an error, by status."""
     in_flight: int = 0
@@ -48,7 +48,8 @@ class Counts:
         """A call was asked; returns how often it was asked before."""
         before = self.asked[key]
         self.asked[key] += 1
-        self.asked_again += key in self.answered_calls
+        if key in self.answered_calls:
+            self.asked_again.add(key)
         return before
 
     def answer(self, key: str, name: str) -> None:
@@ -64,7 +65,7 @@ class Counts:
             "received": self.received,
             "answered": self.answered,
             "abandoned": self.abandoned,
-            "asked_again": self.asked_again,
+            "asked_again": len(self.asked_again),
             "refused": dict(sorted(self.refused.items())),
             "calls": len(self.asked),
             "in_flight": self.in_flight,

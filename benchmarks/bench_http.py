@@ -1,0 +1,211 @@
+"""A conversation made over HTTP against the loopback server, 50 ms a call, 64 calls at once.
+
+Shows how close the time from the first to the last model call comes to the critical path, what a call costs in CPU,
+all in (the slope between a shorter and a longer run, which leaves out start-up), memory with and without Prefect, and
+beside it the CPU of independent calls made with two other clients. Run: `python -m benchmarks.bench_http [--quick]`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.bench_generate import Watch
+
+LATENCY_MS, CONCURRENCY, CALLS = 50, 64, 1_000
+SPEC = """
+name = "bench"
+length = "{length}"
+domains = ["coding"]
+models = {{ default = "openai:offline" }}
+[endpoints."openai:offline"]
+base_url = "{base_url}"
+structured = "json_schema"
+offline_writer = true
+limits = {{ concurrency = {concurrency} }}
+[limits]
+concurrency = {concurrency}
+"""
+PEERS = {
+    "AsyncOpenAI": (
+        "openai>=3,<4",
+        "import openai; client = openai.AsyncOpenAI(base_url=url, api_key='k')\n"
+        "async def one(i): await client.chat.completions.create(model='m', messages=said(i))",
+    ),
+    "litellm acompletion": (
+        "litellm",
+        "import litellm\nasync def one(i): await litellm.acompletion('openai/m', said(i), api_base=url, api_key='k')",
+    ),
+}
+PEER_SCRIPT = """
+import asyncio, sys, time
+url, calls, at_once = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+def said(i): return [dict(role='user', content=f'{{i}} ' + 'word ' * 200)]
+{client}
+async def main():
+    gate = asyncio.Semaphore(at_once)
+    async def gated(i):
+        async with gate: await one(i)
+    await one(-1)
+    cpu, wall = time.process_time(), time.monotonic()
+    await asyncio.gather(*(gated(i) for i in range(calls)))
+    print((time.process_time() - cpu) / calls * 1000, time.monotonic() - wall)
+asyncio.run(main())
+"""
+
+
+@dataclass(frozen=True)
+class Made:
+    """One run."""
+
+    calls: int
+    cpu_s: float
+    span_s: float
+    """From the first call's arrival at the server to the last reply."""
+    critical_s: float
+    """The longest chain of dependent calls, by the latency."""
+    peak_mb: float
+    children_mb: float
+    server_cpu_s: float
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="128K and 512K inline only")
+    arguments = parser.parse_args()
+    columns = "length", "runner", "calls", "span s", "critical path s", "ratio", "CPU s", "peak MB", "children MB"
+    print(f"| {' | '.join(columns)} | server ms/call |")
+    print("| --- " * 10 + "|")
+    short, long = (_shown(length, "inline") for length in ("128K", "512K"))
+    if not arguments.quick:
+        _shown("128K", "prefect")
+    slope = (long.cpu_s - short.cpu_s) / (long.calls - short.calls) * 1000
+    print(f"\nCPU per call, all in, as the slope of 128K to 512K: {slope:.2f} ms (load {os.getloadavg()[0]:.1f})")
+    if not arguments.quick:
+        _measure_peers()
+
+
+def _shown(length: str, runner: str) -> Made:
+    made = measure(length, runner)
+    print(
+        f"| {length} | {runner} | {made.calls} | {made.span_s:.2f} | {made.critical_s:.2f} |"
+        f" {made.span_s / made.critical_s:.2f} | {made.cpu_s:.2f} | {made.peak_mb:.0f} | {made.children_mb:.0f} |"
+        f" {made.server_cpu_s / made.calls * 1000:.2f} |",
+        flush=True,
+    )
+    return made
+
+
+def measure(length: str, runner: str) -> Made:
+    """Make one conversation in a folder of its own."""
+    with tempfile.TemporaryDirectory() as folder, loopback(f"latency_ms={LATENCY_MS}") as base_url:
+        spec, out = Path(folder, "bench.toml"), Path(folder, "out")
+        spec.write_text(SPEC.format(length=length, base_url=base_url, concurrency=CONCURRENCY))
+        command = [sys.executable, "-m", "longbeam", "generate", str(spec), "--runner", runner, "--out", str(out)]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        watch = Watch(process.pid)
+        watch.start()
+        _, status, used = os.wait4(process.pid, 0)
+        watch.join()
+        if status != 0:
+            raise SystemExit(f"{' '.join(command)} failed")
+        counts = _get(f"{base_url.removesuffix('/v1')}/counts")
+        chain = longest_chain(out / "bench" / "work" / "c000.sqlite")
+    return Made(
+        calls=counts["received"],
+        cpu_s=used.ru_utime + used.ru_stime,
+        span_s=counts["span_s"],
+        critical_s=chain * LATENCY_MS / 1000,
+        peak_mb=watch.own_mb,
+        children_mb=watch.children_mb,
+        server_cpu_s=counts["cpu_s"],
+    )
+
+
+def longest_chain(work_log: Path) -> int:
+    """Return how many calls of a conversation had to wait for each other: the calls of a unit are one chain.
+
+    Personality and narratives go side by side; then the outline, the stages one after the other, their special
+    bullets side by side, all batches of turns side by side, the dialogues side by side and what settles their length
+    one after the other, and for each ability the candidates and then their wordings side by side.
+    """
+    with sqlite3.connect(f"file:{work_log}?mode=ro", uri=True) as db:
+        units = Counter(tuple(key.split("/")[1:3]) for (key,) in db.execute("SELECT unit_key FROM replies"))
+    by_stage: dict[str, dict[str, int]] = {}
+    for (stage, unit), calls in units.items():
+        by_stage.setdefault(stage, {})[unit] = calls
+    plan, dialogue, probes = by_stage["plan"], by_stage["dialogue"], by_stage["probes"]
+    abilities = {unit.partition(".")[0] for unit in probes}
+    return (
+        max(by_stage["persona"].values())
+        + sum(calls for unit, calls in plan.items() if not unit.endswith(".special"))
+        + max((calls for unit, calls in plan.items() if unit.endswith(".special")), default=0)
+        + max(by_stage["user_turns"].values())
+        + max(calls for unit, calls in dialogue.items() if ".settle" not in unit)
+        + sum(calls for unit, calls in dialogue.items() if ".settle" in unit)
+        + max(
+            probes.get(f"{ability}.candidates", 0)
+            + max((c for u, c in probes.items() if u.startswith(f"{ability}.") and "candidates" not in u), default=0)
+            for ability in abilities
+        )
+    )
+
+
+def _measure_peers() -> None:
+    print(f"\nIndependent calls, {CALLS} of them, {CONCURRENCY} at once (ideal {CALLS / CONCURRENCY * 0.05:.2f} s):")
+    for name, (requirement, client) in PEERS.items():
+        with tempfile.TemporaryDirectory() as folder, loopback("latency_ms=50", "fixed_reply_tokens=200") as base_url:
+            python = Path(folder, "venv", "bin", "python")
+            try:
+                for command in (["uv", "venv", str(Path(folder, "venv"))], _install(python, requirement)):
+                    subprocess.run(command, check=True, capture_output=True, timeout=300)
+                script = [str(python), "-c", PEER_SCRIPT.format(client=client)]
+                done = subprocess.run(
+                    [*script, base_url, str(CALLS), str(CONCURRENCY)],
+                    capture_output=True, text=True, timeout=300, check=True,
+                )  # fmt: skip
+            except (OSError, subprocess.SubprocessError) as exc:
+                print(f"  {name}: skipped, {exc}")
+                continue
+            cpu_ms, wall_s = done.stdout.split()[-2:]
+            print(f"  {name}: {float(cpu_ms):.2f} ms CPU per call, {float(wall_s):.2f} s")
+
+
+def _install(python: Path, requirement: str) -> list[str]:
+    return ["uv", "pip", "install", "--python", str(python), requirement]
+
+
+@contextmanager
+def loopback(*settings: str) -> Iterator[str]:
+    """A loopback server with these settings; gives its base URL."""
+    command = [sys.executable, "-m", "longbeam", "serve-offline", "--port", "0", *settings]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().split()[1]
+        finally:
+            process.terminate()
+            time.sleep(0.1)
+
+
+def _get(address: str) -> Any:  # Any: JSON
+    with urllib.request.urlopen(address, timeout=30) as reply:
+        return json.load(reply)
+
+
+if __name__ == "__main__":
+    main()

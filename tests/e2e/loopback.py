@@ -1,0 +1,115 @@
+"""Runs `longbeam` against `longbeam serve-offline`, both as a user would, and asks the server what it was asked."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.killing import Bench
+
+ENDPOINT = """
+[models]
+default = "openai:offline"
+[endpoints."openai:offline"]
+base_url = "{base_url}"
+structured = "json_schema"
+offline_writer = true
+[limits]
+concurrency = 16
+timeout_s = {timeout_s}
+"""
+
+
+@dataclass(frozen=True)
+class Loopback:
+    """A server that runs."""
+
+    base_url: str
+
+    def counts(self, *, calls: bool = False) -> dict[str, Any]:
+        """What it was asked."""
+        return self._get(f"/counts{'?calls=1' if calls else ''}")
+
+    def control(self, **settings: Any) -> None:
+        """Change its settings."""
+        self._get("/control", json.dumps(settings).encode())
+
+    def _get(self, path: str, body: bytes | None = None) -> dict[str, Any]:
+        with urllib.request.urlopen(self.base_url.removesuffix("/v1") + path, body, timeout=30) as reply:
+            found = json.load(reply)
+        assert isinstance(found, dict)
+        return found
+
+
+@contextmanager
+def loopback(*settings: str) -> Iterator[Loopback]:
+    """A server with these settings."""
+    command = [sys.executable, "-m", "longbeam", "serve-offline", "--port", "0", *settings]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield Loopback(process.stdout.readline().split()[1])
+        finally:
+            process.terminate()
+
+
+@dataclass(frozen=True)
+class HttpRun:
+    """One benchmark made over HTTP."""
+
+    bench: Bench
+    server: Loopback
+
+    def run(self, timeout_s: float = 600) -> int:
+        """Run or go on to the end; the exit code."""
+        done = subprocess.run(self.bench.command(16), capture_output=True, text=True, timeout=timeout_s)
+        assert done.returncode in (0, 1), done.stdout[-2000:] + done.stderr[-4000:]
+        return done.returncode
+
+    def kill_after(self, answered: int) -> None:
+        """Run until the server has answered so many calls in all, then SIGKILL; wait until the server has noticed."""
+        command = self.bench.command(16)
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            while process.poll() is None and self.server.counts()["answered"] < answered:
+                time.sleep(0.02)
+            process.send_signal(signal.SIGKILL)
+        while self.server.counts()["in_flight"]:
+            time.sleep(0.02)
+
+    def journalled(self) -> set[str]:
+        """`unit_key#generation` of the replies that are in the journals."""
+        found: set[str] = set()
+        for path in (self.bench.out / self.bench.name / "work").glob("*.sqlite"):
+            with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as db:
+                found.update(f"{key}#{generation}" for key, generation in db.execute(
+                    "SELECT unit_key, generation FROM replies"
+                ))  # fmt: skip
+        return found
+
+    def lost(self) -> int:
+        """Calls that the server has answered and no journal has: they were in flight when the run was killed."""
+        return len(set(self.server.counts(calls=True)["answered_calls"]) - self.journalled())
+
+
+def http_run(tmp_path: Path, spec: str, server: Loopback, *, timeout_s: float = 60) -> HttpRun:
+    """A benchmark of this spec over HTTP, in a folder of its own."""
+    path = tmp_path / "http" / f"{spec.split(chr(34))[1]}.toml"
+    path.parent.mkdir()
+    path.write_text(spec + ENDPOINT.format(base_url=server.base_url, timeout_s=timeout_s))
+    return HttpRun(Bench(path, tmp_path / "http" / "out"), server)
+
+
+def moments(total: int, kills: int) -> list[int]:
+    """Numbers of answered calls at which a run is killed."""
+    return sorted(random.Random(5).sample(range(total // 20, total), kills))
