@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from longbeam.errors import RunStopped
 from longbeam.models.base import ModelCall, Sampling
 from longbeam.models.offline.writer import OfflineWriter
 from longbeam.models.vllm import Loaded, VllmModel, load_engine
@@ -53,6 +54,7 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, default=64)
     parser.add_argument("--tensor-parallel", type=int, default=1)
     parser.add_argument("--max-model-len", type=int, default=40_960)
+    parser.add_argument("--calls", type=int, default=None, help="stop after so many; the whole run without it")
     parser.add_argument("--eager", action="store_true", help="no CUDA graphs; needed on a CPU")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -107,6 +109,7 @@ class Measured:
     """Asks the engine, answers as the offline writer does, and counts."""
 
     engine: VllmModel
+    most_calls: int | None = None
     writer: OfflineWriter = field(default_factory=OfflineWriter)
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("calls", "prompt", "cached", "output"), 0))
     in_flight: int = 0
@@ -115,6 +118,8 @@ class Measured:
 
     async def complete(self, call: ModelCall) -> ModelReply:
         """Return the offline writer's reply once the engine has generated as many tokens."""
+        if self.most_calls is not None and self.counts["calls"] >= self.most_calls:
+            raise RunStopped("enough calls were measured")
         reply = await self.writer.complete(call)
         wanted = max(1, len(reply.text) // 4)
         self.in_flight += 1
@@ -159,7 +164,7 @@ async def measure(folder: Path, arguments: argparse.Namespace) -> None:
     begun = time.monotonic()
     engine._started()  # so that its start is not part of the run's time
     started = time.monotonic()
-    measured = Measured(engine)
+    measured = Measured(engine, arguments.calls)
     try:
         await run_inline(create_benchmark(spec, folder / "out"), model=measured)
         wall = time.monotonic() - started

@@ -47,7 +47,7 @@ class Loaded:
 
     engine: Engine
     sampling: Callable[..., Any]
-    """Makes `SamplingParams` of `temperature`, `max_tokens`, `seed`, `json_schema` and `json_object`."""
+    """Makes `SamplingParams` of `temperature`, `max_tokens`, `json_schema` and `json_object`."""
 
 
 def load_engine(model: str, endpoint: Endpoint, **more: Any) -> Loaded:
@@ -76,11 +76,11 @@ def load_engine(model: str, endpoint: Endpoint, **more: Any) -> Loaded:
         *,
         temperature: float | None,
         max_tokens: int | None,
-        seed: int,
         json_schema: Mapping[str, Any] | None,
         json_object: bool,
     ) -> Any:
-        given = {**defaults, "seed": seed, "max_tokens": max_tokens}
+        # No seed: with one for each request vLLM samples request by request, and its CPU worker dies of it.
+        given = {**defaults, "max_tokens": max_tokens}
         if temperature is not None:
             given["temperature"] = temperature
         if json_schema is not None or json_object:
@@ -159,7 +159,6 @@ class VllmModel:
             params = loaded.sampling(
                 temperature=call.sampling.temperature,
                 max_tokens=call.sampling.max_tokens,
-                seed=int(call.key[:8], 16),
                 json_schema=strict_schema(schema) if schema is not None and wants_schema else None,
                 json_object=schema is not None and self._endpoint.structured is Structured.JSON_OBJECT,
             )
