@@ -6,6 +6,7 @@ says the old value; only the wording is then asked for, stage by stage in parall
 
 from __future__ import annotations
 
+import datetime as dt
 import random
 from collections.abc import Sequence
 from typing import TypeVar
@@ -25,6 +26,7 @@ from longbeam.schemas.calls import (
     UpdateTarget,
 )
 from longbeam.schemas.plans import (
+    CLOSING,
     Assertion,
     Bullet,
     BulletKind,
@@ -39,10 +41,11 @@ from longbeam.schemas.values import says
 
 AUGMENT_PROMPTS = ("augment",)
 VARIETIES = ("never_statement", "other_value", "not_yet")
+PUT_OFF_AT_MOST = dt.timedelta(days=14)
 SETTLED_DATES = 11
 """Dates that nothing changes or denies: temporal reasoning asks for the days between two of them."""
 SUMMABLE_ATTRIBUTES = 5
-"""Attributes with an untouched amount for two things or more: multi-session reasoning adds these up."""
+"""Attributes, those of most things first, whose amounts are left alone: multi-session reasoning adds these up."""
 D = TypeVar("D", UpdateDraft, ContradictionDraft)
 _TYPED = frozenset(ValueKind) - {ValueKind.TEXT, ValueKind.EXPRESSION}
 
@@ -168,6 +171,14 @@ def _reachable(plan: Plan, stage_index: int) -> list[Bullet]:
     return [b for s in plan.sub_plans[:stage_index] for b in s.bullets] + list(own.bullets[: first_place(own)])
 
 
+def _ending_of(sub_plan: SubPlan) -> int:
+    """Ordinal of the first of the bullets that end the story; their number where there is none."""
+    end = len(sub_plan.bullets)
+    while end and sub_plan.bullets[end - 1].variety == CLOSING:
+        end -= 1
+    return end
+
+
 def first_place(sub_plan: SubPlan) -> int:
     """Where special bullets stand that look back to a bullet of their own sub-plan: behind three fifths of it."""
     return max(1, len(sub_plan.bullets) * 3 // 5)
@@ -197,7 +208,9 @@ def _update_options(ledger: Ledger, plan: Plan, stage_index: int, taken: set[str
         and not _said_again(ledger, b, a.value)
     ]
     going_on = [(b, a) for b, a in every if a.value and not _is_over(ledger, plan, stage_index, b, a.value)]
-    return going_on, [(b, a) for b, a in every if a.value and a.value.date is None]
+    # Best what is told of in later stages, too: within this one its end may come before the update.
+    lasting = [(b, a) for b, a in going_on if _goes_on_behind(ledger, plan, stage_index, b)]
+    return lasting, going_on, [(b, a) for b, a in every if a.value and a.value.date is None]
 
 
 def _denial_options(ledger: Ledger, plan: Plan, stage_index: int, taken: set[str]) -> tuple[list[Option], ...]:
@@ -210,9 +223,20 @@ def _denial_options(ledger: Ledger, plan: Plan, stage_index: int, taken: set[str
 def _is_over(ledger: Ledger, plan: Plan, stage_index: int, bullet: Bullet, value: Value) -> bool:
     """Whether it is too late in this stage to change a value: its day has passed, or its topic is told to the end."""
     stage = plan.sub_plans[stage_index]
-    if value.date is not None and value.date <= stage.bullets[-1].happens_on:
-        return True
-    return stage_index > 0 and ledger.by_topic[bullet.topic][-1].happens_on < stage.anchor
+    if value.date is not None:
+        # A day put off must not overtake what is told of it later.
+        put_off, end = value.date + PUT_OFF_AT_MOST, stage.bullets[-1].happens_on
+        if value.date <= end or put_off > ledger.bullets[-1].happens_on:
+            return True
+        if any(end <= b.happens_on <= put_off for b in ledger.by_topic[bullet.topic]):
+            return True
+    told = [b for b in ledger.by_topic[bullet.topic] if b.variety != CLOSING]
+    return stage_index > 0 and told[-1].happens_on < stage.anchor
+
+
+def _goes_on_behind(ledger: Ledger, plan: Plan, stage_index: int, bullet: Bullet) -> bool:
+    end = ledger.position[plan.sub_plans[stage_index].bullets[-1].bullet_id]
+    return any(b.variety != CLOSING and ledger.position[b.bullet_id] > end for b in ledger.by_topic[bullet.topic])
 
 
 def _said_again(ledger: Ledger, bullet: Bullet, value: Value) -> bool:
@@ -233,9 +257,8 @@ def _spared(ledger: Ledger, taken: set[str], own: set[str]) -> set[str]:
     for fact in lone:
         if fact.kind in {ValueKind.MONEY, ValueKind.NUMBER, ValueKind.DURATION}:
             families.setdefault(fact.attribute.casefold(), []).append(fact.fact_id)
-    summable = [ids for ids in families.values() if len(ids) >= 2]
-    if len(summable) <= SUMMABLE_ATTRIBUTES:
-        spared.update(i for ids in summable for i in ids)
+    summable = sorted((ids for ids in families.values() if len(ids) >= 2), key=len, reverse=True)
+    spared.update(i for ids in summable[:SUMMABLE_ATTRIBUTES] for i in ids)
     return spared
 
 
@@ -257,10 +280,12 @@ def _choose(
             max(len(free) * (part + 1) // count, len(free) * part // count + 1),
         )
         spared = _spared(ledger, taken, own)
-        stretch = [(b, a) for b, a in free[start:end] if a.fact_id not in spared] or [
-            (b, a) for b, a in free if a.fact_id not in spared
-        ]
-        bullet, assertion = rng.choice(stretch or free[start:end])
+        # A denial of a bullet leaves all its facts in doubt: one without anything to spare is better still.
+        harmless = [(b, a) for b, a in free if not spared & {o.fact_id for o in ledger.by_bullet[b.bullet_id]}]
+        sparing = [(b, a) for b, a in free if a.fact_id not in spared]
+        here = free[start:end]
+        pools = ([o for o in here if o in harmless], harmless, [o for o in here if o in sparing], sparing, here)
+        bullet, assertion = rng.choice(next(pool for pool in pools if pool))
         chosen.append((bullet, assertion))
         taken.update(a.fact_id for a in ledger.by_bullet[bullet.bullet_id])
     return sorted(chosen, key=lambda option: ledger.position[option[0].bullet_id])
@@ -420,7 +445,8 @@ def augmented_plan(plan: Plan, augmented: Sequence[Augmented], rng_key: str) -> 
     """Place the special bullets among the others and return the new plan.
 
     They are spread over the stage (over its last part where one looks back to a bullet of the same stage),
-    never two in a row where there is room, and take the day of the bullet before them.
+    never two in a row where there is room, and take the day of the bullet before them. None stands behind the
+    bullets that end the story.
     """
     by_stage = {a.stage_index: a for a in augmented}
     sub_plans = tuple(_placed(s, by_stage.get(s.sub_plan_index), rng_key) for s in plan.sub_plans)
@@ -437,7 +463,8 @@ def augmented_plan(plan: Plan, augmented: Sequence[Augmented], rng_key: str) -> 
 def _placed(sub_plan: SubPlan, augmented: Augmented | None, rng_key: str) -> SubPlan:
     if augmented is None or not augmented.bullets:
         return sub_plan
-    base = list(sub_plan.bullets)
+    end = _ending_of(sub_plan)
+    base, ending = list(sub_plan.bullets[:end]), sub_plan.bullets[end:]
     own = {b.bullet_id for b in sub_plan.bullets}
     looks_back = any(b.target_bullet_id in own for b in augmented.bullets)
     first = first_place(sub_plan) if looks_back else 1
@@ -451,4 +478,4 @@ def _placed(sub_plan: SubPlan, augmented: Augmented | None, rng_key: str) -> Sub
         while done < len(special) and (done + 1) * room <= i * len(special):
             merged.append(special[done].model_copy(update={"happens_on": bullet.happens_on}))
             done += 1
-    return sub_plan.model_copy(update={"bullets": tuple(merged)})
+    return sub_plan.model_copy(update={"bullets": (*merged, *ending)})

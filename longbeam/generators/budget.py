@@ -15,6 +15,8 @@ TYPICAL_EXCHANGE = 900
 CATCH_UP = 1_200
 """Tokens by which a dialogue may lag behind its share before turns are put in between."""
 MORE_AT_ONCE = 8
+ENDING_REPLY = 380
+"""Tokens kept for the reply to each turn that ends the story."""
 MORE_ROUNDS = 40
 """Times that further turns are asked for at the end of a sub-plan, at most."""
 EXCHANGES_PER_TURN = 1.3
@@ -38,6 +40,8 @@ class Budget:
 
     share: int
     used: int = 0
+    kept: int = 0
+    """Of the share, for turns that are still to come at the end."""
 
     @property
     def left(self) -> int:
@@ -47,7 +51,7 @@ class Budget:
     @property
     def is_open(self) -> bool:
         """Whether there is room for another exchange."""
-        return self.left > LEAST_EXCHANGE
+        return self.left - self.kept > LEAST_EXCHANGE
 
     def must_save(self, waiting: Waiting) -> bool:
         """Whether a turn that only elaborates has to be left out, so that the required ones get their tokens."""
@@ -69,4 +73,4 @@ class Budget:
 
     def turns_to_fill(self) -> int:
         """Further turns to ask for at the end, at a time."""
-        return max(1, min(MORE_AT_ONCE, round(self.left / (TYPICAL_EXCHANGE * EXCHANGES_PER_TURN))))
+        return max(1, min(MORE_AT_ONCE, round((self.left - self.kept) / (TYPICAL_EXCHANGE * EXCHANGES_PER_TURN))))

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from longbeam.errors import ReplyError
 from longbeam.generators.asking import Asker
-from longbeam.generators.budget import MORE_ROUNDS, Budget, Waiting
+from longbeam.generators.budget import ENDING_REPLY, MORE_ROUNDS, Budget, Waiting
 from longbeam.generators.clock import sent_times
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plans import Frame
@@ -38,7 +38,7 @@ from longbeam.schemas.calls import (
 )
 from longbeam.schemas.dialogue import Message, MessageKind, UserTurn
 from longbeam.schemas.dialogue import Role as Speaker
-from longbeam.schemas.plans import Bullet, BulletKind, SubPlan
+from longbeam.schemas.plans import CLOSING, Bullet, BulletKind, SubPlan
 from longbeam.schemas.spec import Role
 from longbeam.schemas.traces import trace_problem
 
@@ -80,15 +80,24 @@ class SubPlanMaterial:
 
 
 async def talk(asker: Asker, tokenizer: Tokenizer, material: SubPlanMaterial) -> tuple[Message, ...]:
-    """Return the messages of one sub-plan, within one exchange of its share; ids are given at sealing."""
+    """Return the messages of one sub-plan, within one exchange of its share; ids are given at sealing.
+
+    Turns that end the story come last, behind what the budget adds.
+    """
     talk_ = _Talk(asker, tokenizer, material)
     queue = list(material.turns)
+    ending: list[UserTurn] = []
+    while queue and talk_.ends_story(queue[-1]):
+        ending.insert(0, queue.pop())
     while queue:
         turn = queue.pop(0)
-        if turn.is_required or not talk_.budget.must_save(talk_.waiting(queue)):
-            await talk_.run(turn, queue)
-            await talk_.catch_up(queue)
-    await talk_.fill()
+        if turn.is_required or not talk_.budget.must_save(talk_.waiting([*queue, *ending])):
+            await talk_.run(turn, [*queue, *ending])
+            await talk_.catch_up([*queue, *ending])
+    await talk_.fill(ending)
+    while ending:
+        turn = ending.pop(0)
+        await talk_.run(turn, ending)
     return talk_.messages()
 
 
@@ -180,6 +189,7 @@ class _Talk:
             self.history.append(ChatMessage(role=message.role.value, content=message.content))
             self.days.append(message.sent_at.date())
         self.sizes = [m.tokens for m in self.said]
+        self.fill_until = _fill_until(self.material)
         self.turn_index = max((m.turn_index or 0 for m in self.said), default=-1)
 
     # --- the budget ---------------------------------------------------------------------------------------
@@ -317,18 +327,28 @@ class _Talk:
             for turn in await self._more_turns(count):
                 await self.run(turn, waiting)
 
-    async def fill(self) -> None:
-        """Ask for more turns until the share is used to within a short exchange; the last is asked to fit."""
+    async def fill(self, ending: Sequence[UserTurn] = ()) -> None:
+        """Ask for more turns until the share is used to within a short exchange; the last is asked to fit.
+
+        `ending`: turns still to come, for which room is kept.
+        """
         self.is_filling = True
         rounds = 0
+        self.budget.kept = sum(self._tokens_of(t) + ENDING_REPLY for t in ending)
         while self.budget.is_open and rounds < MORE_ROUNDS:
             more = await self._more_turns(self.budget.turns_to_fill())
             if not more:
-                return
+                break
             rounds += 1
             for i, turn in enumerate(more):
                 if self.budget.is_open:
-                    await self.run(turn, more[i + 1 :])
+                    await self.run(turn, [*more[i + 1 :], *ending])
+        self.is_filling = False
+        self.budget.kept = 0
+
+    def ends_story(self, turn: UserTurn) -> bool:
+        """Whether a turn tells how the story came out."""
+        return any(self.bullets[i].variety == CLOSING for i in turn.bullet_ids)
 
     async def _more_turns(self, count: int) -> tuple[UserTurn, ...]:
         own = {b.bullet_id for b in self.material.sub_plan.bullets}
@@ -434,7 +454,7 @@ class _Talk:
         before = self.days[-1] if self.days else stage.first_day
         if not told and self.is_filling:
             # Turns behind the planned ones go on into the days that the stage has left.
-            before = max(before, min(stage.last_day, before + dt.timedelta(days=self.turn_index % 2)))
+            before = max(before, min(self.fill_until, before + dt.timedelta(days=self.turn_index % 2)))
         return max([before, *told])
 
     def _now(self, turn: UserTurn) -> str:
@@ -450,6 +470,16 @@ class _Talk:
         voiced = ledger.briefs(self.bullets[i] for i in turn.bullet_ids)
         about = tuple(ledger.current_brief(self.bullets[i], now) for i in turn.about_bullet_ids if i in self.bullets)
         return (*voiced, *about)
+
+
+def _fill_until(material: SubPlanMaterial) -> dt.date:
+    """The last day for turns that are put in behind the planned ones; before an ending days are left free."""
+    bullets = material.sub_plan.bullets
+    ending = next((b.happens_on for b in bullets if b.variety == CLOSING), None)
+    told = [b.happens_on for b in bullets if b.variety != CLOSING]
+    if ending is None or not told:
+        return material.stage.last_day
+    return told[-1] + (ending - told[-1]) / 5
 
 
 def _exchanged(message: ChatMessage) -> ChatMessage:

@@ -20,7 +20,7 @@ from longbeam.pipeline.conversation import Conversation, PlanWork, Said
 from longbeam.pipeline.units import all_of
 from longbeam.schemas.base import digest_of
 from longbeam.schemas.dialogue import Message, UserTurn
-from longbeam.schemas.plans import SubPlan
+from longbeam.schemas.plans import CLOSING, SubPlan
 from longbeam.schemas.spec import Role
 
 SETTLE_ROUNDS = 3
@@ -120,14 +120,16 @@ def _said(unit_key: str, messages: Sequence[Message]) -> Said:
 
 async def _settle(c: Conversation, work: PlanWork, materials: Sequence[SubPlanMaterial]) -> None:
     target = work.target
+    # Nothing is said behind the end of the story, as long as there is another place for it.
+    open_ended = [m for m in materials if m.sub_plan.bullets[-1].variety != CLOSING] or materials
     for round_ in range(SETTLE_ROUNDS):
-        for i, material in enumerate(materials):
+        for i, material in enumerate(open_ended):
             short = target - work.tokens
             if short <= TOLERANCE * target:
                 return
             key = material.sub_plan.key
             # The first pass shares what is left among the sub-plans to come, later ones give it to the first.
-            part = -(-short // (len(materials) - i)) if round_ == 0 else short
+            part = -(-short // (len(open_ended) - i)) if round_ == 0 else short
             said = work.said[key]
             work.said[key] = await _extension(c, replace(material, share=said.tokens + part), said, round_)
 

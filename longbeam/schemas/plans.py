@@ -127,6 +127,10 @@ class Assertion(Record):
     """None only for a denial of the whole fact."""
 
 
+CLOSING = "closing"
+"""Variety of the events that tell how the story came out: nothing is said behind them."""
+
+
 class Bullet(Record):
     """One thing that the story says in a sub-plan."""
 
@@ -148,7 +152,8 @@ class Bullet(Record):
     requirement: str = ""
     """Instructions and preferences: what a compliant answer shows, as a checkable claim."""
     variety: str = ""
-    """Contradictions: `never_statement`, `other_value`, `not_yet`. Preferences: `evolved` for a changed one."""
+    """Contradictions: `never_statement`, `other_value`, `not_yet`. Preferences: `evolved` for a changed one.
+    Events: `closing` for those that end the story."""
 
 
 class SubPlan(Record):

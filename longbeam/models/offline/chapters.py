@@ -9,9 +9,9 @@ from __future__ import annotations
 import random
 from collections import Counter
 
+from longbeam.models.offline.bounds import NO_BOUNDS, Bounds
 from longbeam.models.offline.language import lower_first, upper_first
 from longbeam.models.offline.packs import pack_for
-from longbeam.models.offline.story import NO_BOUNDS, Bounds
 from longbeam.schemas import values
 from longbeam.schemas.calls import (
     BulletDraft,
@@ -139,6 +139,7 @@ def bounds_of(chapter: Chapter | None) -> Bounds:
         settled=frozenset((f.subject, f.attribute) for f in chapter.facts if f.is_fixed),
         known=tuple((f.subject, f.attribute, f.value) for f in chapter.facts if f.value is not None),
         introduced=chapter.introduced,
+        is_last=chapter.plan_index == len(chapter.plan_seeds) - 1,
     )
 
 

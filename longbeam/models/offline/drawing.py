@@ -16,11 +16,18 @@ ROOM = 0.55
 """Share of a range or pool that a value with a trend begins in, so that it has somewhere to go."""
 
 
-def draw(slot: Slot, day: dt.date, rng: random.Random) -> Value:
-    """A first value for a slot; one that will rise is drawn low, one that will fall high."""
+Span = tuple[dt.date, dt.date]
+"""A first and a last day, both possible."""
+
+
+def draw(slot: Slot, day: dt.date, rng: random.Random, within: Span | None = None) -> Value:
+    """A first value for a slot; one that will rise is drawn low, one that will fall high.
+
+    `within`: the days a date has to lie in, where the story says so.
+    """
     if slot.type is ValueKind.DATE:
         low, high = slot.in_days or (7, 21)
-        return values.date_value(day + dt.timedelta(days=rng.randint(low, high)))
+        return values.date_value(_within(day + dt.timedelta(days=rng.randint(low, high)), within, rng))
     if slot.choose:
         return _worded(slot.type, rng.choice(_first_part(slot.choose, slot)))
     low_, high_ = slot.range or (1, 10)
@@ -35,16 +42,29 @@ def _first_part(pool: Sequence[T], slot: Slot) -> Sequence[T]:
     return pool[-kept:] if slot.trend == "falls" else pool
 
 
-def changed(slot: Slot, old: Value, rng: random.Random, *, after: dt.date | None = None) -> Value:
+def _within(day: dt.date, span: Span | None, rng: random.Random) -> dt.date:
+    if span is None or span[0] > span[1] or span[0] <= day <= span[1]:
+        return day
+    # Near the end it was drawn beyond, but not always on the same day.
+    room = min(3, (span[1] - span[0]).days)
+    off = dt.timedelta(days=rng.randint(0, room))
+    return span[0] + off if day < span[0] else span[1] - off
+
+
+def changed(
+    slot: Slot, old: Value, rng: random.Random, *, after: dt.date | None = None, within: Span | None = None
+) -> Value:
     """Another value for a slot, on the side its trend allows: a later date, an amount a fifth to a half away.
 
-    `after`: the day on which it is told; a date that was planned is then put off to a day behind it.
+    `after`: the day on which it is told; a date that was planned is then put off to a day behind it, and `within`
+    the days given where another is left there.
     A value that cannot go on (the last version of its pool, an amount of one) goes the other way.
     """
     if slot.type is ValueKind.DATE and old.date is not None:
         shift = rng.choice([3, 4, 5, 6, 7, 8, 9, 10, 12, 14])
         begin = old.date if after is None else max(old.date, after)
-        return values.date_value(begin + dt.timedelta(days=shift))
+        moved = _within(begin + dt.timedelta(days=shift), within, rng)
+        return values.date_value(moved if moved != old.date else moved + dt.timedelta(days=1))
     if slot.choose:
         return _worded(slot.type, rng.choice(_other_choices(slot, old)))
     amount = (old.number or 0) * (100 if slot.type is ValueKind.RATIO else 1)

@@ -84,7 +84,7 @@ def within_sentence(phrase: str) -> str:
     """A phrase that stood as a heading, as it is written within a sentence."""
     first = phrase.split(" ", 1)[0].casefold().rstrip(",:")
     if first in {"how", "what", "why", "when", "where", "who", "which", "whether"}:
-        return f"the matter of {lower_first(phrase)}"  # a clause cannot stand where the templates want a noun
+        return f"the question of {lower_first(phrase)}"  # a clause cannot stand where the templates want a noun
     return phrase if first in _PROPER or first.removesuffix("'s") in _PROPER else lower_first(phrase)
 
 

@@ -10,7 +10,7 @@ import random
 import re
 
 from longbeam.models.offline.language import fill, upper_first
-from longbeam.models.offline.packs import Pack, Standing
+from longbeam.models.offline.packs import Pack, wishes
 from longbeam.schemas import values
 from longbeam.schemas.calls import BulletBrief, LedgerLine
 from longbeam.schemas.plans import Bullet, BulletKind, ValueKind
@@ -228,9 +228,9 @@ def concerns(condition: str, text: str) -> bool:
 
 def honour_of(pack: Pack, bullet: Bullet, thing: str, rng: random.Random) -> str:
     """A sentence that honours an instruction or preference, from the pack."""
-    wishes: list[Standing] = [*pack.instructions, *pack.preferences]
-    wishes += [p.later for p in pack.preferences if p.later]
-    for wish in wishes:
+    known = wishes(pack)
+    later = [p.later for p in known.preferences if p.later]
+    for wish in (*known.instructions, *known.preferences, *later):
         if wish.requirement == bullet.requirement and wish.condition == bullet.condition:
             return fill(rng.choice(wish.honour), {"it": thing})
     return ""

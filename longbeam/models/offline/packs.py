@@ -23,6 +23,7 @@ from longbeam.schemas.plans import ValueKind
 from longbeam.schemas.seeds import Domain, Seed
 
 PACKS = Path(__file__).parent / "packs"
+WISHES = Path(__file__).parent / "data" / "wishes.yaml"
 AMOUNTS = frozenset({ValueKind.NUMBER, ValueKind.MONEY, ValueKind.DURATION, ValueKind.RATIO})
 WHO = ("friend", "acquaintance", "partner", "parent", "child", "someone")
 COMMON_FIELDS = frozenset({"it", "who", "day", "weekday"})
@@ -39,6 +40,10 @@ class Slot(Record):
     currency: str = "USD"
     in_days: tuple[int, int] | None = None
     """Dates: days after the beat's day (negative: before it)."""
+    ahead: bool = False
+    """Dates: the day that all is made for (the departure); it lies between the last beats and the story's end."""
+    told_by: str = ""
+    """Dates: the beat that tells how that day went; the day lies before it."""
     range: tuple[float, float] | None = None
     """Numbers, money, durations, ratios (in percent): lowest and highest."""
     step: float = 1
@@ -82,6 +87,12 @@ class Beat(Record):
     """Slots that happened once: they can be denied or misremembered, never updated."""
     updates: tuple[str, ...] = ()
     """Slots set by an earlier beat of this thread that change here in the normal course of things."""
+    recalls: tuple[str, ...] = ()
+    """Slots set by an earlier beat whose value is said again; nothing changes them after that."""
+    after: str = ""
+    """People only: the beat this one reports on, told once its day has passed."""
+    credit: str = ""
+    """People only: what {it} is thanked for in the end, a phrase behind "for"."""
     who: str | None = None
     ask: tuple[Ask, ...] = Field(min_length=2)
     deny: tuple[str, ...] = ()
@@ -144,6 +155,8 @@ class Thread(Record):
     slots: dict[str, Slot]
     beats: tuple[Beat, ...] = Field(min_length=4)
     cards: tuple[Card, ...] = Field(min_length=3)
+    outcome: tuple[str, ...] = ()
+    """How the thread came out, told near the end of the story; may say values of its slots again."""
     ask_back: tuple[AskBack, ...] = Field(min_length=3)
     options: tuple[Option, ...] = Field(min_length=2)
 
@@ -219,6 +232,8 @@ class Pack(Record):
     """Introduction bullets: {name}, {age}, {profession}, {city}, {theme}."""
     intro_ask: tuple[Ask, ...] = Field(min_length=2)
     """Cards are named `thread/card`."""
+    ending: tuple[str, ...] = Field(min_length=2)
+    """The user's last message: how the whole came out and what was learnt; no field."""
     threads: tuple[Thread, ...] = Field(min_length=5)
     instructions: tuple[Standing, ...] = Field(min_length=12)
     preferences: tuple[Preference, ...] = Field(min_length=12)
@@ -228,6 +243,28 @@ class Pack(Record):
     def thread(self, name: str) -> Thread:
         """The thread with this id; KeyError if there is none."""
         return next(t for t in self.threads if t.thread == name)
+
+
+class Wishes(Record):
+    """Instructions and preferences: those of `data/wishes.yaml` fit any domain."""
+
+    instructions: tuple[Standing, ...]
+    preferences: tuple[Preference, ...]
+
+
+@lru_cache(maxsize=1)
+def _common_wishes() -> Wishes:
+    return Wishes.model_validate(yaml.safe_load(WISHES.read_text(encoding="utf-8")))
+
+
+def wishes(pack: Pack) -> Wishes:
+    """What a user of this domain may ask for: the pack's own wishes, then the common ones, one per condition."""
+    common = _common_wishes()
+    taken = {s.condition for s in (*pack.instructions, *pack.preferences)}
+    return Wishes(
+        instructions=(*pack.instructions, *(s for s in common.instructions if s.condition not in taken)),
+        preferences=(*pack.preferences, *(p for p in common.preferences if p.condition not in taken)),
+    )
 
 
 def fields_of(template: str) -> frozenset[str]:
@@ -247,13 +284,15 @@ def _lint_thread(thread: Thread) -> Iterator[str]:
     known: set[str] = set()
     for beat in thread.beats:
         where = f"thread {thread.thread}, beat {beat.beat}"
-        said = {*beat.sets, *beat.fixed, *beat.updates}
+        said = {*beat.sets, *beat.fixed, *beat.updates, *beat.recalls}
         if unknown := sorted(said - set(thread.slots)):
             yield f"{where}: unknown slot {unknown[0]!r}"
         if again := sorted({*beat.sets, *beat.fixed} & known):
             yield f"{where}: slot {again[0]!r} is set a second time; list it in updates"
         if early := sorted(set(beat.updates) - known):
             yield f"{where}: slot {early[0]!r} is updated before it is set"
+        if early := sorted(set(beat.recalls) - known):
+            yield f"{where}: slot {early[0]!r} is recalled before it is set"
         known |= said
         if beat.who is not None and beat.who not in WHO:
             yield f"{where}: who is {beat.who!r}; allowed are {', '.join(WHO)}"
@@ -273,10 +312,19 @@ def _lint_thread(thread: Thread) -> Iterator[str]:
                 yield f"{where}: {unknown[0]!r} is not known yet in {text!r}"
         if beat.fixed and not (beat.deny or any(thread.slots[s].misremember for s in beat.fixed if s in thread.slots)):
             yield f"{where}: has fixed values, but neither deny nor misremember"
+    for text in thread.outcome:
+        if unknown := sorted(fields_of(text) - set(thread.slots) - {"it"}):
+            yield f"thread {thread.thread}: outcome uses {unknown[0]!r}, which is no slot: {text!r}"
+        if "it" not in fields_of(text):
+            yield f"thread {thread.thread}: outcome does not name {{it}}: {text!r}"
+    if len(thread.outcome) < 2:
+        yield f"thread {thread.thread}: needs two outcomes"
     if not any(b.deny or b.not_yet for b in thread.beats):
         yield f"thread {thread.thread}: no beat has deny or not_yet"
     fixed = {s for b in thread.beats for s in b.fixed}
     for name, slot in thread.slots.items():
+        if slot.told_by and slot.told_by not in {b.beat for b in thread.beats}:
+            yield f"thread {thread.thread}, slot {name}: told_by names no beat: {slot.told_by!r}"
         changes = name not in fixed and slot.type in AMOUNTS | {ValueKind.VERSION}
         if changes and slot.trend is None:
             yield f"thread {thread.thread}, slot {name}: say its trend: falls, rises or either"
@@ -300,6 +348,9 @@ def _lint_thread(thread: Thread) -> Iterator[str]:
 
 
 def _lint_pack(pack: Pack) -> Iterator[str]:
+    for text in pack.ending:
+        if fields_of(text):
+            yield f"ending has a field: {text!r}"
     for standing in (*pack.instructions, *pack.preferences):
         if not standing.condition.startswith("when"):
             yield f"condition must begin with 'when': {standing.condition!r}"

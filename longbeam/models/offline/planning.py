@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import random
 import re
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from longbeam.models.offline.chapters import beginning, bounds_of
 from longbeam.models.offline.drawing import changed
@@ -19,8 +21,11 @@ from longbeam.models.offline.packs import (
     fields_of,
     pack_for,
     threads_elsewhere,
+    wishes,
 )
-from longbeam.models.offline.story import Scene, people_thread, story_of
+from longbeam.models.offline.remarks import without_remark
+from longbeam.models.offline.story import people_thread, story_of
+from longbeam.models.offline.telling import WHOLE, Scene
 from longbeam.schemas import values
 from longbeam.schemas.calls import (
     AugmentInputs,
@@ -41,17 +46,22 @@ from longbeam.schemas.calls import (
     UpdateDraft,
     UpdateTarget,
 )
-from longbeam.schemas.plans import Bullet, BulletKind, Narrative, Stance, Value, ValueKind
+from longbeam.schemas.plans import CLOSING, Bullet, BulletKind, Narrative, Stance, Value, ValueKind
 
+W = TypeVar("W", bound=Standing)
+WISHES_APART = 11
+"""Places in the list of wishes by which each conversation of a benchmark begins behind the one before it."""
 CHANGED_PER_PLAN = 3
 """Preferences of earlier plans that change in one plan."""
 PREFERENCES_LABEL = "Ways of Working"
 INTRODUCTION_LABEL = "Who I Am"
+ENDING_LABEL = "How It Came Out"
 _ARTICLE = re.compile(r"\b([Aa]) (?=[aeiouAEIOU])(?!uni|use|eu|one)")
 """An `a` before a vowel: professions begin with either."""
 _FRAME_NARRATIVES = (
     (INTRODUCTION_LABEL, "The person, their work and what brought them here", ("Background", "Motives", "Daily life")),
     (PREFERENCES_LABEL, "How the person likes to work and be answered", ("Preferences", "Habits", "Standing wishes")),
+    (ENDING_LABEL, "What came of it all, what it cost and who helped", ("Results", "Costs", "Thanks")),
     ("Decisions and Second Thoughts", "Choices made, and choices made again", ("Options", "Regrets", "Reasons")),
     ("Time and Energy", "What fits into a week and what does not", ("Evenings", "Deadlines", "Rest")),
     ("Money and Means", "What it costs and what there is", ("Budgets", "Purchases", "Surprises")),
@@ -117,16 +127,17 @@ def sub_plan(inputs: SubPlanInputs, rng_key: str) -> SubPlanReply:
     pack = pack_for(inputs.seed)
     scenes = _scenes_of(inputs, rng_key)[inputs.stage_index]
     events = [_event(scene, inputs) for scene in scenes]
-    preferences = _preferences(pack, inputs)
+    preferences = _preferences(pack, inputs, rng_key)
     drafts: list[BulletDraft] = []
     first = beginning(inputs)
     if first is not None:
         drafts.append(first)
+    going_on = sum(e.variety != CLOSING for e in events)
     if inputs.counts["introduction"]:
         drafts.append(_introduction(pack, inputs, random.Random(f"{rng_key}/introduction")))
     for i, event in enumerate(events, 1):
         drafts.append(event)
-        due = len(preferences) * i // (len(events) + 1) if i < len(events) else len(preferences)
+        due = len(preferences) * i // (going_on + 1) if i < going_on else len(preferences)
         while sum(d.kind is BulletKind.PREFERENCE for d in drafts) < due:
             done = sum(d.kind is BulletKind.PREFERENCE for d in drafts)
             drafts.append(preferences[done].model_copy(update={"happens_on": event.happens_on}))
@@ -147,27 +158,34 @@ def _event(scene: Scene, inputs: SubPlanInputs) -> BulletDraft:
     known = {(f.subject.casefold(), f.attribute.casefold()): f.fact_id for f in inputs.ledger}
     facts = []
     for name, value in scene.values.items():
-        slot = scene.thread.slots[name]
-        stance = Stance.UPDATES if name in scene.beat.updates else Stance.SETS
+        slot = scene.thread.slots.get(name)
+        attribute = slot.attribute if slot else name
         facts.append(
             FactDraft(
-                fact_id=known.get((scene.subject.casefold(), slot.attribute.casefold()), ""),
+                fact_id=known.get((scene.subject.casefold(), attribute.casefold()), ""),
                 subject=scene.subject,
-                attribute=slot.attribute,
-                stance=stance,
+                attribute=attribute,
+                stance=_stance(scene, name),
                 value=value,
-                is_fixed=name in scene.beat.fixed,
+                is_fixed=slot is None or name in scene.beat.fixed,
             )
         )
     is_person = scene.thread is people_thread()
     return BulletDraft(
         kind=BulletKind.RELATIONSHIP if is_person else BulletKind.EVENT,
-        narrative=scene.thread.narrative,
+        narrative=ENDING_LABEL if scene.thing == WHOLE else scene.thread.narrative,
         topic=scene.thing,
         text=scene.text,
         happens_on=scene.day,
         facts=facts,
+        variety=CLOSING if scene.is_closing else "",
     )
+
+
+def _stance(scene: Scene, name: str) -> Stance:
+    if name in scene.recalled:
+        return Stance.MENTIONS
+    return Stance.UPDATES if name in scene.beat.updates and not scene.is_closing else Stance.SETS
 
 
 def _introduction(pack: Pack, inputs: SubPlanInputs, rng: random.Random) -> BulletDraft:
@@ -202,22 +220,16 @@ def _introduction(pack: Pack, inputs: SubPlanInputs, rng: random.Random) -> Bull
     )
 
 
-def _preferences(pack: Pack, inputs: SubPlanInputs) -> list[BulletDraft]:
-    """This stage's preferences: first all that have none before, then those that change."""
+def _preferences(pack: Pack, inputs: SubPlanInputs, rng_key: str) -> list[BulletDraft]:
+    """This stage's preferences: first those that nothing went before, then those that have changed."""
     count = inputs.counts["preference"]
     first = inputs.stage_index * count
     before = {(b.topic, b.condition): b for b in (inputs.chapter.standing if inputs.chapter else ())}
-    own = [p for p in pack.preferences if (p.topic, p.condition) not in before]
-    order: list[tuple[Standing, str]] = [(p, "") for p in own]
-    later = [(p.later, "evolved") for p in own if p.later]
+    order = _preference_order(pack, count * len(inputs.stages), before, rng_key)
     if inputs.chapter is not None:
         # Tastes change over the years: of what was preferred in earlier plans, some is something else now.
         grown = [p for p in changed_preferences() if _is_as_it_was(p, before)]
         order = [(p.later, "evolved") for p in grown[:CHANGED_PER_PLAN] if p.later] + order
-    # A changed preference stands at least one stage behind its elder: the changed ones come after all others,
-    # but for stories with few preferences, whose last eighth is taken by them.
-    total = count * len(inputs.stages)
-    order = order[: max(total - min(len(later), total // 8), 1)] + [(s, v) for s, v in later]
     drafts = []
     for i in range(first, first + count):
         standing, variety = order[i % len(order)]
@@ -226,7 +238,7 @@ def _preferences(pack: Pack, inputs: SubPlanInputs) -> list[BulletDraft]:
                 kind=BulletKind.PREFERENCE,
                 narrative=PREFERENCES_LABEL,
                 topic=standing.topic,
-                text=_sentence(standing.tell[i % len(standing.tell)]),
+                text=_sentence(standing.tell[(i // len(order)) % len(standing.tell)]),
                 happens_on=inputs.stages[inputs.stage_index].first_day,
                 condition=standing.condition,
                 requirement=standing.requirement,
@@ -241,6 +253,41 @@ def _is_as_it_was(preference: Preference, before: dict[tuple[str, str], Bullet])
     return told is not None and told.requirement == preference.requirement
 
 
+def _preference_order(
+    pack: Pack, total: int, before: Mapping[tuple[str, str], Bullet], rng_key: str
+) -> list[tuple[Standing, str]]:
+    """Preferences of a conversation: about an eighth of them are changed ones, which stand behind all the others.
+
+    Those that change later stand in the first half, so that each changes at least one stage behind its elder.
+    """
+    every = _of_conversation(pack.preferences, wishes(pack).preferences, rng_key)
+    drawn = [p for p in every if (p.topic, p.condition) not in before]
+    changing = [p for p in drawn if p.later]
+    elders = changing[: max(min(len(changing), total // 8), total - len(drawn))]
+    kept = [*elders, *(p for p in drawn if p not in elders)][: max(total - len(elders), 1)]
+    half = max(len(elders), len(kept) // 2)
+    early = kept[:half]
+    random.Random(f"{rng_key}/preferences").shuffle(early)
+    order: list[tuple[Standing, str]] = [(p, "") for p in (*early, *kept[half:])]
+    return order + [(p.later, "evolved") for p in elders if p.later]
+
+
+def _of_conversation(own: Sequence[W], every: Sequence[W], rng_key: str) -> list[W]:
+    """The pack's own wishes, begun elsewhere in each conversation of a benchmark; the common ones wait behind them.
+
+    The common ones fit any domain, so if they came first, the conversations of a benchmark would ask for the same.
+    """
+    benchmark, _, conversation = rng_key.partition("/")
+    ordinal = int("".join(c for c in conversation if c.isdigit()) or 0)
+    found = []
+    for pool in (own, every[len(own) :]):
+        order = list(pool)
+        random.Random(f"{benchmark}/wishes").shuffle(order)
+        begin = ordinal * WISHES_APART % max(len(order), 1)
+        found += order[begin:] + order[:begin]
+    return found
+
+
 def _sentence(text: str) -> str:
     text = upper_first(text.strip())
     return text if text[-1] in ".!?" else text + "."
@@ -249,11 +296,12 @@ def _sentence(text: str) -> str:
 # --- special bullets ----------------------------------------------------------------------------------------
 
 
-def augment(inputs: AugmentInputs, rng: random.Random) -> AugmentReply:
-    """Wording for what code has chosen."""
+def augment(inputs: AugmentInputs, rng: random.Random, rng_key: str) -> AugmentReply:
+    """Wording for what code has chosen; `rng_key` is the conversation's, whose stages share one list of wishes."""
     pack = pack_for(inputs.seed)
     taken = {condition.casefold() for condition in inputs.taken_conditions}
-    offered = [s for s in pack.instructions if s.condition.casefold() not in taken] or list(pack.instructions)
+    pool = _of_conversation(pack.instructions, wishes(pack).instructions, rng_key)
+    offered = [s for s in pool if s.condition.casefold() not in taken] or pool
     instructions = []
     for i in range(inputs.instructions_before, inputs.instructions_before + inputs.instructions):
         standing = offered[i % len(offered)]
@@ -357,7 +405,10 @@ def _safe(fields: dict[str, str], template: str) -> dict[str, str]:
 def match_beat(template: str, bullet: Bullet) -> dict[str, str] | None:
     """The fields with which a beat's `tell` makes this bullet's text, or None."""
     body = template if template[-1] in ".!?" else template + "."
-    found = match(upper_first(body), bullet.text)
-    if found is None and body.startswith("{"):
-        found = match(body, bullet.text)
-    return found
+    for text in dict.fromkeys((bullet.text, without_remark(bullet.text))):
+        found = match(upper_first(body), text)
+        if found is None and body.startswith("{"):
+            found = match(body, text)
+        if found is not None:
+            return found
+    return None

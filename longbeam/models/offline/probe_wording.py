@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from longbeam.models.offline.packs import Pack, Standing, fields_of, load_pack, pack_paths
+from longbeam.models.offline.packs import Pack, Standing, fields_of, load_pack, pack_paths, wishes
 from longbeam.schemas.probes import Difficulty
 
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -113,8 +113,9 @@ def _written_questions() -> dict[tuple[str, str], tuple[str, ...]]:
 
 
 def _standings(pack: Pack) -> Iterator[Standing]:
-    yield from pack.instructions
-    for preference in pack.preferences:
+    known = wishes(pack)
+    yield from known.instructions
+    for preference in known.preferences:
         yield preference
         if preference.later is not None:
             yield preference.later

@@ -16,12 +16,16 @@ from typing import TypeVar
 
 from longbeam.models.offline import blocks, figures, openings, tables
 from longbeam.models.offline.arithmetic import CHOICE
-from longbeam.models.offline.language import fill, is_new, shuffled, within_sentence
+from longbeam.models.offline.farewell import farewell_blocks
+from longbeam.models.offline.language import is_new, shuffled, within_sentence
 from longbeam.models.offline.packs import Card, Pack, Thread, pack_for
 from longbeam.models.offline.phrasing import in_short, piece_of
 from longbeam.models.offline.story import people_thread
+from longbeam.models.offline.telling import WHOLE
 from longbeam.models.offline.turns import (
+    WISHES,
     Reading,
+    ask_back_for,
     asked_card,
     follow_up_kind,
     problem_in,
@@ -29,7 +33,7 @@ from longbeam.models.offline.turns import (
     snippet_in,
 )
 from longbeam.schemas.calls import AssistantReplyInputs, BulletBrief, CompactInputs, DialogueContext, LedgerLine
-from longbeam.schemas.plans import Bullet, BulletKind
+from longbeam.schemas.plans import CLOSING, Bullet, BulletKind
 
 T = TypeVar("T")
 
@@ -67,6 +71,8 @@ class Situation:
     card: Card
     reading: Reading | None
     brief: BulletBrief | None
+    wish: BulletBrief | None
+    """A wish said in passing, behind a question."""
     user_text: str
     kind: str
     today: dt.date
@@ -104,8 +110,10 @@ class Situation:
 
 
 def assistant_reply(inputs: AssistantReplyInputs, rng: random.Random) -> str:
-    """A reply of about `target_tokens`."""
+    """A reply of about `target_tokens`; a farewell is as long as it is."""
     situation = situation_of(inputs, rng)
+    if situation.brief is not None and situation.brief.bullet.topic == WHOLE:
+        return "\n\n".join(farewell_blocks(situation.brief, rng))
     room = int(inputs.target_tokens * CHARACTERS_PER_TOKEN)
     ending = _ending(situation, inputs)
     text = assemble(_recorded(_blocks(situation), situation.spoken), room - len(ending))
@@ -159,6 +167,7 @@ def situation_of(inputs: AssistantReplyInputs, rng: random.Random) -> Situation:
         card=card or rng.choice(thread.cards),
         reading=reading,
         brief=brief,
+        wish=next((b for b in inputs.hints.bullets[:-1] if b.bullet.kind in WISHES), None),
         user_text=asked[0] if asked else "",
         kind=inputs.hints.kind,
         today=inputs.hints.today,
@@ -216,6 +225,8 @@ def _opening(s: Situation) -> Iterator[str]:
     taken_up = openings.opening(s.brief, s.thing, s.user_text, s.today, s.rng)
     if not s.is_wish and (not taken_up or s.rng.random() < IN_SHORT_SHARE):
         taken_up = f"{taken_up} {_in_short(s)}".strip()
+    if s.wish is not None:
+        taken_up = f"{openings.opening(s.wish, s.thing, s.today, s.rng)} {taken_up}".strip()
     yield taken_up
     if s.is_wish and s.brief is not None:
         honour = openings.honour_of(s.pack, s.brief.bullet, s.thing, s.rng)
@@ -317,17 +328,16 @@ def _illustrations(s: Situation) -> list[tuple[float, Callable[[], str]]]:
 
 def _ending(s: Situation, inputs: AssistantReplyInputs) -> str:
     share = ASK_BACK_SHARE / 2 if s.is_person else ASK_BACK_SHARE
-    wants = s.kind == "question" and not s.is_wish and s.rng.random() < share and inputs.target_tokens > 150
+    ends = s.brief is not None and s.brief.bullet.variety == CLOSING
+    asks = s.kind == "question" and not s.is_wish and not ends
+    wants = asks and s.rng.random() < share and inputs.target_tokens > 150
     again = s.kind == "answer" and inputs.hints.ordinal == 1 and s.rng.random() < ASK_AGAIN_SHARE
     if (wants or again) and s.brief is not None:
-        asked = " ".join(m.content for m in inputs.history[-6:])
-        questions = [fill(back.q, s.fields) for back in s.thread.ask_back]
-        # Each stage begins with another of the thread's questions, so that they are not asked over and over.
-        turned = inputs.context.stage.stage_index % len(questions)
-        fresh = [q for q in questions[turned:] + questions[:turned] if q not in asked]
-        if fresh:
-            return fresh[0]
-    if not s.is_person and not s.is_wish and s.rng.random() < CLOSING_SHARE:
+        said = " ".join(m.content for m in inputs.history)
+        question = ask_back_for(s.thread, s.thing, inputs.context.stage.stage_index, said)
+        if question:
+            return question
+    if not s.is_person and not s.is_wish and not ends and s.rng.random() < CLOSING_SHARE:
         return openings.closing(s.thing, s.today, s.rng)
     return ""
 

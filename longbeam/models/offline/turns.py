@@ -8,22 +8,26 @@ from dataclasses import dataclass
 
 from longbeam.models.offline.arithmetic import evaluate, format_number
 from longbeam.models.offline.language import fill, identifier, lower_first, pattern_of, upper_first
+from longbeam.models.offline.naming import mention, names_of
 from longbeam.models.offline.packs import Ask, Beat, Card, Pack, Problem, Snippet, Thread, fields_of, pack_for
 from longbeam.models.offline.planning import match_beat, thread_of
 from longbeam.models.offline.story import people_thread
+from longbeam.models.offline.telling import WHOLE
 from longbeam.schemas import values
 from longbeam.schemas.calls import (
     BulletBrief,
     FollowUpDetectorInputs,
     FollowUpDetectorReply,
+    LedgerLine,
     QuestionDetectorInputs,
     QuestionDetectorReply,
+    Stage,
     UserReplyInputs,
     UserTurnDraft,
     UserTurnsInputs,
     UserTurnsReply,
 )
-from longbeam.schemas.plans import BulletKind
+from longbeam.schemas.plans import CLOSING, Bullet, BulletKind
 
 _OPENERS = (
     "", "", "", "", "", "", "Hi again. ", "Quick update: ", "Okay, so ", "One more thing. ", "Right, next point. ",
@@ -85,11 +89,49 @@ _SPECIAL_ASKS = {
         "How should I go about {it}?", "What is the first sensible step with {it}?",
     ),
 }  # fmt: skip
+_REASONED = (
+    "{ask} I ask because {denial}", "{ask} You should know that {denial}", "{ask} I'm asking from scratch: {denial}",
+    "{ask} To be clear, {denial}", "{ask} Just so that you know where I stand: {denial}",
+    "{ask} It may sound odd, but {denial}", "{ask} For the record, {denial}", "{ask} Bear in mind that {denial}",
+)  # fmt: skip
+"""A forgetful statement given as the reason for a question."""
+_PLAIN_ASKS = (
+    "Where would you start?", "What would you tell somebody in my place?", "How should I go about this?",
+    "What is the first sensible step?", "What comes first, in your view?", "How would you set about it?",
+)  # fmt: skip
+_IN_PASSING = (
+    "By the way, {wish}", "While I think of it: {wish}", "And something for all your answers: {wish}",
+    "Besides, {wish}", "One request along the way: {wish}", "Oh, and {wish}", "That reminds me: {wish}",
+    "Something else I noticed about myself: {wish}", "A small thing, {wish}", "And please note: {wish}",
+    "Before you answer: {wish}", "And since we're at it, {wish}",
+)  # fmt: skip
+"""How a wish is put behind a question."""
+_CLOSING_ASKS = (
+    "What should I keep an eye on with {it} from here on?", "Is there anything about {it} that I should still tidy up?",
+    "What would you note down about {it} for the next time?", "What is worth remembering about {it}?",
+    "What would have been the quicker way with {it}, looking back?", "Is there something left to do about {it}?",
+)  # fmt: skip
+_LAST_ASKS = (
+    "What should I take along from all this into the next thing?",
+    "What would you say I should remember of it in a year?",
+    "If I ever begin something like it again, what comes first?", "Which habit from these months is worth keeping?",
+)  # fmt: skip
+_BEHIND = (
+    "Now that {value}, the {attribute}, is behind me, ", "With the {attribute} over since {value}, ",
+    "{value}, the {attribute}, is past, so ",
+)  # fmt: skip
 _WISH_ASKS = (
     "Does that work for you?", "Shall we go on like that?", "Can you do it that way from now on?", "Is that all right?",
     "Can I count on that?", "Would that be possible?", "Agreed?", "Do you mind?", "Can you remember that for me?",
     "Is that something you can do?", "Okay?", "May I leave it at that?",
 )  # fmt: skip
+
+
+WISHES = frozenset({BulletKind.INSTRUCTION, BulletKind.PREFERENCE})
+PASSING_SHARE = 0.6
+"""Share of wishes that are said in passing, behind a question on what was talked about."""
+REASONED_SHARE = 0.65
+"""Share of forgetful statements that are the reason given for a question."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +143,7 @@ class Reading:
     thing: str
     beat: Beat | None
     fields: dict[str, str]
+    bullet_id: str = ""
 
 
 def read(pack: Pack, brief: BulletBrief) -> Reading | None:
@@ -119,8 +162,8 @@ def read(pack: Pack, brief: BulletBrief) -> Reading | None:
         for template in beat.tell:
             found = match_beat(template, bullet)
             if found is not None:
-                return Reading(pack, thread, bullet.topic, beat, {**found, **fields})
-    return Reading(pack, thread, bullet.topic, None, fields)
+                return Reading(pack, thread, bullet.topic, beat, {**found, **fields}, bullet.bullet_id)
+    return Reading(pack, thread, bullet.topic, None, fields, bullet.bullet_id)
 
 
 def can_fill(template: str, fields: dict[str, str]) -> bool:
@@ -132,10 +175,16 @@ def user_turns(inputs: UserTurnsInputs, rng: random.Random) -> UserTurnsReply:
     """One turn per bullet, bullets joined where there are fewer questions, and questions about them where more."""
     pack = pack_for(inputs.seed)
     groups = _grouped(inputs.batch, inputs.questions)
-    turns = [_voicing_turn(pack, group, rng) for group in groups]
+    turns = [_voicing_turn(pack, group, _told_before(inputs, group[0]), rng) for group in groups]
     more = inputs.questions - len(turns)
     extra = _about_turns(pack, inputs.batch, more, inputs, inputs.first_ordinal, rng)
     return UserTurnsReply(turns=[*turns, *extra])
+
+
+def _told_before(inputs: UserTurnsInputs, brief: BulletBrief) -> list[Bullet]:
+    """Bullets told before one of the batch, newest last."""
+    batch = [b.bullet for b in inputs.batch]
+    return [*inputs.context, *batch[: batch.index(brief.bullet)]]
 
 
 def more_turns(inputs: UserTurnsInputs, rng: random.Random) -> UserTurnsReply:
@@ -156,40 +205,77 @@ def _grouped(briefs: Sequence[BulletBrief], questions: int) -> list[list[BulletB
     return groups
 
 
-def _voicing_turn(pack: Pack, group: Sequence[BulletBrief], rng: random.Random) -> UserTurnDraft:
+def _voicing_turn(
+    pack: Pack, group: Sequence[BulletBrief], context: Sequence[Bullet], rng: random.Random
+) -> UserTurnDraft:
+    last = group[-1]
+    voices = [b.bullet.bullet_id for b in group]
     said = " ".join([group[0].bullet.text, *(_joined(b.bullet.text, rng) for b in group[1:])])
-    reading = read(pack, group[-1])
-    kind = group[-1].bullet.kind
-    question = _question(pack, group[-1], reading, rng)
-    opener = rng.choice(_OPENERS)
+    reading = read(pack, last)
+    kind = last.bullet.kind
+    if kind in WISHES and len(group) == 1 and rng.random() < PASSING_SHARE:
+        subject = _going_on(pack, context)
+        if subject is not None:
+            ask = f"{_about_opener(rng)}{_card_question(subject, rng)}"
+            wish = fill(rng.choice(_IN_PASSING), {"wish": lower_first(said)})
+            about = [subject.bullet_id] if subject.bullet_id else []
+            return UserTurnDraft(text=f"{ask} {wish}", voices=voices, asks_about=about)
+    question = _question(pack, last, reading, rng, named=said)
+    if kind is BulletKind.CONTRADICTION and len(group) == 1 and rng.random() < REASONED_SHARE:
+        text = rng.choice(_REASONED).format(ask=rng.choice(_PLAIN_ASKS), denial=lower_first(said))
+        return UserTurnDraft(text=text, voices=voices, asks_about=[])
+    opener = (
+        "" if kind in {*WISHES, BulletKind.INTRODUCTION} or last.bullet.variety == CLOSING else rng.choice(_OPENERS)
+    )
     if opener.rstrip().endswith((",", ":", "so")):
         lowers = said.partition(" ")[0] in _LOWERED
         opener, said = (opener, lower_first(said)) if lowers else ("", said)
-    text = opener + said
-    if kind in {BulletKind.INSTRUCTION, BulletKind.PREFERENCE, BulletKind.INTRODUCTION}:
-        text = said
     shown = ""
     if reading is not None and reading.beat is not None and reading.beat.show:
         shown = _shown(pack, reading, rng)
-    return UserTurnDraft(
-        text=f"{text} {question}{shown}".strip(), voices=[b.bullet.bullet_id for b in group], asks_about=[]
-    )
+    return UserTurnDraft(text=f"{opener}{said} {question}{shown}".strip(), voices=voices, asks_about=[])
+
+
+def _going_on(pack: Pack, context: Sequence[Bullet]) -> Reading | None:
+    """What was talked about last before a wish, so that it can be said in passing."""
+    for bullet in reversed(context):
+        reading = read(pack, BulletBrief(bullet=bullet)) if bullet.kind is BulletKind.EVENT else None
+        if reading is not None:
+            return reading
+    return None
+
+
+def _about_opener(rng: random.Random) -> str:
+    return rng.choice(("", "", "", "One more question. ", "Still on this: ", "Back to what we had: "))
+
+
+def _card_question(reading: Reading, rng: random.Random) -> str:
+    return fill(rng.choice(rng.choice(reading.thread.cards).ask), {"it": reading.thing})
 
 
 def _joined(text: str, rng: random.Random) -> str:
     return rng.choice(["Also: ", "And another thing: ", "On top of that: ", "By the way: ", ""]) + text
 
 
-def _question(pack: Pack, brief: BulletBrief, reading: Reading | None, rng: random.Random) -> str:
-    kind = brief.bullet.kind
+def _question(pack: Pack, brief: BulletBrief, reading: Reading | None, rng: random.Random, *, named: str) -> str:
+    """The question of a turn; a thing that `named` has named already is called by a short name."""
+    kind, thing = brief.bullet.kind, brief.bullet.topic
+    asks: Sequence[str] = _WISH_ASKS
+    fields = reading.fields if reading is not None else {"it": thing}
     if kind in _SPECIAL_ASKS:
-        return fill(rng.choice(_SPECIAL_ASKS[kind]), {"it": brief.bullet.topic})
-    if kind is BulletKind.INTRODUCTION:
+        asks = _SPECIAL_ASKS[kind]
+    elif kind is BulletKind.INTRODUCTION:
         return rng.choice(pack.intro_ask).q
-    if reading is None or reading.beat is None:
-        return rng.choice(_WISH_ASKS)
-    asks = [a.q for a in reading.beat.ask if can_fill(a.q, reading.fields)]
-    return fill(rng.choice(asks), reading.fields) if asks else rng.choice(_WISH_ASKS)
+    elif brief.bullet.variety == CLOSING:
+        asks = _LAST_ASKS if thing == WHOLE else _CLOSING_ASKS
+    elif reading is not None and reading.beat is not None:
+        asks = [a.q for a in reading.beat.ask if can_fill(a.q, fields)] or _WISH_ASKS
+    template = rng.choice(asks)
+    is_person = reading is not None and reading.thread is people_thread()
+    called = thing
+    if thing.casefold() in named.casefold() and not is_person:
+        called = mention(template, thing, rng)
+    return fill(template, {**fields, "it": called})
 
 
 def _about_turns(
@@ -197,17 +283,21 @@ def _about_turns(
 ) -> list[UserTurnDraft]:
     """`count` questions that voice nothing, spread over the bullets; each card's question once per thing."""
     readings = [
-        (b, r) for b in briefs if (r := read(pack, b)) is not None and b.bullet.kind is not BulletKind.CONTRADICTION
+        (b, r)
+        for b in briefs
+        if (r := read(pack, b)) is not None
+        and b.bullet.kind is not BulletKind.CONTRADICTION
+        and b.bullet.variety != CLOSING
     ]
     if not readings:
         readings = [(b, Reading(pack, pack.threads[0], pack.threads[0].narrative.lower(), None, {})) for b in briefs]
     turns: list[UserTurnDraft] = []
     texts: set[str] = {" ".join(t.split()) for t in inputs.asked_before}
-    stage_index, step = inputs.stage.stage_index, ordinal
+    step = ordinal
     while len(turns) < count:
         # The latest bullets first: people ask on about what they have just told.
         brief, reading = readings[-1 - (len(turns) + rng.randrange(4)) % len(readings)]
-        text = _about_question(brief, reading, step, stage_index, rng, again=bool(inputs.feedback))
+        text = _about_question(brief, reading, step, inputs.stage, rng, again=bool(inputs.feedback))
         step += 1
         if text not in texts:
             texts.add(text)
@@ -227,25 +317,37 @@ def _around(stage_index: int, rng: random.Random, *, again: bool) -> tuple[str, 
 
 
 def _about_question(
-    brief: BulletBrief, reading: Reading, step: int, stage_index: int, rng: random.Random, *, again: bool
+    brief: BulletBrief, reading: Reading, step: int, stage: Stage, rng: random.Random, *, again: bool
 ) -> str:
     asks = [(c, q) for c in reading.thread.cards for q in c.ask]
     random.Random(f"{reading.thread.thread}/{reading.thing}").shuffle(asks)
     position = int(brief.bullet.bullet_id.rpartition("b")[2]) * 3 + step
     _, template = asks[position % len(asks)]
-    question = fill(template, {"it": reading.thing})
     lines = [line for line in brief.facts if line.value is not None and not line.is_fixed]
     lead = ""
     if lines and rng.random() < 0.45:
         line = rng.choice(lines)
-        assert line.value is not None
-        lead = rng.choice(_VALUE_CLAUSES).format(attribute=line.attribute, value=line.value.text)
-        question = lower_first(question)
-    opener, limit = _around(stage_index, rng, again=again)
+        lead = _value_clause(line, brief.bullet, stage, rng)
+    opener, limit = _around(stage.stage_index, rng, again=again)
+    named = "{it}" in opener and reading.thread is not people_thread()
+    question = fill(template, {"it": mention(template, reading.thing, rng) if named else reading.thing})
     opener = fill(opener, {"it": reading.thing})
+    if lead:
+        question = lower_first(question)
     if opener.endswith(": ") and lead:
         lead = lower_first(lead)
     return f"{opener}{lead}{question}{limit}"
+
+
+def _value_clause(line: LedgerLine, bullet: Bullet, stage: Stage, rng: random.Random) -> str:
+    """A clause that brings a value in; none for a day of which one cannot say whether it has passed."""
+    assert line.value is not None
+    fields = {"attribute": line.attribute, "value": line.value.text}
+    if line.value.date is None or line.value.date > stage.last_day:
+        return rng.choice(_VALUE_CLAUSES).format(**fields)
+    if line.value.date < max(bullet.happens_on, stage.first_day):
+        return rng.choice(_BEHIND).format(**fields)
+    return ""
 
 
 # --- showing work -------------------------------------------------------------------------------------------
@@ -308,7 +410,7 @@ _FOLLOW_UPS = {
              "Which part could I skip on {it} without regretting it?",
              "And what would you drop if time gets short with {it}?"),
     "check": ("How will I know that it worked for {it}?", "What would tell me that {it} is on the right track?",
-              "And how do I check that on {it} afterwards?"),
+              "And how do I check that afterwards with {it}?"),
     "risk": ("What usually goes wrong at that point with {it}?", "Where do people trip up with {it}?",
              "What should I be afraid of with {it}?"),
     "example": ("Can you make that a bit more concrete for {it}?", "Could you give me an example with {it}?",
@@ -384,7 +486,9 @@ def follow_up_rate(follow_ups: int) -> float:
 
 
 def detect_follow_up(inputs: FollowUpDetectorInputs, rng: random.Random) -> FollowUpDetectorReply:
-    """The verdict is drawn."""
+    """The verdict is drawn; nobody asks on where the story ends."""
+    if any(b.bullet.variety == CLOSING for b in inputs.hints.bullets):
+        return FollowUpDetectorReply(reason="The story ends here.", asks_on=False)
     asks = rng.random() < follow_up_rate(inputs.follow_ups)
     return FollowUpDetectorReply(reason="Drawn by the offline writer.", asks_on=asks)
 
@@ -412,12 +516,24 @@ def user_answer(inputs: UserReplyInputs, rng: random.Random) -> str:
             if found is not None:
                 asked = found.groupdict().get("it", thing)
                 fields["it"] = thing if asked.casefold() == thing.casefold() else asked
-                answer = fill(rng.choice(back.a), fields)
+                # What was answered once is answered so again: nobody carries it from stage to stage.
+                remembered = random.Random(f"{inputs.context.profile.name}/{back.q}/{fields['it']}")
+                answer = fill(remembered.choice(back.a), fields)
                 answer = f"{head}{lower_first(answer) if head.endswith(', ') else answer}"
                 if inputs.feedback:  # said before, word for word: put it at greater length
                     answer += "".join(fill(t, fields) for t in rng.sample(_LONGER_TAILS, 2))
                 return upper_first(f"{answer}{fill(rng.choice(tails or ['']), fields)}")
     return upper_first(f"{head}I can't say for {thing} yet.{fill(rng.choice(tails or ['']), fields)}")
+
+
+def ask_back_for(thread: Thread, thing: str, stage_index: int, said: str) -> str:
+    """The thread's question to the user that belongs to this stage; empty if it was asked in what was said before.
+
+    Stages are written side by side: each thing's questions are dealt out to them, so that none comes again soon.
+    """
+    first = sum(map(ord, thing))
+    question = fill(thread.ask_back[(first + stage_index) % len(thread.ask_back)].q, {"it": thing})
+    return "" if question in said else question
 
 
 def user_follow_up(inputs: UserReplyInputs, rng: random.Random) -> str:
@@ -429,13 +545,15 @@ def user_follow_up(inputs: UserReplyInputs, rng: random.Random) -> str:
     first = random.Random(f"{thing}/{inputs.hints.turn_id}").randrange(len(FOLLOW_UP_KINDS))
     kind = FOLLOW_UP_KINDS[(first + inputs.hints.ordinal) % len(FOLLOW_UP_KINDS)]
     thanks = rng.choice(_share_of(_THANKS, inputs.context.stage.stage_index))
-    return f"{thanks}{fill(rng.choice(_FOLLOW_UPS[kind]), {'it': thing})}"
+    template = rng.choice(_FOLLOW_UPS[kind])
+    is_person = reading is not None and reading.thread is people_thread()
+    return f"{thanks}{fill(template, {'it': 'this' if is_person else mention(template, thing, rng)})}"
 
 
 def follow_up_kind(text: str, thing: str) -> str | None:
     """Which kind of follow-up a message is."""
     for kind, templates in _FOLLOW_UPS.items():
-        if any(fill(t, {"it": it}) in text for t in templates for it in (thing, "this")):
+        if any(fill(t, {"it": it}) in text for t in templates for it in names_of(thing)):
             return kind
     return None
 
@@ -443,10 +561,12 @@ def follow_up_kind(text: str, thing: str) -> str | None:
 def asked_card(thread: Thread, text: str, fields: dict[str, str], asks: Sequence[Ask] = ()) -> Card | None:
     """The card that answers the question in a message."""
     folded = text.casefold()
+    named = [{**fields, "it": it} for it in names_of(fields.get("it", ""))]
+
+    def is_asked(question: str) -> bool:
+        return any(can_fill(question, f) and fill(question, f).casefold() in folded for f in named)
+
     for ask in asks or [a for b in thread.beats for a in b.ask]:
-        if can_fill(ask.q, fields) and fill(ask.q, fields).casefold() in folded:
+        if is_asked(ask.q):
             return next((c for c in thread.cards if c.card == ask.card), None)
-    for card in thread.cards:
-        if any(can_fill(q, fields) and fill(q, fields).casefold() in folded for q in card.ask):
-            return card
-    return None
+    return next((card for card in thread.cards if any(is_asked(q) for q in card.ask)), None)

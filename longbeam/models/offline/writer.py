@@ -44,10 +44,12 @@ class OfflineWriter:
         rng_key = f"{call.benchmark_seed}/{call.unit_key}/{call.generation}"
         rng = random.Random(rng_key)
         prompt_id, inputs = call.prompt.prompt_id, call.inputs
+        # The story and its wishes are one for all stages of a conversation, so their randomness leaves out the unit.
+        conversation = f"{call.benchmark_seed}/{call.unit_key.partition('/')[0]}"
         if prompt_id == "sub_plan":
-            # The story is one for all stages of a conversation, so its randomness leaves out the unit.
-            conversation = call.unit_key.partition("/")[0]
-            return planning.sub_plan(inputs, f"{call.benchmark_seed}/{conversation}")  # type: ignore[arg-type]
+            return planning.sub_plan(inputs, conversation)  # type: ignore[arg-type]
+        if prompt_id == "augment":
+            return planning.augment(inputs, rng, conversation)  # type: ignore[arg-type]
         if prompt_id in _RULES:
             return _RULES[prompt_id](inputs, rng)
         return probing.answer_probe_prompt(prompt_id, inputs, rng)
@@ -65,7 +67,6 @@ _RULES: dict[str, Callable[[Any, random.Random], BaseModel | str]] = {
     "plan_seeds": lambda inputs, _: chapters.plan_seeds(inputs),
     "plan_summary": lambda inputs, _: chapters.plan_summary(inputs),
     "outline": planning.outline,
-    "augment": planning.augment,
     "user_turns": turns.user_turns,
     "more_turns": turns.more_turns,
     "assistant_reply": replies.assistant_reply,

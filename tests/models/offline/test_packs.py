@@ -204,6 +204,7 @@ def _thread(name: str) -> dict[str, Any]:
             }
             for i in range(3)
         ],
+        "outcome": ["{it} stands", "{it} cost {paid} in the end"],
         "ask_back": [{"q": f"Is {{it}} number {i}?", "a": ["Yes.", "No.", "Perhaps."]} for i in range(3)],
         "options": [{"name": f"way {i}", "good": "short", "bad": "steep", "fits": "if dry"} for i in range(2)],
     }
@@ -216,6 +217,7 @@ def _good_pack() -> dict[str, Any]:
         "domain": "coding",
         "match": ["gate"],
         "intro": ["I'm {name}."] * 3,
+        "ending": ["it is over and it held", "that was the end, and I'd do it again"],
         "intro_ask": [{"q": "Where to begin?", "card": "t0/c0"}, {"q": "And then?", "card": "t1/c1"}],
         "threads": [_thread(f"t{i}") for i in range(5)],
         "instructions": [_standing(i) for i in range(12)],
@@ -272,6 +274,12 @@ FAULTS: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
     "not_yet_unknown": (_set("beats", 0, "not_yet", to=["Not {paid}"]), "beat plan: 'paid' is not known yet"),
     "moved_without_new": (_set("slots", "due", "moved", to=["{it} moves"]), "slot due: needs {new}"),
     "moved_with_more": (_set("slots", "due", "moved", to=["{it}, {new}, {day}"]), "slot due: needs {new}"),
+    "outcome_unknown": (_set("outcome", 0, to="{it} took {weight}"), "outcome uses 'weight', which is no slot"),
+    "outcome_nameless": (_set("outcome", 0, to="it stands"), "outcome does not name {it}"),
+    "one_outcome": (_set("outcome", to=["{it} stands"]), "thread t0: needs two outcomes"),
+    "ending_field": (_set("ending", 0, to="{it} is over"), "ending has a field"),
+    "recalled_early": (_beat_rest(recalls=["size"]), "beat rest: slot 'size' is recalled before it is set"),
+    "told_by_nothing": (_set("slots", "due", "told_by", to="never"), "slot due: told_by names no beat: 'never'"),
     "no_trend": (_set("slots", "size", "trend", to=None), "slot size: say its trend: falls, rises or either"),
     "fixed_trend": (_set("slots", "paid", "trend", to="falls"), "slot paid: has a trend, and never changes"),
     "misremember_without_other": (_set("slots", "paid", "misremember", to=["{it} cost"]), "slot paid: needs {other}"),
@@ -333,7 +341,7 @@ def test_load_pack_reads_a_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("pack: [", "domain pack bad.yaml: while parsing"), ("pack: bad", "domain pack bad.yaml: 7 validation errors")],
+    [("pack: [", "domain pack bad.yaml: while parsing"), ("pack: bad", "domain pack bad.yaml: 8 validation errors")],
 )
 def test_load_pack_names_file_and_fault(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "bad.yaml"

@@ -13,7 +13,9 @@ from longbeam.generators.relationships import draw_relationships
 from longbeam.generators.seeds import load_catalogue
 from longbeam.models.offline.drawing import changed, draw
 from longbeam.models.offline.packs import load_pack, pack_for, pack_paths
-from longbeam.models.offline.story import Scene, people_thread, relation_words, story_of
+from longbeam.models.offline.remarks import without_remark
+from longbeam.models.offline.story import people_thread, story_of
+from longbeam.models.offline.telling import WHOLE, Scene, relation_words
 from longbeam.schemas.people import Person
 from longbeam.schemas.plans import ValueKind
 from longbeam.schemas.seeds import Domain, Seed
@@ -52,7 +54,8 @@ def test_days_never_go_back_and_lie_in_their_stage() -> None:
 def test_beats_of_a_thing_come_in_their_order_and_none_twice() -> None:
     told = Counter[tuple[str, str, str]]()
     places: dict[tuple[str, str], int] = {}
-    for scene in (s for stage in _story() for s in stage if s.thread is not people_thread()):
+    told_ = (s for stage in _story() for s in stage if s.thread is not people_thread() and not s.is_closing)
+    for scene in told_:
         key = (scene.thread.thread, scene.thing)
         place = [b.beat for b in scene.thread.beats].index(scene.beat.beat)
         assert place == places.get(key, -1) + 1
@@ -63,7 +66,9 @@ def test_beats_of_a_thing_come_in_their_order_and_none_twice() -> None:
 
 def test_every_value_of_a_scene_is_said_in_its_text() -> None:
     for scene in (s for stage in _story() for s in stage):
-        assert set(scene.values) == {*scene.beat.sets, *scene.beat.fixed, *scene.beat.updates}
+        if not scene.is_closing:
+            new = {*scene.beat.sets, *scene.beat.fixed, *scene.beat.updates}
+            assert set(scene.values) == new | scene.recalled
         for value in scene.values.values():
             assert says(scene.text, value), (scene.text, value)
 
@@ -72,12 +77,82 @@ def test_values_change_only_where_a_beat_updates_them() -> None:
     known: dict[tuple[str, str], object] = {}
     for scene in (s for stage in _story() for s in stage):
         for name, value in scene.values.items():
-            key = (scene.subject, scene.thread.slots[name].attribute)
-            if name in scene.beat.updates:
+            key = (scene.subject, scene.thread.slots[name].attribute if name in scene.thread.slots else name)
+            if name in scene.recalled:
+                assert known[key] == value
+            elif name in scene.beat.updates and not scene.is_closing:
                 assert known[key] != value
             else:
                 assert key not in known
             known[key] = value
+
+
+def test_a_story_ends_with_outcomes_of_several_threads_and_a_last_word() -> None:
+    last = _story()[-1]
+    closing = [s for s in last if s.is_closing]
+    assert list(last[-len(closing) :]) == closing
+    assert closing[-1].thing == WHOLE
+    outcomes = closing[:-1]
+    assert len({s.thread.thread for s in outcomes}) == len(outcomes) >= 2
+    told = {s.thing for stage in _story() for s in stage if not s.is_closing}
+    assert {s.thing for s in outcomes} <= told
+    thanked = [p.first_name for p in _people() if p.first_name in closing[-1].text]
+    assert thanked
+
+
+def test_the_whole_costs_more_than_what_was_paid_on_the_way() -> None:
+    paid = 0.0
+    for scene in (s for stage in _story(domain=Domain.TRIP) for s in stage):
+        if scene.is_closing and scene.thing == WHOLE:
+            assert scene.values["total cost"].number > paid > 0
+        paid += sum(v.number or 0 for n, v in scene.values.items() if n in scene.beat.fixed and v.unit == "USD")
+
+
+def test_a_meeting_that_was_arranged_is_reported_behind_its_day() -> None:
+    reported = 0
+    for key in (f"{i}/c000/story" for i in range(6)):
+        known: dict[tuple[str, str], dt.date] = {}
+        for scene in (s for stage in _story(key) for s in stage if s.thread is people_thread()):
+            for name, value in scene.values.items():
+                if value.date is None:
+                    continue
+                if name in scene.beat.recalls:
+                    reported += 1
+                    assert known[(scene.subject, name)] == value.date < scene.day
+                known[(scene.subject, name)] = value.date
+    assert reported >= 5
+
+
+def test_a_day_that_passed_while_its_matter_went_on_is_remarked_on_once() -> None:
+    remarks = Counter[tuple[str, str]]()
+    for scene in (s for key in range(4) for stage in _story(f"{key}/c000/story") for s in stage):
+        body = without_remark(scene.text)
+        if body == scene.text:
+            continue
+        (name,) = scene.recalled - set(scene.beat.recalls)
+        passed = scene.values[name]
+        assert passed.date is not None
+        assert passed.date < scene.day
+        assert says(scene.text.removeprefix(body), passed)
+        remarks[(scene.subject, name)] += 1
+    assert len(remarks) >= 4
+
+
+def test_what_a_day_brought_is_told_behind_that_day_and_departures_lie_ahead_of_the_end() -> None:
+    checked = 0
+    for domain in (Domain.TRIP, Domain.EDUCATION, Domain.COOKING):
+        story = _story(domain=domain)
+        end = next(s.day for s in story[-1] if s.is_closing)
+        days: dict[tuple[str, str], dt.date] = {}
+        for scene in (s for stage in story for s in stage if not s.is_closing):
+            for name, slot in scene.thread.slots.items():
+                if name in scene.values and (slot.told_by or slot.ahead):
+                    days[(scene.subject, name)] = scene.values[name].date or end
+                    assert not slot.ahead or days[(scene.subject, name)] <= end
+                if slot.told_by == scene.beat.beat and (scene.subject, name) in days:
+                    checked += 1
+                    assert days[(scene.subject, name)] < scene.day, scene.text
+    assert checked >= 3
 
 
 def test_people_are_introduced_once_and_called_by_name_after_that() -> None:
