@@ -547,7 +547,10 @@ def user_follow_up(inputs: UserReplyInputs, rng: random.Random) -> str:
     thanks = rng.choice(_share_of(_THANKS, inputs.context.stage.stage_index))
     template = rng.choice(_FOLLOW_UPS[kind])
     is_person = reading is not None and reading.thread is people_thread()
-    return f"{thanks}{fill(template, {'it': 'this' if is_person else mention(template, thing, rng)})}"
+    called = "this" if is_person else mention(template, thing, rng)
+    if not inputs.hints.turn_id.startswith("p0."):
+        called = thing  # two plans draw from the same words: only the name tells their follow-ups apart
+    return f"{thanks}{fill(template, {'it': called})}"
 
 
 def follow_up_kind(text: str, thing: str) -> str | None:
