@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 
+from longbeam.models.offline.bounds import NO_BOUNDS, Bounds
 from longbeam.models.offline.packs import Beat, Thread
 from longbeam.models.offline.telling import Scene, Teller
 from longbeam.schemas.people import Person
@@ -19,16 +20,14 @@ LATER = dt.timedelta(days=20)
 class Visits:
     """Meetings in turn: a report where one is due, else something new; nobody twice in a row while there are others."""
 
-    def __init__(
-        self, thread: Thread, people: Sequence[Person], rng_key: str, settled: Set[tuple[str, str]] = frozenset()
-    ) -> None:
-        """`settled`: subject and attribute of what happened once in an earlier plan, and cannot happen again."""
+    def __init__(self, thread: Thread, people: Sequence[Person], rng_key: str, bounds: Bounds = NO_BOUNDS) -> None:
         rng = random.Random(f"{rng_key}/people")
         self._thread = thread
         pairs = [(thread, p, b) for p in people for b in thread.beats if b.who == p.relation.value and not b.after]
-        pairs = [
-            c for c in pairs if not any((c[1].first_name, thread.slots[s].attribute) in settled for s in c[2].fixed)
-        ]
+        pairs = [c for c in pairs if not any(slot in bounds.settled for slot in _slots(c, c[2].fixed))]
+        # What was told of somebody in an earlier plan comes again only when nothing else is left.
+        known = {(subject, attribute) for subject, attribute, _ in bounds.known}
+        pairs = [c for c in pairs if not _is_told(c, known)] or pairs
         rng.shuffle(pairs)
         self._pairs = pairs
         self._fresh = list(pairs)
@@ -64,3 +63,15 @@ class Visits:
             due = next((v.date for v in days if v is not None and v.kind is ValueKind.DATE), None)
             self._due.append((due or scene.day + LATER, (self._thread, person, other)))
             self._due.sort(key=lambda entry: entry[0])
+
+
+def _slots(meeting: Meeting, names: Iterable[str]) -> list[tuple[str, str]]:
+    """Subject and attribute of slots of the person met."""
+    thread, person, _ = meeting
+    return [(person.first_name, thread.slots[name].attribute) for name in names]
+
+
+def _is_told(meeting: Meeting, known: Set[tuple[str, str]]) -> bool:
+    beat = meeting[2]
+    said = _slots(meeting, (*beat.sets, *beat.fixed, *beat.updates))
+    return bool(said) and all(slot in known for slot in said)
