@@ -226,7 +226,7 @@ def _opening(s: Situation) -> Iterator[str]:
     if not s.is_wish and (not taken_up or s.rng.random() < IN_SHORT_SHARE):
         taken_up = f"{taken_up} {_in_short(s)}".strip()
     if s.wish is not None:
-        taken_up = f"{openings.opening(s.wish, s.thing, s.today, s.rng)} {taken_up}".strip()
+        taken_up = f"{openings.opening(s.wish, s.thing, s.user_text, s.today, s.rng)} {taken_up}".strip()
     yield taken_up
     if s.is_wish and s.brief is not None:
         honour = openings.honour_of(s.pack, s.brief.bullet, s.thing, s.rng)
