@@ -161,6 +161,7 @@ async def run_conversation(run: ConversationRun, step: Step = run_stage) -> None
     finally:
         for talk in talks:
             talk.cancel()
+        await asyncio.gather(*talks, return_exceptions=True)  # none may write once the work log is closed
     for stage in AFTER_PLANS:
         if not run.blocked:
             await step(run, stage, None)
