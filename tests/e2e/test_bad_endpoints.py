@@ -180,7 +180,7 @@ def test_a_poisoned_prompt_fails_its_unit_over_http_and_resume_pays_for_it_alone
         assert "is poisoned" in failed["error"]
         server.settings = ServerSettings()
         assert longbeam("generate", str(spec_file(tmp_path, base_url)), out=out) == 0
-        assert server.counts.asked_again == 0
+        assert server.counts.asked_again == set()
         assert server.counts.refused == {"400": 1}
 
 

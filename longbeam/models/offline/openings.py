@@ -64,7 +64,9 @@ _DATE = (
 _PAST = (
     "That was {days} ago, so {it} is still fresh enough to learn from.",
     "Since {value}, {days} have gone by; that is long enough to see what holds with {it}.",
-    "With {it}, {value} now lies {days} back.", "{value} is {days} past, and {it} has moved on since.",
+    "With {it}, {value} now lies {days} back.", "As for {it}, {days} have gone by since {value}.",
+    "{value} was {days} ago, so {it} has had some time.", "Since {value}, {it} has had {days}.",
+    "We are {days} past {value} with {it}.", "{value} is {days} past, and {it} has moved on since.",
     "Counting from {value}, {it} has had {days} to settle.", "{days} after {value} one can judge {it} calmly.",
     "The {attribute} of {it} was {value}, {days} ago, and I start from there.",
 )  # fmt: skip

@@ -46,6 +46,11 @@ _KNOWN_LEADS = (
     "Your figures for {it} in one place:", "This is what I have noted for {it}:", "{it} at a glance:",
     "Before going on, the state of {it}:", "What is settled for {it} so far:", "My notes on {it} as of today:",
     "The facts on {it}, so that neither of us has to search:", "To keep {it} in view:",
+    "All that I know of {it}, in a few rows:", "Let me put together what there is on {it}:",
+    "So that we mean the same thing by {it}:", "The numbers behind {it}, as you gave them:",
+    "How things stand with {it}:", "First, {it} as you have described it:", "A short record of {it}:",
+    "From your messages on {it}:", "What I go by with {it}:", "Here is {it} in a nutshell:",
+    "The groundwork for {it}:", "A look at {it} in figures:", "Collected from what you wrote about {it}:",
 )  # fmt: skip
 _KNOWN_COLUMNS = ("What | Value | What it means", "Point | As you said | In other words", "Item | Figure | Note")
 _KNOWN_ENDS = (
@@ -128,6 +133,8 @@ _CHANGE_LEADS = (
     "The change for {it} in figures:", "Before and after, for {it}:", "What that changes for {it}:",
     "The {attribute} of {it}, old and new:", "Put side by side for {it}:",
     "So the {attribute} of {it} has moved like this:",
+    "In numbers, the change to {it}:", "What was and what is, for {it}:", "The step in {it}, measured:",
+    "How far the {attribute} of {it} has moved:", "{it} before and after:",
 )  # fmt: skip
 
 
@@ -200,6 +207,11 @@ _OPTION_LEADS = (
     "Side by side, the ways with {it}:", "Before you settle on a way for {it}:", "What {it} could look like instead:",
     "With {it} you can go about it in these ways:", "The alternatives for {it}, fairly compared:",
     "Each way with {it} has its price:", "So that you can weigh the ways for {it} yourself:",
+    "How you could go about {it}:", "A few routes lead to {it}:", "Compared in short, for {it}:",
+    "Good and bad sides of each way with {it}:", "To decide on {it}, look at these:",
+    "I see these choices with {it}:", "The candidates for {it}:", "{it} can be done in more than one way:",
+    "Set against each other for {it}:", "What you gain and give up with {it}:",
+    "Which way to take with {it}, seen soberly:", "The options with {it}, without any favourites yet:",
 )  # fmt: skip
 _VERDICTS = (
     "For {it} I lean towards {name}, {fits}.", "With {it} I would take {name}, {fits}.",
@@ -210,7 +222,11 @@ _VERDICTS = (
 )  # fmt: skip
 _VERDICTS_WITHOUT_THING = (
     "I lean towards {name}, {fits}.", "I would take {name}, {fits}.", "My pick is {name}, {fits}.",
-    "{Name} is the one I would choose {fits}.",
+    "{Name} is the one I would choose {fits}.", "My vote goes to {name}, {fits}.", "If it were me: {name}, {fits}.",
+    "{Name} is where I would begin {fits}.", "Asked for one of them, I say {name}, {fits}.",
+    "I would put my money on {name}, {fits}.", "{Name} wins for me {fits}.", "Of these I favour {name}, {fits}.",
+    "The one I would try first is {name}, {fits}.", "{Name} it would be for me, {fits}.",
+    "Weighing all of it, I come down on the side of {name}, {fits}.",
 )  # fmt: skip
 
 
@@ -242,6 +258,11 @@ _SCHEDULE_LEADS = (
     "Laid over the calendar, {it} comes to this:", "With a day for each step, {it} could go like this:",
     "{it}, step by step and with dates:", "What to do on which day for {it}:", "If each step of {it} gets its day:",
     "One way to divide {it} over the coming days:", "Dates that would work for {it}:",
+    "A timetable for {it}:", "{it}, divided into days:", "Here is how I would space out {it}:",
+    "When to do what for {it}:", "The next days, seen from {it}:", "A realistic pace for {it}:",
+    "In what order, and when, for {it}:", "To get {it} done without hurry:", "Put in the diary, {it} looks like this:",
+    "Small steps for {it}, each with its day:", "My proposal for the calendar of {it}:",
+    "So much for what; now when, for {it}:",
 )  # fmt: skip
 _SCHEDULE_ENDS = (
     "That leaves {it} a little air before {date}.",
@@ -250,6 +271,12 @@ _SCHEDULE_ENDS = (
     "Anything that slips on {it} still fits in before {date}.",
     "If a step on {it} falls out, move the others and leave {date} where it is.",
     "I kept the last days before {date} free on purpose, as {it} will need them.",
+    "What is left between the last step on {it} and {date} is for surprises.",
+    "So {it} has some slack before {date}.",
+    "Should a day go wrong, {it} can still be ready by {date}.",
+    "Seen like this, {date} is no threat to {it}.",
+    "Done in this order, {it} is through before {date} without a late night.",
+    "Cross the steps of {it} off as you go, and {date} comes at its own pace.",
 )
 
 
