@@ -10,7 +10,7 @@ import random
 from collections import Counter
 
 from longbeam.models.offline.bounds import NO_BOUNDS, Bounds
-from longbeam.models.offline.language import lower_first, upper_first
+from longbeam.models.offline.language import lower_first, upper_first, within_sentence
 from longbeam.models.offline.packs import pack_for
 from longbeam.schemas import values
 from longbeam.schemas.calls import (
@@ -39,6 +39,8 @@ PHASES = (
     "nearly there",
     "what it has become",
 )
+BEGINNING = "Who I Am"
+"""The narrative of introductions, and of how a later plan begins."""
 FIRST_SHARE = 0.4
 """Share of the storyline's things that its first phase tells of; the others share the rest."""
 OTHER_PLANS_NAMED = 12
@@ -165,25 +167,26 @@ def beginning(inputs: SubPlanInputs) -> BulletDraft | None:
     if chapter is None or chapter.plan_index == 0 or inputs.stage_index:
         return None
     day = inputs.stages[0].first_day
-    topic, before = lower_first(chapter.plan_seed.topic), lower_first(chapter.plan_seeds[chapter.plan_index - 1].topic)
+    theme = lower_first(chapter.plan_seed.theme.rstrip("."))
+    before = within_sentence(chapter.plan_seeds[chapter.plan_index - 1].subtopics[0])
     rng = random.Random(f"{inputs.seed.title}/{chapter.plan_index}")
     told = next((f for f in chapter.facts if f.subject == "me" and f.attribute == "age"), None)
-    facts, aged = [], ""
+    facts, aged, labels = [], "", {n.label for n in inputs.narratives}
     if told is not None and told.value is not None and told.value.number != inputs.profile.age:
         age = values.number(inputs.profile.age)
         facts = [FactDraft(fact_id=told.fact_id, subject="me", attribute="age", stance=Stance.UPDATES, value=age)]
         aged = f" I've turned {age.text} in the meantime."
     text = rng.choice(
         (
-            f"{upper_first(before)} is behind me for now, and what keeps me busy these days is {topic}.{aged}",
-            f"After all that time with {before} I've got something else on my plate: {topic}.{aged}",
-            f"I haven't thought much about {before} lately, because {topic} has taken its place.{aged}",
+            f"All that about {before} is behind me for now. These days it's about this: {theme}.{aged}",
+            f"After all that time with {before} I've got something else on my plate: {theme}.{aged}",
+            f"I haven't thought much about {before} lately. Something else has taken its place: {theme}.{aged}",
         )
     )
     return BulletDraft(
         kind=BulletKind.EVENT,
-        narrative=inputs.narratives[0].label,
-        topic=f"the start of {topic}",
+        narrative=BEGINNING if BEGINNING in labels else inputs.narratives[0].label,
+        topic=within_sentence(chapter.plan_seed.subtopics[0]),
         text=text,
         happens_on=day,
         facts=facts,

@@ -139,7 +139,8 @@ def opening(brief: BulletBrief | None, thing: str, user_text: str, today: dt.dat
         return rng.choice(_WISH)
     if kind is BulletKind.CONTRADICTION:
         return fill(rng.choice(_DENIAL), {"it": thing})
-    lines = [line for line in brief.facts if line.value is not None]
+    # What the user says of themselves, such as an age, is no value of the thing.
+    lines = [line for line in brief.facts if line.value is not None and line.subject != "me"]
     if not lines:
         return ""
     named = [line for line in lines if line.value is not None and line.value.text in user_text]

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from longbeam.models.offline.chapters import beginning, bounds_of
+from longbeam.models.offline.chapters import BEGINNING, beginning, bounds_of
 from longbeam.models.offline.drawing import changed
 from longbeam.models.offline.language import fill, match, upper_first
 from longbeam.models.offline.packs import (
@@ -54,7 +54,7 @@ WISHES_APART = 11
 CHANGED_PER_PLAN = 3
 """Preferences of earlier plans that change in one plan."""
 PREFERENCES_LABEL = "Ways of Working"
-INTRODUCTION_LABEL = "Who I Am"
+INTRODUCTION_LABEL = BEGINNING
 ENDING_LABEL = "How It Came Out"
 _ARTICLE = re.compile(r"\b([Aa]) (?=[aeiouAEIOU])(?!uni|use|eu|one)")
 """An `a` before a vowel: professions begin with either."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from longbeam.models.offline.arithmetic import evaluate, format_number
+from longbeam.models.offline.chapters import BEGINNING
 from longbeam.models.offline.language import fill, identifier, lower_first, pattern_of, upper_first
 from longbeam.models.offline.naming import mention, names_of
 from longbeam.models.offline.packs import Ask, Beat, Card, Pack, Problem, Snippet, Thread, fields_of, pack_for
@@ -264,7 +265,7 @@ def _question(pack: Pack, brief: BulletBrief, reading: Reading | None, rng: rand
     fields = reading.fields if reading is not None else {"it": thing}
     if kind in _SPECIAL_ASKS:
         asks = _SPECIAL_ASKS[kind]
-    elif kind is BulletKind.INTRODUCTION:
+    elif kind is BulletKind.INTRODUCTION or brief.bullet.narrative == BEGINNING:
         return rng.choice(pack.intro_ask).q
     elif brief.bullet.variety == CLOSING:
         asks = _LAST_ASKS if thing == WHOLE else _CLOSING_ASKS
