@@ -10,3 +10,4 @@ if __name__ == "__main__":
     bench_store.main()
     bench_prefix_cache.main()
     measure_beam.main()
+    seeded_defects.main([])

@@ -19,6 +19,7 @@ IMPORTS = {
     "beam": "longbeam.formats.beam:import_beam",
     "locomo": "longbeam.formats.locomo:import_locomo",
     "longmemeval": "longbeam.formats.longmemeval:import_longmemeval",
+    "jsonl": "longbeam.formats.jsonl_read:import_jsonl",
 }
 """Module and function of each format that `import` reads."""
 

@@ -1,0 +1,139 @@
+"""Reads our own JSONL export back, as docs/export-format.md says it.
+
+Of what a benchmark holds, an export lacks the spare probes, the planned user turns, the models that wrote it (they
+stand in its manifest) and the reviews: a review starts afresh. All else comes back, the ledger too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from longbeam.errors import UserError
+from longbeam.formats.jsonl import FORMAT, FORMAT_VERSION
+from longbeam.formats.jsonl_lines import ConversationLine, MessageLine, ProbeLine, RelationshipColumns, SeedColumns
+from longbeam.formats.reading import ImportedConversation, ImportOptions, parse_json, read_json, refuse, want_dict
+from longbeam.schemas.base import Record
+from longbeam.schemas.conversation import ConversationHead
+from longbeam.schemas.dialogue import Message, Part
+from longbeam.schemas.people import RelationshipGraph
+from longbeam.schemas.probes import Evidence, Probe, ProbeDetails
+from longbeam.schemas.seeds import Seed
+
+MANIFEST, CONVERSATIONS, MESSAGES, PROBES = "manifest.json", "conversations.jsonl", "messages.jsonl", "probes.jsonl"
+_Line = TypeVar("_Line", bound=Record)
+
+
+def import_jsonl(path: Path, options: ImportOptions) -> Iterator[ImportedConversation]:
+    """Yield the conversations of an export's folder; tokens stay as exported, whatever the options name.
+
+    Raises UserError for a folder that is no JSONL export of this version, and for a line that does not fit.
+    """
+    _check_folder(path)
+    starts = _starts(path / MESSAGES)
+    probes: dict[str, list[Probe]] = {}
+    for probe_line, _ in _lines(path / PROBES, ProbeLine):
+        listed = probes.setdefault(probe_line.conversation_id, [])
+        listed.append(_probe(probe_line, sum(p.ability == probe_line.ability for p in listed)))
+    for number, (line, where) in enumerate(_lines(path / CONVERSATIONS, ConversationLine)):
+        if line.conversation_id not in starts:
+            refuse(where, f"{MESSAGES} has no message of conversation {line.conversation_id!r}")
+        start = starts[line.conversation_id]
+        messages = partial(_messages, path / MESSAGES, start, line.conversation_id)
+        yield ImportedConversation(_head(line, f"c{number:03d}"), messages, tuple(probes.get(line.conversation_id, ())))
+
+
+def _check_folder(path: Path) -> None:
+    for name in (MANIFEST, CONVERSATIONS, MESSAGES, PROBES):
+        if not (path / name).is_file():
+            raise UserError(f"{path}: there is no {name}; name the folder that `longbeam export --format jsonl` wrote")
+    told = want_dict(read_json(path / MANIFEST), str(path / MANIFEST), "an object")
+    found = (told.get("format"), told.get("format_version"))
+    if found != (FORMAT, FORMAT_VERSION):
+        refuse(str(path / MANIFEST), f"format {found[0]!r} version {found[1]!r}; {FORMAT!r} {FORMAT_VERSION} is read")
+
+
+def _starts(path: Path) -> dict[str, int]:
+    """Where in the file the messages of each conversation begin: they are read when they are asked for."""
+    starts: dict[str, int] = {}
+    at, last = 0, ""
+    with path.open("rb") as file:
+        for number, raw in enumerate(file, start=1):
+            where = f"{path}: line {number}"
+            found = str(
+                want_dict(parse_json(raw.decode(errors="replace"), where), where, "an object").get("conversation_id")
+            )
+            if found != last and starts.setdefault(found, at) != at:
+                refuse(where, f"messages of conversation {found!r} stand in two places")
+            at, last = at + len(raw), found
+    return starts
+
+
+def _lines(path: Path, kind: type[_Line], start: int = 0) -> Iterator[tuple[_Line, str]]:
+    """Yield the lines of a file from an offset on, and where each stands."""
+    with path.open("rb") as file:
+        file.seek(start)
+        for number, raw in enumerate(file, start=1):
+            where = f"{path}: line {number}" + (f" from byte {start}" if start else "")
+            try:
+                yield kind.model_validate_json(raw), where
+            except ValidationError as exc:
+                first = exc.errors()[0]
+                refuse(where, f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}")
+
+
+def _head(line: ConversationLine, conversation_id: str) -> ConversationHead:
+    details = _open(line.details)
+    if line.conversation_id != conversation_id:  # of an export with gaps
+        details = details | {"id": line.conversation_id}
+    return ConversationHead(
+        conversation_id=conversation_id,
+        seed=Seed(**_fields(line.seed, SeedColumns, without="category")),
+        profile=line.profile,
+        relationships=_graph(line.relationships),
+        narratives=line.narratives,
+        plans=line.plans,
+        plan_seeds=line.plan_seeds,
+        target_tokens=line.target_tokens,
+        tokenizer=line.tokenizer,
+        details=details,
+    )
+
+
+def _graph(columns: RelationshipColumns) -> RelationshipGraph:
+    nodes = [{"id": "user"}, *({"id": p.person_id} for p in columns.people)]
+    edges = [edge.model_dump() for edge in columns.edges]
+    kind = {"directed": False, "multigraph": False, "graph": {}}
+    return RelationshipGraph(people=columns.people, node_link=kind | {"nodes": nodes, "edges": edges})
+
+
+def _messages(path: Path, start: int, conversation_id: str) -> Iterator[Message]:
+    for line, _ in _lines(path, MessageLine, start):
+        if line.conversation_id != conversation_id:
+            return
+        fields = _fields(line, MessageLine, without="conversation_id")
+        for ours, theirs in (("plan_index", "plan"), ("sub_plan_index", "subplan"), ("turn_index", "turn")):
+            fields[ours] = fields.pop(theirs)
+        fields["parts"] = tuple(Part(kind=p.kind, text=p.text, data=_open(p.data)) for p in line.parts)
+        yield Message(**fields | {"details": _open(line.details)})
+
+
+def _probe(line: ProbeLine, rank: int) -> Probe:
+    fields = _fields(line, ProbeLine)
+    for name in ("conversation_id", "review", "canary"):
+        fields.pop(name)
+    fields["evidence"] = tuple(Evidence(**e.model_dump(exclude={"message_id"})) for e in line.evidence)
+    fields["details"] = ProbeDetails(**line.details.model_dump() | {"extra": _open(line.details.extra)})
+    return Probe(**fields, is_selected=True, rank=rank)
+
+
+def _fields(record: Record, kind: type[Record], without: str = "") -> dict[str, Any]:
+    return {name: getattr(record, name) for name in kind.model_fields if name != without}
+
+
+def _open(text: str) -> dict[str, Any]:
+    return want_dict(parse_json(text, "details"), "details", "a JSON object") if text else {}

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from longbeam.errors import UserError
+from longbeam.formats.jsonl import export_jsonl
+from longbeam.formats.jsonl_read import import_jsonl
+from longbeam.schemas.spec import BenchmarkSpec
+from tests.builders import good_conversation
+from tests.formats.sources import read
+from tests.tiny import TinyConversation, tiny_conversation
+
+SPEC = BenchmarkSpec(name="tiny")
+TABLES = ("conversations.jsonl", "messages.jsonl", "probes.jsonl")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    export_jsonl([tiny_conversation("c000"), tiny_conversation("c001")], SPEC, tmp_path / "out")
+    return tmp_path / "out"
+
+
+def edit_line(path: Path, number: int, **changes: object) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    lines[number] = json.dumps(json.loads(lines[number]) | changes)
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def test_an_export_of_what_was_read_has_the_same_tables(folder: Path, tmp_path: Path) -> None:
+    export_jsonl(read(import_jsonl, folder), SPEC, tmp_path / "again")
+
+    assert [(tmp_path / "again" / n).read_bytes() for n in TABLES] == [(folder / n).read_bytes() for n in TABLES]
+
+
+def test_messages_probes_and_ledger_come_back_whole(tmp_path: Path) -> None:
+    ours = good_conversation()
+    export_jsonl([ours], SPEC, tmp_path / "out")
+
+    [back] = read(import_jsonl, tmp_path / "out")
+
+    assert back.said == ours.said
+    assert back.head.plans == ours.head.plans
+    assert [p.model_copy(update={"rank": 0}) for p in back.asked] == [
+        p.model_copy(update={"rank": 0}) for p in ours.asked if p.is_selected
+    ]
+
+
+def test_messages_can_be_read_twice(folder: Path) -> None:
+    from longbeam.formats.reading import ImportOptions
+
+    second = list(import_jsonl(folder, ImportOptions()))[1]
+
+    assert list(second.messages()) == list(second.messages())
+    assert [m.message_id for m in second.messages()] == list(range(8))
+
+
+def test_conversations_are_numbered_afresh_where_the_export_has_gaps(tmp_path: Path) -> None:
+    gapped: list[TinyConversation] = [tiny_conversation("c000"), tiny_conversation("c004")]
+    export_jsonl(gapped, SPEC, tmp_path / "out")
+
+    heads = [reader.head for reader in read(import_jsonl, tmp_path / "out")]
+
+    assert [(h.conversation_id, h.details) for h in heads] == [("c000", {}), ("c001", {"id": "c004"})]
+
+
+def test_a_folder_that_is_no_export_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"there is no manifest.json; name the folder"):
+        read(import_jsonl, tmp_path)
+
+
+def test_another_version_of_the_format_is_refused(folder: Path) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"format_version": 99}), encoding="utf-8")
+
+    with pytest.raises(UserError, match=r"version 99; 'longbeam-jsonl' 2 is read"):
+        read(import_jsonl, folder)
+
+
+def test_a_line_that_does_not_fit_is_named(folder: Path) -> None:
+    edit_line(folder / "messages.jsonl", 2, role="narrator")
+
+    with pytest.raises(UserError, match=r"messages.jsonl: line 3: role: Input should be"):
+        read(import_jsonl, folder)
+
+
+def test_messages_of_one_conversation_in_two_places_are_refused(folder: Path) -> None:
+    edit_line(folder / "messages.jsonl", 15, conversation_id="c000")
+
+    with pytest.raises(UserError, match=r"line 16: messages of conversation 'c000' stand in two places"):
+        read(import_jsonl, folder)
