@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchmarks import bench_generate, bench_http, bench_prefix_cache, bench_store, measure_beam
+from benchmarks.seeded_defects import __main__ as seeded_defects
 
 if __name__ == "__main__":
     bench_generate.main()

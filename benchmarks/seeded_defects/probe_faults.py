@@ -1,4 +1,4 @@
-"""Faults of computation, abstention, questions and rubrics: beam.md 7.6, 7.8, 7.9; points 3 and 10 to 12 of the list."""
+"""Faults of computation, abstention, questions and rubrics: beam.md 7.6, 7.8, 7.9; points 3 and 10 to 12 there."""
 
 from __future__ import annotations
 
