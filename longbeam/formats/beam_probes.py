@@ -110,6 +110,8 @@ def _read_probe(
     there = [] if index is None else sorted({i for i, _, _ in cited if i in index.keys})
     evidence = () if index is None else _evidence(ability, cited, probe_id, index, notes)
     _note_missing_evidence(ability, item, cited, probe_id, notes)
+    if ability == "event_ordering":
+        _note_order(cited, probe_id, notes)
     return Probe(
         probe_id=probe_id,
         ability=ability,
@@ -239,6 +241,13 @@ def _note_missing_evidence(
         notes.add(NoteKind.EVIDENCE_MISSING, probe_id, "the probe cites no message")
     elif empty := [side for side, part in _SIDES.get(ability, ()) if part not in parts]:
         notes.add(NoteKind.EVIDENCE_MISSING, probe_id, f"the probe cites no message for {', '.join(empty)}")
+
+
+def _note_order(cited: Sequence[Cited], probe_id: str, notes: Notes) -> None:
+    ids = [message_id for message_id, _, _ in cited]
+    if ids != sorted(ids):
+        text = f"the messages of an ordered answer are cited out of order: {', '.join(map(str, ids))}"
+        notes.add(NoteKind.EVIDENCE_ORDER, probe_id, text)
 
 
 def _text(item: Mapping[str, Any], key: str) -> str:

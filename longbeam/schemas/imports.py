@@ -40,6 +40,8 @@ class NoteKind(StrEnum):
     """A probe that cites nothing, or not on each side."""
     EVIDENCE_ID = "evidence_id"
     """A probe cites a message that does not exist."""
+    EVIDENCE_ORDER = "evidence_order"
+    """The evidence of an ordered answer is listed in another order than that of the conversation."""
     EVIDENCE_SHAPE = "evidence_shape"
     """Evidence in an unusual shape: numbers and lists mixed, several ids in one string."""
     MISSING_KEY = "missing_key"

@@ -77,7 +77,11 @@ PATTERNS = (
     ),
     _p("ai_phrase", "as an ai", r"\bas an ai (?:language )?model\b", role=Role.USER),
     _p("placeholder", "[", _BLANK, role=Role.USER, categories=(Category.GENERAL, Category.MATH)),
-    _p("placeholder", "[insert", r"\[insert\b[^\]\n]{0,60}\]"),
+    _p("plan_word", "respond only in", r"\bplease respond only in \w+"),
+    _p("placeholder", "[insert", r"\[insert\b[^\]\n]{0,60}\]", role=Role.USER),
+    _p("placeholder", "(insert", r"\(insert [^)\n]{1,60}\)", role=Role.USER),
+    _p("maybe_placeholder", "[insert", r"\[insert\b[^\]\n]{0,60}\]", role=Role.ASSISTANT),
+    _p("maybe_placeholder", "(insert", r"\(insert [^)\n]{1,60}\)", role=Role.ASSISTANT),
     _p("placeholder", "{", _SLOT, categories=(Category.GENERAL,)),
     _p("placeholder", "{{", r"\{\{\s*[a-z_]\w*\s*\}\}", categories=(Category.GENERAL,)),
     _p("placeholder", "{%", r"\{%-?\s*(?:if|for|set|block|endif|endfor)\b", categories=(Category.GENERAL,)),
@@ -87,6 +91,7 @@ PATTERNS = (
     _p("maybe_placeholder", "{", _SLOT, categories=(Category.CODING,)),
     _p("maybe_placeholder", "todo", r"\bTODO\b", flags=0),
     _p("maybe_plan_word", "bullet", r"\b(?:this|the (?:next|previous|above)) bullet\b(?![ -](?:point|train|list))"),
+    _p("maybe_plan_word", "bullet", r"\bbullet(?: point)? \d+ of (?:my|the) plan\b"),
     _p("maybe_plan_word", "probing question", r"\bprobing questions?\b"),
 )
 """Everything searched for; the first match of each pattern in a message is reported."""

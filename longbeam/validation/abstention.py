@@ -6,10 +6,16 @@ import re
 from collections.abc import Iterator, Sequence
 
 from longbeam.schemas.probes import Probe
-from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
+from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
+from longbeam.validation.wording import about
 
 MAX_REPORTED = 3
+MIN_COVERED = 0.9
+"""Share of the question's words in one message from which somebody should read it."""
+MAX_COMMON = 0.3
+"""Words in more of the messages than this tell nothing."""
+_ASKING = about("what which specific exactly details provide share tell describe list recommend mention discuss give")
 
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
@@ -18,14 +24,32 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
         return
     terms = [t for t in probe.details.searches if t.strip()]
     if not terms:
-        kind = "import_no_search" if index.is_import else "no_search"
-        yield Problem(kind, probe.probe_id, "nothing was searched to show that the answer is missing")
+        if not index.is_import:
+            yield Problem("no_search", probe.probe_id, "nothing was searched to show that the answer is missing")
+        else:
+            yield _search(index, probe)
     elif keys := find_messages(index, terms):
         text = f"{', '.join(keys)}: all of {', '.join(map(repr, terms))} are said there"
         yield Problem("answered", probe.probe_id, text, tuple(keys))
     if probe.details.missing.strip() and (keys := find_messages(index, [probe.details.missing])):
         text = f"{', '.join(keys)}: {shorten(probe.details.missing)!r} is said there"
         yield Problem("said", probe.probe_id, text, tuple(keys))
+
+
+def _search(index: ConversationIndex, probe: Probe) -> Problem:
+    """Search the conversation for the question's own words, where the source says of no search; return the record."""
+    terms = about(probe.question) - _ASKING
+    common = {t for t in terms if sum(t in index.words(m) for m in index.messages) > MAX_COMMON * len(index.messages)}
+    terms = terms - common or terms
+    scored = [(len(terms & index.words(m)) / max(len(terms), 1), -i) for i, m in enumerate(index.messages)]
+    share, place = max(scored, default=(0.0, 0))
+    kind = "maybe_answered" if share >= MIN_COVERED else "searched"
+    keys = tuple(index.messages[-i].message_key for s, i in sorted(scored, reverse=True)[:MAX_REPORTED] if s > 0)
+    text = (
+        f"searched {len(index.messages)} messages for {', '.join(sorted(terms))}; the closest, "
+        f"{index.messages[-place].message_key}, has {share:.0%} of them"
+    )
+    return Problem(kind, probe.probe_id, text, keys)
 
 
 def find_messages(index: ConversationIndex, terms: Sequence[str]) -> list[str]:
@@ -53,6 +77,7 @@ def _pattern(folded: str) -> re.Pattern[str]:
 CHECK = Check(
     name="abstention",
     doc="No message of the whole conversation holds all searched terms, or the phrase that is said to be missing.",
-    severities={"answered": ERROR, "said": ERROR, "no_search": ERROR, "import_no_search": WARNING},
+    severities={"answered": ERROR, "said": ERROR, "no_search": ERROR, "maybe_answered": WARNING, "searched": INFO},
+    english_only=dict.fromkeys(("maybe_answered", "searched"), "compares English words"),
     on_probe=find_problems,
 )

@@ -6,9 +6,9 @@ import re
 import zlib
 from collections.abc import Iterator
 
-from longbeam.schemas.dialogue import Message
+from longbeam.schemas.dialogue import Message, Role
 from longbeam.schemas.sentences import fenced_spans
-from longbeam.validation.base import ERROR, WARNING, Check, Problem
+from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 
 MIN_RATIO = 0.10
@@ -16,6 +16,9 @@ MIN_RATIO = 0.10
 MIN_COMPRESSED_CHARACTERS = 3_000
 MAX_SHARE = 0.20
 MIN_TOTAL_FOR_SHARE = 16_000
+MIN_CUT_CHARACTERS = 200
+_CUT = re.compile(r"(?:[a-z]{2,}|,|\b(?:the|and|of|to|a))\s+[a-z]+\s*\Z")
+"""A reply that ends in small letters, without a stop, was probably cut."""
 _BLANKS = re.compile(r"[ \t]{200,}|(?:[ \t]*\n){20,}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]")
 
@@ -48,6 +51,8 @@ def _faults(message: Message) -> Iterator[tuple[str, str]]:
         yield "control_character", f"character U+{ord(control.group()):04X}, which no person types"
     if not all(closed for _, closed in fenced_spans(content)):
         yield "open_fence", "a code fence is opened and never closed"
+    elif message.role is Role.ASSISTANT and len(content) > MIN_CUT_CHARACTERS and _CUT.search(content):
+        yield "cut_off", f"the reply ends in the middle of a sentence: ...{shorten(content[-50:])}"
 
 
 CHECK = Check(
@@ -59,6 +64,7 @@ CHECK = Check(
         "blanks": WARNING,
         "control_character": WARNING,
         "open_fence": WARNING,
+        "cut_off": WARNING,
         "giant": WARNING,
     },
     on_conversation=find_problems,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -9,6 +10,7 @@ from longbeam.schemas.dialogue import Role
 from longbeam.schemas.probes import EvidencePart, Probe
 from longbeam.validation.base import ERROR, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
+from longbeam.validation.wording import RETELLING, asks_assistant
 
 REQUIRED = {
     "knowledge_update": (EvidencePart.ORIGINAL, EvidencePart.UPDATED),
@@ -18,6 +20,14 @@ REQUIRED = {
     "preference_following": (EvidencePart.PREFERENCE,),
 }
 """Parts that the evidence of an ability must have."""
+PAIRS = (
+    (EvidencePart.ORIGINAL, EvidencePart.UPDATED),
+    (EvidencePart.STATEMENT, EvidencePart.DENIAL),
+    (EvidencePart.FIRST, EvidencePart.SECOND),
+)
+"""Parts that belong in different messages."""
+_COUNTS = "zero one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
+_ITEMS_ASKED = re.compile(rf"\b(\d{{1,2}}|{'|'.join(_COUNTS)}) (?:items?|events?|things|steps|points)\b", re.IGNORECASE)
 
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
@@ -28,12 +38,14 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
             kind = "import_missing" if index.is_import else "missing"
             yield Problem(kind, probe.probe_id, f"no evidence is the {part.value}")
     yield from _speaker_problems(index, probe)
+    yield from _replies_problem(index, probe)
     if probe.ability == "knowledge_update":
         yield from _update_problems(index, probe)
-    if probe.ability == "contradiction_resolution":
-        yield from _contradiction_problems(probe)
+    for first, second in PAIRS:
+        yield from _shared_problems(probe, first, second)
     if probe.ability == "event_ordering":
         yield from _item_problems(index, probe)
+        yield from _asked_problems(probe)
 
 
 def _speaker_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
@@ -47,6 +59,16 @@ def _speaker_problems(index: ConversationIndex, probe: Probe) -> Iterator[Proble
             yield Problem("speaker", probe.probe_id, text, (evidence.message_key,))
 
 
+def _replies_problem(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
+    cited = index.cited(probe)
+    if not index.is_import or probe.ability in RETELLING or asks_assistant(probe.question):
+        return
+    if cited and all(m.role is Role.ASSISTANT for m in cited):
+        keys = tuple(m.message_key for m in cited)
+        text = f"the question is about the user, and only replies are cited: {', '.join(keys)}"
+        yield Problem("only_replies", probe.probe_id, text, keys)
+
+
 def _places(index: ConversationIndex, probe: Probe, part: EvidencePart) -> list[int]:
     keys = (e.message_key for e in probe.evidence if e.part == part)
     return [index.position[k] for k in keys if k in index.position]
@@ -55,18 +77,32 @@ def _places(index: ConversationIndex, probe: Probe, part: EvidencePart) -> list[
 def _update_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     original = _places(index, probe, EvidencePart.ORIGINAL)
     updated = _places(index, probe, EvidencePart.UPDATED)
-    if original and updated and max(original) >= min(updated):
+    if original and updated and max(original) > min(updated):
         keys = (index.messages[max(original)].message_key, index.messages[min(updated)].message_key)
         yield Problem(
             "update_order", probe.probe_id, f"the original, {keys[0]}, is not before the update, {keys[1]}", keys
         )
 
 
-def _contradiction_problems(probe: Probe) -> Iterator[Problem]:
-    statements = {e.message_key for e in probe.evidence if e.part == EvidencePart.STATEMENT}
-    denials = {e.message_key for e in probe.evidence if e.part == EvidencePart.DENIAL}
-    for key in sorted(statements & denials):
-        yield Problem("one_message", probe.probe_id, f"{key} is statement and denial at once", (key,))
+def _shared_problems(probe: Probe, first: EvidencePart, second: EvidencePart) -> Iterator[Problem]:
+    sides = [{e.message_key for e in probe.evidence if e.part == part} for part in (first, second)]
+    kind = "one_session" if first is EvidencePart.FIRST else "one_message"
+    for key in sorted(sides[0] & sides[1]):
+        yield Problem(kind, probe.probe_id, f"{key} is {first.value} and {second.value} at once", (key,))
+
+
+def _asked_problems(probe: Probe) -> Iterator[Problem]:
+    match = _ITEMS_ASKED.search(probe.question)
+    if match is None:
+        return
+    asked = int(match[1]) if match[1].isdigit() else _COUNTS.index(match[1].casefold())
+    items = len(probe.details.items) or len(probe.rubric)
+    if asked != items:
+        yield Problem("items_asked", probe.probe_id, f"the question asks for {asked} items, and the gold has {items}")
+    groups = len({e.message_key if e.group is None else e.group for e in probe.evidence})
+    if probe.evidence and groups < items:
+        text = f"{items} items rest on {groups} cited messages: some items share their evidence or have none"
+        yield Problem("shared_items", probe.probe_id, text)
 
 
 def _item_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
@@ -84,7 +120,7 @@ def _item_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
         text = f"evidence has items {sorted(first)}; the probe has {items or len(probe.rubric)}, from 0"
         yield Problem("items", probe.probe_id, text)
     places = [first[group] for group in sorted(first)]
-    if any(a >= b for a, b in pairwise(places)):
+    if any(a > b for a, b in pairwise(places)):
         keys = tuple(index.messages[at].message_key for at, _ in places)
         yield Problem("item_order", probe.probe_id, f"items are not in the order of mention: {', '.join(keys)}", keys)
 
@@ -96,10 +132,14 @@ CHECK = Check(
         "missing": ERROR,
         "import_missing": WARNING,
         "speaker": ERROR,
+        "only_replies": ERROR,
         "update_order": ERROR,
         "one_message": ERROR,
+        "one_session": WARNING,
         "items": ERROR,
         "item_order": ERROR,
+        "items_asked": ERROR,
+        "shared_items": WARNING,
     },
     on_probe=find_problems,
 )

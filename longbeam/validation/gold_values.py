@@ -6,63 +6,71 @@ gold answers may hold other values; only their nuggets are looked at, and only a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from longbeam.schemas.dialogue import Role
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
-from longbeam.schemas.values import date_value, extract_values, number, parse_value, says
+from longbeam.schemas.values import date_value, parse_value, says
+from longbeam.validation.arithmetic import has_own_span, is_computed
 from longbeam.validation.base import ERROR, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
+from longbeam.validation.wording import RETELLING, asks_assistant, claim, facts_in, in_days, is_said
 
 GUIDING = frozenset({"instruction_following", "preference_following"})
-_LIST_NUMBER = re.compile(r"(?m)^\s*\d{1,2}[.)]\s+|\(\d{1,2}\)")
-_DAYS = {"days": 1, "weeks": 7}
-MAX_ENUMERATION = 12
-"""Numbers up to this without a unit count or number the items of an answer as often as they are facts."""
 
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield values of gold and nuggets that no evidence says and nothing computes."""
     if probe.ability == "abstention" or not probe.evidence:
         return
-    texts = [n.text for n in probe.rubric]
+    texts = [claim(n.text) for n in probe.rubric]
     if probe.ability not in GUIDING:
         texts.insert(0, probe.gold_answer)
-    keys = tuple(m.message_key for m in index.cited(probe))
+    cited = index.cited(probe)
+    keys = tuple(m.message_key for m in cited)
     for value in _values(texts):
         if _is_given(index, probe, value):
             continue
-        cited = "\n".join(m.content for m in index.cited(probe))
         if probe.ability in GUIDING:
             kind, where = "not_in_guidance", "the quotes"
-        elif _is_said(cited, value):
+        elif any(is_said(m.content, value) for m in cited if m.role is Role.USER or _is_of_replies(probe)):
+            if not any(e.quote for e in probe.evidence):
+                continue  # an import has no quotes that could lack it
             kind, where = "not_in_quote", "the quotes, only elsewhere in the cited messages"
-        else:
+        elif is_computed(index, probe, value) or (in_days(value) and has_own_span(index, probe)):
+            continue  # `arithmetic` says what is wrong with the length of a span that the gold names
+        elif any(is_said(m.content, value) for m in cited):
+            kind, where = "only_in_reply", "what the user says in the cited messages, only in a cited reply"
+        elif _is_somewhere(index, value):
             kind, where = "not_in_evidence", "the evidence, and nothing computes it"
+        else:
+            kind, where = "nowhere", "any message of the user, and nothing computes it"
         yield Problem(kind, probe.probe_id, f"the gold says {value.text!r}, which is not in {where}", keys)
 
 
 def _values(texts: list[str]) -> list[Value]:
     found: dict[tuple[str, str], Value] = {}
     for text in texts:
-        for value in extract_values(_LIST_NUMBER.sub(" ", text)):
+        for value in facts_in(text):
             found.setdefault((value.kind, value.text.casefold()), value)
-    return [v for v in found.values() if not _is_enumeration(v)]
+    return list(found.values())
 
 
-def _is_enumeration(value: Value) -> bool:
-    if value.kind is not ValueKind.NUMBER or value.number is None:
-        return False
-    is_spelled = not any(c.isdigit() for c in value.text)
-    return is_spelled or (not value.unit and value.number <= MAX_ENUMERATION)
+def _is_of_replies(probe: Probe) -> bool:
+    """Whether the question is about what the assistant said, or the gold retells a conversation."""
+    return probe.ability in RETELLING or asks_assistant(probe.question)
+
+
+def _is_somewhere(index: ConversationIndex, value: Value) -> bool:
+    return any(is_said(m.content, value) for m in index.messages if m.role is Role.USER)
 
 
 def _is_given(index: ConversationIndex, probe: Probe, value: Value) -> bool:
     details = probe.details
     quotes = "\n".join(e.quote for e in probe.evidence)
     given = (quotes, probe.question, details.instruction, details.preference, "\n".join(details.items))
-    if any(_is_said(text, value) for text in given if text):
+    if any(is_said(text, value) for text in given if text):
         return True
     if details.computed_value and _is_computed(details.computed_value, value):
         return True
@@ -73,37 +81,22 @@ def _is_given(index: ConversationIndex, probe: Probe, value: Value) -> bool:
 
 def _is_computed(computed: str, value: Value) -> bool:
     result = parse_value(computed)
-    same_days = _in_days(value) is not None and _in_days(value) == _in_days(result)
+    same_days = in_days(value) is not None and in_days(value) == in_days(result)
     return same_days or says(computed, value) or (result.number is not None and result.number == value.number)
-
-
-def _is_said(text: str, value: Value) -> bool:
-    if says(text, value):
-        return True
-    # An age is said as "she is 61", and a count with another noun than the gold's.
-    is_loose = value.kind is ValueKind.NUMBER or (value.kind is ValueKind.DURATION and value.unit == "years")
-    if is_loose and value.number is not None and says(text, number(value.number)):
-        return True
-    days = _in_days(value)
-    if days is not None:
-        return any(_in_days(other) == days for other in extract_values(text))
-    if value.kind is ValueKind.NUMBER and value.number is not None:
-        return any(v.number == value.number for v in extract_values(text) if v.kind is ValueKind.NUMBER)
-    return False
-
-
-def _in_days(value: Value) -> float | None:
-    if value.kind is not ValueKind.DURATION or value.number is None or value.unit not in _DAYS:
-        return None
-    return value.number * _DAYS[value.unit]
 
 
 CHECK = Check(
     name="gold_values",
     doc="Dates, amounts, durations, versions and numbers of gold and nuggets stand in the evidence or are computed.",
-    severities={"not_in_evidence": ERROR, "not_in_quote": WARNING, "not_in_guidance": WARNING},
+    severities={
+        "nowhere": ERROR,
+        "not_in_evidence": ERROR,
+        "only_in_reply": WARNING,
+        "not_in_quote": WARNING,
+        "not_in_guidance": WARNING,
+    },
     english_only=dict.fromkeys(
-        ("not_in_evidence", "not_in_quote", "not_in_guidance"),
+        ("nowhere", "not_in_evidence", "only_in_reply", "not_in_quote", "not_in_guidance"),
         "reads dates, amounts and lengths of time as English writes them",
     ),
     on_probe=find_problems,

@@ -34,6 +34,7 @@ CHECK = Check(
         NoteKind.PLAN: INFO,
         NoteKind.EVIDENCE_MISSING: WARNING,
         NoteKind.EVIDENCE_ID: ERROR,
+        NoteKind.EVIDENCE_ORDER: WARNING,
         NoteKind.EVIDENCE_SHAPE: INFO,
         NoteKind.MISSING_KEY: INFO,
         NoteKind.NO_GOLD: ERROR,

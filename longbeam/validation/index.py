@@ -15,6 +15,7 @@ from longbeam.schemas.conversation import ConversationHead, ConversationReader
 from longbeam.schemas.dialogue import Message, Role
 from longbeam.schemas.plans import Assertion, Bullet, Fact, Stance, Value
 from longbeam.schemas.probes import Probe
+from longbeam.validation.wording import about
 
 T = TypeVar("T")
 
@@ -57,6 +58,17 @@ class ConversationIndex:
     def folded(self) -> tuple[str, ...]:
         """Case-folded contents, in order."""
         return tuple(m.content.casefold() for m in self.messages)
+
+    @cached_property
+    def _words(self) -> dict[str, frozenset[str]]:
+        return {}
+
+    def words(self, message: Message) -> frozenset[str]:
+        """Stems of a message's content words, read once."""
+        found = self._words.get(message.message_key)
+        if found is None:
+            found = self._words[message.message_key] = about(message.content)
+        return found
 
     @cached_property
     def total_tokens(self) -> int:

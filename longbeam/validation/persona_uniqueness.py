@@ -13,6 +13,7 @@ def find_problems(digests: Sequence[ConversationDigest]) -> Iterator[Problem]:
     personas: dict[tuple[object, ...], str] = {}
     names: dict[str, str] = {}
     titles: dict[str, str] = {}
+    places: dict[tuple[str, str], str] = {}
     for digest in digests:
         own, profile = digest.conversation_id, digest.profile
         same_seed = titles.setdefault(digest.seed.title.casefold(), own)
@@ -30,11 +31,16 @@ def find_problems(digests: Sequence[ConversationDigest]) -> Iterator[Problem]:
         elif same_name != own:
             text = f"{own} and {same_name} are both about a {profile.name}"
             yield Problem("same_name", "profile", text, conversation_id=own)
+        place = (profile.city.casefold(), profile.profession.casefold())
+        same_place = places.setdefault(place, own)
+        if same_place != own and same_person == own:
+            text = f"{own} and {same_place} are both about a {profile.profession} of {profile.city}"
+            yield Problem("same_place_and_job", "profile", text, conversation_id=own)
 
 
 CHECK = Check(
     name="persona_uniqueness",
     doc="No two conversations of a benchmark share a persona or a name.",
-    severities={"same_persona": ERROR, "same_name": WARNING, "same_seed": INFO},
+    severities={"same_persona": ERROR, "same_name": WARNING, "same_place_and_job": WARNING, "same_seed": INFO},
     on_benchmark=find_problems,
 )

@@ -36,6 +36,12 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
         if bullet is not None and bullet.requirement:
             known = f"{bullet.condition} {bullet.topic}"
             yield from _requirement_problems(probe, bullet.requirement, known)
+    if not any(
+        b in index.bullets and index.bullets[b].requirement for b in probe.bullet_ids
+    ):  # an import says only what the instruction or the preference is
+        for told in filter(None, (probe.details.instruction, probe.details.preference)):
+            requirement, _, condition = told.partition(" when I ")
+            yield from _requirement_problems(probe, requirement, condition)
 
 
 def _value_problems(probe: Probe) -> Iterator[Problem]:

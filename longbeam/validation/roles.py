@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from longbeam.schemas.dialogue import MessageKind, Role
 from longbeam.validation.base import ERROR, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
+
+MIN_HEADED = 2
+_HEADED = re.compile(r"(?m)^\s{0,3}(?:#{1,6}\s+\S|(?:\d{1,2}[.)]|[-*•])\s+\*\*)")
+"""A markdown heading, or a list item that opens in bold."""
 
 
 def find_problems(index: ConversationIndex) -> Iterator[Problem]:
@@ -24,6 +29,10 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
         if (message.kind is MessageKind.REPLY) is not (message.role is Role.ASSISTANT):
             yield Problem(
                 "kind", key, f"a message of the {message.role.value} is of kind {message.kind.value!r}", (key,)
+            )
+        if message.kind is MessageKind.ANSWER and len(_HEADED.findall(message.content)) >= MIN_HEADED:
+            yield Problem(
+                "assistant_style", key, "the user answers under headings or bold points, as assistants do", (key,)
             )
         here = (message.plan_index, message.sub_plan_index, message.turn_index)
         if message.role is Role.USER and message.turn_index is not None:
@@ -47,6 +56,7 @@ CHECK = Check(
         "import_alternation": WARNING,
         "kind": ERROR,
         "turn_opening": WARNING,
+        "assistant_style": WARNING,
         "unanswered": WARNING,
         "empty": ERROR,
     },

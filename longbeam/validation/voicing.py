@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from longbeam.schemas.dialogue import Role
 from longbeam.schemas.plans import SPECIAL_KINDS, Bullet, Stance, Value
 from longbeam.schemas.values import says
 from longbeam.validation.base import ERROR, INFO, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
+from longbeam.validation.wording import about, facts_in, is_said
+
+MIN_SAID = 0.5
+"""Share of a bullet's words that a message must have to say it."""
 
 
 def find_problems(index: ConversationIndex) -> Iterator[Problem]:
@@ -16,6 +21,8 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
         voiced = index.voicing.get(bullet.bullet_id, ())
         if not voiced:
             kind = _unvoiced_kind(index, bullet)
+            if kind == "special_not_voiced" and index.is_import and is_told(index, bullet):
+                continue
             yield Problem(kind, bullet.bullet_id, f"no user message says: {shorten(bullet.text)}")
             continue
         # Several messages may share a bullet: a question that opens it and an answer that completes it.
@@ -24,6 +31,25 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
             if not says(said, value):
                 text = f"the messages that voice {bullet.bullet_id} do not say {shorten(value.text)!r}"
                 yield Problem("value_not_said", bullet.bullet_id, text, tuple(m.message_key for m in voiced))
+
+
+def is_told(index: ConversationIndex, bullet: Bullet) -> bool:
+    """Return whether a user message says a bullet in its own words, whatever bullet it is labelled with.
+
+    An import's labels are free text. A message must have half of the bullet's words, its values, and `never` where it
+    denies.
+    """
+    words = about(bullet.text)
+    values = facts_in(bullet.text)
+    denies = "never" in bullet.text.casefold()
+    for message, folded in zip(index.messages, index.folded, strict=True):
+        if message.role is not Role.USER or (denies and "never" not in folded):
+            continue
+        if len(words & index.words(message)) >= MIN_SAID * len(words) and all(
+            is_said(message.content, v) for v in values
+        ):
+            return True
+    return False
 
 
 def _unvoiced_kind(index: ConversationIndex, bullet: Bullet) -> str:

@@ -196,6 +196,78 @@ def noted(kind: NoteKind) -> Spoil:
     return lambda r: r.with_head(import_notes=(note,))
 
 
+def nugget(ability: str, text: str) -> Spoil:
+    """Word the first nugget of an ability's probe otherwise."""
+
+    def spoil(reader: MemoryReader) -> MemoryReader:
+        first, *others = reader.probe(ability).rubric
+        return reader.with_probe(ability, rubric=(first.model_copy(update={"text": text}), *others))
+
+    return spoil
+
+
+def uncomputed(gold: str) -> Spoil:
+    """A gold answer on a span of days that says nothing of how it was computed."""
+    return both(
+        details("temporal_reasoning", computed_from=(), computation="", computed_value=""),
+        on_probe("temporal_reasoning", gold_answer=gold),
+    )
+
+
+def cite_in(ability: str, position: int) -> Spoil:
+    return lambda r: r.with_probe(
+        ability, evidence=(Evidence(message_key=r.said[position].message_key, quote=r.said[position].content),)
+    )
+
+
+def cite_also(position: int) -> Spoil:
+    def spoil(reader: MemoryReader) -> MemoryReader:
+        reply = reader.said[position]
+        added = Evidence(message_key=reply.message_key, quote=reply.content[:10])
+        cited = reader.probe("information_extraction").evidence
+        return reader.with_probe("information_extraction", evidence=(*cited, added))
+
+    return spoil
+
+
+def unledgered(ability: str, words: str) -> Spoil:
+    """A later message gives another price of the shop front, of which no ledger knows."""
+    source = "information_extraction"
+    return both(
+        lambda r: r.with_probe(
+            ability,
+            question="What does painting the shop front cost?",
+            gold_answer=r.probe(source).gold_answer,
+            rubric=r.probe(source).rubric,
+            evidence=r.probe(source).evidence,
+            fact_ids=(),
+            bullet_ids=(),
+            details=r.probe(source).details,
+        ),
+        append(16, f" Tom paints again, and {words} $1,150."),
+    )
+
+
+def denied(position: int, text: str) -> Spoil:
+    """The denial stands at another place, in other words."""
+    return both(
+        say(position, text),
+        lambda r: evidence("contradiction_resolution", 1, message_key=r.said[position].message_key, quote=text)(r),
+    )
+
+
+def one_update(reader: MemoryReader) -> MemoryReader:
+    old, new = reader.probe("knowledge_update").evidence
+    same = old.model_copy(update={"message_key": new.message_key, "quote": new.quote})
+    return reader.with_probe("knowledge_update", evidence=(same, new))
+
+
+def one_session(reader: MemoryReader) -> MemoryReader:
+    first, second = reader.probe("temporal_reasoning").evidence
+    same = second.model_copy(update={"message_key": first.message_key, "quote": first.quote})
+    return reader.with_probe("temporal_reasoning", evidence=(first, same))
+
+
 FAULTS = (
     *(Fault(f"import.{kind.value}", noted(kind), "p0.s0.t0.n0") for kind in NoteKind),
     Fault("message_ids.gap", message(4, message_id=7), "p0.s0.t1.n2"),
@@ -314,10 +386,83 @@ FAULTS = (
     Fault("evidence_parts.items", details("event_ordering", items=("the lease", "the oven")), "event_ordering.0"),
     Fault("evidence_parts.item_order", swapped, "event_ordering.0"),
     Fault(
-        "gold_values.not_in_evidence",
+        "gold_values.nowhere",
         on_probe("information_extraction", gold_answer="Tom paints it for $950."),
         "information_extraction.0",
     ),
+    Fault(
+        "gold_values.not_in_evidence",
+        on_probe("information_extraction", gold_answer="Tom paints it for $7,400."),
+        "information_extraction.0",
+    ),
+    Fault(
+        "gold_values.only_in_reply",
+        both(
+            append(5, " It takes 77 litres."), cite_also(5), on_probe("information_extraction", gold_answer="77 litres")
+        ),
+        "information_extraction.0",
+    ),
+    Fault("nuggets.not_in_gold", nugget("information_extraction", "States $950"), "information_extraction.0"),
+    Fault("nuggets.not_in_gold", nugget("temporal_reasoning", "States that there are 3"), "temporal_reasoning.0"),
+    Fault(
+        "nuggets.unrelated",
+        nugget("information_extraction", "States that dolphins sleep with one half of the brain"),
+        "information_extraction.0",
+    ),
+    Fault(
+        "nuggets.several_claims",
+        nugget("information_extraction", "States that Tom paints the front; the answer must also say $900"),
+        "information_extraction.0",
+    ),
+    Fault("nuggets.not_self_contained", nugget("information_extraction", "States that it is $900"), ""),
+    Fault(
+        "nuggets.user_voice",
+        on_probe("information_extraction", question="What do I pay for the shop front?", gold_answer="I pay Tom $900."),
+        "information_extraction.0",
+    ),
+    Fault(
+        "arithmetic.wrong_duration",
+        uncomputed("46 days, from March 6 to April 17."),
+        "temporal_reasoning.0",
+    ),
+    Fault("arithmetic.both_ends", uncomputed("43 days, from March 6 to April 17."), "temporal_reasoning.0"),
+    Fault("arithmetic.rounded", uncomputed("5 weeks, from March 6 to April 15."), "temporal_reasoning.0"),
+    Fault(
+        "arithmetic.wrong_change",
+        on_probe("information_extraction", gold_answer="It rose by 20%, from 70% to 90% and from 78% to 88%."),
+        "information_extraction.0",
+    ),
+    Fault(
+        "arithmetic.wrong_count",
+        on_probe("information_extraction", gold_answer="Three jobs: the front, the oven."),
+        "",
+    ),
+    Fault("later_values.changed_later", unledgered("information_extraction", "now the shop front costs"), ""),
+    Fault("later_values.other_later", unledgered("information_extraction", "somebody's shop front came to"), ""),
+    Fault("later_values.third_value", unledgered("knowledge_update", "now the shop front costs"), ""),
+    Fault("contradiction.close", denied(10, "By the way, I never hired an electrician called Priya."), ""),
+    Fault("contradiction.no_denial", denied(14, "I am glad of the electrician. Any advice?"), ""),
+    Fault("contradiction.different_things", denied(14, "I have never eaten a mango. Any advice?"), ""),
+    Fault(
+        "contradiction.denial_not_said",
+        nugget("contradiction_resolution", "Says that the user has never paid a plumber in cash"),
+        "contradiction_resolution.0",
+    ),
+    Fault("evidence.unrelated", cite_in("information_extraction", 14), "information_extraction.0"),
+    Fault("evidence_parts.only_replies", both(as_import, cite_reply), "information_extraction.0"),
+    Fault("evidence_parts.one_message", one_update, "knowledge_update.0"),
+    Fault("evidence_parts.one_session", one_session, "temporal_reasoning.0"),
+    Fault("evidence_parts.items_asked", on_probe("event_ordering", question="In which order? Name five items."), ""),
+    Fault(
+        "evidence_parts.shared_items",
+        both(
+            on_probe("event_ordering", question="In which order? Name three items."),
+            lambda r: r.with_probe("event_ordering", evidence=r.probe("event_ordering").evidence[:2]),
+        ),
+        "event_ordering.0",
+    ),
+    Fault("roles.assistant_style", append(4, "\n\n1. **Front:** Tom\n2. **Back:** nobody\n"), "p0.s0.t1.n2"),
+    Fault("degenerate.cut_off", append(5, " word" * 50), "p0.s0.t1.n3"),
     Fault(
         "gold_values.not_in_quote",
         evidence("summarization", 2, quote="How many should we bake next Saturday?"),
@@ -363,7 +508,16 @@ FAULTS = (
     Fault("abstention.answered", append(12, " The loan has 4% interest."), "abstention.0"),
     Fault("abstention.said", append(13, " Is there an Equipment  loan?"), "abstention.0"),
     Fault("abstention.no_search", details("abstention", searches=()), "abstention.0"),
-    Fault("abstention.import_no_search", both(as_import, details("abstention", searches=())), "abstention.0"),
+    Fault("abstention.searched", both(as_import, details("abstention", searches=())), "abstention.0"),
+    Fault(
+        "abstention.maybe_answered",
+        both(
+            as_import,
+            details("abstention", searches=()),
+            append(13, " What interest rate does the bank charge on the equipment loan?"),
+        ),
+        "abstention.0",
+    ),
     Fault("question_leaks.answer", on_probe("knowledge_update", question="Is it $21,500?"), "knowledge_update.0"),
     Fault(
         "question_leaks.maybe_answer",

@@ -39,7 +39,9 @@ def severity_of(name: str, kind: str) -> Severity:
 def other(**changes: object) -> MemoryReader:
     """A second conversation about another person, with other questions, changed."""
     reader = good_conversation("c001")
-    profile = reader.head.profile.model_copy(update={"name": "Ada Lund", "first_name": "Ada", "age": 40})
+    profile = reader.head.profile.model_copy(
+        update={"name": "Ada Lund", "first_name": "Ada", "age": 40, "city": "Hull"}
+    )
     seed = reader.head.seed.model_copy(update={"title": "A bookshop"})
     asked = tuple(p.model_copy(update={"question": f"Ada: {p.question}"}) for p in reader.asked)
     return replace(reader, asked=asked).with_head(**{"profile": profile, "seed": seed, **changes})
@@ -53,7 +55,14 @@ GOOD = good_conversation()
 QUESTION = GOOD.asked[0].question
 BENCHMARK_FAULTS = (
     ("persona_uniqueness.same_persona", other(profile=GOOD.head.profile)),
-    ("persona_uniqueness.same_name", other(profile=GOOD.head.profile.model_copy(update={"age": 50}))),
+    (
+        "persona_uniqueness.same_name",
+        other(profile=GOOD.head.profile.model_copy(update={"age": 50, "city": "Hull"})),
+    ),
+    (
+        "persona_uniqueness.same_place_and_job",
+        other(profile=GOOD.head.profile.model_copy(update={"age": 50, "name": "Ada Lund"})),
+    ),
     ("persona_uniqueness.same_seed", other(seed=GOOD.head.seed)),
     ("probe_uniqueness.same_answer", first_probe(other(), question=QUESTION.upper())),
     ("probe_uniqueness.same_question", first_probe(other(), question=QUESTION, gold_answer="Unknown.")),

@@ -1,0 +1,182 @@
+"""Arithmetic of gold that carries no computation of its own: lengths of time, changes, and counts of what is listed.
+
+Days between two dates are counted without the first day (March 1 to March 5 are 4); the count with both ends (5) is
+named as such. Weeks and months may be rounded down or to the nearest, which is a warning. Years that nobody writes are
+those of the cited messages.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterator
+from itertools import combinations
+
+from longbeam.schemas.plans import Value, ValueKind
+from longbeam.schemas.probes import Probe
+from longbeam.schemas.values import extract_values
+from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem
+from longbeam.validation.index import ConversationIndex
+from longbeam.validation.wording import is_said
+
+COMPUTING = frozenset({"temporal_reasoning", "multi_session_reasoning", "information_extraction", "knowledge_update"})
+_ASKS_LENGTH = re.compile(
+    r"\bhow (?:many (?:more )?(?:days|weeks|months|years)|long|much (?:time|longer))\b", re.IGNORECASE
+)
+_AMOUNT = r"[$€£]?\d[\d,]*(?:\.\d+)?%?"
+_CHANGE = re.compile(rf"\bfrom\s+({_AMOUNT})[\w\s]{{0,12}}?\s+to\s+({_AMOUNT})", re.IGNORECASE)
+_BY = re.compile(rf"\bby\s+({_AMOUNT})(?!\s*(?:AM|PM|hours?|days?|weeks?|o'clock))", re.IGNORECASE)
+_COUNTS = {w: n for n, w in enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 2)}
+_LISTED = re.compile(
+    rf"^\W*(?:\w+\s+){{0,6}}?({'|'.join(_COUNTS)}|\d{{1,2}})\b([^:.;]{{0,60}}):\s+([^:.]+)\.?\s*$", re.IGNORECASE
+)
+
+
+def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
+    """Yield lengths of time, changes and counts of the gold that its own dates, amounts and items do not give."""
+    if probe.ability not in COMPUTING or probe.details.computation:
+        return
+    keys = tuple(m.message_key for m in index.cited(probe))
+    if _ASKS_LENGTH.search(probe.question):
+        for kind, text in _length_faults(index, probe):
+            yield Problem(kind, probe.probe_id, text, keys)
+    for kind, text in (*_change_faults(probe.gold_answer), *_count_faults(probe.gold_answer)):
+        yield Problem(kind, probe.probe_id, text, keys)
+
+
+# --- lengths of time --------------------------------------------------------------------------------------
+
+
+def _length_faults(index: ConversationIndex, probe: Probe) -> Iterator[tuple[str, str]]:
+    told = "\n".join((probe.gold_answer, *(n.text for n in probe.rubric)))
+    dates = dates_in(index, probe, told)
+    if len(dates) < 2:
+        return
+    spans = [(a, b) for a, b in combinations(sorted(dates), 2)]
+    stated: dict[tuple[float | None, str], Value] = {}
+    for value in extract_values(told):
+        if value.kind is ValueKind.DURATION and value.unit in ("days", "weeks", "months", "years"):
+            stated.setdefault((value.number, value.unit), value)
+    for value in stated.values():
+        if is_said(probe.question, value):
+            continue
+        readings = [_compare(value, a, b) for a, b in spans]
+        if "" in readings or (len(spans) > 1 and any(r != "wrong_duration" for r in readings)):
+            continue
+        (first, second), kind = spans[0], readings[0]
+        days = (second - first).days
+        text = (
+            f"from {first} to {second} are {days} days ({days + 1} with both ends, {days / 7:.1f} weeks), "
+            f"and the gold says {value.text!r}"
+        )
+        yield kind, text
+
+
+def dates_in(index: ConversationIndex, probe: Probe, text: str) -> list[dt.date]:
+    """Return the distinct dates of a text; a year that is not written is a neighbour's, or the cited messages'."""
+    written = [v.date.year for v in extract_values(text) if v.kind is ValueKind.DATE and v.date is not None]
+    cited = index.cited(probe)
+    year = written[0] if written else cited[0].sent_at.year if cited else index.messages[0].sent_at.year
+    found = (v.date for v in extract_values(text, year=year) if v.kind is ValueKind.DATE)
+    return list(dict.fromkeys(d for d in found if d is not None))
+
+
+def _compare(value: Value, first: dt.date, second: dt.date) -> str:
+    """Return the kind of fault that a stated length of the span is, or nothing where it is right."""
+    amount, days = value.number or 0, (second - first).days
+    if value.unit == "days":
+        return "" if amount == days else "both_ends" if amount == days + 1 else "wrong_duration"
+    if value.unit == "weeks":
+        exact = days / 7
+    else:
+        exact = (second.year - first.year) * 12 + second.month - first.month + (second.day - first.day) / 30.4
+        exact = exact / 12 if value.unit == "years" else exact
+    if abs(amount - exact) < 0.05:
+        return ""
+    return "rounded" if amount in (int(exact), round(exact)) else "wrong_duration"
+
+
+def has_own_span(index: ConversationIndex, probe: Probe) -> bool:
+    """Return whether the question asks for a length of time whose two days the gold itself says."""
+    return bool(_ASKS_LENGTH.search(probe.question)) and len(dates_in(index, probe, probe.gold_answer)) > 1
+
+
+def is_computed(index: ConversationIndex, probe: Probe, value: Value) -> bool:
+    """Return whether a value is what dates, amounts or changes of question, gold and cited user messages give."""
+    if probe.ability not in COMPUTING or value.number is None:
+        return False
+    said = [m.content for m in index.cited(probe) if m.role == "user"]
+    texts = [probe.gold_answer, probe.question, *(n.text for n in probe.rubric), *said]
+    if value.kind is ValueKind.DURATION and value.unit in ("days", "weeks", "months", "years"):
+        dates = sorted({d for text in texts for d in dates_in(index, probe, text)})
+        if any(_compare(value, a, b) != "wrong_duration" for a, b in combinations(dates[:12], 2)):
+            return True
+    pools = [_amounts(text, value.kind) for text in said]
+    amounts = sorted({a for pool in pools for a in pool})[:24]
+    results = {round(op, 4) for a, b in combinations(amounts, 2) for op in (a + b, b - a)} | {round(sum(amounts), 4)}
+    return round(value.number, 4) in results
+
+
+def _amounts(text: str, kind: ValueKind) -> list[float]:
+    values = [v for v in extract_values(text) if v.number is not None]
+    if kind is ValueKind.NUMBER:  # `20 percentage points` is the difference of two shares
+        return [v.number * 100 if v.kind is ValueKind.RATIO else v.number for v in values
+                if v.number is not None and v.kind in (ValueKind.NUMBER, ValueKind.RATIO)]  # fmt: skip
+    return [v.number for v in values if v.number is not None and v.kind is kind]
+
+
+# --- changes and counts -----------------------------------------------------------------------------------
+
+
+def _change_faults(gold: str) -> Iterator[tuple[str, str]]:
+    changes = [(a, b, _figure(b) - _figure(a)) for a, b in _CHANGE.findall(gold)]
+    for said in _BY.findall(gold):
+        amount = _figure(said)
+        wrong = [c for c in changes if round(abs(c[2]), 4) != amount and not _is_share(said, *c)]
+        for a, b, change in wrong:
+            yield "wrong_change", f"from {a} to {b} is a change of {abs(change):g}, and the gold says {said!r}"
+
+
+def _is_share(said: str, first: str, _second: str, change: float) -> bool:
+    base = _figure(first)
+    return said.endswith("%") and base != 0 and abs(abs(change) / base * 100 - _figure(said)) < 0.6
+
+
+def _figure(text: str) -> float:
+    return float(text.strip("$€£%").replace(",", "").rstrip("."))
+
+
+def _count_faults(gold: str) -> Iterator[tuple[str, str]]:
+    match = _LISTED.match(gold.strip())
+    if match is None:
+        return
+    said = _COUNTS.get(match[1].casefold()) or int(match[1])
+    least, most = count_listed(match[3])
+    if not least <= said <= most:
+        counted = str(least) if least == most else f"{least} to {most}"
+        yield "wrong_count", f"the gold says {match[1]}{match[2]} and lists {counted}"
+
+
+def count_listed(text: str) -> tuple[int, int]:
+    """Return how few and how many items a list in prose can be read as: `a, b and c`, `a and b`, `a; b`."""
+    pieces = [p for p in re.split(r"[;,]\s*(?:and\s+|or\s+)?", re.sub(r"\([^)]*\)", "", text)) if p.strip()]
+    joined = sum(len(re.findall(r"\band\b|&", p)) for p in pieces)
+    return len(pieces), len(pieces) + joined
+
+
+CHECK = Check(
+    name="arithmetic",
+    doc="Lengths of time, changes and counts that the gold states follow from its own dates, amounts and items.",
+    severities={
+        "wrong_duration": ERROR,
+        "wrong_change": ERROR,
+        "wrong_count": ERROR,
+        "rounded": WARNING,
+        "both_ends": INFO,
+    },
+    english_only=dict.fromkeys(
+        ("wrong_duration", "wrong_change", "wrong_count", "rounded", "both_ends"),
+        "reads dates, amounts and lengths of time as English writes them",
+    ),
+    on_probe=find_problems,
+)

@@ -1,0 +1,127 @@
+"""Gold that a later message overtakes, read from the messages alone: for probes that no ledger knows.
+
+A later message of the user gives another value of the same kind, next to the words that the gold has next to its own,
+and says that something changed. Where the ledger knows the fact, `stale_gold` decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from longbeam.schemas.dialogue import Message, Role
+from longbeam.schemas.plans import Value, ValueKind
+from longbeam.schemas.probes import Probe
+from longbeam.schemas.values import extract_values, says
+from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
+from longbeam.validation.index import ConversationIndex
+from longbeam.validation.wording import about, facts_in
+
+ASKED = frozenset({"information_extraction", "knowledge_update", "temporal_reasoning", "multi_session_reasoning"})
+_VERBS = (
+    r"(?:re-?schedul|mov|postpon|chang|extend|increas|push|updat|adjust|revis|shift|rais|lower|reduc|delay|grow|grew|"
+    r"upgrad|bring|brought|switch|bump|cut)"
+)
+CHANGES = re.compile(
+    rf"(?:\b{_VERBS}\w*\b[^.,;!?\n]{{0,70}}?\b(?:to|until|till)|\bnow\b[^.,;!?\n]{{0,50}}?\b(?:to|by|for|at|is|are|on|has|reached|costs?|takes?))"
+    r"(?: (?:the|a|an|about|around|only))?\s*$",
+    re.IGNORECASE,
+)
+"""What stands in front of a value that something was changed to."""
+_CHANGE_WORDS = re.compile(rf"^(?:{_VERBS})")
+ASKS_FOR_THE_PAST = re.compile(
+    r"\b(?:original(?:ly)?|initial(?:ly)?|at first|before|previous(?:ly)?|earlier|formerly|old|used to|"
+    r"beginning|started (?:out|with)|change[ds]?|difference|increase[ds]?|decrease[ds]?|history|improve\w*)\b",
+    re.IGNORECASE,
+)
+MIN_SHARED, MIN_WORDS = 0.6, 2
+WINDOW = 90
+"""Characters on either side of a value that say what it is of."""
+_CLAUSE = re.compile(r"[.;!?\n]\s|,\s(?=(?:and|but|so|can)\b)|\b(?:and|but|or|before|after|until|between)\b")
+_KINDS = frozenset({ValueKind.DATE, ValueKind.MONEY, ValueKind.RATIO, ValueKind.NUMBER, ValueKind.DURATION})
+
+
+def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
+    """Yield values of the gold to which a later message gives another one."""
+    if probe.ability not in ASKED or ASKS_FOR_THE_PAST.search(probe.question):
+        return
+    if any(fact_id in index.facts for fact_id in probe.fact_ids):
+        return
+    cited = [m for m in index.cited(probe) if m.role is Role.USER]
+    told = "\n".join((probe.gold_answer, *(n.text for n in probe.rubric)))
+    for value in facts_in(probe.gold_answer):
+        says_it = [m for m in cited if says(m.content, value)]
+        if value.kind not in _KINDS or not says_it:
+            continue
+        slot = _slot(probe, value)
+        if len(slot) < MIN_WORDS:
+            continue
+        after = index.position[says_it[-1].message_key]
+        for message in index.messages[after + 1 :]:
+            if message.role is Role.USER and (other := _other_value(index, message, value, slot, told)):
+                kind = "changed_later" if CHANGES.search(_before(message.content, other)) else "other_later"
+                is_third = probe.ability == "knowledge_update"
+                text = f"{message.message_key} says {other.text!r} of {_named(slot)}, and the gold {value.text!r}"
+                kind = "third_value" if is_third and kind == "changed_later" else kind
+                yield Problem(kind, probe.probe_id, text, (says_it[-1].message_key, message.message_key))
+                break
+
+
+def _slot(probe: Probe, value: Value) -> frozenset[str]:
+    """Return the words that tell what the value is of: its clause in the gold, or the question."""
+    clauses = [c for c in _CLAUSE.split(probe.gold_answer) if says(c, value)]
+    near = about(clauses[0].replace(value.text, " ")) if clauses else frozenset()
+    near, asked = (_without_changes(words) - about(value.text) for words in (near, about(probe.question)))
+    return near if len(near) >= MIN_WORDS else asked
+
+
+def _without_changes(words: frozenset[str]) -> frozenset[str]:
+    return frozenset(w for w in words if not _CHANGE_WORDS.match(w))
+
+
+def _other_value(
+    index: ConversationIndex, message: Message, value: Value, slot: frozenset[str], told: str
+) -> Value | None:
+    folded = message.content
+    if len(index.words(message) & slot) < max(MIN_WORDS, MIN_SHARED * len(slot)):
+        return None
+    if says(folded, value):
+        return None
+    for other in extract_values(folded):
+        if other.kind is not value.kind or not _is_comparable(value, other) or says(told, other):
+            continue
+        near = about(_around(folded, other)) & slot
+        if len(near) >= max(MIN_WORDS, MIN_SHARED * len(slot)):
+            return other
+    return None
+
+
+def _is_comparable(value: Value, other: Value) -> bool:
+    if value.kind is ValueKind.NUMBER:
+        return bool(value.unit) and value.unit == other.unit
+    return value.kind is not ValueKind.DURATION or value.unit == other.unit
+
+
+def _around(text: str, value: Value) -> str:
+    at = text.find(value.text)
+    return text[max(at - WINDOW, 0) : at + len(value.text) + WINDOW]
+
+
+def _before(text: str, value: Value) -> str:
+    at = text.find(value.text)
+    return text[max(at - 2 * WINDOW, 0) : at]
+
+
+def _named(slot: frozenset[str]) -> str:
+    return shorten(repr(" ".join(sorted(slot))), 60)
+
+
+CHECK = Check(
+    name="later_values",
+    doc="No later message of the user gives what the gold says another value; read from the messages, without ledger.",
+    severities={"changed_later": ERROR, "third_value": ERROR, "other_later": WARNING},
+    english_only=dict.fromkeys(
+        ("changed_later", "third_value", "other_later"), "reads English dates, amounts and words"
+    ),
+    on_probe=find_problems,
+)

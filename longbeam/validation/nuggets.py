@@ -1,0 +1,86 @@
+"""Nuggets held against the gold answer: a half-edited probe asks of an answer what its own gold does not say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from longbeam.schemas.plans import Value, ValueKind
+from longbeam.schemas.probes import Probe
+from longbeam.schemas.values import extract_values
+from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
+from longbeam.validation.index import ConversationIndex
+from longbeam.validation.wording import about, claim, facts_in, is_said
+
+UNJUDGED = frozenset({"abstention", "instruction_following", "preference_following"})
+"""Their gold describes an answer; it need not hold what the nuggets ask for."""
+WORDED_FREELY = frozenset({"contradiction_resolution", "event_ordering"})
+"""Their nuggets name sides and items in words of their own."""
+MIN_SHARED = 0.34
+MIN_WORDS = 3
+MAX_WORDS = 45
+_FIRST_PERSON = re.compile(r"\b(?:[Mm]y|mine|I|I'm|I've|me)\b")
+_SECOND_PERSON = re.compile(r"\byou(?:r|rs|'re|'ve)?\b", re.IGNORECASE)
+_HANGING = re.compile(
+    r"^(?:it|this|that|they|he|she|these|those|him|them|its|the (?:same|latter|former|above))\b", re.IGNORECASE
+)
+_QUOTED = re.compile(r"[\"“][^\"”]*[\"”]")
+_JOINED = re.compile(r";|\band that (?:the|you|there|it)\b|[.!?]\s+[A-Z]|,\s+(?:and|while|but)\s+\w+\s+\w+\s+\w+")
+
+
+def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
+    """Yield nuggets that ask for other values or things than the gold says, or for several at once."""
+    own, gold = probe.probe_id, probe.gold_answer
+    if probe.ability in UNJUDGED or not gold.strip():
+        return
+    told = f"{gold}\n{probe.question}"
+    known = about("\n".join((told, *(m.content for m in index.cited(probe)))))
+    for nugget in probe.rubric:
+        text = claim(nugget.text)
+        for value in facts_in(text) or _lone_number(text):
+            if not is_said(told, value):
+                yield Problem(
+                    "not_in_gold",
+                    own,
+                    f"{nugget.nugget_id} asks for {value.text!r}, and the gold says {shorten(gold)!r}",
+                )
+        words = about(text)
+        is_free = probe.ability in WORDED_FREELY
+        if not is_free and len(words) >= MIN_WORDS and len(words & known) < MIN_SHARED * len(words):
+            yield Problem("unrelated", own, f"neither gold nor evidence is about {nugget.nugget_id}: {shorten(text)}")
+        plain = _QUOTED.sub(" ", text)
+        if _JOINED.search(plain) or len(plain.split()) > MAX_WORDS:
+            yield Problem("several_claims", own, f"{nugget.nugget_id} asks for several things: {shorten(text)}")
+        if _HANGING.match(text):
+            yield Problem("not_self_contained", own, f"{nugget.nugget_id} cannot be read alone: {shorten(text)}")
+    is_about_user = _FIRST_PERSON.search(probe.question) and not _SECOND_PERSON.search(probe.question)
+    if is_about_user and _FIRST_PERSON.search(gold) and not _SECOND_PERSON.search(gold):
+        yield Problem("user_voice", own, f"the gold speaks as the user, who is asking: {shorten(gold)}")
+
+
+def _lone_number(text: str) -> tuple[Value, ...]:
+    """Return the one value of a nugget that is about nothing but a small number."""
+    values = extract_values(text)
+    is_number = len(values) == 1 and values[0].kind is ValueKind.NUMBER and values[0].text[0].isdigit()
+    return values if is_number else ()
+
+
+CHECK = Check(
+    name="nuggets",
+    doc="Nuggets ask for what the gold says, each for one thing, in words that can be read alone.",
+    severities={
+        "not_in_gold": ERROR,
+        "unrelated": WARNING,
+        "several_claims": WARNING,
+        "not_self_contained": WARNING,
+        "user_voice": WARNING,
+    },
+    english_only={
+        "not_in_gold": "reads dates, amounts and lengths of time as English writes them",
+        "unrelated": "compares English words",
+        "several_claims": "compares English words",
+        "not_self_contained": "compares English words",
+        "user_voice": "compares English words",
+    },
+    on_probe=find_problems,
+)

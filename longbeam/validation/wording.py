@@ -1,0 +1,86 @@
+"""Wording that the checks compare: what a text is about, and whether it says a value in other words."""
+
+from __future__ import annotations
+
+import re
+
+from longbeam.schemas.plans import Value, ValueKind
+from longbeam.schemas.values import extract_values, number, says
+from longbeam.schemas.words import words_of
+
+_RUBRIC_OPENING = re.compile(
+    r"^\W*(?:(?:the )?(?:LLM )?(?:response|answer) should \w+|states|mentions|says)(?: that)?:?\s*", re.IGNORECASE
+)
+_LIST_NUMBER = re.compile(r"(?m)^\s*\d{1,2}[.)]\s+|(?<!\w)\(?\d{1,2}\)")
+_FIGURES = re.compile(r"(?<![\w./])(\d{1,2})[/.](\d{1,2})(?:[/.](?:19|20)?\d\d)?(?![\w/])(?!\.\d)")
+RETELLING = frozenset({"summarization", "event_ordering"})
+"""Abilities whose gold retells what both sides said."""
+_ASKS_ASSISTANT = re.compile(
+    r"\b(?:you|your|assistant)\b"
+    r"(?! (?:tell|list|remind|walk|give|summari[sz]e|explain|describe|say|help|know|recall|provide))",
+    re.IGNORECASE,
+)
+_DAYS = {"days": 1, "weeks": 7}
+MAX_ENUMERATION = 12
+"""Numbers up to this without a unit count or number the items of an answer as often as they are facts."""
+
+
+def about(text: str) -> frozenset[str]:
+    """Return the stems of a text's content words; numbers and single letters are left out."""
+    return frozenset(w for w in words_of(text) if len(w) > 1 and not w[0].isdigit())
+
+
+def claim(nugget: str) -> str:
+    """Return what a nugget wants said, without `LLM response should state:`."""
+    return _RUBRIC_OPENING.sub("", nugget)
+
+
+def asks_assistant(question: str) -> bool:
+    """Return whether a question is about what the assistant said: `did you recommend`, not `can you list`."""
+    return _ASKS_ASSISTANT.search(question) is not None
+
+
+def facts_in(text: str) -> tuple[Value, ...]:
+    """Return the typed values of a text, each once; numbers of list items and small bare counts are left out."""
+    found: dict[tuple[str, str], Value] = {}
+    for value in extract_values(_LIST_NUMBER.sub(" ", text)):
+        found.setdefault((value.kind, value.text.casefold()), value)
+    return tuple(v for v in found.values() if not _is_enumeration(v))
+
+
+def is_said(text: str, value: Value) -> bool:
+    """Return whether a text says a value: an age as `she is 61`, a count with another noun, 14 days as two weeks."""
+    if says(text, value) or (value.kind is ValueKind.DATE and _says_in_figures(text, value)):
+        return True
+    is_loose = value.kind is ValueKind.NUMBER or (value.kind is ValueKind.DURATION and value.unit == "years")
+    if is_loose and value.number is not None and says(text, number(value.number)):
+        return True
+    days = in_days(value)
+    if days is not None:
+        return any(in_days(other) == days for other in extract_values(text))
+    if value.kind is ValueKind.NUMBER and value.number is not None:
+        return any(v.number == value.number for v in extract_values(text) if v.kind is ValueKind.NUMBER)
+    return False
+
+
+def in_days(value: Value) -> float | None:
+    """Return the days of a duration in days or weeks."""
+    if value.kind is not ValueKind.DURATION or value.number is None or value.unit not in _DAYS:
+        return None
+    return value.number * _DAYS[value.unit]
+
+
+def _says_in_figures(text: str, value: Value) -> bool:
+    """Whether the text writes a day as `04/28` or `28.4.2024`; month and day may stand in either order."""
+    read = extract_values(value.text, year=2000)  # any leap year: only month and day are read
+    if len(read) != 1 or read[0].date is None or not _FIGURES.search(text):
+        return False
+    day = {read[0].date.month, read[0].date.day}
+    return any({int(a), int(b)} == day for a, b in _FIGURES.findall(text))
+
+
+def _is_enumeration(value: Value) -> bool:
+    if value.kind is not ValueKind.NUMBER or value.number is None:
+        return False
+    is_spelled = not any(c.isdigit() for c in value.text)
+    return is_spelled or (not value.unit and value.number <= MAX_ENUMERATION)
