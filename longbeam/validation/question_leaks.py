@@ -54,8 +54,8 @@ def _value_problems(probe: Probe) -> Iterator[Problem]:
             kind = "maybe_answer" if _is_small(value) else "answer"
             yield Problem(kind, probe.probe_id, f"the question says {shorten(said)!r}, which is the answer")
             return
-    values = [v for v in extract_values(probe.gold_answer) if not _is_small(v)]
-    if values and all(says(probe.question, v) for v in values):
+    values = extract_values(probe.gold_answer)
+    if any(not _is_small(v) for v in values) and all(says(probe.question, v) for v in values):
         text = f"the question says all values of the gold answer: {', '.join(v.text for v in values)}"
         yield Problem("all_values", probe.probe_id, text)
 

@@ -21,7 +21,7 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
         voiced = index.voicing.get(bullet.bullet_id, ())
         if not voiced:
             kind = _unvoiced_kind(index, bullet)
-            if kind == "special_not_voiced" and index.is_import and is_told(index, bullet):
+            if index.is_import and is_told(index, bullet):
                 continue
             yield Problem(kind, bullet.bullet_id, f"no user message says: {shorten(bullet.text)}")
             continue
