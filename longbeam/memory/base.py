@@ -7,9 +7,10 @@ done again from the start, with every model reply and embedding replayed from th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 from longbeam.memory.embedding import Embedder
 from longbeam.schemas.calls import PromptInputs
@@ -17,6 +18,8 @@ from longbeam.schemas.dialogue import Message
 from longbeam.schemas.dialogue import Role as Speaker
 from longbeam.schemas.evaluation import Context, ContextPart, Exchange, Passage, Question, Usage
 from longbeam.schemas.spec import Role
+
+T = TypeVar("T")
 
 
 class Asker(Protocol):
@@ -99,13 +102,47 @@ def said(exchange: Exchange) -> str:
     return "\n".join(f"{m.speaker}: {m.content}" for m in exchange.messages)
 
 
+def passage_of(exchange: Exchange, place: int, score: float, tools: Tools) -> Passage:
+    """Return an exchange as something found; `place` is its number in what was searched."""
+    text = said(exchange)
+    return Passage(
+        passage_id=str(place),
+        text=text,
+        score=score,
+        message_keys=exchange.message_keys,
+        tokens=tools.count_tokens(text),
+        sent_at=exchange.sent_at,
+    )
+
+
+async def in_order(work: Iterable[Callable[[], Awaitable[T]]], *, at_once: int = 256) -> list[T]:
+    """Await many pieces of work, `at_once` at a time, and return the results in order.
+
+    The first error is raised when those under way have ended; what they were told is in the journal by then.
+    """
+    pending = enumerate(work)
+    results: dict[int, T] = {}
+
+    async def worker() -> None:
+        for place, piece in pending:
+            results[place] = await piece()
+
+    ended = await asyncio.gather(*(worker() for _ in range(at_once)), return_exceptions=True)
+    if raised := [e for e in ended if isinstance(e, BaseException)]:
+        raise raised[0]
+    return [results[place] for place in sorted(results)]
+
+
+Place = tuple[int, int]
+
+
 @dataclass
 class ContextBuilder:
     """Puts pieces into a context while they fit."""
 
     budget: int
     count: Callable[[str], int]
-    _pieces: list[tuple[int, str, str, int, tuple[str, ...]]] = field(default_factory=list)
+    _pieces: list[tuple[Place, str, str, int, tuple[str, ...]]] = field(default_factory=list)
     _used: int = 0
     _joint: int = 0
 
@@ -114,18 +151,27 @@ class ContextBuilder:
 
     def fits(self, text: str) -> bool:
         """Whether the text would still fit."""
-        return self._used + self._joint + self.count(text) <= self.budget
+        return self._used + self.cost(text) <= self.budget
 
-    def put(self, part: str, text: str, keys: Sequence[str] = (), *, place: int = 0) -> bool:
+    def cost(self, text: str) -> int:
+        """Tokens that a piece takes, with what sets it off from the next."""
+        return self.count(text) + self._joint
+
+    @property
+    def used(self) -> int:
+        """Tokens of the pieces so far."""
+        return self._used
+
+    def put(self, part: str, text: str, keys: Sequence[str] = (), *, place: int | Place = 0) -> bool:
         """Add a piece if it fits, and say whether it did; pieces are ordered by `place`, then as they came."""
-        tokens = self.count(text) + self._joint
+        tokens = self.cost(text)
         if self._used + tokens > self.budget:
             return False
         self._used += tokens
-        self._pieces.append((place, part, text, tokens, tuple(keys)))
+        self._pieces.append((place if isinstance(place, tuple) else (place, 0), part, text, tokens, tuple(keys)))
         return True
 
-    def put_tail(self, part: str, text: str, keys: Sequence[str] = (), *, place: int = 0) -> bool:
+    def put_tail(self, part: str, text: str, keys: Sequence[str] = (), *, place: int | Place = 0) -> bool:
         """Add the end of a text that does not fit whole; its lines are kept from the last one backwards."""
         kept: list[str] = []
         for line in reversed(text.split("\n")):

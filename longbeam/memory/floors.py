@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from longbeam.memory.base import ContextBuilder, Tools, dated, said
+from longbeam.memory.base import ContextBuilder, Tools, dated, passage_of, said
 from longbeam.memory.bm25 import Bm25Index, ranked
 from longbeam.schemas.base import Record
 from longbeam.schemas.evaluation import Context, Exchange, Passage, Question, Usage
@@ -35,7 +35,7 @@ class _Floor:
     async def retrieve(self, question: Question, *, k: int) -> Sequence[Passage]:
         """Return the first k of the ranking."""
         order = self._ranking(question)[:k]
-        return [self._passage(self._exchanges[i], rank) for rank, i in enumerate(order)]
+        return [passage_of(self._exchanges[i], i, 1 / (1 + rank), self._tools) for rank, i in enumerate(order)]
 
     async def context(self, question: Question, *, budget: int) -> Context:
         """Return what fits of the ranking, in the order of the conversation; the first that does not fit ends it."""
@@ -52,17 +52,6 @@ class _Floor:
 
     def _ranking(self, question: Question) -> Sequence[int]:
         raise NotImplementedError
-
-    def _passage(self, exchange: Exchange, rank: int) -> Passage:
-        text = said(exchange)
-        return Passage(
-            passage_id=str(exchange.position),
-            text=text,
-            score=1 / (1 + rank),
-            message_keys=exchange.message_keys,
-            tokens=self._tools.count_tokens(text),
-            sent_at=exchange.sent_at,
-        )
 
 
 class RandomUnits(_Floor):

@@ -11,8 +11,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from longbeam.errors import SpecError
-from longbeam.memory import floors, long_context, rag
+from longbeam.memory import floors, long_context, rag, search_tool, summary, truncation
 from longbeam.memory.base import MemorySystem, Tools
+from longbeam.memory.light.settings import LightSettings
+from longbeam.memory.light.system import Light
 from longbeam.schemas.base import Record
 
 ENTRY_POINTS = "longbeam.memory"
@@ -40,6 +42,14 @@ SYSTEMS: Mapping[str, Registered] = {
         reads_everything=True,
     ),
     "rag": Registered(rag.RagSettings, rag.Rag, "exchanges found by BM25, vectors or both"),
+    "light": Registered(LightSettings, Light, "LIGHT: episodic index, last exchanges, filtered scratchpad"),
+    "summary": Registered(summary.SummarySettings, summary.Summary, "a running summary and the last exchanges"),
+    "truncation": Registered(
+        truncation.TruncationSettings, truncation.Truncation, "the beginning and the end, the middle cut out"
+    ),
+    "search_tool": Registered(
+        search_tool.SearchToolSettings, search_tool.SearchTool, "the reader searches, several times if it wants"
+    ),
 }
 
 FLOORS: Mapping[str, Registered] = {

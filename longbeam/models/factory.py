@@ -50,7 +50,7 @@ def _client(
             return _offline(spec, invocation_log)
         case "openai" if name.partition(":")[2]:
             endpoint = spec.endpoint_for(name)
-            return OpenAIModel(name, endpoint, key=_key_of(spec, name, os.environ), notice=notice)
+            return OpenAIModel(name, endpoint, key=key_of(spec, name, os.environ), notice=notice)
         case "vllm" if name.partition(":")[2]:
             from longbeam.models.vllm import VllmModel, refuse_without_vllm
 
@@ -69,7 +69,8 @@ def _offline(spec: BenchmarkSpec, invocation_log: Path | None) -> ChatModel:
     return OfflineWriter(invocation_log=invocation_log)
 
 
-def _key_of(spec: BenchmarkSpec, name: str, environment: Mapping[str, str]) -> str:
+def key_of(spec: BenchmarkSpec, name: str, environment: Mapping[str, str]) -> str:
+    """Return the key of a model's endpoint, empty where it needs none; SpecError if it is not there or is no key."""
     endpoint = spec.endpoint_for(name)
     variable = endpoint.key_env or (OPENAI_KEY if endpoint.base_url is None else None)
     if variable is None:

@@ -31,6 +31,14 @@ from longbeam.schemas.spec import BenchmarkSpec
 
 SEEDS = 5
 SPEC = {"name": "captured", "seed": 4, "length": "128K", "domains": ["home_real_estate"]}
+_SYSTEMS: tuple[tuple[str, dict[str, object]], ...] = (
+    ("rag", {}),
+    ("light", {"pad_trigger": 3_000, "pad_limit": 2_000}),
+    ("light", {"pad_trigger": 3_000, "pad_limit": 2_000, "filter": "once"}),
+    ("summary", {}),
+    ("search_tool", {}),
+)
+"""With a scratchpad that is compressed."""
 OF_MANY_PLANS = {**SPEC, "name": "many", "length": "2.1M"}
 """For the prompts that only conversations of many plans ask."""
 
@@ -60,7 +68,13 @@ def capture(spec: BenchmarkSpec) -> list[Captured]:
 async def _run(benchmark: Benchmark, model: ChatModel) -> None:
     """Generate, then evaluate."""
     await run_inline(benchmark, model=model)
-    await evaluate(benchmark, benchmark.spec, [arm_of("rag", {})], EvaluationSettings(budget=1_000), model)
+    await evaluate(
+        benchmark,
+        benchmark.spec,
+        [arm_of(name, values) for name, values in _SYSTEMS],
+        EvaluationSettings(budget=1_000),
+        model,
+    )
 
 
 def _captured(calls: list[ModelCall], tokenizer: Tokenizer) -> Captured:

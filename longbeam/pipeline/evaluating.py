@@ -1,6 +1,7 @@
 """Memory systems over the sealed conversations of a benchmark: prepared, asked, judged and scored, durably.
 
 output/<name>/evaluation/<conversation_id>.sqlite   journal and units of everything that was asked for it
+output/<name>/evaluation/vectors.sqlite             vectors of embedding models, by model and text
 output/<name>/evaluation/results.jsonl              the last run: its settings, then one result a line
 
 A run that was killed goes on where it was: answers and verdicts are units, and preparation is replayed from the
@@ -10,8 +11,8 @@ journal and the stored embeddings. Results are computed anew from answers and ve
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
@@ -25,7 +26,7 @@ from longbeam.evaluation.metrics import retrieval_of
 from longbeam.evaluation.scoring import score_of
 from longbeam.generators.asking import Asker
 from longbeam.memory.base import AnsweringSystem, ContextBuilder, MemorySystem, Tools, dated, exchanges_of
-from longbeam.memory.embedding import Embedder
+from longbeam.memory.embedding import Embedder, StoredEmbedder
 from longbeam.models.base import ChatModel
 from longbeam.models.journal import JournalledModel
 from longbeam.models.tokens import load_tokenizer
@@ -53,6 +54,7 @@ from longbeam.store.worklog import WorkLog
 EVALUATION_VERSION = 1
 """Raised when what a system does with the same settings changes, so that old answers no longer count."""
 RESULTS_FILE = "results.jsonl"
+VECTORS_FILE = "vectors.sqlite"
 
 
 @dataclass
@@ -168,7 +170,20 @@ async def _opened(
     path = benchmark.root / "evaluation" / f"{conversation_id}.sqlite"
     with WorkLog.open(path) as log:
         units = Units(conversation_id, spec, log, JournalledModel(model, log), default_registry())
-        yield _Subject(conversation_id, exchanges, probes, units, settings, embedder)
+        with _stored(benchmark, embedder) as stored:
+            yield _Subject(conversation_id, exchanges, probes, units, settings, stored)
+
+
+@contextmanager
+def _stored(benchmark: Benchmark, embedder: Embedder | None) -> Iterator[Embedder | None]:
+    if embedder is None:
+        yield None
+        return
+    stored = StoredEmbedder(embedder, benchmark.root / "evaluation" / VECTORS_FILE)
+    try:
+        yield stored
+    finally:
+        stored.close()
 
 
 async def _evaluate_arm(subject: _Subject, arm: Arm) -> list[Result]:
@@ -252,7 +267,8 @@ async def _prepared(subject: _Subject, arm: Arm) -> MemorySystem:
 async def _prepare(subject: _Subject, arm: Arm) -> MemorySystem:
     assert arm.registered is not None
     units = subject.units
-    place = f"{subject.conversation_id}/prepare/{arm.name}"
+    # Without the arm's settings: what the arms of a grid ask alike is asked once.
+    place = f"{subject.conversation_id}/prepare/{arm.name.partition('[')[0]}"
     tools = Tools(
         count_tokens=subject.count_tokens,
         asker=Asker(model=units.model, prompts=units.prompts, spec=units.spec, unit_key=place),

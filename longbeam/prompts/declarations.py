@@ -10,7 +10,7 @@ from functools import cache
 
 from longbeam.prompts import narrowing
 from longbeam.prompts.registry import Prompt, PromptRegistry
-from longbeam.schemas import calls, evaluation_calls
+from longbeam.schemas import calls, evaluation_calls, memory_calls
 
 _STAGE = ("seed", "profile", "people", "stage")
 _DIALOGUE = ("context", "summary")
@@ -122,6 +122,14 @@ PROMPTS: tuple[Prompt, ...] = (
     _probe("preference_following", "variety", "condition", "requirement"),
     _probe("instruction_following", "condition", "requirement"),
     Prompt("probe_abstention", 3, calls.AbstentionInputs, calls.AbstentionReply, narrow=narrowing.abstention),
+    # Memory systems.
+    Prompt("extract_keys", 1, memory_calls.ExtractKeysInputs, memory_calls.ExtractKeysReply),
+    Prompt("take_notes", 1, memory_calls.TakeNotesInputs, memory_calls.TakeNotesReply),
+    Prompt("compress_notes", 1, memory_calls.CompressNotesInputs),
+    Prompt("notes_relevant", 1, memory_calls.NotesRelevantInputs, memory_calls.NotesRelevantReply),
+    Prompt("select_notes", 1, memory_calls.SelectNotesInputs, memory_calls.SelectNotesReply),
+    Prompt("update_summary", 1, memory_calls.UpdateSummaryInputs),
+    Prompt("search_step", 1, memory_calls.SearchStepInputs, memory_calls.SearchStepReply),
     # Evaluation.
     Prompt("answer", 1, evaluation_calls.AnswerInputs),
     Prompt("judge_nugget", 1, evaluation_calls.JudgeInputs, evaluation_calls.JudgeReply),

@@ -75,6 +75,8 @@ class Usage(Record):
     """What preparing a memory system took."""
 
     model_calls: int = 0
+    failed_calls: int = 0
+    """Calls without a usable reply, which the system did without."""
     prompt_tokens: int = 0
     output_tokens: int = 0
     embedded_texts: int = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from longbeam.generators.asking import Asker
-from longbeam.models.base import ModelCall
+from longbeam.models.base import ChatModel, ModelCall
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec
@@ -29,7 +29,7 @@ class ScriptedModel:
         return answer if isinstance(answer, ModelReply) else ModelReply(text=answer)
 
 
-def asker_for(model: ScriptedModel, unit_key: str = "c000/stage/unit") -> Asker:
+def asker_for(model: ChatModel, unit_key: str = "c000/stage/unit") -> Asker:
     """An asker over the real prompts."""
     spec = BenchmarkSpec.model_validate({"name": "test", "seed": 3})
     return Asker(model=model, prompts=default_registry(), spec=spec, unit_key=unit_key)

@@ -9,11 +9,12 @@ import pytest
 
 from longbeam.errors import SpecError
 from longbeam.memory.base import ContextBuilder, MemorySystem, Tools, exchanges_of
-from longbeam.memory.rag import with_released_copies
 from longbeam.memory.registry import FLOORS, SYSTEMS, find_system, settings_of
+from longbeam.memory.turns import with_released_copies
+from longbeam.models.offline.writer import OfflineWriter
 from longbeam.schemas.dialogue import Message, MessageKind, Role
 from longbeam.schemas.evaluation import Context, Exchange, Question
-from tests.generators.scripted import ScriptedModel, asker_for
+from tests.generators.scripted import asker_for
 
 START = dt.datetime(2023, 3, 6, 9, 0)
 SAID = (
@@ -46,7 +47,7 @@ def messages(said: Sequence[tuple[str, str]] = SAID) -> list[Message]:
 
 
 def tools() -> Tools:
-    return Tools(count_tokens=lambda text: len(text.split()), asker=asker_for(ScriptedModel({})), rng_key="1/c000")
+    return Tools(count_tokens=lambda text: len(text.split()), asker=asker_for(OfflineWriter()), rng_key="1/c000")
 
 
 def asked(text: str) -> Question:

@@ -63,6 +63,7 @@ async def endpoint(answer: Answer | Callable[[dict[str, Any]], Answer]) -> Async
     fake = FakeEndpoint(answer if callable(answer) else lambda body: answer)
     app = web.Application()
     app.router.add_post("/v1/chat/completions", fake.handle)
+    app.router.add_post("/v1/embeddings", fake.handle)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     try:

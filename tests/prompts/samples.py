@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from longbeam.schemas import calls, evaluation_calls
+from longbeam.schemas import calls, evaluation_calls, memory_calls
 from longbeam.schemas.people import Gender, Person, Profile, Relation
 from longbeam.schemas.plans import Bullet, BulletKind, Narrative, PlanSeed, Value, ValueKind
 from longbeam.schemas.probes import Difficulty
@@ -240,6 +240,7 @@ CHAPTER = calls.Chapter(
     facts=LEDGER,
     standing=(PREFERENCE,),
 )
+SAID = "user: The oven costs 900 euros.\nassistant: That is a fair price."
 SAMPLES: dict[str, calls.PromptInputs] = {
     "personality": calls.PersonalityInputs(
         gender=Gender.FEMALE,
@@ -417,6 +418,23 @@ SAMPLES: dict[str, calls.PromptInputs] = {
     ),
     "probe_abstention": calls.AbstentionInputs(
         seed=SEED, people=PEOPLE, bullets=(INTRODUCTION, SIGNING, OPENING_DAY), count=14
+    ),
+    "extract_keys": memory_calls.ExtractKeysInputs(before="user: Is the oven old?", exchange=SAID),
+    "take_notes": memory_calls.TakeNotesInputs(before="user: Is it old?", exchange=SAID, said_on=dt.date(2023, 3, 7)),
+    "compress_notes": memory_calls.CompressNotesInputs(notes="7 March 2023: The oven costs 900 euros.", max_tokens=400),
+    "notes_relevant": memory_calls.NotesRelevantInputs(
+        question="What does the oven cost?", notes="7 March 2023: The oven costs 900 euros."
+    ),
+    "select_notes": memory_calls.SelectNotesInputs(
+        question="What does the oven cost?", pieces=("7 March 2023: The oven costs 900 euros.", "Ida likes blue.")
+    ),
+    "update_summary": memory_calls.UpdateSummaryInputs(summary="The user opens a studio.", said=SAID, max_tokens=400),
+    "search_step": memory_calls.SearchStepInputs(
+        question="What does the oven cost?",
+        asked_on=dt.date(2023, 7, 1),
+        found=SAID,
+        searches=("oven price",),
+        searches_left=1,
     ),
     "answer": evaluation_calls.AnswerInputs(
         context="[Tuesday, 07 March 2023, 10:00]\nuser: The kiln costs 4,200 euros.",

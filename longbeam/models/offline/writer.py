@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from longbeam.models.base import ModelCall
-from longbeam.models.offline import chapters, judging, planning, probing, reading, replies, titles, turns
+from longbeam.models.offline import chapters, judging, memorizing, planning, probing, reading, replies, titles, turns
 from longbeam.schemas.calls import ModelReply
 
 MODEL_NAME = "offline"
@@ -75,6 +75,13 @@ _RULES: dict[str, Callable[[Any, random.Random], BaseModel | str]] = {
     "follow_up_detector": turns.detect_follow_up,
     "user_follow_up": turns.user_follow_up,
     "compact_memory": lambda inputs, _: replies.compact(inputs),
+    "extract_keys": lambda inputs, _: memorizing.extract_keys(inputs),
+    "take_notes": lambda inputs, _: memorizing.take_notes(inputs),
+    "compress_notes": lambda inputs, _: memorizing.compress_notes(inputs),
+    "notes_relevant": lambda inputs, _: memorizing.notes_relevant(inputs),
+    "select_notes": lambda inputs, _: memorizing.select_notes(inputs),
+    "update_summary": lambda inputs, _: memorizing.update_summary(inputs),
+    "search_step": lambda inputs, _: memorizing.search_step(inputs),
     "answer": lambda inputs, _: reading.answer(inputs),
     "judge_nugget": lambda inputs, _: judging.judge(inputs),
     "align_event": lambda inputs, _: judging.align(inputs),

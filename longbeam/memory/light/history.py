@@ -1,0 +1,66 @@
+"""What an extractor sees of an exchange and of what was said before it.
+
+The rule is the released code's: for the first exchange of a planned turn the whole turn before, for a follow-up the
+earlier exchanges of its own turn. It is the paper's "current and preceding turn".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+
+from longbeam.memory.base import said
+from longbeam.memory.light.settings import LightSettings
+from longbeam.memory.turns import turn_of
+from longbeam.schemas.dialogue import Message, Role
+from longbeam.schemas.evaluation import Exchange
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One exchange as an extractor is shown it."""
+
+    exchange: Exchange
+    text: str
+    before: str
+
+
+def seen_by_extractor(
+    exchanges: Sequence[Exchange], settings: LightSettings, count: Callable[[str], int]
+) -> Iterator[Seen]:
+    """Yield each exchange, cut to size, with what was said before, oldest first."""
+    turn: Hashable = None
+    before_turn: list[str] = []
+    in_turn: list[str] = []
+    for exchange in exchanges:
+        if turn_of(exchange) != turn:
+            turn, before_turn, in_turn = turn_of(exchange), in_turn, []
+        text = said(
+            exchange.model_copy(update={"messages": tuple(_cut(m, settings, count) for m in exchange.messages)})
+        )
+        before = "\n".join(in_turn or before_turn)
+        room = settings.history_limit - count(text)
+        yield Seen(exchange, text, tail_of(before, room, count))
+        in_turn.append(text)
+
+
+def tail_of(text: str, max_tokens: int, count: Callable[[str], int]) -> str:
+    """Return the end of a text, at most `max_tokens` of it, from the beginning of a line."""
+    if count(text) <= max_tokens:
+        return text
+    kept: list[str] = []
+    room = max_tokens
+    for line in reversed(text.split("\n")):
+        room -= count(line) + 1  # the line break
+        if room < 0:
+            break
+        kept.append(line)
+    return "\n".join(reversed(kept))
+
+
+def _cut(message: Message, settings: LightSettings, count: Callable[[str], int]) -> Message:
+    # A token has at least one character, so most replies need no count.
+    is_long = message.role is Role.ASSISTANT and len(message.content) > settings.reply_limit
+    if is_long and count(message.content) > settings.reply_limit:
+        return message.model_copy(update={"content": message.content[: settings.reply_kept_chars]})
+    return message

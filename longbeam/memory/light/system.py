@@ -1,0 +1,270 @@
+"""LIGHT as a memory system: prepare in parallel, fold in order, read within a budget.
+
+Preparation asks two questions an exchange, all at once and journalled; nothing depends on which is answered first.
+The scratchpad is made of notes, so evidence is looked for among the retrieved and the recent exchanges only; what the
+notes hold shows in the share of values found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from longbeam.errors import ReplyError
+from longbeam.memory.base import ContextBuilder, Tools, dated, in_order, passage_of, said
+from longbeam.memory.bm25 import ranked
+from longbeam.memory.embedding import Embedder
+from longbeam.memory.index import Retriever, TextIndex, refuse_without_embedder
+from longbeam.memory.light.chunking import semantic_chunks
+from longbeam.memory.light.history import Seen, seen_by_extractor
+from longbeam.memory.light.scratchpad import CompressionFailed, Scratchpad
+from longbeam.memory.light.settings import LightSettings
+from longbeam.memory.turns import released_ids, with_released_copies
+from longbeam.models.embedders.hashed import HashedEmbedder
+from longbeam.schemas.base import digest_of
+from longbeam.schemas.calls import PromptInputs
+from longbeam.schemas.evaluation import Context, Exchange, Passage, Question, Usage
+from longbeam.schemas.memory_calls import (
+    CompressNotesInputs,
+    ExtractKeysInputs,
+    ExtractKeysReply,
+    NotesRelevantInputs,
+    NotesRelevantReply,
+    SelectNotesInputs,
+    SelectNotesReply,
+    TakeNotesInputs,
+    TakeNotesReply,
+)
+from longbeam.schemas.spec import Role
+from longbeam.schemas.values import format_date
+
+_RETRIEVED, _RECENT, _SCRATCHPAD = range(3)
+"""Places in the context, the paper's order: E, W, S."""
+
+
+class Light:
+    """Episodic index, working memory and scratchpad over one conversation."""
+
+    def __init__(self, settings: LightSettings, tools: Tools) -> None:
+        refuse_without_embedder("light.retriever", settings.retriever, tools.embedder)
+        self._settings = settings
+        self._tools = tools
+        self._exchanges: list[Exchange] = []
+        self._indexed: list[Exchange] = []
+        self._index: TextIndex | None = None
+        self._chunks: tuple[str, ...] = ()
+        self._is_broken = False
+        self._calls = self._failed = 0
+
+    async def add(self, exchange: Exchange) -> None:
+        """Keep the exchange; `finish` asks for all at once."""
+        self._exchanges.append(exchange)
+
+    async def finish(self) -> None:
+        """Build the index and the scratchpad."""
+        settings = self._settings
+        seen = list(seen_by_extractor(self._exchanges, settings, self._counter(settings.index_chars_per_token)))
+        if settings.has("retrieval"):
+            await self._build_index(seen)
+        if settings.has("scratchpad"):
+            await self._build_pad(seen)
+
+    async def retrieve(self, question: Question, *, k: int) -> Sequence[Passage]:
+        """Return the k exchanges whose keys fit best."""
+        if self._index is None:
+            return ()
+        weight = self._settings.weight_dense
+        scores = await self._index.scores(question.text, self._tools.embedder, weight_dense=weight)
+        return [passage_of(self._indexed[i], i, float(scores[i]), self._tools) for i in ranked(scores, k)]
+
+    async def context(self, question: Question, *, budget: int) -> Context:
+        """Return retrieved exchanges, then recent ones, then notes; at most `budget` tokens, unless released."""
+        settings = self._settings
+        if self._is_broken:
+            return Context(text="", tokens=0)
+        pieces = [piece for piece in await self._relevant(question) if piece]
+        found = await self._found(question)
+        recent = self._recent(found)
+        budget = settings.budget or budget
+        builder = ContextBuilder(budget, self._counter(settings.answer_chars_per_token))
+        if settings.pad_budget == "none":
+            self._put_exchanges(builder, "retrieved", _RETRIEVED, found)
+            self._put_exchanges(builder, "recent", _RECENT, recent)
+            builder.budget = max(budget, builder.used) + sum(builder.cost(piece) for piece in pieces)
+            self._put_pieces(builder, pieces)
+            return self._counted(builder.build())
+        kept_for_recent = int(budget * settings.recent_share) if recent else 0
+        kept_for_pad = int(budget * settings.pad_share) if pieces else 0
+        builder.budget = budget - kept_for_recent - kept_for_pad
+        left_over = self._put_exchanges(builder, "retrieved", _RETRIEVED, found)
+        builder.budget = budget - kept_for_recent
+        self._put_pieces(builder, pieces)
+        builder.budget = budget
+        self._put_exchanges(builder, "recent", _RECENT, recent)
+        self._put_exchanges(builder, "retrieved", _RETRIEVED, left_over)
+        return self._counted(builder.build())
+
+    def usage(self) -> Usage:
+        """Calls and size of the index."""
+        index = self._index
+        return Usage(
+            model_calls=self._calls,
+            failed_calls=self._failed,
+            embedded_texts=index.embedded_texts if index else 0,
+            index_bytes=index.index_bytes if index else 0,
+        )
+
+    # --- preparation ------------------------------------------------------------------------------------------
+
+    async def _build_index(self, seen: Sequence[Seen]) -> None:
+        if self._settings.key == "exchange":
+            keys: list[str | None] = [s.text for s in seen]
+        else:
+            keys = await in_order(partial(self._key, s) for s in seen)
+        kept = [(s.exchange, key) for s, key in zip(seen, keys, strict=True) if key is not None]
+        self._indexed = [exchange for exchange, _ in kept]
+        embedder = self._tools.embedder
+        retriever: Retriever = self._settings.retriever or ("dense" if embedder else "bm25")
+        self._index = await TextIndex.build([key for _, key in kept], retriever, embedder)
+
+    async def _key(self, seen: Seen) -> str | None:
+        """Key-value pairs and summary of an exchange, a pair a line."""
+        inputs = ExtractKeysInputs(before=seen.before, exchange=seen.text)
+        try:
+            reply: ExtractKeysReply = await self._ask("extract_keys", inputs, f"e{seen.exchange.position}")
+        except ReplyError:
+            self._failed += 1
+            return None if self._settings.failures == "absent" else seen.text
+        pairs = [f"{entry.key}: {entry.value}" for entry in reply.entries]
+        return "\n".join([*pairs, f"Summary: {reply.summary}"])
+
+    async def _build_pad(self, seen: Sequence[Seen]) -> None:
+        notes = await in_order(partial(self._notes, s) for s in seen)
+        settings = self._settings
+        if settings.ids == "released":
+            ids = released_ids(self._exchanges)
+            notes = [notes[i] for i in sorted(range(len(notes)), key=lambda i: ids[i])]
+        count = self._counter(settings.index_chars_per_token)
+        pad = Scratchpad(settings.pad_trigger, settings.pad_limit, count, self._compress)
+        try:
+            for lines in notes:
+                await pad.fold(lines)
+        except CompressionFailed:
+            self._is_broken = True
+            return
+        self._chunks = await semantic_chunks(
+            pad.lines, self._chunker(), percentile=settings.percentile, buffer=settings.buffer
+        )
+
+    async def _notes(self, seen: Seen) -> list[str]:
+        said_on = seen.exchange.sent_at.date()
+        inputs = TakeNotesInputs(before=seen.before, exchange=seen.text, said_on=said_on)
+        try:
+            reply: TakeNotesReply = await self._ask("take_notes", inputs, f"e{seen.exchange.position}")
+        except ReplyError:
+            self._failed += 1
+            return []
+        day = f"{format_date(said_on)}: " if self._settings.dates else ""
+        return [f"{day}{line}" for note in reply.notes if (line := " ".join(note.split()))]
+
+    async def _compress(self, notes: str, number: int, limit: int) -> str:
+        if self._settings.compression == "fails":
+            raise CompressionFailed
+        self._calls += 1
+        inputs = CompressNotesInputs(notes=notes, max_tokens=limit)
+        try:
+            return await self._tools.asker.prose(
+                "compress_notes", inputs, role=Role.EXTRACTOR, place=f"compress{number}"
+            )
+        except ReplyError:
+            self._failed += 1
+            return notes  # the scratchpad keeps the newest that fit
+
+    def _chunker(self) -> Embedder:
+        return self._tools.embedder or HashedEmbedder()
+
+    # --- a question -------------------------------------------------------------------------------------------
+
+    async def _relevant(self, question: Question) -> Sequence[str]:
+        """The chunks of the scratchpad that are read for a question."""
+        settings, chunks = self._settings, self._chunks
+        if not settings.has("filter") or settings.filter == "none" or not chunks:
+            return chunks
+        asked = f"q{digest_of(question.text)[:16]}"
+        if settings.filter == "once":
+            inputs = SelectNotesInputs(question=question.text, pieces=chunks)
+            try:
+                reply: SelectNotesReply = await self._ask("select_notes", inputs, asked)
+            except ReplyError:
+                self._failed += 1
+                return chunks
+            return [chunk for i, chunk in enumerate(chunks) if i in reply.pieces]
+        verdicts = await in_order(partial(self._is_relevant, question, chunk, asked) for chunk in chunks)
+        return [chunk for chunk, is_kept in zip(chunks, verdicts, strict=True) if is_kept]
+
+    async def _is_relevant(self, question: Question, chunk: str, asked: str) -> bool:
+        inputs = NotesRelevantInputs(question=question.text, notes=chunk)
+        try:
+            reply: NotesRelevantReply = await self._ask("notes_relevant", inputs, asked)
+        except ReplyError:
+            # Kept: dropping what was not judged would lose it, and the budget still holds.
+            self._failed += 1
+            return self._settings.failures == "exchange"
+        return reply.verdict == "yes"
+
+    async def _found(self, question: Question) -> list[Exchange]:
+        """Retrieved exchanges, best first."""
+        found = [self._indexed[int(p.passage_id)] for p in await self.retrieve(question, k=self._settings.k)]
+        if self._settings.ids == "unique":
+            return found
+        ids = released_ids(self._exchanges)
+        wanted = [ids[exchange.position] for exchange in found]
+        return [exchange for name in wanted for i, exchange in enumerate(self._exchanges) if ids[i] == name]
+
+    def _recent(self, found: Sequence[Exchange]) -> list[Exchange]:
+        """Working memory in the order in which it is read."""
+        settings = self._settings
+        if not settings.has("working"):
+            return []
+        if settings.copies == "released":
+            last = with_released_copies(self._exchanges)[-settings.z :]
+        else:
+            # What was retrieved is read already; another exchange is worth more than a second copy.
+            read = {exchange.position for exchange in found}
+            last = [exchange for exchange in self._exchanges[-settings.z :] if exchange.position not in read]
+        return last if settings.fill == "oldest" else last[::-1]
+
+    def _put_exchanges(
+        self, builder: ContextBuilder, part: str, place: int, exchanges: Sequence[Exchange]
+    ) -> list[Exchange]:
+        """Put what fits, and return the rest. Recent exchanges are read in the order of time."""
+        rest = []
+        for exchange in exchanges:
+            text = dated(exchange) if self._settings.dates else said(exchange)
+            order = exchange.position if place == _RECENT else 0
+            if not builder.put(part, text, exchange.message_keys, place=(place, order)):
+                rest.append(exchange)
+        return rest
+
+    def _put_pieces(self, builder: ContextBuilder, pieces: Sequence[str]) -> None:
+        """Put the newest chunks that fit, in the order of time."""
+        for number in range(len(pieces) - 1, -1, -1):
+            builder.put("scratchpad", pieces[number], place=(_SCRATCHPAD, number))
+
+    def _counted(self, context: Context) -> Context:
+        """The context with its tokens counted, where they were estimated for filling it."""
+        if self._settings.answer_chars_per_token is None:
+            return context
+        return context.model_copy(update={"tokens": self._tools.count_tokens(context.text)})
+
+    # --- what both need ---------------------------------------------------------------------------------------
+
+    async def _ask(self, prompt_id: str, inputs: PromptInputs, place: str) -> Any:  # Any: the prompt's reply
+        self._calls += 1
+        return await self._tools.asker.structured(prompt_id, inputs, role=Role.EXTRACTOR, place=place)
+
+    def _counter(self, chars_per_token: float | None) -> Callable[[str], int]:
+        if chars_per_token is None:
+            return self._tools.count_tokens
+        return lambda text: int(len(text) // chars_per_token)

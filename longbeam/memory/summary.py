@@ -1,0 +1,78 @@
+"""A running summary of everything but the last exchanges, which are read as they were said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from longbeam.memory.base import ContextBuilder, Tools, dated
+from longbeam.schemas.base import Record
+from longbeam.schemas.evaluation import Context, Exchange, Passage, Question, Usage
+from longbeam.schemas.memory_calls import UpdateSummaryInputs
+from longbeam.schemas.spec import Role
+
+
+class SummarySettings(Record):
+    """How long the summary is and how often it is written."""
+
+    max_tokens: int = Field(default=2_000, ge=50)
+    """Of the summary."""
+    every: int = Field(default=8_000, ge=100)
+    """Tokens said before it is written anew."""
+    last: int = Field(default=10, ge=1)
+    """Exchanges read as they were said, newest first while they fit."""
+
+
+class Summary:
+    """Folds what leaves the last exchanges into the summary, a chain of calls in the order of the conversation."""
+
+    def __init__(self, settings: SummarySettings, tools: Tools) -> None:
+        self._settings = settings
+        self._tools = tools
+        self._last: list[Exchange] = []
+        self._left: list[str] = []
+        self._left_tokens = 0
+        self._summary = ""
+        self._calls = 0
+
+    async def add(self, exchange: Exchange) -> None:
+        """Keep the exchange, and fold what has left the last ones when it is enough."""
+        self._last.append(exchange)
+        if len(self._last) > self._settings.last:
+            text = dated(self._last.pop(0))
+            self._left.append(text)
+            self._left_tokens += self._tools.count_tokens(text)
+        if self._left_tokens >= self._settings.every:
+            await self._fold()
+
+    async def finish(self) -> None:
+        """Fold the rest."""
+        if self._left:
+            await self._fold()
+
+    async def retrieve(self, question: Question, *, k: int) -> Sequence[Passage]:
+        """Retrieve nothing."""
+        return ()
+
+    async def context(self, question: Question, *, budget: int) -> Context:
+        """Return the summary, its end if it does not fit, then the newest exchanges that do."""
+        builder = ContextBuilder(budget, self._tools.count_tokens)
+        if self._summary and not builder.put("summary", self._summary, place=-1):
+            builder.put_tail("summary", self._summary, place=-1)
+        for exchange in reversed(self._last):
+            if not builder.put("recent", dated(exchange), exchange.message_keys, place=exchange.position):
+                break
+        return builder.build()
+
+    def usage(self) -> Usage:
+        """Calls so far."""
+        return Usage(model_calls=self._calls)
+
+    async def _fold(self) -> None:
+        said = "\n\n".join(self._left)
+        inputs = UpdateSummaryInputs(summary=self._summary, said=said, max_tokens=self._settings.max_tokens)
+        place = f"fold{self._calls}"
+        self._summary = await self._tools.asker.prose("update_summary", inputs, role=Role.EXTRACTOR, place=place)
+        self._calls += 1
+        self._left, self._left_tokens = [], 0

@@ -1,0 +1,48 @@
+"""Planned turns: a question of the user with its follow-ups, which may be several exchanges."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+from longbeam.schemas.evaluation import Exchange
+
+
+def turn_of(exchange: Exchange) -> Hashable:
+    """Return what identifies the planned turn of an exchange.
+
+    Exchanges without turns, as imports from elsewhere have them, are turns of their own.
+    """
+    first = exchange.messages[0]
+    if first.turn_index is None:
+        return exchange.position
+    return (first.plan_index, first.sub_plan_index, first.session, first.turn_index)
+
+
+def with_released_copies(exchanges: Sequence[Exchange]) -> list[Exchange]:
+    """Return the exchanges as often as BEAM's code has them: all of a turn, once for each of its messages.
+
+    Source: mohammadtavakoli78/BEAM@b2a3ee8, which walks the pairs of a turn inside a loop over its messages.
+    """
+    sizes: dict[Hashable, int] = {}
+    by_turn: dict[Hashable, list[Exchange]] = {}
+    for exchange in exchanges:
+        turn = turn_of(exchange)
+        sizes[turn] = sizes.get(turn, 0) + len(exchange.messages)
+        by_turn.setdefault(turn, []).append(exchange)
+    return [exchange for turn, group in by_turn.items() for _ in range(sizes[turn]) for exchange in group]
+
+
+def released_ids(exchanges: Sequence[Exchange]) -> list[str]:
+    """Return the id that BEAM's code gives each exchange: batch, turn and pair as text, and no plan.
+
+    As text, turn 10 comes before turn 2; and the plans of a conversation of 10M tokens share their ids.
+    """
+    ids = []
+    pair, turn = 0, None
+    for exchange in exchanges:
+        pair = pair + 1 if turn_of(exchange) == turn else 0
+        turn = turn_of(exchange)
+        first = exchange.messages[0]
+        batch = first.session if first.sub_plan_index is None else first.sub_plan_index
+        ids.append(f"{batch}, {exchange.position if first.turn_index is None else first.turn_index}, {pair}")
+    return ids

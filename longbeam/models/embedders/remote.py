@@ -1,0 +1,88 @@
+"""Embedding models of others: any that sentence-transformers loads, any OpenAI-compatible endpoint."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longbeam.errors import ProviderError, SpecError
+from longbeam.models.openai_client import OPENAI_URL
+from longbeam.schemas.spec import Endpoint
+
+_BATCH = 128
+_IN_FLIGHT = 8
+_RETRIES = 6
+
+
+class SentenceTransformersEmbedder:
+    """A model by the name under which sentence-transformers finds it; loaded with the first text."""
+
+    def __init__(self, name: str) -> None:
+        """`name`: `st:BAAI/bge-small-en-v1.5`. Raises SpecError when the library is missing."""
+        if importlib.util.find_spec("sentence_transformers") is None:
+            raise SpecError(f"embedder {name!r} needs sentence-transformers; `pip install sentence-transformers`")
+        self.name = name
+        self._model: Any = None
+
+    async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> NDArray[np.float32]:
+        """Return one unit vector per text; the model's own prefix for queries, if it has one, goes before queries."""
+        return await asyncio.to_thread(self._embed, list(texts), is_query)
+
+    def _embed(self, texts: list[str], is_query: bool) -> NDArray[np.float32]:
+        if self._model is None:
+            from sentence_transformers import SentenceTransformer  # type: ignore[import-not-found,unused-ignore]
+
+            self._model = SentenceTransformer(self.name.partition(":")[2])
+        prompt = "query" if is_query and "query" in self._model.prompts else None
+        found = self._model.encode(texts, normalize_embeddings=True, show_progress_bar=False, prompt_name=prompt)
+        return np.asarray(found, dtype=np.float32)
+
+
+class OpenAIEmbedder:
+    """Asks `POST /embeddings`; a request that was refused for its pace is sent again by the openai package."""
+
+    def __init__(self, name: str, endpoint: Endpoint, *, key: str) -> None:
+        self.name = name
+        self._model = endpoint.model or name.partition(":")[2]
+        self._base_url = endpoint.base_url or OPENAI_URL
+        self._key = key
+
+    async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> NDArray[np.float32]:
+        """Return one unit vector per text; raise ProviderError when the endpoint gives none."""
+        import openai
+
+        batches = [list(texts[i : i + _BATCH]) for i in range(0, len(texts), _BATCH)]
+        free = asyncio.Semaphore(_IN_FLIGHT)
+        async with openai.AsyncOpenAI(
+            api_key=self._key or "none", base_url=self._base_url, max_retries=_RETRIES
+        ) as client:
+
+            async def one(batch: list[str]) -> NDArray[np.float32]:
+                async with free:
+                    # An empty text is refused by most endpoints.
+                    given = [text if text.strip() else "." for text in batch]
+                    reply = await client.embeddings.create(model=self._model, input=given, encoding_format="float")
+                if len(reply.data) != len(batch):
+                    raise ProviderError(
+                        f"{self.name} at {self._base_url}: {len(reply.data)} vectors for {len(batch)} texts",
+                        kind="not_an_api",
+                        is_retryable=False,
+                    )
+                return np.array([d.embedding for d in sorted(reply.data, key=lambda d: d.index)], dtype=np.float32)
+
+            try:
+                found = await asyncio.gather(*(one(batch) for batch in batches))
+            except openai.OpenAIError as exc:
+                reason = " ".join(str(exc).split())[:300]
+                raise ProviderError(
+                    f"{self.name} at {self._base_url}: {reason}; is it an embedding model, and is base_url right?",
+                    kind="embedding",
+                    is_retryable=isinstance(exc, openai.APIConnectionError | openai.RateLimitError),
+                ) from exc
+        vectors = np.concatenate(found) if found else np.zeros((0, 0), dtype=np.float32)
+        return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12), dtype=np.float32)

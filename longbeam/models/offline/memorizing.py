@@ -1,0 +1,140 @@
+"""The model-free side of memory systems: it extracts what stands there and never rewords.
+
+A sentence is telling when it holds a typed value, a name, or how the user wants something. Relevance is words in
+common. What it scores is a lower bound of what a language model would make of the same conversation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from longbeam.models.offline import reading
+from longbeam.models.tokens import load_tokenizer
+from longbeam.schemas.evaluation_calls import AnswerInputs
+from longbeam.schemas.memory_calls import (
+    CompressNotesInputs,
+    ExtractKeysInputs,
+    ExtractKeysReply,
+    KeyValue,
+    NotesRelevantInputs,
+    NotesRelevantReply,
+    SearchStepInputs,
+    SearchStepReply,
+    SelectNotesInputs,
+    SelectNotesReply,
+    TakeNotesInputs,
+    TakeNotesReply,
+    UpdateSummaryInputs,
+)
+from longbeam.schemas.sentences import sentences
+from longbeam.schemas.words import words_of
+
+_WISH = re.compile(
+    r"\b(?:always|never|prefer|please (?:use|give|keep|write|show|include|answer)|from now on|whenever|instead of|"
+    r"i (?:like|hate|love|want|need)|rather than|make sure|no longer|changed?|moved?|now)\b",
+    re.IGNORECASE,
+)
+_VALUE = re.compile(r"\d")
+_NAME = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]+(?: [A-Z][a-z]+)*")
+_SPEAKER = re.compile(r"^(\S{1,40}): ", re.MULTILINE)
+_MOST_ENTRIES, _MOST_KEY_WORDS, _MOST_NOTES = 8, 6, 8
+_LEAST_SHARED = 0.3
+"""Share of the question's words for a piece of notes to be relevant."""
+_TOKENIZER = "o200k_base"
+"""The call does not say the benchmark's; the memory that asks holds the result to its own count."""
+_WEIGHT_WISH, _WEIGHT_VALUE, _WEIGHT_NAME = 3, 2, 1
+
+
+def extract_keys(inputs: ExtractKeysInputs) -> ExtractKeysReply:
+    """Return each telling sentence under its names and rarest words, the user's first; the summary opens both sides."""
+    said = _said(inputs.exchange)
+    telling = [text for text in said if _weight(text)][:_MOST_ENTRIES]
+    entries = tuple(KeyValue(key=_key_of(text), value=text) for text in telling)
+    return ExtractKeysReply(entries=entries, summary=said[0] if said else inputs.exchange.strip() or "nothing")
+
+
+def take_notes(inputs: TakeNotesInputs) -> TakeNotesReply:
+    """Return the telling sentences of whoever spoke first, as they were said."""
+    first = _turns(inputs.exchange)[:1]
+    notes = [text for _, body in first for text in _sentences(body) if _weight(text) and not text.endswith("?")]
+    return TakeNotesReply(notes=tuple(notes[:_MOST_NOTES]))
+
+
+def compress_notes(inputs: CompressNotesInputs) -> str:
+    """Return the most telling lines that fit, the newer ones of equals, in their order."""
+    return _shortened(inputs.notes.split("\n"), inputs.max_tokens)
+
+
+def update_summary(inputs: UpdateSummaryInputs) -> str:
+    """Return the summary so far with the telling sentences said since, shortened to fit."""
+    lines = [*inputs.summary.split("\n"), *(text for text in _said(inputs.said) if _weight(text))]
+    return _shortened(lines, inputs.max_tokens) or "Nothing was told yet."
+
+
+def notes_relevant(inputs: NotesRelevantInputs) -> NotesRelevantReply:
+    """Return yes when a piece has enough of the question's words, or is a wish that shares one."""
+    return NotesRelevantReply(verdict="yes" if _is_relevant(set(words_of(inputs.question)), inputs.notes) else "no")
+
+
+def select_notes(inputs: SelectNotesInputs) -> SelectNotesReply:
+    """Return the pieces that `notes_relevant` would keep."""
+    asked = set(words_of(inputs.question))
+    return SelectNotesReply(pieces=tuple(i for i, piece in enumerate(inputs.pieces) if _is_relevant(asked, piece)))
+
+
+def search_step(inputs: SearchStepInputs) -> SearchStepReply:
+    """Search with the question's words once, then quote from what was found."""
+    if not inputs.searches and inputs.searches_left:
+        return SearchStepReply(action="search", query=inputs.question)
+    given = AnswerInputs(context=inputs.found, question=inputs.question, asked_on=inputs.asked_on)
+    return SearchStepReply(action="answer", answer=reading.answer(given))
+
+
+def _is_relevant(asked: set[str], piece: str) -> bool:
+    shared = len(asked & set(words_of(piece)))
+    return shared >= max(1, _LEAST_SHARED * len(asked)) or (shared > 0 and _WISH.search(piece) is not None)
+
+
+def _turns(exchange: str) -> list[tuple[str, str]]:
+    """(speaker, text) in order; a text without speakers is one turn."""
+    marks = [*_SPEAKER.finditer(exchange)]
+    if not marks:
+        return [("", exchange)]
+    ends = [*(m.start() for m in marks[1:]), len(exchange)]
+    return [(m[1], exchange[m.end() : end]) for m, end in zip(marks, ends, strict=True)]
+
+
+def _said(exchange: str) -> list[str]:
+    """Sentences, those of the first speaker before the others'."""
+    turns = _turns(exchange)
+    first = turns[0][0]
+    ordered = sorted(turns, key=lambda turn: turn[0] != first)
+    return [text for _, body in ordered for text in _sentences(body)]
+
+
+def _sentences(text: str) -> Iterable[str]:
+    return (" ".join(text[start:end].split()) for start, end in sentences(text))
+
+
+def _weight(text: str) -> int:
+    found = (_WISH, _WEIGHT_WISH), (_VALUE, _WEIGHT_VALUE), (_NAME, _WEIGHT_NAME)
+    return sum(weight for pattern, weight in found if pattern.search(text))
+
+
+def _key_of(text: str) -> str:
+    if names := _NAME.findall(text):
+        return ", ".join(dict.fromkeys(names))
+    return " ".join(sorted(dict.fromkeys(words_of(text)), key=len, reverse=True)[:_MOST_KEY_WORDS])
+
+
+def _shortened(lines: Sequence[str], max_tokens: int) -> str:
+    count = load_tokenizer(_TOKENIZER).count
+    distinct = list(dict.fromkeys(line for line in reversed(lines) if line.strip()))[::-1]
+    kept, room = [], max_tokens
+    for place in sorted(range(len(distinct)), key=lambda i: (-_weight(distinct[i]), -i)):
+        tokens = count(distinct[place]) + 1  # the line break
+        if tokens <= room:
+            kept.append(place)
+            room -= tokens
+    return "\n".join(distinct[place] for place in sorted(kept))

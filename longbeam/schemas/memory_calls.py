@@ -1,0 +1,111 @@
+"""The typed inputs and outputs of the prompts that memory systems ask."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Literal
+
+from pydantic import Field
+
+from longbeam.schemas.calls import PromptInputs, ReplyModel
+
+
+class ExtractKeysInputs(PromptInputs):
+    """Under which words will an exchange be looked for?"""
+
+    before: str
+    """What was said just before, for who and what is meant; empty at the beginning."""
+    exchange: str
+
+
+class KeyValue(ReplyModel):
+    """Something that an exchange tells about an entity."""
+
+    key: str
+    value: str
+
+
+class ExtractKeysReply(ReplyModel):
+    """What an exchange is indexed under."""
+
+    entries: tuple[KeyValue, ...]
+    summary: str = Field(min_length=1)
+
+
+class TakeNotesInputs(PromptInputs):
+    """What of an exchange is worth remembering?"""
+
+    before: str
+    """What was said just before; empty at the beginning."""
+    exchange: str
+    said_on: dt.date
+
+
+class TakeNotesReply(ReplyModel):
+    """Notes, each of which stands by itself; none where nothing is worth remembering."""
+
+    notes: tuple[str, ...]
+
+
+class CompressNotesInputs(PromptInputs):
+    """Shorten a scratchpad."""
+
+    notes: str
+    max_tokens: int
+    """What the result may have."""
+
+
+class NotesRelevantInputs(PromptInputs):
+    """Does a piece of the scratchpad help with a question?"""
+
+    question: str
+    notes: str
+
+
+class NotesRelevantReply(ReplyModel):
+    """The verdict alone: it is asked hundreds of times for one question."""
+
+    verdict: Literal["yes", "no"]
+
+
+class SelectNotesInputs(PromptInputs):
+    """Which pieces of the scratchpad help with a question?"""
+
+    question: str
+    pieces: tuple[str, ...]
+
+
+class SelectNotesReply(ReplyModel):
+    """Numbers of the pieces, from 0."""
+
+    pieces: tuple[int, ...]
+
+
+class UpdateSummaryInputs(PromptInputs):
+    """Take what was said into a running summary."""
+
+    summary: str
+    """So far; empty at the beginning."""
+    said: str
+    max_tokens: int
+    """What the new summary may have."""
+
+
+class SearchStepInputs(PromptInputs):
+    """Search the memory once more, or answer."""
+
+    question: str
+    asked_on: dt.date
+    found: str
+    """What earlier searches found; empty before the first."""
+    searches: tuple[str, ...]
+    """Queries so far."""
+    searches_left: int
+
+
+class SearchStepReply(ReplyModel):
+    """A query, or the answer; the other one is empty."""
+
+    action: Literal["search", "answer"]
+    query: str = ""
+    answer: str = ""
