@@ -213,16 +213,32 @@ def status(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
 
 
 @app.command(short_help="Check every finished conversation.")
-def validate(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
+def validate(
+    name: Name,
+    json: AsJson = False,
+    html: Annotated[
+        Path | None, typer.Option(help="Write the findings to this file as a page to read and print.")
+    ] = None,
+    out: Out = DEFAULT_OUT,
+) -> int:
     """Check every finished conversation; exit 1 if there is an error finding or an unfinished conversation."""
     from longbeam.pipeline.benchmark import open_benchmark
-    from longbeam.pipeline.checking import check_and_store, findings_json, render_findings, render_left_out
+    from longbeam.pipeline.checking import (
+        check_and_store,
+        findings_json,
+        render_findings,
+        render_left_out,
+        write_findings_page,
+    )
 
     benchmark = open_benchmark(out, name)
     _refuse_nothing_sealed(benchmark, out)
     findings = check_and_store(benchmark)
     checked = len(benchmark.sealed_ids)
     print(findings_json(findings) if json else render_findings(name, checked, findings, MOST_FINDINGS), end="")
+    if html is not None:
+        write_findings_page(benchmark, findings, html)
+        print(f"written to {html}", file=sys.stderr if json else sys.stdout)
     print(render_left_out(benchmark.spec.language), end="", file=sys.stderr if json else sys.stdout)
     unfinished = _warn_of_unfinished(benchmark, out)
     has_errors = any(finding.severity == "error" for finding in findings)

@@ -6,13 +6,16 @@ import json
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
+from pathlib import Path
 
 from longbeam.pipeline.benchmark import Benchmark
+from longbeam.pipeline.findings_page import findings_page
 from longbeam.schemas.findings import Finding, Severity
 from longbeam.schemas.seeds import Seed
 from longbeam.schemas.statistics import Statistics
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.benchmark import read_findings, read_statistics, write_benchmark
+from longbeam.store.files import write_atomically
 from longbeam.terminal import counted
 from longbeam.validation.run import check_benchmark, check_conversation, left_out
 from longbeam.validation.statistics import benchmark_statistics
@@ -79,6 +82,12 @@ def render_findings(name: str, conversations: int, findings: Sequence[Finding], 
     summary = ", ".join(counted(counts[s], _NOUNS[s]) for s in Severity)
     lines.append(f"{name}: {counted(conversations, 'conversation')} checked: {summary}")
     return "\n".join(lines) + "\n"
+
+
+def write_findings_page(benchmark: Benchmark, findings: Sequence[Finding], path: Path) -> None:
+    """Write the findings to a file as one self-contained page."""
+    with sealed_conversations(benchmark) as readers:
+        write_atomically(path, findings_page(benchmark.spec.name, findings, readers))
 
 
 def render_left_out(language: str) -> str:
