@@ -30,7 +30,7 @@ class Target:
 
     conversations: int
     tokens: int
-    """Per conversation."""
+    """Per conversation; 0 for work that writes none."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,8 @@ class PlainDisplay:
         if is_due or units_done == units_total:
             self._shown_at[conversation_id] = now
             self._stream.write(
-                f"{conversation_id} {stage}: {units_done}/{units_total} units, {tokens:,} tokens, {calls:,} calls"
+                f"{conversation_id} {stage}: {units_done}/{units_total} units, "
+                f"{f'{tokens:,} tokens, ' if tokens else ''}{calls:,} calls"
                 f"{'; all used ' + self._outlook.line() if self._outlook is not None else ''}\n"
             )
             self._stream.flush()
@@ -168,8 +169,9 @@ class LiveDisplay:
         tokens = sum(p.tokens for p in self._positions.values())
         calls = sum(p.calls for p in self._positions.values())
         elapsed = self._clock() - self._started_at
-        line = f"{tokens:,} of {self._target.conversations * self._target.tokens:,} tokens, {calls:,} calls, "
-        line += f"{duration(elapsed)} so far"
+        to_write = self._target.conversations * self._target.tokens
+        line = f"{tokens:,} of {to_write:,} tokens, " if to_write else ""
+        line += f"{calls:,} calls, {duration(elapsed)} so far"
         calls_left = self._outlook.calls_left() if self._outlook is not None else None
         if calls_left is None:
             left = self._time_left(tokens, elapsed)

@@ -15,12 +15,15 @@ def retrieval_of(probe: Probe, answer: Answer) -> Retrieval:
     cited = {e.message_key for e in probe.evidence}
     read = set(answer.context.message_keys) if answer.context else set()
     values = rubric_values(probe)
+    hits = [rank for rank, keys in enumerate(answer.ranking, 1) if cited.intersection(keys)]
     return Retrieval(
         evidence_recall=len(cited & read) / len(cited) if cited else None,
         evidence_precision=len(cited & read) / len(read) if cited and read else None,
         values_found=_share(values, answer.context.text if answer.context else ""),
         answer_values_found=_share(values, answer.text),
         tokens=answer.context.tokens if answer.context else 0,
+        ranked=len(answer.ranking) if cited else 0,
+        first_hit=hits[0] if hits else None,
     )
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import fmean
 
 from longbeam.schemas.evaluation import EvaluationRun, Result
 
 Measure = Callable[[Result], float | None]
 RULES = ("paper", "released")
+HIT_AT = (1, 5, 10, 20)
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,15 @@ class Row:
     """Under the paper's rule; None where no probe could be scored."""
     paper: float | None
     released: float | None
+    released_by_ability: dict[str, float | None]
     evidence_recall: float | None
+    evidence_precision: float | None
+    values_found: float | None
+    """Share of the rubrics' typed values that the context holds."""
+    answer_values_found: float | None
+    """The same for the answer."""
+    hits: dict[int, float | None]
+    """Hit@k by k; None for systems that do not rank passages."""
     tokens: float | None
     """Mean tokens of context per question; None for answers that nobody read anything for."""
     unscored: int
@@ -38,25 +48,33 @@ def rows_of(results: Sequence[Result]) -> list[Row]:
 
 
 def _row(system: str, results: Sequence[Result]) -> Row:
-    by_ability = {a: _mean_of(results, a, _rule("paper")) for a in sorted({r.ability for r in results})}
+    abilities = sorted({r.ability for r in results})
+    by_ability = {a: _mean_of(results, a, rule("paper")) for a in abilities}
+    released = {a: _mean_of(results, a, rule("released")) for a in abilities}
     read = [r.retrieval.tokens for r in results if r.answer.context is not None]
+
+    def mean(measure: Measure) -> float | None:
+        return _mean(_mean_of(results, a, measure) for a in abilities)
+
     return Row(
         system=system,
         by_ability=by_ability,
         paper=_mean(by_ability.values()),
-        released=_mean(_mean_of(results, a, _rule("released")) for a in by_ability),
-        evidence_recall=_mean(_mean_of(results, a, _recall) for a in by_ability) if read else None,
+        released=_mean(released.values()),
+        released_by_ability=released,
+        evidence_recall=mean(lambda r: r.retrieval.evidence_recall) if read else None,
+        evidence_precision=mean(lambda r: r.retrieval.evidence_precision) if read else None,
+        values_found=mean(lambda r: r.retrieval.values_found) if read else None,
+        answer_values_found=mean(lambda r: r.retrieval.answer_values_found),
+        hits={k: mean(lambda r, k=k: r.retrieval.is_hit(k)) for k in HIT_AT},  # type: ignore[misc]
         tokens=fmean(read) if read else None,
         unscored=sum(r.score("paper") is None for r in results),
     )
 
 
-def _rule(rule: str) -> Measure:
-    return lambda result: result.score(rule)
-
-
-def _recall(result: Result) -> float | None:
-    return result.retrieval.evidence_recall
+def rule(name: str) -> Measure:
+    """Return the score under a rule as a measure."""
+    return lambda result: result.score(name)
 
 
 def _mean_of(results: Sequence[Result], ability: str, measure: Measure) -> float | None:
@@ -72,13 +90,19 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return fmean(known) if known else None
 
 
+def as_json(run: EvaluationRun, results: Sequence[Result]) -> str:
+    """Return the table as JSON: the run without its probes, and a row per system."""
+    head = run.model_dump(mode="json", exclude={"probes"})
+    return json.dumps({"run": head, "rows": [asdict(row) for row in rows_of(results)]}, indent=2) + "\n"
+
+
 def render_table(run: EvaluationRun, results: Sequence[Result]) -> str:
     """Return the table as text, with all that its figures are worth nothing without; ends a line."""
     rows = rows_of(results)
     abilities = sorted({r.ability for r in results})
     width = max((len(row.system) for row in rows), default=0)
     short = [_initials(a) for a in abilities]
-    head = f"{'':{width}}  {' '.join(f'{s:>5}' for s in short)}   paper  released  recall  tokens"
+    head = f"{'':{width}}  {' '.join(f'{s:>5}' for s in short)}   paper  released  recall  hit@5  tokens"
     lines = [head, *(_line(row, abilities, width) for row in rows)]
     key = ", ".join(f"{s} {a.replace('_', ' ')}" for s, a in zip(short, abilities, strict=True))
     unscored = sum(row.unscored for row in rows)
@@ -88,7 +112,8 @@ def render_table(run: EvaluationRun, results: Sequence[Result]) -> str:
                 *lines,
                 "",
                 key,
-                f"{run.benchmark}: {run.conversations} conversations of {run.length:,} tokens, {len(results)} answers; "
+                f"{run.benchmark}{f', control {run.control}' if run.control else ''}: {run.conversations} "
+                f"conversations of {run.tokens:,} tokens, {len(results)} answers; "
                 f"reader {run.reader}; {run.settings.budget:,} tokens of context, {run.settings.window:,} for long "
                 "context",
                 f"judge: {run.judge}",
@@ -104,7 +129,7 @@ def _line(row: Row, abilities: Sequence[str], width: int) -> str:
     tokens = f"{row.tokens:7,.0f}" if row.tokens is not None else f"{'-':>7}"
     return (
         f"{row.system:{width}}  {cells}   {_cell(row.paper, 5)}  {_cell(row.released, 8)}  "
-        f"{_cell(row.evidence_recall, 6)} {tokens}"
+        f"{_cell(row.evidence_recall, 6)}  {_cell(row.hits[5], 5)} {tokens}"
     )
 
 

@@ -3,6 +3,8 @@
 output/<name>/evaluation/<conversation_id>.sqlite   journal and units of everything that was asked for it
 output/<name>/evaluation/vectors.sqlite             vectors of embedding models, by model and text
 output/<name>/evaluation/results.jsonl              the last run: its settings, then one result a line
+output/<name>/evaluation/timings.json               seconds, measured: the one file that differs from run to run
+output/<name>/evaluation/<control>/                 the same of a negative control
 
 A run that was killed goes on where it was: answers and verdicts are units, and preparation is replayed from the
 journal and the stored embeddings. Results are computed anew from answers and verdicts each time; that is cheap.
@@ -11,8 +13,9 @@ journal and the stored embeddings. Results are computed anew from answers and ve
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
@@ -21,9 +24,12 @@ from pathlib import Path
 from longbeam import __version__
 from longbeam.errors import UserError
 from longbeam.evaluation.arms import EVIDENCE, FIXED_ANSWERS, Arm
+from longbeam.evaluation.controls import Control, as_of, without_evidence
 from longbeam.evaluation.judging import JUDGE_PROMPTS, judge_answer
 from longbeam.evaluation.metrics import retrieval_of
+from longbeam.evaluation.results import RESULTS_FILE, TIMINGS_FILE, asked_probe, results_text
 from longbeam.evaluation.scoring import score_of
+from longbeam.evaluation.timings import Timings
 from longbeam.generators.asking import Asker
 from longbeam.memory.base import AnsweringSystem, ContextBuilder, MemorySystem, Tools, dated, exchanges_of
 from longbeam.memory.embedding import Embedder, StoredEmbedder
@@ -31,11 +37,13 @@ from longbeam.models.base import ChatModel
 from longbeam.models.journal import JournalledModel
 from longbeam.models.tokens import load_tokenizer
 from longbeam.pipeline.benchmark import Benchmark
-from longbeam.pipeline.units import Blocked, Units, all_of
+from longbeam.pipeline.spending import spent, summed
+from longbeam.pipeline.units import Blocked, Progress, SilentProgress, Units, all_of
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.base import digest_of
 from longbeam.schemas.evaluation import (
     Answer,
+    AskedProbe,
     Context,
     EvaluationRun,
     EvaluationSettings,
@@ -43,6 +51,7 @@ from longbeam.schemas.evaluation import (
     Judgement,
     Question,
     Result,
+    Spending,
 )
 from longbeam.schemas.evaluation_calls import AnswerInputs
 from longbeam.schemas.probes import Probe
@@ -51,10 +60,11 @@ from longbeam.store.artifacts import SealedConversation
 from longbeam.store.files import write_atomically
 from longbeam.store.worklog import WorkLog
 
-EVALUATION_VERSION = 1
+EVALUATION_VERSION = 2
 """Raised when what a system does with the same settings changes, so that old answers no longer count."""
-RESULTS_FILE = "results.jsonl"
 VECTORS_FILE = "vectors.sqlite"
+RANKED = 20
+"""Passages that a system is asked to rank, for hit@k."""
 
 
 @dataclass
@@ -67,6 +77,7 @@ class _Subject:
     units: Units
     settings: EvaluationSettings
     embedder: Embedder | None
+    timings: Timings
     systems: dict[str, asyncio.Task[MemorySystem]] = field(default_factory=dict)
 
     @cached_property
@@ -84,7 +95,10 @@ class _Subject:
         return Question(text="", asked_at=last + timedelta(days=1))
 
     def question(self, probe: Probe) -> Question:
-        return self.asked_at.model_copy(update={"text": probe.question})
+        update: dict[str, object] = {"text": probe.question}
+        if probe.asked_at is not None:
+            update["asked_at"] = probe.asked_at
+        return self.asked_at.model_copy(update=update)
 
     def budget(self, arm: Arm) -> int:
         everything = arm.registered is not None and arm.registered.reads_everything
@@ -99,39 +113,56 @@ async def evaluate(
     model: ChatModel,
     *,
     embedder: Embedder | None = None,
-    on_result: Callable[[Result], None] = lambda result: None,
+    control: Control | None = None,
+    progress: Progress | None = None,
 ) -> tuple[EvaluationRun, list[Result]]:
     """Evaluate every arm on the selected probes of all finished conversations, and keep the results.
 
     `spec`: the benchmark's, with the models that read, judge and extract here. Raises UserError when no
-    conversation is finished.
+    conversation is finished, or one alone is to be swapped.
     """
-    if not benchmark.sealed_ids:
+    sealed = benchmark.sealed_ids
+    if not sealed:
         raise UserError(
             f"benchmark {benchmark.spec.name!r} has no finished conversation; finish it with `longbeam resume`"
         )
+    if control is Control.SWAPPED and len(sealed) < 2:
+        raise UserError(f"--control {control}: benchmark {benchmark.spec.name!r} has one conversation; two are needed")
+    folder = evaluation_folder(benchmark, control)
+    timings = Timings.read(folder / TIMINGS_FILE)
     results: list[Result] = []
     failures: list[str] = []
-    for conversation_id in benchmark.sealed_ids:
-        async with _opened(benchmark, spec, conversation_id, settings, model, embedder) as subject:
+    spending: list[Spending] = []
+    probes: list[AskedProbe] = []
+    tokens = 0
+    shown = progress or SilentProgress()
+    for conversation_id in sealed:
+        told = _told(benchmark, conversation_id, control)
+        tokens += told.tokens
+        probes += (asked_probe(conversation_id, p, told.places) for p in told.probes)
+        with WorkLog.open(folder / f"{conversation_id}.sqlite") as log, _stored(benchmark, embedder) as stored:
+            subject = _subject(told, spec, log, model, settings, stored, timings, shown)
             found = await all_of([_evaluate_arm(subject, arm) for arm in arms])
-            for result in (r for of_arm in found for r in of_arm):
-                results.append(result)
-                on_result(result)
+            results += (r for of_arm in found for r in of_arm)
             failures += [f"{conversation_id}/{u.stage}/{u.unit_key}: {u.error}" for u in subject.units.failed]
+            spending += spent(log, conversation_id, spec, [arm.name for arm in arms])
     run = EvaluationRun(
         longbeam=__version__,
         benchmark=benchmark.spec.name,
         length=benchmark.spec.length,
-        conversations=len(benchmark.sealed_ids),
+        tokens=round(tokens / len(sealed)),
+        conversations=len(sealed),
+        control=control.value if control else "",
         reader=spec.model_for(Role.READER),
         judge=judge_name(spec, settings),
         settings=settings,
         systems=tuple(arm.name for arm in arms),
+        probes=tuple(probes),
+        spending=summed(spending),
         failures=tuple(failures),
     )
-    lines = [run.model_dump_json(), *(r.model_dump_json(exclude_defaults=True) for r in results)]
-    write_atomically(results_path(benchmark), "\n".join(lines) + "\n")
+    write_atomically(folder / RESULTS_FILE, results_text(run, results))
+    write_atomically(folder / TIMINGS_FILE, timings.as_json())
     return run, results
 
 
@@ -141,9 +172,15 @@ def evaluation_spec(spec: BenchmarkSpec, *, reader: str, judge: str, extractor: 
     return spec.model_copy(update={"models": models})
 
 
-def results_path(benchmark: Benchmark) -> Path:
+def evaluation_folder(benchmark: Benchmark, control: Control | None = None) -> Path:
+    """Where an evaluation's stores and results are."""
+    folder = benchmark.root / "evaluation"
+    return folder / control.value if control else folder
+
+
+def results_path(benchmark: Benchmark, control: Control | None = None) -> Path:
     """Where the last run's results are."""
-    return benchmark.root / "evaluation" / RESULTS_FILE
+    return evaluation_folder(benchmark, control) / RESULTS_FILE
 
 
 def judge_name(spec: BenchmarkSpec, settings: EvaluationSettings) -> str:
@@ -155,23 +192,54 @@ def judge_name(spec: BenchmarkSpec, settings: EvaluationSettings) -> str:
     return f"{name} ({hashes}; {'strict' if settings.is_strict else 'lenient'})"
 
 
-@asynccontextmanager
-async def _opened(
-    benchmark: Benchmark,
-    spec: BenchmarkSpec,
-    conversation_id: str,
-    settings: EvaluationSettings,
-    model: ChatModel,
-    embedder: Embedder | None,
-) -> AsyncIterator[_Subject]:
+@dataclass(frozen=True)
+class _Told:
+    """What the systems are told of a conversation, and what they are asked."""
+
+    conversation_id: str
+    exchanges: tuple[Exchange, ...]
+    probes: tuple[Probe, ...]
+    places: dict[str, float]
+    """Where each message of the conversation itself is: 0 its first, below 1 its last."""
+    tokens: int
+
+
+def _told(benchmark: Benchmark, conversation_id: str, control: Control | None) -> _Told:
     with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
         exchanges = tuple(exchanges_of(sealed.messages()))
         probes = tuple(p for p in sealed.probes() if p.is_selected)
-    path = benchmark.root / "evaluation" / f"{conversation_id}.sqlite"
-    with WorkLog.open(path) as log:
-        units = Units(conversation_id, spec, log, JournalledModel(model, log), default_registry())
-        with _stored(benchmark, embedder) as stored:
-            yield _Subject(conversation_id, exchanges, probes, units, settings, stored)
+    keys = [m.message_key for e in exchanges for m in e.messages]
+    tokens = sum(m.tokens for e in exchanges for m in e.messages)
+    if control is Control.EVIDENCE_REMOVED:
+        exchanges = without_evidence(exchanges, probes)
+    elif control is Control.SWAPPED:
+        ids = benchmark.sealed_ids
+        other = ids[(ids.index(conversation_id) + 1) % len(ids)]
+        with SealedConversation(benchmark.sealed_path(other)) as sealed:
+            exchanges = as_of(tuple(exchanges_of(sealed.messages())), other)
+    return _Told(conversation_id, exchanges, probes, {k: i / len(keys) for i, k in enumerate(keys)}, tokens)
+
+
+def _subject(
+    told: _Told,
+    spec: BenchmarkSpec,
+    log: WorkLog,
+    model: ChatModel,
+    settings: EvaluationSettings,
+    embedder: Embedder | None,
+    timings: Timings,
+    progress: Progress,
+) -> _Subject:
+    journalled = JournalledModel(model, log)
+    units = Units(told.conversation_id, spec, log, journalled, default_registry())
+
+    def tell(stage: str, done: int, total: int, tokens: int) -> None:
+        progress.update(
+            told.conversation_id, stage, units_done=done, units_total=total, tokens=tokens, calls=journalled.asks
+        )
+
+    units.on_unit = tell
+    return _Subject(told.conversation_id, told.exchanges, told.probes, units, settings, embedder, timings)
 
 
 @contextmanager
@@ -217,8 +285,7 @@ async def _answer(subject: _Subject, arm: Arm, probe: Probe) -> Answer:
         return answer.model_copy(update={"text": FIXED_ANSWERS[arm.name](probe)})
 
     async def work(asker: Asker) -> Sequence[Answer]:
-        text, context, calls = await _ask(subject, arm, probe, asker)
-        return [answer.model_copy(update={"text": text, "context": context, "model_calls": calls})]
+        return [await _ask(subject, arm, probe, asker, answer)]
 
     embedder = subject.embedder.name if subject.embedder else None
     needs = [EVALUATION_VERSION, subject.digest, probe, arm.name, arm.settings, subject.budget(arm), embedder]
@@ -234,17 +301,34 @@ async def _answer(subject: _Subject, arm: Arm, probe: Probe) -> Answer:
     return found
 
 
-async def _ask(subject: _Subject, arm: Arm, probe: Probe, asker: Asker) -> tuple[str, Context, int]:
-    question, budget = subject.question(probe), subject.budget(arm)
-    if arm.name == EVIDENCE:
-        context = _evidence(subject, probe)
+async def _ask(subject: _Subject, arm: Arm, probe: Probe, asker: Asker, blank: Answer) -> Answer:
+    question = subject.question(probe)
+    system = None if arm.name == EVIDENCE else await _prepared(subject, arm)
+    began = time.perf_counter()
+    if system is None:
+        text, context, calls, read = await _reply(_evidence(subject, probe), question, asker)
     else:
-        system = await _prepared(subject, arm)
-        if isinstance(system, AnsweringSystem):
-            return await system.answer(question, budget=budget, asker=asker)
-        context = await system.context(question, budget=budget)
+        text, context, calls, read = await _reply_of(system, question, subject.budget(arm), asker)
+    ended = time.perf_counter()
+    subject.timings.add_answer(arm.name, subject.conversation_id, probe.probe_id, read - began, ended - began)
+    found = await system.retrieve(question, k=RANKED) if system is not None else ()
+    ranking = tuple(passage.message_keys for passage in found)
+    return blank.model_copy(update={"text": text, "context": context, "ranking": ranking, "model_calls": calls})
+
+
+async def _reply_of(
+    system: MemorySystem, question: Question, budget: int, asker: Asker
+) -> tuple[str, Context, int, float]:
+    if isinstance(system, AnsweringSystem):
+        return *await system.answer(question, budget=budget, asker=asker), time.perf_counter()
+    return await _reply(await system.context(question, budget=budget), question, asker)
+
+
+async def _reply(context: Context, question: Question, asker: Asker) -> tuple[str, Context, int, float]:
+    """The reader's answer, what it read, the number of its calls, and when the context was there."""
+    read = time.perf_counter()
     inputs = AnswerInputs(context=context.text, question=question.text, asked_on=question.asked_at.date())
-    return await asker.prose("answer", inputs, role=Role.READER), context, 1
+    return await asker.prose("answer", inputs, role=Role.READER), context, 1, read
 
 
 def _evidence(subject: _Subject, probe: Probe) -> Context:
@@ -276,9 +360,11 @@ async def _prepare(subject: _Subject, arm: Arm) -> MemorySystem:
         rng_key=f"{units.spec.seed}/{place}",
     )
     system = arm.registered.make(arm.settings, tools)
+    began = time.perf_counter()
     for exchange in subject.exchanges:
         await system.add(exchange)
     await system.finish()
+    subject.timings.add_preparation(arm.name, subject.conversation_id, time.perf_counter() - began)
     return system
 
 

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import Message
+from longbeam.schemas.probes import Nugget
 
 
 class Exchange(Record):
@@ -92,6 +93,8 @@ class Answer(Record):
     text: str
     context: Context | None = None
     """None for answers that nobody read anything for: the blank, the echo, the gold."""
+    ranking: tuple[tuple[str, ...], ...] = ()
+    """Messages of each passage that the system retrieved, best first; empty for systems that do not retrieve."""
     model_calls: int = 0
     error: str = ""
     """Why there is no answer; it is then left out of every mean and counted."""
@@ -141,6 +144,16 @@ class Retrieval(Record):
     answer_values_found: float | None
     """The same for the answer."""
     tokens: int
+    ranked: int = 0
+    """Passages that the system ranked; 0 for systems that do not retrieve, and where nothing is cited."""
+    first_hit: int | None = None
+    """Rank from 1 of the first passage with a cited message; None where there is none among the ranked."""
+
+    def is_hit(self, k: int) -> float | None:
+        """Hit@k: 1 where a cited message is in the first k passages; None where nothing was ranked."""
+        if not self.ranked:
+            return None
+        return float(self.first_hit is not None and self.first_hit <= k)
 
 
 class Result(Record):
@@ -173,17 +186,55 @@ class EvaluationSettings(Record):
     """Embedding model for dense retrieval; empty for none."""
 
 
+class AskedProbe(Record):
+    """What a report says of a probe, so that a results file can be read without its benchmark."""
+
+    conversation_id: str
+    probe_id: str
+    ability: str
+    source_category: str = ""
+    question: str
+    gold_answer: str
+    rubric: tuple[Nugget, ...]
+    deciles: tuple[int, ...] = ()
+    """Tenths of the conversation's messages, from 0, that hold its evidence."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Unique in a benchmark."""
+        return self.conversation_id, self.probe_id
+
+
+class Spending(Record):
+    """What the journal holds of one system: every reply once, however often it was used."""
+
+    system: str
+    stage: Literal["prepare", "answer", "judge"]
+    calls: int
+    prompt_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    """None where a price is not known."""
+
+
 class EvaluationRun(Record):
     """The head of a results file: what all its results have in common."""
 
     longbeam: str
     benchmark: str
     length: int
+    """Tokens of a conversation as the spec asks for them; 0 for imports."""
+    tokens: int = 0
+    """Mean tokens of the conversations as they are."""
     conversations: int
+    control: str = ""
+    """Which negative control this is; empty for an evaluation."""
     reader: str
     judge: str
     """Model, prompts with the first 12 hex digits of their hashes, and strictness."""
     settings: EvaluationSettings
     systems: tuple[str, ...]
+    probes: tuple[AskedProbe, ...] = ()
+    spending: tuple[Spending, ...] = ()
     failures: tuple[str, ...] = ()
     """Units that failed, `c000/answer/rag/x: reason`; their results are missing and in no mean."""

@@ -190,6 +190,17 @@ class WorkLog:
         )
         return [Usage.of(row[:4], dict(zip(COUNTS, row[4:], strict=True))) for row in rows]
 
+    def usage_under(self, prefix: str) -> list[Usage]:
+        """Return the same of the calls whose unit key begins so, without replaced replies."""
+        sums = ", ".join(f"sum({name})" for name in COUNTS[1:])
+        rows = self._all(
+            f"SELECT stage, role, prompt_id, model, count(*), {sums} FROM replies WHERE substr(unit_key, 1, ?) = ?"
+            " GROUP BY stage, role, prompt_id, model ORDER BY stage, role, prompt_id, model",
+            len(prefix),
+            prefix,
+        )
+        return [Usage.of(row[:4], dict(zip(COUNTS, row[4:], strict=True))) for row in rows]
+
     def authors(self) -> tuple[Author, ...]:
         """Return the models that answered, as their endpoints name them, by role and name."""
         rows = self._all("SELECT DISTINCT role, reply_model FROM replies ORDER BY role, reply_model")

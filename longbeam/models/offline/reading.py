@@ -33,8 +33,9 @@ def answer(inputs: AnswerInputs) -> str:
     words = [frozenset(words_of(text)) for _, text in said]
     frequency = Counter(word for found in words for word in found)
     weight = {w: math.log(1 + len(said) / (1 + frequency[w])) for w in asked}
-    total = sum(weight.values())
-    covered = [sum(weight[w] for w in asked & found) for found in words]
+    # Exact sums: those of floats depend on the order of a set, which differs from process to process.
+    total = math.fsum(weight.values())
+    covered = [math.fsum(weight[w] for w in asked & found) for found in words]
     best = max(covered)
     if best < _LEAST_COVERAGE * total:
         return NO_INFORMATION

@@ -1,0 +1,111 @@
+"""How far two judges agree on the same answers, nugget by nugget: share of equal verdicts, and Cohen's kappa."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from longbeam.errors import UserError
+from longbeam.evaluation.results import Evaluated
+from longbeam.schemas.base import Record
+
+VERDICTS = (0.0, 0.5, 1.0)
+ALL = "all"
+
+
+class Agreement(Record):
+    """One ability, or all."""
+
+    ability: str
+    verdicts: int
+    equal: float
+    """Share of verdicts that are equal."""
+    kappa: float | None
+    """Cohen's kappa over 0, 0.5 and 1; None where both judges give one verdict only."""
+    confusion: tuple[tuple[int, ...], ...]
+    """Counts: rows are the first judge's 0, 0.5, 1, columns the second's."""
+
+
+class AgreementReport(Record):
+    """Two results files."""
+
+    first: str
+    """The first judge."""
+    second: str
+    rows: tuple[Agreement, ...]
+    other_answers: int
+    """Answers that differ between the files, and are left out."""
+    failed: int
+    """Verdicts that one of the judges failed on, left out."""
+
+
+def agreement_of(first: Evaluated, second: Evaluated) -> AgreementReport:
+    """Return the agreement on the answers that both files have; blank answers are left out, no judge was asked.
+
+    UserError when there are none. Source of kappa: Cohen (1960), "A Coefficient of Agreement for Nominal Scales".
+    """
+    others = {(r.conversation_id, r.probe_id, r.system): r for r in second.results}
+    pairs: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    other_answers = failed = 0
+    for mine in first.results:
+        theirs = others.get((mine.conversation_id, mine.probe_id, mine.system))
+        if theirs is None or mine.judgement is None or theirs.judgement is None or not mine.answer.text.strip():
+            continue
+        if mine.answer.text != theirs.answer.text:
+            other_answers += 1
+            continue
+        verdicts = {n.nugget_id: n.score for n in theirs.judgement.nuggets}
+        for nugget in mine.judgement.nuggets:
+            other = verdicts.get(nugget.nugget_id)
+            if nugget.score is None or other is None:
+                failed += 1
+            else:
+                pairs[mine.ability].append((nugget.score, other))
+    if not pairs:
+        raise UserError(
+            f"the results of {first.label!r} and {second.label!r} have no judged answer in common; evaluate the same "
+            "systems of the same benchmark with the same reader under two judges"
+        )
+    everything = [pair for of in pairs.values() for pair in of]
+    rows = [_agreement(ALL, everything), *(_agreement(a, pairs[a]) for a in sorted(pairs))]
+    return AgreementReport(
+        first=first.run.judge,
+        second=second.run.judge,
+        rows=tuple(rows),
+        other_answers=other_answers,
+        failed=failed,
+    )
+
+
+def _agreement(ability: str, pairs: Sequence[tuple[float, float]]) -> Agreement:
+    counts = Counter(pairs)
+    total = len(pairs)
+    equal = sum(counts[v, v] for v in VERDICTS) / total
+    mine, theirs = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
+    chance = sum(mine[v] * theirs[v] for v in VERDICTS) / total**2
+    return Agreement(
+        ability=ability,
+        verdicts=total,
+        equal=equal,
+        kappa=(equal - chance) / (1 - chance) if chance < 1 else None,
+        confusion=tuple(tuple(counts[a, b] for b in VERDICTS) for a in VERDICTS),
+    )
+
+
+def render_agreement(report: AgreementReport) -> str:
+    """Return the agreement as text; ends a line."""
+    width = max(len(row.ability) for row in report.rows)
+    lines = [f"{'':{width}}  verdicts  equal  kappa"]
+    for row in report.rows:
+        kappa = f"{row.kappa:5.3f}" if row.kappa is not None else "    -"
+        lines.append(f"{row.ability:{width}}  {row.verdicts:8,}  {row.equal:5.3f}  {kappa}")
+    lines += ["", f"first:  {report.first}", f"second: {report.second}", "verdicts, first down, second across:"]
+    lines.append("       " + " ".join(f"{v:>7}" for v in VERDICTS))
+    lines += [
+        f"{v:>6} " + " ".join(f"{n:7,}" for n in of) for v, of in zip(VERDICTS, report.rows[0].confusion, strict=True)
+    ]
+    if report.other_answers:
+        lines.append(f"{report.other_answers:,} answers differ between the files and are left out")
+    if report.failed:
+        lines.append(f"{report.failed:,} verdicts are left out, because a judge failed on them")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,293 @@
+"""The report: everything that a figure is worth nothing without, in one HTML file or as Markdown.
+
+The HTML loads nothing and runs nothing. Texts of conversations and models are escaped by the template engine.
+"""
+
+from __future__ import annotations
+
+import importlib.resources
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from longbeam.errors import UserError
+from longbeam.evaluation.arms import EVIDENCE, FIXED_ANSWERS
+from longbeam.evaluation.plots import Series, plot
+from longbeam.evaluation.resampling import FEW, Comparison, Interval, compare, interval_of
+from longbeam.evaluation.results import DECILES, Evaluated
+from longbeam.evaluation.scoring import EVENT_ORDERING
+from longbeam.evaluation.table import HIT_AT, Row, rows_of, rule
+from longbeam.evaluation.timings import Latency
+from longbeam.memory.registry import FLOORS
+from longbeam.schemas.evaluation import AskedProbe, Result, Spending
+
+PROBES_SHOWN = 20
+"""Probes per ability in the drill-down, unless asked for otherwise."""
+CONTEXT_SHOWN = 2_400
+"""Characters of a context in the drill-down: its beginning and its end."""
+BEAM_BLANK_FLOORS = (("100K", 0.215), ("500K", 0.246), ("1M", 0.268), ("10M", 0.285))
+"""What a blank answer gets on BEAM's event ordering under its released code, over all its probes of a length.
+
+Measured by us on its released rubrics: reference/memory-systems.md, section 5.
+"""
+_ENVIRONMENT = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One system of one evaluation."""
+
+    row: Row
+    kind: str
+    """`system`, `floor` or `ceiling`."""
+    interval: Interval | None
+    comparison: Comparison | None
+    latency: Latency | None
+    tokens_per_answer: float | None
+    """Prompt and output tokens of an answer as the endpoints counted them; None where nobody counts."""
+    usd_per_answer: float | None
+    usd_prepare: float | None
+
+
+@dataclass(frozen=True)
+class Section:
+    """One evaluation."""
+
+    evaluated: Evaluated
+    lines: tuple[Line, ...]
+    abilities: tuple[str, ...]
+    probes_shown: int
+
+    @property
+    def warning(self) -> str:
+        """What the number of conversations does not allow to say; empty if it is large enough."""
+        count = self.evaluated.run.conversations
+        if count == 1:
+            return "One conversation: there is no interval, and no difference below can be told from chance."
+        if count < FEW:
+            return (
+                f"{count} conversations: p cannot fall below {2 / 2**count:.3g}, so no difference below can be called "
+                "significant, and the intervals are too narrow."
+            )
+        return ""
+
+    @property
+    def blank_floor(self) -> float | None:
+        """What a blank answer gets on this benchmark's event ordering under BEAM's released rule."""
+        blank = next((x.row for x in self.lines if x.row.system == "blank"), None)
+        return blank.released_by_ability.get(EVENT_ORDERING) if blank else None
+
+    @cached_property
+    def drilled(self) -> list[tuple[AskedProbe, list[Result]]]:
+        """The probes that are shown one by one, each with its results."""
+        found: dict[tuple[str, str], list[Result]] = defaultdict(list)
+        for result in self.evaluated.results:
+            found[result.conversation_id, result.probe_id].append(result)
+        by_ability: dict[str, list[AskedProbe]] = defaultdict(list)
+        for probe in self.evaluated.run.probes:
+            by_ability[probe.ability].append(probe)
+        shown = (p for ability in sorted(by_ability) for p in by_ability[ability][: self.probes_shown])
+        return [(p, found.get(p.key, [])) for p in shown]
+
+
+def kind_of(system: str) -> str:
+    """Return whether a row is a system, a floor or a ceiling."""
+    if system in {"gold", EVIDENCE}:
+        return "ceiling"
+    return "floor" if system in FLOORS or system in FIXED_ANSWERS else "system"
+
+
+def sections_of(
+    evaluated: Sequence[Evaluated], *, against: str = "bm25", probes_shown: int = PROBES_SHOWN
+) -> list[Section]:
+    """Return one section per results file; UserError when nothing stands in one, or `against` does not."""
+    return [_section(one, against, probes_shown) for one in evaluated]
+
+
+def _section(one: Evaluated, against: str, probes_shown: int) -> Section:
+    if not one.results:
+        raise UserError(f"{one.label}: there are no results to report on; its run had {len(one.run.failures)} failures")
+    rows = rows_of(one.results)
+    if against not in {row.system for row in rows}:
+        raise UserError(
+            f"--against {against!r}: {one.label} has no such system; it has {', '.join(r.system for r in rows)}"
+        )
+    lines = [_line(one, row, against) for row in rows]
+    return Section(one, tuple(lines), tuple(sorted({r.ability for r in one.results})), probes_shown)
+
+
+def _line(one: Evaluated, row: Row, against: str) -> Line:
+    own = [r for r in one.results if r.system == row.system]
+    spent: dict[str, Spending] = {s.stage: s for s in one.run.spending if s.system == row.system}
+    answers = spent.get("answer")
+    tokens = answers.prompt_tokens + answers.output_tokens if answers else 0
+    return Line(
+        row=row,
+        kind=kind_of(row.system),
+        interval=interval_of(own, rule("paper")),
+        comparison=compare(one.results, row.system, against, rule("paper")) if row.system != against else None,
+        latency=one.timings.of(row.system),
+        tokens_per_answer=tokens / len(own) if tokens else None,
+        usd_per_answer=answers.cost_usd / len(own) if answers and answers.cost_usd is not None else None,
+        usd_prepare=spent["prepare"].cost_usd if "prepare" in spent else None,
+    )
+
+
+# --- plots ------------------------------------------------------------------------------------------------
+
+
+def plots_of(sections: Sequence[Section]) -> list[tuple[str, str]]:
+    """Return the plots as (title, SVG): score against length, then against evidence and tokens per evaluation."""
+    found = [("Score against length of the conversations", length_plot(sections))]
+    for section in sections:
+        label = section.evaluated.label
+        found.append((f"{label}: score against where the evidence is", decile_plot(section)))
+        found.append((f"{label}: score against tokens of context", token_plot(section)))
+    return found
+
+
+def length_plot(sections: Sequence[Section]) -> str:
+    """Score under the paper's rule against mean tokens per conversation."""
+    points: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for section in sections:
+        for line in section.lines:
+            if line.row.paper is not None:
+                points[line.row.system].append((float(section.evaluated.run.tokens), line.row.paper))
+    ticks = sorted({(float(s.evaluated.run.tokens), _tokens(s.evaluated.run.tokens)) for s in sections})
+    series = [Series(name, kind_of(name), tuple(sorted(of))) for name, of in points.items()]
+    return plot(series, x_label="tokens per conversation", ticks=ticks, title="score against length", is_log=True)
+
+
+def decile_plot(section: Section) -> str:
+    """Mean score of the probes that have evidence in each tenth of the conversation."""
+    deciles = {p.key: p.deciles for p in section.evaluated.run.probes}
+    scores: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for result in section.evaluated.results:
+        if (score := result.score("paper")) is not None:
+            for decile in deciles.get((result.conversation_id, result.probe_id), ()):
+                scores[result.system][decile].append(score)
+    series = [
+        Series(line.row.system, line.kind, tuple((d + 1.0, fmean(of)) for d, of in sorted(found.items())))
+        for line in section.lines
+        if (found := scores[line.row.system])
+    ]
+    ticks = [(d + 1.0, str(d + 1)) for d in range(DECILES)]
+    return plot(series, x_label="tenth of the conversation that holds evidence", ticks=ticks, title="score by decile")
+
+
+def token_plot(section: Section) -> str:
+    """Score against mean tokens of context per question; answers that nobody read anything for stand at 1."""
+    series = [
+        Series(line.row.system, line.kind, ((max(1.0, line.row.tokens or 1.0), line.row.paper),))
+        for line in section.lines
+        if line.row.paper is not None and line.row.system != "gold"
+    ]
+    ticks = [(10.0**e, f"{10**e:,}") for e in range(7) if 10**e <= 2 * max(s.points[0][0] for s in series)]
+    return plot(
+        series, x_label="tokens of context per question (log scale)", ticks=ticks, title="score by tokens", is_log=True
+    )
+
+
+# --- rendering --------------------------------------------------------------------------------------------
+
+
+def render_html(sections: Sequence[Section]) -> str:
+    """Return the report as one HTML page that needs nothing else."""
+    plots = [(title, Markup(svg)) for title, svg in plots_of(sections)]
+    return _render("report.html.j2", sections, plots, is_html=True)
+
+
+def render_markdown(sections: Sequence[Section]) -> str:
+    """Return the tables of the report as Markdown."""
+    return _render("report.md.j2", sections, [], is_html=False)
+
+
+def _render(template: str, sections: Sequence[Section], plots: Sequence[tuple[str, Markup]], *, is_html: bool) -> str:
+    source = importlib.resources.files("longbeam.evaluation").joinpath("templates", template).read_text("utf-8")
+    environment = _ENVIRONMENT.overlay(autoescape=is_html)
+    environment.filters.update(_FILTERS)
+    return environment.from_string(source).render(
+        sections=sections,
+        plots=plots,
+        hit_at=HIT_AT,
+        blank_floors=BEAM_BLANK_FLOORS,
+        grid=_by_length(sections),
+    )
+
+
+def _by_length(sections: Sequence[Section]) -> list[tuple[str, str, list[float | None]]]:
+    """(ability, system, score in each section): the table over lengths."""
+    abilities = sorted({a for s in sections for a in s.abilities})
+    systems = list(dict.fromkeys(line.row.system for s in sections for line in s.lines))
+    rows = [{line.row.system: line.row for line in s.lines} for s in sections]
+    found = []
+    for ability in ("", *abilities):
+        for system in systems:
+            scores = [_score(of.get(system), ability) for of in rows]
+            if any(score is not None for score in scores):
+                found.append((ability or "all", system, scores))
+    return found
+
+
+def _score(row: Row | None, ability: str) -> float | None:
+    if row is None:
+        return None
+    return row.by_ability.get(ability) if ability else row.paper
+
+
+def _tokens(count: int) -> str:
+    if count >= 1_000_000:
+        return f"{count / 1_000_000:.3g}M"
+    return f"{count / 1_000:.3g}K"
+
+
+def _cut(text: str) -> str:
+    if len(text) <= CONTEXT_SHOWN:
+        return text
+    half = CONTEXT_SHOWN // 2
+    left_out = f"[... {len(text) - CONTEXT_SHOWN:,} characters left out; all are in the results file ...]"
+    return f"{text[:half]}\n\n{left_out}\n\n{text[-half:]}"
+
+
+def _figure(value: float | None, digits: int = 3) -> str:
+    return "–" if value is None else f"{value:,.{digits}f}"
+
+
+def _signed(value: float | None) -> str:
+    return "–" if value is None else f"{value:+.3f}"
+
+
+def _usd(value: float | None) -> str:
+    return "–" if value is None else f"${value:.4g}"
+
+
+def _span(interval: Interval | None) -> str:
+    return "–" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}"
+
+
+def _cell(text: str) -> str:
+    """A text as a Markdown table takes it."""
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _deciles(places: Iterable[int]) -> str:
+    return ", ".join(str(p + 1) for p in places) or "none"
+
+
+_FILTERS: dict[str, Callable[..., Any]] = {
+    "figure": _figure,
+    "signed": _signed,
+    "usd": _usd,
+    "span": _span,
+    "tokens": _tokens,
+    "cut": _cut,
+    "cell": _cell,
+    "deciles": _deciles,
+    "plain": lambda name: name.replace("_", " "),
+}

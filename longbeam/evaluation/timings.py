@@ -1,0 +1,71 @@
+"""Seconds that systems took, measured; kept apart from the results, which are the same in every run.
+
+What a run replays is not measured again: its figures are those of the run that did the work.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+
+@dataclass(frozen=True)
+class Latency:
+    """One system's seconds, over all conversations measured."""
+
+    prepare_s: float | None
+    """Mean per conversation."""
+    context_s: float | None
+    """Median of what it took to find what the reader reads; for systems that answer themselves, the whole answer."""
+    answer_s: float | None
+    """Median until the answer was there, other questions being asked at the same time."""
+    answer_p95_s: float | None
+    answers: int
+
+
+@dataclass
+class Timings:
+    """Seconds by system and conversation."""
+
+    preparations: dict[str, dict[str, float]] = field(default_factory=dict)
+    answers: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, path: Path) -> Timings:
+        """Return what earlier runs measured; nothing where there is no file that can be read."""
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            answers = {s: {k: (a, b) for k, (a, b) in of.items()} for s, of in found["answers"].items()}
+            return cls(dict(found["preparations"]), answers)
+        except (OSError, ValueError, KeyError, TypeError):
+            return cls()
+
+    def add_preparation(self, system: str, conversation_id: str, seconds: float) -> None:
+        """Take in what preparing a system took."""
+        self.preparations.setdefault(system, {})[conversation_id] = seconds
+
+    def add_answer(self, system: str, conversation_id: str, probe_id: str, context_s: float, answer_s: float) -> None:
+        """Take in what an answer took: until its context was there, and until it was there itself."""
+        self.answers.setdefault(system, {})[f"{conversation_id}/{probe_id}"] = (context_s, answer_s)
+
+    def as_json(self) -> str:
+        """Return it as text for a file."""
+        rounded = {s: {k: [round(t, 6) for t in pair] for k, pair in of.items()} for s, of in self.answers.items()}
+        return json.dumps({"preparations": self.preparations, "answers": rounded}, indent=1, sort_keys=True) + "\n"
+
+    def of(self, system: str) -> Latency | None:
+        """Return a system's figures; None where nothing was measured."""
+        prepared = list(self.preparations.get(system, {}).values())
+        pairs = list(self.answers.get(system, {}).values())
+        if not (prepared or pairs):
+            return None
+        whole = sorted(answer for _, answer in pairs)
+        return Latency(
+            prepare_s=sum(prepared) / len(prepared) if prepared else None,
+            context_s=median(context for context, _ in pairs) if pairs else None,
+            answer_s=median(whole) if whole else None,
+            answer_p95_s=whole[min(len(whole) - 1, round(0.95 * len(whole)))] if whole else None,
+            answers=len(whole),
+        )

@@ -1,0 +1,52 @@
+"""What systems cost: calls, tokens and money in the journals of an evaluation, by system and stage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from longbeam.models.cost import cost_of, prices_of
+from longbeam.schemas.evaluation import Spending
+from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.store.worklog import WorkLog
+
+SPENDING_STAGES: tuple[Literal["prepare", "answer", "judge"], ...] = ("prepare", "answer", "judge")
+
+
+def spent(log: WorkLog, conversation_id: str, spec: BenchmarkSpec, systems: Sequence[str]) -> list[Spending]:
+    """Return what the journal of a conversation holds, by system and stage."""
+    prices = prices_of(spec)
+    found = []
+    for system in systems:
+        for stage in SPENDING_STAGES:
+            rows = log.usage_under(f"{conversation_id}/{stage}/{system}/")
+            if rows:
+                found.append(
+                    Spending(
+                        system=system,
+                        stage=stage,
+                        calls=sum(row.calls for row in rows),
+                        prompt_tokens=sum(row.prompt_tokens for row in rows),
+                        output_tokens=sum(row.output_tokens for row in rows),
+                        cost_usd=cost_of(prices, rows),
+                    )
+                )
+    return found
+
+
+def summed(spending: Sequence[Spending]) -> tuple[Spending, ...]:
+    """Add up the rows of each system and stage; a cost is unknown as soon as one of them is."""
+    groups: dict[tuple[str, str], list[Spending]] = {}
+    for row in spending:
+        groups.setdefault((row.system, row.stage), []).append(row)
+    return tuple(
+        Spending(
+            system=rows[0].system,
+            stage=rows[0].stage,
+            calls=sum(r.calls for r in rows),
+            prompt_tokens=sum(r.prompt_tokens for r in rows),
+            output_tokens=sum(r.output_tokens for r in rows),
+            cost_usd=None if any(r.cost_usd is None for r in rows) else sum(r.cost_usd or 0.0 for r in rows),
+        )
+        for rows in groups.values()
+    )

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import pytest
+
+from longbeam.errors import UserError
+from longbeam.evaluation.agreement import agreement_of, render_agreement
+from tests.evaluation.evaluated import evaluated
+
+
+def test_kappa_is_cohens() -> None:
+    # Ten verdicts: both 1 four times, both 0 three times, 1 against 0 twice, 0.5 against 1 once.
+    mine = [1, 1, 1, 1, 0, 0, 0, 1, 1, 0.5]
+    theirs = [1, 1, 1, 1, 0, 0, 0, 0, 0, 1]
+    found = agreement_of(evaluated({"rag": [mine]}), evaluated({"rag": [theirs]}, judge="judge two"))
+    row = found.rows[0]
+    # Chance: 1s .6 x .5, 0s .3 x .5, halves .1 x 0 = .45. Kappa: (.7 - .45) / .55.
+    assert (row.ability, row.verdicts, row.equal) == ("all", 10, 0.7)
+    assert row.kappa == pytest.approx(0.25 / 0.55)
+    assert row.confusion == ((3, 0, 0), (0, 0, 1), (2, 0, 4))
+    assert [r.ability for r in found.rows] == ["all", "summarization"]
+    assert "judge two" in render_agreement(found)
+
+
+def test_failures_and_other_answers_are_left_out_and_counted() -> None:
+    first = evaluated({"rag": [[1, None]]})
+    found = agreement_of(first, evaluated({"rag": [[1, 1]]}))
+    assert (found.failed, found.rows[0].verdicts, found.rows[0].kappa) == (1, 1, None)
+    with pytest.raises(UserError, match="no judged answer in common"):
+        agreement_of(first, evaluated({"rag": [[1, 1]]}, text="another answer"))

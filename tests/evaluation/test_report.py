@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from longbeam.errors import UserError
+from longbeam.evaluation.leaderboard import merged
+from longbeam.evaluation.report import kind_of, render_html, render_markdown, sections_of
+from longbeam.evaluation.results import read_results, results_text
+from tests.evaluation.evaluated import evaluated
+
+SCORES = {"blank": [[0, 0], [0, 0]], "bm25": [[0.5, 0], [1, 0]], "rag": [[1, 0.5], [1, None]], "gold": [[1, 1], [1, 1]]}
+
+
+def test_html_holds_no_script_and_loads_nothing() -> None:
+    page = render_html(sections_of([evaluated(SCORES, text='</pre><script>alert("x")</script>')]))
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page  # the question
+    assert not re.search(r"""(?:src|href)\s*=|url\(|@import""", page)
+    assert "default-src 'none'" in page
+
+
+def test_names_in_plots_are_escaped() -> None:
+    page = render_html(sections_of([evaluated({"<b>x": [[1]], "bm25": [[0]]}, name="<i>y")]))
+    assert "<b>x" not in page
+    assert "<i>y" not in page
+
+
+def test_every_report_names_judge_reader_budgets_and_too_few_conversations() -> None:
+    for text in [render(sections_of([evaluated(SCORES)])) for render in (render_html, render_markdown)]:
+        assert "judge one" in text
+        assert "a reader" in text
+        assert re.search(r"4,?000 tokens of context", text)
+        assert "p cannot fall below 0.5" in text
+    single = render_markdown(sections_of([evaluated({"bm25": [[1]], "rag": [[0]]})]))
+    assert "there is no interval" in single
+
+
+def test_drill_down_shows_verdicts_reasons_and_failures_of_the_judge() -> None:
+    page = render_html(sections_of([evaluated(SCORES)]))
+    assert "because" in page
+    assert "the judge failed" in page
+    assert page.count("Question 1") == 2
+    assert "Question 1" not in render_html(sections_of([evaluated(SCORES)], probes_shown=1))
+
+
+def test_several_lengths_stand_side_by_side() -> None:
+    sections = sections_of([evaluated(SCORES), evaluated(SCORES, name="longer", tokens=128_000)])
+    table = render_markdown(sections)
+    assert "| all | rag | 0.875 | 0.875 |" in table  # (0.75 + 1) / 2; the unscored probe is in no mean
+    assert "longer, 128K" in table
+    assert "128K</text>" in render_html(sections)  # a tick of the plot
+
+
+def test_a_system_to_compare_with_must_be_there() -> None:
+    with pytest.raises(UserError, match=r"no such system; it has blank, bm25, rag, gold"):
+        sections_of([evaluated(SCORES)], against="light")
+
+
+@pytest.mark.parametrize(
+    ("system", "kind"),
+    [("blank", "floor"), ("bm25", "floor"), ("evidence", "ceiling"), ("gold", "ceiling"), ("rag[k=3]", "system")],
+)
+def test_floors_and_ceilings_are_told_apart(system: str, kind: str) -> None:
+    assert kind_of(system) == kind
+
+
+def test_results_files_are_read_as_written(tmp_path: Path) -> None:
+    made = evaluated(SCORES)
+    path = tmp_path / "results.jsonl"
+    path.write_text(results_text(made.run, made.results), encoding="utf-8")
+    assert read_results(path) == made
+
+
+@pytest.mark.parametrize(("line", "at"), [("{}", "line 1"), ("no json", "line 1")])
+def test_other_files_are_refused_with_their_line(tmp_path: Path, line: str, at: str) -> None:
+    path = tmp_path / "other.jsonl"
+    path.write_text(line, encoding="utf-8")
+    with pytest.raises(UserError, match=at):
+        read_results(path)
+
+
+def test_leaderboard_rows_are_added_and_replaced() -> None:
+    old = merged("", sections_of([evaluated(SCORES)]), "board.json")
+    better = {"bm25": [[1, 1], [1, 1]]}
+    new = merged(old, sections_of([evaluated(better), evaluated(better, judge="another")]), "board.json")
+    rows = json.loads(new)["rows"]
+    assert len(json.loads(old)["rows"]) == 4
+    assert [(r["judge"], r["paper"]) for r in rows if r["system"] == "bm25"] == [("another", 1.0), ("judge one", 1.0)]
+    assert merged(new, sections_of([evaluated(better)]), "board.json") == new
+
+
+@pytest.mark.parametrize("old", ["[]", '{"format": "x", "version": 1, "rows": []}', "no json"])
+def test_what_is_no_leaderboard_is_left_alone(old: str) -> None:
+    with pytest.raises(UserError, match="no leaderboard"):
+        merged(old, sections_of([evaluated(SCORES)]), "board.json")
