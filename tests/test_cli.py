@@ -17,7 +17,18 @@ from longbeam.store.artifacts import seal_conversation
 from longbeam.store.worklog import Unit, UnitStatus, WorkLog
 from tests.tiny import tiny_conversation
 
-COMMANDS = ("generate", "resume", "status", "validate", "stats", "export", "import")
+COMMANDS = (
+    "generate",
+    "resume",
+    "status",
+    "validate",
+    "stats",
+    "export",
+    "import",
+    "evaluate",
+    "report",
+    "judge-agreement",
+)
 HEAVY = ("prefect", "openai", "vllm", "duckdb", "faker", "networkx", "fastapi")
 
 

@@ -10,15 +10,18 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from longbeam.errors import UserError
+from longbeam.evaluation.metrics import rubric_values
 from longbeam.schemas.evaluation import Exchange
 from longbeam.schemas.probes import Probe
+from longbeam.schemas.values import says
 
 
 class Control(StrEnum):
     """What is done to the conversations."""
 
     EVIDENCE_REMOVED = "evidence-removed"
-    """Every message that a probe cites is taken out of its conversation."""
+    """Every message that a probe cites is taken out of its conversation, and every other that says a value of its
+    rubric: what matters is said more than once."""
     SWAPPED = "swapped"
     """Each conversation's probes are asked of the next one."""
 
@@ -32,11 +35,20 @@ def find_control(name: str | None) -> Control | None:
 
 
 def without_evidence(exchanges: Sequence[Exchange], probes: Sequence[Probe]) -> tuple[Exchange, ...]:
-    """Return the exchanges without the messages that any probe cites; positions stay as they were."""
+    """Return the exchanges without the messages that any probe cites, or that say a typed value of its rubric.
+
+    Positions stay as they were. What is said again in other words than values stays, too.
+    """
     cited = {e.message_key for probe in probes for e in probe.evidence}
+    values = {v.model_dump_json(): v for probe in probes for v in rubric_values(probe)}
     kept = []
     for exchange in exchanges:
-        if messages := tuple(m for m in exchange.messages if m.message_key not in cited):
+        messages = tuple(
+            m
+            for m in exchange.messages
+            if m.message_key not in cited and not any(says(m.content, v) for v in values.values())
+        )
+        if messages:
             kept.append(exchange.model_copy(update={"messages": messages}))
     return tuple(kept)
 

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.errors import ProviderError, SpecError
-from longbeam.evaluation.arms import always_there, arm_of, arms_of
+from longbeam.errors import ProviderError, SpecError, UserError
+from longbeam.evaluation.arms import Arm, always_there, arm_of, arms_of
+from longbeam.evaluation.controls import Control
+from longbeam.evaluation.results import read_results
 from longbeam.evaluation.table import render_table, rows_of
 from longbeam.models.base import ModelCall
 from longbeam.models.offline.writer import OfflineWriter
@@ -66,6 +68,57 @@ async def test_a_failed_answer_is_missing_and_never_a_zero(benchmark: Benchmark)
     healed, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), OfflineWriter())
     assert healed.failures == ()
     assert sum(r.ability == "summarization" for r in results) == 2
+
+
+@pytest.fixture
+async def two(spec: BenchmarkSpec, out: Path) -> Benchmark:
+    made = create_benchmark(spec.model_copy(update={"conversations": 2}), out)
+    await run_inline(made, model=OfflineWriter())
+    return made
+
+
+async def test_negative_controls_drop_a_system_towards_the_random_floor(two: Benchmark) -> None:
+    arms = [arm_of("rag", {}), arm_of("random_units", {}), Arm("evidence"), Arm("gold")]
+    scores, recalls = {}, {}
+    for control in (None, *Control):
+        run, results = await evaluate(two, two.spec, arms, EvaluationSettings(), OfflineWriter(), control=control)
+        rows = rows_of([r for r in results if r.ability != "abstention"])  # right without evidence
+        scores[control] = {row.system: row.paper or 0 for row in rows}
+        recalls[control] = {row.system: row.evidence_recall for row in rows}
+        assert run.control == (control or "")
+        assert results_path(two, control).exists()
+    floor = scores[None]["random_units"]
+    for control in Control:
+        assert recalls[control]["rag"] == recalls[control]["evidence"] == 0
+        assert scores[control]["evidence"] < scores[None]["evidence"] / 4
+        assert scores[control]["gold"] == scores[None]["gold"]  # the judge is the same
+    assert scores[Control.SWAPPED]["rag"] <= floor
+    # Above the floor, because some of it is said again in other words.
+    assert scores[Control.EVIDENCE_REMOVED]["rag"] < scores[None]["rag"]
+
+
+async def test_one_conversation_cannot_be_swapped(benchmark: Benchmark) -> None:
+    with pytest.raises(UserError, match="two are needed"):
+        await evaluate(benchmark, benchmark.spec, [], EvaluationSettings(), OfflineWriter(), control=Control.SWAPPED)
+
+
+async def test_rankings_give_hits_and_probes_stand_in_the_results_file(benchmark: Benchmark) -> None:
+    arms = [arm_of("rag", {}), arm_of("long_context", {})]
+    run, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), OfflineWriter())
+    row, whole = rows_of(results)
+    hits = [row.hits[k] or 0 for k in (1, 5, 10, 20)]
+    assert hits == sorted(hits)
+    assert hits[-1] > 0
+    assert whole.hits[5] is None  # it retrieves nothing
+    assert {p.key for p in run.probes} == {(r.conversation_id, r.probe_id) for r in results}
+    assert all(0 <= d < 10 for p in run.probes for d in p.deciles)
+    read = read_results(results_path(benchmark))
+    assert (read.run, list(read.results)) == (run, results)
+    assert {s.stage for s in run.spending if s.system == "rag"} == {"answer", "judge"}
+    latency = read.timings.of("rag")
+    assert latency is not None
+    assert latency.answers == 20
+    assert latency.prepare_s is not None
 
 
 class BrokenFor:
