@@ -16,6 +16,8 @@ FENCE = re.compile(r"[ \t]*(?:>[ \t]?)*[ \t]*(?P<mark>`{3,}|~{3,})(?P<info>[^\n]
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _MARKER = re.compile(r"[ \t]*(?:>[ \t]*)*(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|#{1,6}[ \t]+)?")
 _BREAK = re.compile(r"[.!?…]+[\"'”’)\]*_`]*(?=\s+)")
+# `5! / 3!`, `120 = 5! > 4!`: a factorial within a calculation.
+_FACTORIAL = re.compile(r"(?<=\d)![)\]*_`]*\s+(?=[-+−*/=<>×·÷^≈≤≥]|\d)")
 # Words whose full stop does not end a sentence; compared without it, in lower case.
 _ABBREVIATIONS = frozenset(
     (  # noqa: SIM905 - a word list reads better as words
@@ -104,6 +106,8 @@ def _ends_sentence(text: str, mark: re.Match[str], start: int, stop: int) -> boo
         return False
     if not rest[0].isupper() and (mark.group()[-1] in "\"'”’)]" or mark.group().startswith(("..", "…"))):
         return False  # `"Really?" he asked`, `hmm... maybe`
+    if _FACTORIAL.match(text, mark.start(), stop):
+        return False
     if mark.group()[0] != ".":
         return True
     before = re.search(r"\S*$", text[start : mark.start()])

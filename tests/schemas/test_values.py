@@ -160,6 +160,17 @@ def test_sentences_keep_abbreviations_decimals_and_versions_whole() -> None:
     ]
 
 
+def test_sentences_go_on_behind_a_factorial_within_a_calculation() -> None:
+    text = "That makes 5! / 3! = 20, or 6! - 5! = 600. I have 3! What now? It is 4!\n\n2 more."
+    assert _split(text) == [
+        "That makes 5! / 3! = 20, or 6! - 5! = 600.",
+        "I have 3!",
+        "What now?",
+        "It is 4!",
+        "2 more.",
+    ]
+
+
 def test_sentences_leave_out_list_markers_and_code() -> None:
     text = "## Plan\n\nFirst line\ngoes on.\n\n1. Buy it. Now.\n- [x] Sell\n\n```py\nx = 1. + 2\n```\n> Quoted."
     assert _split(text) == ["Plan", "First line\ngoes on.", "Buy it.", "Now.", "Sell", "Quoted."]

@@ -17,11 +17,11 @@ from mpmath import iv
 from longbeam.models.offline.arithmetic import CHOICE, compute, evaluate
 from longbeam.models.offline.packs import Problem, fields_of, load_pack, pack_paths
 from longbeam.models.offline.turns import problem_in, shown_values
-from tests.models.offline import worked_algebra, worked_geometry, worked_probability
+from tests.models.offline import worked_algebra, worked_geometry, worked_number_theory, worked_probability
 from tests.models.offline.worked_results import CONFIRMED, About
 
 PROBLEMS = {p.problem: p for path in pack_paths() for p in load_pack(path).problems}
-TABLES = (worked_algebra, worked_geometry, worked_probability)
+TABLES = (worked_algebra, worked_geometry, worked_number_theory, worked_probability)
 """Imported for what they enter into `CONFIRMED`."""
 DRAWS = 12
 NUMBER = r"-?\d+(?:\.\d+)?(?:/\d+)?"
