@@ -129,6 +129,23 @@ def test_pack_for_takes_the_web_pack_for_web_seeds(title: str, theme: str, subto
     assert pack_for(seed).pack == "web_app"
 
 
+@pytest.mark.parametrize(
+    ("title", "subtopics", "pack"),
+    [
+        ("Deep Dive into Number Theory", ("Prime numbers", "Diophantine equations"), "number_theory"),
+        ("Number Theory from Clock Arithmetic to RSA", ("Divisibility and remainders", "Totients"), "number_theory"),
+        ("Developing Skills in Mathematical Induction", ("Inductive step construction", "Divisibility"), "calculus"),
+        ("Solving Ordinary Differential Equations (ODEs)", ("Separable equations", "Integrating factors"), "calculus"),
+        ("Linear Algebra for Ranking Chess Players", ("Rank and null space", "Determinants"), "calculus"),
+        ("Exploring Conic Sections in Depth", ("Focus-directrix property", "Tangent and normal lines"), "geometry"),
+        ("Probability for a Board Game Designer", ("Expected score per turn", "Markov chains"), "probability"),
+    ],
+)
+def test_pack_for_takes_the_flavour_of_mathematics(title: str, subtopics: tuple[str, ...], pack: str) -> None:
+    seed = Seed(domain=Domain.MATH, title=title, theme="A course of several months", subtopics=subtopics)
+    assert pack_for(seed).pack == pack
+
+
 def _told(thread: Thread, beat: Beat, template: str) -> str:
     rng = random.Random(f"{thread.thread}/{beat.beat}")
     fields = {name: draw(slot, DAY, rng).text for name, slot in thread.slots.items()}
