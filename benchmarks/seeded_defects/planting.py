@@ -64,16 +64,16 @@ FAULTS: dict[str, tuple[tuple[Planter, int], ...]] = {
 
 CONTROLS: tuple[tuple[Planter, int], ...] = (
     (_c.recall_the_old_value, 5),
-    (_c.give_a_value_of_something_else, 10),
+    (_c.give_a_value_of_something_else, 5),
     (_c.miss_the_abstention, 10),
     (_c.write_the_gold_otherwise, 8),
-    (_c.write_the_nuggets_day_otherwise, 12),
+    (_c.write_the_nuggets_day_otherwise, 6),
     (_c.write_the_nuggets_number_otherwise, 25),
     (_c.word_the_nuggets_otherwise, 15),
     (_c.ask_more_politely, 20),
     (_c.chat_a_little, 15),
     (_c.repeat_a_heading, 15),
-    (_c.leave_as_it_is, 65),
+    (_c.leave_as_it_is, 76),
 )
 """Two hundred."""
 CONTROL = "control"
