@@ -105,7 +105,7 @@ def is_computed(index: ConversationIndex, probe: Probe, value: Value) -> bool:
     """Return whether a value is what dates, amounts or changes of question, gold and cited user messages give."""
     if probe.ability not in COMPUTING or value.number is None:
         return False
-    said = [m.content for m in index.cited(probe) if m.role == "user"]
+    said = [m.content for m in index.cited(probe) if index.speaks_as_user(m)]
     texts = [probe.gold_answer, probe.question, *(n.text for n in probe.rubric), *said]
     if value.kind is ValueKind.DURATION and value.unit in ("days", "weeks", "months", "years"):
         dates = sorted({d for text in texts for d in dates_in(index, probe, text)})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from longbeam.schemas.dialogue import Role
 from longbeam.schemas.probes import Evidence, Probe
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
@@ -36,7 +35,7 @@ def _unrelated(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield cited messages of the user that have no word in common with question, gold and rubric."""
     subject = about("\n".join((probe.question, probe.gold_answer, *(claim(n.text) for n in probe.rubric))))
     for message in index.cited(probe) if len(subject) >= MIN_WORDS else ():
-        if message.role is Role.USER and probe.ability in FACTUAL and not index.words(message) & subject:
+        if index.speaks_as_user(message) and probe.ability in FACTUAL and not index.words(message) & subject:
             text = f"{message.message_key} has no word of question and gold: {shorten(message.content)}"
             yield Problem("unrelated", probe.probe_id, text, (message.message_key,))
 

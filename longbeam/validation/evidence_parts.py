@@ -61,9 +61,9 @@ def _speaker_problems(index: ConversationIndex, probe: Probe) -> Iterator[Proble
 
 def _replies_problem(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     cited = index.cited(probe)
-    if not index.is_import or probe.ability in RETELLING or asks_assistant(probe.question):
+    if not index.is_import or probe.ability in (*RETELLING, "abstention") or asks_assistant(probe.question):
         return
-    if cited and all(m.role is Role.ASSISTANT for m in cited):
+    if cited and not any(index.speaks_as_user(m) for m in cited):
         keys = tuple(m.message_key for m in cited)
         text = f"the question is about the user, and only replies are cited: {', '.join(keys)}"
         yield Problem("only_replies", probe.probe_id, text, keys)

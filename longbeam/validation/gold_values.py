@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from longbeam.schemas.dialogue import Role
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
 from longbeam.schemas.values import date_value, parse_value, says
 from longbeam.validation.arithmetic import has_own_span, is_computed
 from longbeam.validation.base import ERROR, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
+from longbeam.validation.relative_days import is_day_meant
 from longbeam.validation.wording import RETELLING, asks_assistant, claim, facts_in, in_days, is_said
 
 GUIDING = frozenset({"instruction_following", "preference_following"})
@@ -34,7 +34,7 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
             continue
         if probe.ability in GUIDING:
             kind, where = "not_in_guidance", "the quotes"
-        elif any(is_said(m.content, value) for m in cited if m.role is Role.USER or _is_of_replies(probe)):
+        elif any(is_said(m.content, value) for m in cited if index.speaks_as_user(m) or _is_of_replies(probe)):
             if not any(e.quote for e in probe.evidence):
                 continue  # an import has no quotes that could lack it
             kind, where = "not_in_quote", "the quotes, only elsewhere in the cited messages"
@@ -63,7 +63,7 @@ def _is_of_replies(probe: Probe) -> bool:
 
 
 def _is_somewhere(index: ConversationIndex, value: Value) -> bool:
-    return any(is_said(m.content, value) for m in index.messages if m.role is Role.USER)
+    return any(is_said(m.content, value) for m in index.messages if index.speaks_as_user(m))
 
 
 def _is_given(index: ConversationIndex, probe: Probe, value: Value) -> bool:
@@ -73,6 +73,8 @@ def _is_given(index: ConversationIndex, probe: Probe, value: Value) -> bool:
     if any(is_said(text, value) for text in given if text):
         return True
     if details.computed_value and _is_computed(details.computed_value, value):
+        return True
+    if any(is_day_meant(m, value) for m in index.cited(probe)):
         return True
     # "You told me on March 5": the day a cited message was sent is known without being said.
     sent = (date_value(m.sent_at.date()) for m in index.cited(probe))

@@ -70,6 +70,10 @@ class ConversationIndex:
             found = self._words[message.message_key] = about(message.content)
         return found
 
+    def speaks_as_user(self, message: Message) -> bool:
+        """Whether a person says this whom questions may be about: the user, or any of several named speakers."""
+        return message.role is Role.USER or message.speaker != Role.ASSISTANT
+
     @cached_property
     def total_tokens(self) -> int:
         """Tokens of all messages, as they say."""

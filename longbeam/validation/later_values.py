@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from longbeam.schemas.dialogue import Message, Role
+from longbeam.schemas.dialogue import Message
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
 from longbeam.schemas.values import extract_values, says
@@ -47,7 +47,7 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
         return
     if any(fact_id in index.facts for fact_id in probe.fact_ids):
         return
-    cited = [m for m in index.cited(probe) if m.role is Role.USER]
+    cited = [m for m in index.cited(probe) if index.speaks_as_user(m)]
     told = "\n".join((probe.gold_answer, *(n.text for n in probe.rubric)))
     for value in facts_in(probe.gold_answer):
         says_it = [m for m in cited if says(m.content, value)]
@@ -58,7 +58,7 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
             continue
         after = index.position[says_it[-1].message_key]
         for message in index.messages[after + 1 :]:
-            if message.role is Role.USER and (other := _other_value(index, message, value, slot, told)):
+            if index.speaks_as_user(message) and (other := _other_value(index, message, value, slot, told)):
                 kind = "changed_later" if CHANGES.search(_before(message.content, other)) else "other_later"
                 is_third = probe.ability == "knowledge_update"
                 text = f"{message.message_key} says {other.text!r} of {_named(slot)}, and the gold {value.text!r}"

@@ -9,7 +9,9 @@ from longbeam.schemas.values import extract_values, number, says
 from longbeam.schemas.words import words_of
 
 _RUBRIC_OPENING = re.compile(
-    r"^\W*(?:(?:the )?(?:LLM )?(?:response|answer) should \w+|states|mentions|says)(?: that)?:?\s*", re.IGNORECASE
+    r"^\W*(?:(?:the )?(?:LLM )?(?:response|answer) should \w+|(?:states?|mentions|says)(?: what (?:this|the) answer says)?)"
+    r"(?: that)?:?\s*",
+    re.IGNORECASE,
 )
 _LIST_NUMBER = re.compile(r"(?m)^\s*\d{1,2}[.)]\s+|(?<!\w)\(?\d{1,2}\)")
 _FIGURES = re.compile(r"(?<![\w./])(\d{1,2})[/.](\d{1,2})(?:[/.](?:19|20)?\d\d)?(?![\w/])(?!\.\d)")
