@@ -9,8 +9,8 @@ from longbeam.schemas.values import extract_values, number, says
 from longbeam.schemas.words import words_of
 
 _RUBRIC_OPENING = re.compile(
-    r"^\W*(?:(?:the )?(?:LLM )?(?:response|answer) should \w+|(?:states?|mentions|says)(?: what (?:this|the) answer says)?)"
-    r"(?: that)?:?\s*",
+    r"^\W*(?:(?:the )?(?:LLM )?(?:response|answer) should \w+|"
+    r"(?:states?|mentions|says)(?: what (?:this|the) answer says)?)(?: that)?:?\s*",
     re.IGNORECASE,
 )
 _LIST_NUMBER = re.compile(r"(?m)^\s*\d{1,2}[.)]\s+|(?<!\w)\(?\d{1,2}\)")
