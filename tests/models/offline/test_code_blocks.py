@@ -208,6 +208,19 @@ def test_sql_total_doubles_and_no_longer_does() -> None:
     assert totals == [25, 15]
 
 
+def test_sql_loses_unpaid_orders_and_no_longer_does() -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(
+        "CREATE TABLE orders (id, amount); CREATE TABLE payments (order_id, amount);"
+        "INSERT INTO orders VALUES (1, 10), (2, 5), (3, 7); INSERT INTO payments VALUES (1, 4), (1, 6), (2, 0);"
+    )
+    snippet = SNIPPETS["lost_orders"]
+    counts = [connection.execute(filled_code(code, "the shop")).fetchall() for code in (snippet.code, snippet.fixed)]
+    connection.close()
+    # Order 2 was only paid 0 and order 3 not at all: both belong into the list with none.
+    assert counts == [[(1, 2)], [(1, 2), (2, 0), (3, 0)]]
+
+
 @needs_node
 def test_javascript_has_the_fault_and_no_longer_has_it() -> None:
     snippets = {name: s for name, s in SNIPPETS.items() if s.lang == "javascript"}
