@@ -25,6 +25,8 @@ from longbeam.schemas.seeds import Domain, Seed
 PACKS = Path(__file__).parent / "packs"
 WISHES = Path(__file__).parent / "data" / "wishes.yaml"
 AMOUNTS = frozenset({ValueKind.NUMBER, ValueKind.MONEY, ValueKind.DURATION, ValueKind.RATIO})
+BROADEST = frozenset({"everyday", "web_app"})
+"""The packs taken where the words of a seed speak for none, or for several alike."""
 WHO = ("friend", "acquaintance", "partner", "parent", "child", "someone")
 COMMON_FIELDS = frozenset({"it", "who", "day", "weekday"})
 """Fields every template may use: the thing, the person, the day of the beat."""
@@ -397,7 +399,7 @@ def _best_pack(seed: Seed, domain: Domain) -> Pack:
     words = set(re.findall(r"[a-z0-9+#.]+", text))
     candidates = [p for p in packs if p.domain is domain] or [p for p in packs if p.domain.category is domain.category]
     return max(
-        candidates, key=lambda p: (sum(w in words or (" " in w and w in text) for w in p.match), p.pack == "everyday")
+        candidates, key=lambda p: (sum(w in words or (" " in w and w in text) for w in p.match), p.pack in BROADEST)
     )
 
 

@@ -117,16 +117,31 @@ def test_problems_are_found_again_in_the_message_that_states_them(path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("title", "theme", "subtopics"),
+    ("pack", "title", "theme", "subtopics"),
     [
-        ("Household Spending Book as a Flask Web App", "A small app for money in and out", ("SQLite", "Login")),
-        ("Weather Page in JavaScript", "Showing forecasts of an open API", ("Fetch calls", "Error messages")),
-        ("Personal Portfolio with Bootstrap", "A site for one's own work", ("HTML pages", "Contact form")),
+        ("web_app", "Household Spending Book as a Flask Web App", "An app for money in and out", ("SQLite", "Login")),
+        (
+            "web_app",
+            "Weather Page in JavaScript",
+            "Showing forecasts of an open API",
+            ("Fetch calls", "Error messages"),
+        ),
+        ("web_app", "Personal Portfolio with Bootstrap", "A site for one's own work", ("HTML pages", "Contact form")),
+        ("web_app", "Bird Notes", "A phone app that works without signal", ("Map view", "Sync conflicts")),
+        ("data_pipeline", "ETL for a Hospital", "Nightly loads into a warehouse", ("Schema checks", "Late files")),
+        ("data_pipeline", "A Scraper for Job Offers", "Collecting offers from forty sites", ("Parsing", "Duplicates")),
+        ("classifier", "Chatbot for a Bank", "Answering what customers ask", ("Intents", "Training on old chats")),
+        ("classifier", "Sorting Mail by Urgency", "A text classifier for tickets", ("Labels", "Drift")),
+        ("game", "A Small RPG", "Quests in a village by the sea", ("Inventory", "Saving and loading")),
+        ("game", "Snake for the Browser", "A game of one screen", ("Game loop", "Collisions")),
+        ("web_app", "A Program for My Aunt", "Something useful", ()),
     ],
 )
-def test_pack_for_takes_the_web_pack_for_web_seeds(title: str, theme: str, subtopics: tuple[str, ...]) -> None:
+def test_pack_for_takes_the_flavour_that_the_seed_names(
+    pack: str, title: str, theme: str, subtopics: tuple[str, ...]
+) -> None:
     seed = Seed(domain=Domain.CODING, title=title, theme=theme, subtopics=subtopics)
-    assert pack_for(seed).pack == "web_app"
+    assert pack_for(seed).pack == pack
 
 
 @pytest.mark.parametrize(
