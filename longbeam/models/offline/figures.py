@@ -46,13 +46,32 @@ def code_answer(snippet: Snippet, thing: str, rng: random.Random) -> Iterator[st
     """What is wrong with the code shown, and the code without the fault."""
     fixed = code_of(snippet, thing)
     lead = {
-        "bug": ("I see it.", "Found it.", "The cause is in the code you sent.", "That symptom has one cause here."),
+        "bug": (
+            "I see it.",
+            "Found it.",
+            "The cause is in the code you sent.",
+            "That symptom has one cause here.",
+            f"So {snippet.fault}, and I can see why.",
+            "One line of it does not do what it seems to do.",
+            "Reading it slowly is enough to find the fault.",
+            "Your description fits what the code does.",
+            "It is a small slip with a large effect.",
+            "The rest is sound; one spot is not.",
+        ),
         "slow": (
             "The result is right, the way to it is long.",
             "This does more work than it needs.",
             "It can be faster.",
+            f"No wonder that {snippet.fault}.",
+            "Nothing is wrong with it but the time it takes.",
         ),
-        "wanted": ("Here is a version to start from.", "This does what you describe.", "Something like this:"),
+        "wanted": (
+            "Here is a version to start from.",
+            "This does what you describe.",
+            "Something like this:",
+            "A short one, to be changed as you like:",
+            "Try this one first.",
+        ),
     }[snippet.kind]
     yield f"{rng.choice(lead)} {snippet.why.format(ident=identifier(thing))}"
     yield f"```{snippet.lang}\n{fixed}\n```"

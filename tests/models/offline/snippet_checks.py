@@ -214,7 +214,7 @@ def growing_pauses(code: dict[str, Any], tmp: Path) -> bool:
     ]
 
 
-# --- data and machine learning ------------------------------------------------------------------------------
+# --- data pipelines and classifiers -------------------------------------------------------------------------
 
 
 @checks
@@ -450,6 +450,26 @@ def urgent_last(code: dict[str, Any], tmp: Path) -> bool:
 def last_vote(code: dict[str, Any], tmp: Path) -> bool:
     votes = [(1, "spam"), (1, "spam"), (1, "ham"), (2, "ham")]
     return bool(code["f"](votes) == {1: "spam", 2: "ham"})
+
+
+@checks
+def missing_as_zero(code: dict[str, Any], tmp: Path) -> bool:
+    assert code["f"]({"b": 2, "a": "1"}, ["a", "b"]) == [1.0, 2.0]
+    try:
+        code["f"]({"a": 1}, ["a", "b"])
+    except ValueError as exc:
+        return str(exc) == "missing: b"
+    return False
+
+
+@checks
+def reordered_fields(code: dict[str, Any], tmp: Path) -> bool:
+    return bool(code["f"]({"b": 2, "a": 1}, ["a", "b"]) == [1, 2])
+
+
+@checks
+def case_by_case(code: dict[str, Any], tmp: Path) -> bool:
+    return bool(code["f"]("aabba", "aabaa", "abaaa") == (2, 0))
 
 
 # --- games --------------------------------------------------------------------------------------------------
