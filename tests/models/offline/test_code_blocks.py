@@ -28,8 +28,9 @@ from longbeam.pipeline.run import run_inline
 from longbeam.schemas.seeds import Domain
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.artifacts import SealedConversation
-from tests.models.offline.snippet_checks import CHECKS
+from tests.models.offline import data_checks, game_checks, web_checks
 
+CHECKS = {**web_checks.CHECKS, **data_checks.CHECKS, **game_checks.CHECKS}
 SNIPPETS = {s.snippet: s for path in pack_paths() for s in load_pack(path).snippets}
 CODING = sorted(load_pack(path).pack for path in pack_paths() if load_pack(path).domain is Domain.CODING)
 FENCE = re.compile(r"^```(\w*)\n(.*?)\n^```$", re.MULTILINE | re.DOTALL)
