@@ -1,7 +1,8 @@
-"""What every Python snippet of data pipelines and classifiers does, before and after: one check per snippet id, True when the code is right.
+"""What the Python snippets of data pipelines and classifiers do, before and after: one check per snippet id.
 
-A check gets the names that the code defines, `f`: its function of that snippet, and runs it with fixed inputs.
-For a snippet of kind `bug` it must fail on `code`; for `slow`, whose result is right, the work done decides.
+A check is True when the code is right. It gets the names that the code defines, `f`: its function of that snippet,
+and runs it with fixed inputs. For a snippet of kind `bug` it must fail on `code`; for `slow`, whose result is right,
+the work done decides.
 """
 
 from __future__ import annotations
