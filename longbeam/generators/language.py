@@ -94,8 +94,12 @@ def wrong_language(text: str, language: str, *, is_prose: bool) -> str:
 
 
 def _other_language(text: str, asked: str) -> str:
-    words = _WORD.findall(text.casefold())
-    if len(words) < LEAST_WORDS or sum(map(SMALL_WORDS[asked].__contains__, words)) >= OWN_SHARE * len(words):
+    folded, own = text.casefold(), SMALL_WORDS[asked]
+    # Nearly all texts are in their language: enough of its small words between blanks, and no word need be cut out.
+    if sum(map(own.__contains__, folded.split())) >= OWN_SHARE * (len(folded) + 1) / 2:
+        return ""
+    words = _WORD.findall(folded)
+    if len(words) < LEAST_WORDS or sum(map(own.__contains__, words)) >= OWN_SHARE * len(words):
         return ""
     shares = {language: sum(map(small.__contains__, words)) / len(words) for language, small in SMALL_WORDS.items()}
     best = max(shares, key=lambda language: shares[language])

@@ -78,10 +78,7 @@ class OpenAIModel:
             self._http = None
 
     def _body(self, call: ModelCall) -> bytes:
-        body: dict[str, Any] = {
-            "model": self._model,
-            "messages": [{"role": m.role, "content": m.content} for m in call.messages()],
-        }
+        body: dict[str, Any] = {}
         if (response_format := self._structured.response_format(call.prompt, call.inputs)) is not None:
             body["response_format"] = response_format
         sampling = call.sampling
@@ -89,9 +86,15 @@ class OpenAIModel:
             body["max_completion_tokens"] = sampling.max_tokens
         else:
             body["max_tokens"], body["temperature"] = sampling.max_tokens, sampling.temperature
+        # Most of a request is what the one before it said: the JSON of each message is kept with the message.
+        members = [
+            b'"model":' + to_json(self._model),
+            b'"messages":[' + b",".join(m.kept_json for m in call.messages()) + b"]",
+            *(b'"%s":%s' % (name.encode(), to_json(value)) for name, value in body.items() if value is not None),
+        ]
         if self._endpoint.offline_writer:
-            body[EXTRA_FIELD] = _typed_inputs(call)
-        return to_json({name: value for name, value in body.items() if value is not None})
+            members.append(b'"%s":%s' % (EXTRA_FIELD.encode(), _typed_inputs(call)))
+        return b"{" + b",".join(members) + b"}"
 
     async def _post(self, content: bytes) -> dict[str, Any]:
         http = self._http or self._connect()
@@ -166,16 +169,16 @@ def _parsed(body: bytes) -> Any:  # Any: a JSON tree
         return json.loads(body)  # slower, and it takes half a surrogate pair, which some models say
 
 
-def _typed_inputs(call: ModelCall) -> dict[str, Any]:
-    return {
+def _typed_inputs(call: ModelCall) -> bytes:
+    named = {
         "prompt_id": call.prompt.prompt_id,
         "prompt_version": call.prompt.version,
-        "inputs": call.inputs,
         "role": call.role.value,
         "benchmark_seed": call.benchmark_seed,
         "unit_key": call.unit_key,
         "generation": call.generation,
     }
+    return b'{"inputs":%s,%s' % (call.inputs.kept_json, to_json(named)[1:])
 
 
 def _text(content: Any) -> str:  # Any: what the endpoint sent

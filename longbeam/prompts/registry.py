@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from jinja2 import nodes
+from jinja2 import Template, nodes
 from pydantic import BaseModel
 
 from longbeam.prompts.environment import (
@@ -63,7 +63,7 @@ class Prompt:
     """Puts what is known before a call, such as ids and counts, into the schema of its reply."""
     directory: Path = TEMPLATES
 
-    @property
+    @cached_property
     def variables(self) -> frozenset[str]:
         """Input fields that the template is given, and, but for `language`, has to use."""
         return frozenset(self.inputs.model_fields) - {self.history, "feedback"} - self.offline_fields
@@ -131,7 +131,7 @@ class Prompt:
         The user block and the feedback are joined to a last message of the user's. Raises TypeError for inputs of
         another prompt and for text that did not pass a filter.
         """
-        if not isinstance(inputs, self.inputs):
+        if type(inputs) is not self.inputs and not isinstance(inputs, self.inputs):
             raise TypeError(f"prompt {self.prompt_id!r} takes {self.inputs.__name__}, not {type(inputs).__name__}")
         parts = [self._system(inputs)]
         if self.history:
@@ -149,7 +149,7 @@ class Prompt:
 
     def _system(self, inputs: PromptInputs) -> ChatMessage:
         values = {name: getattr(inputs, name) for name in (*self.fixed, "language")}
-        key = (self.directory, self.digest, *(_identity(v) for v in values.values()))
+        key = (self.digest, *(_identity(v) for v in values.values()))
         message = _SYSTEM_MESSAGES.get(key)
         if message is None:
             message = ChatMessage(role="system", content=self._block("system", values) + self._form_of_reply())
@@ -157,10 +157,12 @@ class Prompt:
         return message
 
     def _block(self, name: str, values: Mapping[str, object]) -> str:
-        template = environment_of(self.directory).get_template(self._file)
-        if name not in template.blocks:
-            return ""
-        return "".join(template.blocks[name](template.new_context(dict(values)))).strip()
+        block = self._template.blocks.get(name)
+        return "" if block is None else "".join(block(self._template.new_context(dict(values)))).strip()
+
+    @cached_property
+    def _template(self) -> Template:
+        return environment_of(self.directory).get_template(self._file)
 
     def _form_of_reply(self) -> str:
         if self.output is None:

@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from enum import Enum, StrEnum
+from functools import lru_cache
 from typing import Any
 
 from jinja2 import Undefined
@@ -27,6 +28,8 @@ class Trusted(str):
     __slots__ = ()
 
 
+REMEMBERED = 400
+"""Characters of a text up to which its inline form is kept: bullets stand in many prompts."""
 _NAME = re.compile(r"[a-z][a-z ]{0,29}")
 _LINE_ENDS = re.compile("\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
 # Zero-width joiner and non-joiner stay: emoji, Persian and Indic words are written with them.
@@ -65,7 +68,13 @@ def inline(text: object) -> Trusted:
     """
     if not isinstance(text, str | int | float | dt.date | Undefined):
         raise TypeError(f"inline takes one text, not {type(text).__name__}; use listed or fenced")
-    return Trusted(" ".join(_visible(str(text)).split()))
+    said = str(text)
+    return _one_line(said) if len(said) <= REMEMBERED else _one_line.__wrapped__(said)
+
+
+@lru_cache(maxsize=16_384)
+def _one_line(text: str) -> Trusted:
+    return Trusted(" ".join(_visible(text).split()))
 
 
 def listed(texts: Iterable[object], separator: str = ", ") -> Trusted:

@@ -22,13 +22,31 @@ class Record(BaseModel):
     @cached_property
     def digest(self) -> str:
         """SHA-256 (hex) of the record's canonical JSON."""
-        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+        return hashlib.sha256(self.canonical_json()).hexdigest()
+
+    def canonical_json(self) -> bytes:
+        """The record as JSON: fields in their order, no white space."""
+        return self.model_dump_json().encode()
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """A copy with some fields replaced, without the digest of the original."""
         copy = super().model_copy(update=update, deep=deep)
         copy.__dict__.pop("digest", None)
+        copy.__dict__.pop("kept_json", None)
         return copy
+
+
+class KeptJson(Record):
+    """A record that goes into many requests: its JSON is made once, and kept as long as the record is."""
+
+    @cached_property
+    def kept_json(self) -> bytes:
+        """What `canonical_json` gives."""
+        return super().canonical_json()
+
+    def canonical_json(self) -> bytes:
+        """The record as JSON, made once."""
+        return self.kept_json
 
 
 def digest_of(*parts: object) -> str:

@@ -8,11 +8,13 @@ prompt declares as `offline_fields`, which only the offline writer reads, becaus
 from __future__ import annotations
 
 import datetime as dt
+from functools import cached_property
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import to_json
 
-from longbeam.schemas.base import Record
+from longbeam.schemas.base import KeptJson, Record
 from longbeam.schemas.people import Person, Profile
 from longbeam.schemas.plans import Bullet, BulletKind, Narrative, PlanSeed, Stance, Value, ValueKind
 from longbeam.schemas.probes import Difficulty
@@ -20,7 +22,7 @@ from longbeam.schemas.seeds import Category, Domain, Seed, Timeline
 from longbeam.schemas.spec import ENGLISH, Strategy
 
 
-class ChatMessage(Record):
+class ChatMessage(KeptJson):
     """One message of a request to a model."""
 
     role: Literal["system", "user", "assistant"]
@@ -45,13 +47,27 @@ class ModelReply(Record):
     """Of the output tokens, those thought and not said."""
 
 
-class PromptInputs(Record):
+class PromptInputs(KeptJson):
     """Base of every prompt's typed inputs."""
 
     feedback: str = ""
     """What was wrong with the last attempt; rendered after the prompt, never part of a template."""
     language: str = ENGLISH
     """Of the conversation. Set by the asker from the spec; `system` blocks may use it without declaring it."""
+
+    @cached_property
+    def kept_json(self) -> bytes:
+        """Put together of the parts that many calls share, such as a sub-plan's context and a dialogue's messages."""
+        members = (b'"%s":%s' % (name.encode(), _json_of(getattr(self, name))) for name in type(self).model_fields)
+        return b"{" + b",".join(members) + b"}"
+
+
+def _json_of(value: object) -> bytes:
+    if isinstance(value, KeptJson):
+        return value.kept_json
+    if isinstance(value, tuple) and value and isinstance(value[0], KeptJson):
+        return b"[" + b",".join(part.kept_json for part in value) + b"]"
+    return to_json(value)
 
 
 class ReplyModel(BaseModel):
@@ -452,7 +468,7 @@ class UserTurnsReply(ReplyModel):
 # --- dialogue -----------------------------------------------------------------------------------------------
 
 
-class DialogueContext(Record):
+class DialogueContext(KeptJson):
     """What is fixed for one sub-plan; the assistant's prompt and the user's show different parts of it."""
 
     seed: Seed

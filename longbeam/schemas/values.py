@@ -163,7 +163,52 @@ def says(text: str, value: Value) -> bool:
     `2024-03-05`), never with another one. Money: `$1,200`, `1,200 dollars`, `USD 1200`, `$1.2K`. Durations
     and counted things: digits or, up to twenty, words (`a three-week`). Shares: `35%`, `35 per cent`.
     """
-    return _pattern(value.kind, value.text, value.number, value.unit, value.date).search(text) is not None
+    if _stands_alone(value.text, text):
+        return True
+    form = value.kind, value.text, value.number, value.unit, value.date
+    if text.isascii() and value.text.isascii():
+        literals, has_figures = _needed(*form)
+        if literals:
+            folded = text.lower()
+            if not any(s in folded for s in literals) and not (has_figures and _DIGIT.search(text)):
+                return False
+    return _pattern(*form).search(text) is not None
+
+
+# Compiling a pattern costs a hundred times what it costs to look for a text: most values are said word for word, or
+# asked for in texts that cannot say them. The two functions below settle these, and nothing that is in doubt.
+
+_DIGIT = re.compile("[0-9]")
+_CLEAR_END = re.compile(r"\Z|[.;!?)](?=\s|\Z)|,? (?=[ac-gi-lnoq-su-z])", re.IGNORECASE)
+"""After a value that goes on no further: not `million`, `hundred`, `thousand`, `billion`, `per cent` or a year."""
+
+
+def _stands_alone(said: str, text: str) -> bool:
+    """Whether a text has these very words where no pattern of a value would refuse them."""
+    start = text.find(said) if said else -1
+    if start < 0 or (start and text[start - 1] not in " \n("):
+        return False
+    return _CLEAR_END.match(text, start + len(said)) is not None
+
+
+@lru_cache(maxsize=16_384)
+def _needed(
+    kind: ValueKind, text: str, amount: float | None, unit: str, date: dt.date | None
+) -> tuple[tuple[str, ...], bool]:
+    """Lower-case literals of which an ASCII text that says a value holds one, unless (True) it holds a digit.
+
+    No literals: nothing is known of such texts.
+    """
+    core = re.fullmatch(r"(?:version\s+|v)?(\d.*)", text, re.IGNORECASE) if kind is ValueKind.VERSION else None
+    own = max(re.findall("[a-z0-9]+", (core[1] if core else text).lower()), key=len, default="")
+    if not own or (kind is ValueKind.DATE and date is None):
+        return (), False
+    if kind is ValueKind.DATE and date is not None:
+        return (own, MONTHS[date.month - 1][:3].lower(), str(date.year)), False
+    if amount is None or kind in (ValueKind.VERSION, ValueKind.EXPRESSION):
+        return (own,), False
+    words = _spelled(amount)
+    return (own, words) if words else (own,), True
 
 
 @lru_cache(maxsize=16_384)
