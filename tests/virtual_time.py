@@ -32,6 +32,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         return self._jumping.skipped_s
 
+    def hold_up(self, seconds: float) -> None:
+        """Let time pass in which nothing runs."""
+        self._jumping.skipped_s += seconds
+
 
 def run_virtually(work: Coroutine[Any, Any, T]) -> T:
     """Run to the end in virtual time."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import random
 from collections.abc import Sequence
+from itertools import compress
 from typing import TypeVar
 
 from longbeam.generators.asking import Asker
@@ -281,11 +282,16 @@ def _choose(
         )
         spared = _spared(ledger, taken, own)
         # A denial of a bullet leaves all its facts in doubt: one without anything to spare is better still.
-        harmless = [(b, a) for b, a in free if not spared & {o.fact_id for o in ledger.by_bullet[b.bullet_id]}]
-        sparing = [(b, a) for b, a in free if a.fact_id not in spared]
-        here = free[start:end]
-        pools = ([o for o in here if o in harmless], harmless, [o for o in here if o in sparing], sparing, here)
-        bullet, assertion = rng.choice(next(pool for pool in pools if pool))
+        harmless = [not spared & {o.fact_id for o in ledger.by_bullet[b.bullet_id]} for b, _ in free]
+        sparing = [a.fact_id not in spared for _, a in free]
+        pools = (
+            compress(free[start:end], harmless[start:end]),
+            compress(free, harmless),
+            compress(free[start:end], sparing[start:end]),
+            compress(free, sparing),
+            free[start:end],
+        )
+        bullet, assertion = rng.choice(next(pool for pool in map(list, pools) if pool))
         chosen.append((bullet, assertion))
         taken.update(a.fact_id for a in ledger.by_bullet[bullet.bullet_id])
     return sorted(chosen, key=lambda option: ledger.position[option[0].bullet_id])

@@ -83,7 +83,8 @@ def wrong_language(text: str, language: str, *, is_prose: bool) -> str:
     if text.isascii() and (not is_prose or len(text) < LEAST_LETTERS):
         return "" if scripts == ("latin",) or len(text) < LEAST_LETTERS else "Latin letters"
     plain = _CODE.sub(" ", text) if "`" in text or "://" in text else text
-    if not (plain.isascii() and scripts == ("latin",)):
+    others = len(plain) - len(plain.encode("ascii", "ignore"))  # dashes, quotation marks, accents, other scripts
+    if scripts != ("latin",) or others > FOREIGN_SHARE * LEAST_LETTERS:
         counts = {name: len(letters.findall(plain)) for name, letters in _LETTERS.items()}
         foreign = {name: count for name, count in counts.items() if name not in scripts}
         total = sum(counts.values())

@@ -33,6 +33,9 @@ BACK_OFF_S = 0.25
 """Before the second try: evenly drawn from nothing to this; doubled with each try."""
 LONGEST_BACK_OFF_S = 30.0
 
+GRACE_S = 0.25
+"""After a call's time-out, for a reply that came before it."""
+
 DEFINITE = frozenset({"authentication", "quota", "not_found", "not_an_api"})
 """Kinds of errors that every other call would meet as well."""
 
@@ -106,10 +109,15 @@ class LimitedModel:
         return reply
 
     async def _ask(self, call: ModelCall) -> ModelReply:
-        timeout_s = self._spec.limits.timeout_s
+        timeout_s, loop = self._spec.limits.timeout_s, asyncio.get_running_loop()
         try:
-            async with asyncio.timeout(timeout_s):
-                return await self._inner.complete(call)
+            async with asyncio.timeout(None) as limit:
+                # Where this process was held up, the reply may lie in the socket, paid for: it is read first.
+                last_call = loop.call_later(timeout_s, lambda: limit.reschedule(loop.time() + GRACE_S))
+                try:
+                    return await self._inner.complete(call)
+                finally:
+                    last_call.cancel()
         except TimeoutError as exc:
             raise ProviderError(
                 f"{call.model}: no reply within {timeout_s:g} s", kind="timeout", is_retryable=True

@@ -54,6 +54,7 @@ class OpenAIModel:
         self._url = httpx2.URL(f"{self._base_url}/chat/completions")
         self._http: httpx2.AsyncClient | None = None
         self._headers: dict[str, str] = {}
+        self._extensions: dict[str, Any] = {}
 
     async def complete(self, call: ModelCall) -> ModelReply:
         """Return the reply; raise ProviderError when there is none. A refused kind of request is sent another way."""
@@ -99,7 +100,12 @@ class OpenAIModel:
     async def _post(self, content: bytes) -> dict[str, Any]:
         http = self._http or self._connect()
         try:
-            answer = await http.post(self._url, content=content, headers=self._headers)
+            # Not `http.post`, which puts headers, cookies and addresses together anew for 0.12 ms a call.
+            answer = await http.send(
+                self._transport.Request(
+                    "POST", self._url, headers=self._headers, content=content, extensions=self._extensions
+                )
+            )
         except (self._transport.ConnectTimeout, self._transport.ConnectError) as exc:
             reason = f"cannot be reached ({_reason(exc)}); is it running, and is base_url right?"
             raise ProviderError(f"{self.where} {reason}", kind="connection", is_retryable=True) from exc
@@ -117,6 +123,7 @@ class OpenAIModel:
         sdk = self._sdk.AsyncOpenAI(api_key=self._key or "none", base_url=self._base_url, http_client=self._http)
         given = {**sdk.default_headers, **(sdk.auth_headers if self._key else {})}
         # The rest tells OpenAI about this machine, and each header costs 10 us a call.
+        self._extensions = {"timeout": self._http.timeout.as_dict()}
         self._headers = {n: v for n, v in given.items() if isinstance(v, str) and n.lower() in SENT_HEADERS}
         return self._http
 

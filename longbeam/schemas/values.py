@@ -167,20 +167,19 @@ def says(text: str, value: Value) -> bool:
         return True
     form = value.kind, value.text, value.number, value.unit, value.date
     if text.isascii() and value.text.isascii():
-        literals, has_figures = _needed(*form)
-        if literals:
-            folded = text.lower()
-            if not any(s in folded for s in literals) and not (has_figures and _DIGIT.search(text)):
-                return False
+        literals, folded = _needed(*form), text.lower()
+        if literals and not any(literal in folded for literal in literals):
+            return False
     return _pattern(*form).search(text) is not None
 
 
 # Compiling a pattern costs a hundred times what it costs to look for a text: most values are said word for word, or
 # asked for in texts that cannot say them. The two functions below settle these, and nothing that is in doubt.
 
-_DIGIT = re.compile("[0-9]")
-_CLEAR_END = re.compile(r"\Z|[.;!?)](?=\s|\Z)|,? (?=[ac-gi-lnoq-su-z])", re.IGNORECASE)
-"""After a value that goes on no further: not `million`, `hundred`, `thousand`, `billion`, `per cent` or a year."""
+_CLEAR_END = re.compile(
+    r"\Z|[.;!?)](?=\s|\Z)|,? (?=[a-z])(?!(?:hundred|thousand|million|billion|per|percent)\b)", re.IGNORECASE
+)
+"""After a value that goes on no further, not even with a year."""
 
 
 def _stands_alone(said: str, text: str) -> bool:
@@ -192,23 +191,22 @@ def _stands_alone(said: str, text: str) -> bool:
 
 
 @lru_cache(maxsize=16_384)
-def _needed(
-    kind: ValueKind, text: str, amount: float | None, unit: str, date: dt.date | None
-) -> tuple[tuple[str, ...], bool]:
-    """Lower-case literals of which an ASCII text that says a value holds one, unless (True) it holds a digit.
-
-    No literals: nothing is known of such texts.
-    """
+def _needed(kind: ValueKind, text: str, amount: float | None, unit: str, date: dt.date | None) -> tuple[str, ...]:
+    """Lower-case literals of which every ASCII text that says a value holds one; none where nothing is known."""
     core = re.fullmatch(r"(?:version\s+|v)?(\d.*)", text, re.IGNORECASE) if kind is ValueKind.VERSION else None
     own = max(re.findall("[a-z0-9]+", (core[1] if core else text).lower()), key=len, default="")
     if not own or (kind is ValueKind.DATE and date is None):
-        return (), False
+        return ()
     if kind is ValueKind.DATE and date is not None:
-        return (own, MONTHS[date.month - 1][:3].lower(), str(date.year)), False
+        return own, MONTHS[date.month - 1][:3].lower(), str(date.year)
     if amount is None or kind in (ValueKind.VERSION, ValueKind.EXPRESSION):
-        return (own,), False
-    words = _spelled(amount)
-    return (own, words) if words else (own,), True
+        return (own,)
+    exact = _exact(amount * 100 if kind is ValueKind.RATIO else amount)
+    # Short forms (`1.2K`) begin with the same group of digits, unless they are rounded.
+    if kind is not ValueKind.RATIO and not (exact * 100 % 1 == 0 and abs(exact) < 1_000_000):
+        return ()
+    figures = f"{abs(exact):,f}".partition(".")[0].partition(",")[0]
+    return tuple(filter(None, (own, figures, _spelled(amount))))
 
 
 @lru_cache(maxsize=16_384)

@@ -84,8 +84,11 @@ class HttpRun:
             while process.poll() is None and self.server.counts()["answered"] < answered:
                 time.sleep(0.02)
             process.send_signal(signal.SIGKILL)
-        while self.server.counts()["in_flight"]:
-            time.sleep(0.02)
+        # What lies in the sockets of the killed process is still to be read: quiet is when nothing came for a while.
+        before = -1
+        while (counts := self.server.counts())["in_flight"] or counts["received"] != before:
+            before = counts["received"]
+            time.sleep(0.2)
 
     def journalled(self) -> set[str]:
         """`unit_key#generation` of the replies that are in the journals."""

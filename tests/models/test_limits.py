@@ -15,7 +15,7 @@ from longbeam.models.base import ModelCall
 from longbeam.models.limits import LONGEST_RETRY_AFTER_S, PATIENCE_S, TRIES, LimitedModel
 from longbeam.schemas.calls import ModelReply
 from tests.models.calls import call, spec_of
-from tests.virtual_time import run_virtually
+from tests.virtual_time import VirtualLoop, run_virtually
 
 LATENCY_S = 0.05
 
@@ -215,6 +215,23 @@ def test_a_call_without_an_end_is_given_up_and_asked_again() -> None:
         return await ask(limited(endpoint, timeout_s=7), 5)
 
     assert 7 < run_virtually(run()) < 8
+
+
+def test_a_reply_that_came_while_the_process_was_held_up_is_not_paid_twice() -> None:
+    class HeldUp(Endpoint):
+        async def complete(self, call: ModelCall) -> ModelReply:
+            loop = asyncio.get_running_loop()
+            assert isinstance(loop, VirtualLoop)
+            loop.call_later(6, loop.hold_up, 30)
+            await asyncio.sleep(6.9)  # in time; the loop sees it together with the time-out
+            return await super().complete(call)
+
+    async def run() -> int:
+        endpoint = HeldUp()
+        await ask(limited(endpoint, timeout_s=7), 5)
+        return endpoint.asked
+
+    assert run_virtually(run()) == 5
 
 
 def stopped_by(endpoint: Endpoint, calls: int = 8) -> tuple[list[BaseException], float]:

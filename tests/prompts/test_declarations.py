@@ -345,3 +345,12 @@ def test_no_seed_persona_or_pack_holds_the_examples_words() -> None:
     assert len(files) > 20
     assert [f.name for f in files if find_copied(f.read_text(encoding="utf-8"), known=())] == []
     assert not any(find_copied(draw_profile(0, i).name, known=()) for i in range(700))
+
+
+@pytest.mark.parametrize("prompt_id", sorted(SAMPLES))
+def test_json_put_together_of_parts_is_that_of_the_whole(prompt_id: str) -> None:
+    inputs = SAMPLES[prompt_id]
+
+    assert inputs.kept_json == inputs.model_dump_json().encode()
+    changed = inputs.model_copy(update={"feedback": 'say "no" – please'})
+    assert changed.kept_json == changed.model_dump_json().encode() != inputs.kept_json

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 
 import pytest
 
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.sentences import fenced_spans
 from longbeam.schemas.values import (
+    _pattern,
     date_value,
     duration,
     extract_values,
@@ -261,3 +263,35 @@ def test_recompute() -> None:
 def test_recompute_refuses_what_has_no_answer(computation: str, values: list[Value]) -> None:
     with pytest.raises(ValueError, match=computation):
         recompute(computation, values)
+
+
+SAID_IN_MANY_WAYS = [
+    *(number(n, unit) for n in (3, 12, 14, 120, 0.5, 2000, 14_500, 1_200_000, 1_999_999.99) for unit in ("", "users")),
+    *(money(n) for n in (80, 1200, 1250.5, 3_000_000)),
+    *(ratio(share) for share in (0.35, 0.05, 1.2)),
+    *(duration(n, "weeks") for n in (1, 3, 40)),
+    MARCH_5,
+    date_value(dt.date(2024, 3, 5), with_year=False),
+    Value(kind=ValueKind.DATE, text="March 5"),
+    version("2.3.1"),
+    version("v2.3"),
+    version("Ubuntu Noble"),
+    name("Marit Solheim"),
+    name("O'Hara's"),
+    plain("the blue one."),
+    plain("..."),
+    Value(kind=ValueKind.EXPRESSION, text="x^2 + 3 x"),
+]
+
+
+def test_short_cuts_say_what_the_pattern_says() -> None:
+    own = {v.text for v in SAID_IN_MANY_WAYS} | {v.text.upper() for v in SAID_IN_MANY_WAYS}
+    others = {"1.2K", "1,200 dollars", "35 per cent", "a three-week", "5th of March", "2 million", "14.5k", "x^2+3x"}
+    before = ("", "about ", "(", "$", "x", "1.", "\u201c", "version ", "a\n")
+    after = ("", ".", ". So", ", 2023", ", 2024 it", ", so", "%", " per cent", " percent", " million", " people", "5")
+    after += (".5", ")", "x", " 2023", " to", " USD", "\u2019s", " users", " Hundred")
+
+    for value, said in itertools.product(SAID_IN_MANY_WAYS, sorted(own | others)):
+        pattern = _pattern(value.kind, value.text, value.number, value.unit, value.date)
+        for text in (f"{b}{said}{a}" for b in before for a in after):
+            assert says(text, value) is (pattern.search(text) is not None), (value, text)

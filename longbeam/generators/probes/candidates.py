@@ -198,8 +198,8 @@ def thin_out(candidates: Sequence[ProbeCandidate], total_messages: int, limit: i
     levels: Counter[str] = Counter()
     deciles: Counter[int] = Counter()
     while left and len(taken) < limit:
-        best = min(left, key=lambda c: _crowding(c, uses, levels, deciles, total_messages, of_many))
-        left.remove(best)
+        crowding = [_crowding(c, uses, levels, deciles, total_messages, of_many) for c in left]
+        best = left.pop(crowding.index(min(crowding)))
         uses.update((*best.fact_ids, *best.bullet_ids))
         levels[best.difficulty] += 1
         deciles.update(deciles_of(best.positions, total_messages))

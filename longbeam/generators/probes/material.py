@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 from longbeam.generators.probes.histories import Histories
 from longbeam.schemas.conversation import ConversationHead
@@ -31,7 +32,7 @@ class WordIndex:
     """
 
     def __init__(self) -> None:
-        self._postings: dict[str, array[int]] = {}
+        self._postings: defaultdict[str, array[int]] = defaultdict(partial(array, "I"))
         self._keys: list[str] = []
         self._holders: dict[str, frozenset[int]] = {}
 
@@ -40,7 +41,7 @@ class WordIndex:
         ordinal = len(self._keys)
         self._keys.append(message.message_key)
         for word in set(_WORD.findall(message.content.casefold())):
-            self._postings.setdefault(word, array("I")).append(ordinal)
+            self._postings[word].append(ordinal)
         self._holders.clear()
 
     def search(self, terms: Sequence[str]) -> list[str]:

@@ -139,13 +139,14 @@ class LoopbackServer:
         if fault == "hanging":
             await asyncio.Event().wait()
         # Worked out at once, so that the time it takes is part of the latency.
-        text = answer(self.writer, call, settings) if fault not in ("rate_limited", "failing") else ""
+        reply = b""
+        if fault not in ("rate_limited", "failing"):
+            reply = self._completion(body, call, answer(self.writer, call, settings), fault, attempt)
         await _until(arrived + latency_s(settings, call.key, attempt))
         if fault == "rate_limited":
             raise _too_many(settings, "rate limit reached")
         if fault == "failing":
             raise Refusal(500, "server_error", "the server had an error while processing the request")
-        reply = self._completion(body, call, text, fault, attempt)
         sent = await _send(request, reply, cut_off=fault == "cut_off")
         if fault != "cut_off":
             self.counts.answer(call.key, f"{call.unit_key}#{call.generation}")
@@ -256,17 +257,18 @@ def _envelope(body: dict[str, Any], text: str, finish_reason: str, usage: dict[s
 
 async def _send(request: web.Request, payload: bytes, *, cut_off: bool = False) -> web.StreamResponse:
     """Write a reply to the connection, or its first half, and end the connection then."""
+    if not cut_off:
+        whole = web.Response(body=payload, content_type="application/json")
+        await whole.prepare(request)
+        await whole.write_eof()  # in one piece with the headers: the client wakes up once
+        return whole
     response = web.StreamResponse(headers={"Content-Type": "application/json"})
     response.content_length = len(payload)
     await response.prepare(request)
-    if cut_off:
-        await response.write(payload[: len(payload) // 2])
-        if request.transport is not None:
-            request.transport.close()
-        raise CutOff
-    await response.write(payload)
-    await response.write_eof()
-    return response
+    await response.write(payload[: len(payload) // 2])
+    if request.transport is not None:
+        request.transport.close()
+    raise CutOff
 
 
 def _json(content: object, status: int = 200, headers: dict[str, str] | None = None) -> web.Response:
