@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -13,6 +14,7 @@ from pydantic import ValidationError
 from longbeam.errors import SpecError
 from longbeam.memory import floors, long_context, rag, search_tool, summary, truncation
 from longbeam.memory.base import MemorySystem, Tools
+from longbeam.memory.http import HttpMemory, HttpSettings
 from longbeam.memory.light.settings import LightSettings
 from longbeam.memory.light.system import Light
 from longbeam.schemas.base import Record
@@ -62,7 +64,7 @@ FLOORS: Mapping[str, Registered] = {
 
 
 def find_system(name: str) -> Registered:
-    """Return the system with this name; `package.module:object` imports one.
+    """Return the system with this name; `package.module:object` imports one, `http://...` is a server.
 
     Raises SpecError for a name that nobody offers.
     """
@@ -72,15 +74,18 @@ def find_system(name: str) -> Registered:
     for point in entry_points(group=ENTRY_POINTS):
         if point.name == name:
             return _registered(point.load(), name)
+    if name.startswith(("http://", "https://")):
+        return Registered(HttpSettings, partial(HttpMemory, name), "a memory server")
     module, colon, attribute = name.partition(":")
-    if colon and not name.startswith(("http:", "https:")):
+    if colon:
         try:
             return _registered(getattr(importlib.import_module(module), attribute), name)
         except (ImportError, AttributeError) as exc:
             raise SpecError(f"system {name!r}: {exc}; write package.module:object") from exc
     offered = sorted({*known, *(p.name for p in entry_points(group=ENTRY_POINTS))})
     raise SpecError(
-        f"system {name!r} is unknown; there are {', '.join(offered)}, and package.module:object for one of your own"
+        f"system {name!r} is unknown; there are {', '.join(offered)}, package.module:object for one of your own, "
+        "and http://HOST:PORT for a memory server"
     )
 
 

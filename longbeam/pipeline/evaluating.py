@@ -357,7 +357,7 @@ async def _prepare(subject: _Subject, arm: Arm) -> MemorySystem:
         count_tokens=subject.count_tokens,
         asker=Asker(model=units.model, prompts=units.prompts, spec=units.spec, unit_key=place),
         embedder=subject.embedder,
-        rng_key=f"{units.spec.seed}/{place}",
+        rng_key=f"{units.spec.seed}/{subject.conversation_id}/prepare/{arm.name}",
     )
     system = arm.registered.make(arm.settings, tools)
     began = time.perf_counter()

@@ -1,0 +1,129 @@
+"""A memory server on 127.0.0.1 that speaks the three routes, and what is made of its answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from longbeam.errors import UserError
+from longbeam.evaluation.arms import arms_of
+from longbeam.memory.base import MemorySystem, exchanges_of
+from longbeam.memory.registry import find_system, settings_of
+from tests.memory.test_systems import asked, messages, tools
+
+
+@dataclass
+class Server:
+    """Keeps what it is told, a memory a message, and finds what shares a word."""
+
+    results: Any = None
+    status: int = 200
+    told: list[dict[str, Any]] = field(default_factory=list)
+    asked: list[dict[str, Any]] = field(default_factory=list)
+    deleted: list[str] = field(default_factory=list)
+
+    async def add(self, request: web.Request) -> web.Response:
+        self.told.append(await request.json())
+        return web.json_response({"results": [{"id": "m"}]})
+
+    async def delete(self, request: web.Request) -> web.Response:
+        self.deleted.append(request.query["user_id"])
+        self.told.clear()
+        return web.Response(status=204)
+
+    async def search(self, request: web.Request) -> web.Response:
+        self.asked.append(await request.json())
+        return web.json_response({"results": self.results}, status=self.status)
+
+
+@asynccontextmanager
+async def served(server: Server) -> AsyncIterator[str]:
+    app = web.Application()
+    app.router.add_post("/memories", server.add)
+    app.router.add_delete("/memories", server.delete)
+    app.router.add_post("/search", server.search)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+        await asyncio.sleep(0)
+
+
+async def told(url: str, **values: object) -> MemorySystem:
+    found = find_system(url)
+    system = found.make(settings_of(url, found, values), tools())
+    for exchange in exchanges_of(messages()):
+        await system.add(exchange)
+    await system.finish()
+    return system
+
+
+async def test_a_server_is_emptied_then_told_every_exchange_in_order() -> None:
+    server = Server()
+    async with served(server) as url:
+        await told(url)
+        await told(url)
+    assert server.deleted == ["1/c000", "1/c000"]
+    assert [t["messages"][0]["content"] for t in server.told] == [m.content for m in messages()[::2]]
+    assert server.told[0]["metadata"] == {"message_keys": ["p0.s0.t0.n0", "p0.s0.t0.n1"]}
+    assert server.told[0]["timestamp"] == 1678093200  # 2023-03-06 09:00 UTC
+
+
+async def test_memories_are_traced_by_their_keys_or_their_words() -> None:
+    server = Server(
+        results=[
+            {"memory": "The opening was moved.", "metadata": {"message_keys": ["p0.s0.t2.n0", "gone"]}},
+            {"memory": "He said: Gunnar wants to see the lease. Twice.", "score": 0.4, "id": "m7"},
+            {"memory": "Something about a kiln."},
+        ]
+    )
+    async with served(server) as url:
+        found = await (await told(url)).retrieve(asked("What about the opening?"), k=3)
+    assert server.asked == [{"query": "What about the opening?", "user_id": "1/c000", "limit": 3}]
+    assert [p.message_keys for p in found] == [("p0.s0.t2.n0",), ("p0.s0.t1.n0",), ()]
+    assert (found[1].passage_id, found[1].score) == ("m7", 0.4)
+
+
+async def test_context_is_the_best_that_fit_in_the_order_of_time() -> None:
+    results = [
+        {"memory": "third day", "created_at": "2023-03-08T10:00:00Z"},
+        {"memory": "first day", "created_at": "2023-03-06T10:00:00+00:00"},
+        {"memory": "left out, because five words more do not fit", "created_at": "no date"},
+    ]
+    async with served(Server(results=results)) as url:
+        context = await (await told(url)).context(asked("When?"), budget=10)
+    assert context.text == "[March 6, 2023] first day\n\n[March 8, 2023] third day"
+    assert context.tokens <= 10
+
+
+@pytest.mark.parametrize(
+    ("server", "line"),
+    [
+        (Server(results=[], status=500), r"POST http.*/search: HTTP 500"),
+        (Server(results=[{"text": "x"}]), r"/search: results\.0\.memory: Field required; the answer is"),
+    ],
+)
+async def test_a_server_that_speaks_otherwise_is_one_line(server: Server, line: str) -> None:
+    async with served(server) as url:
+        system = await told(url)
+        with pytest.raises(UserError, match=line):
+            await system.retrieve(asked("When?"), k=1)
+
+
+async def test_a_server_that_is_not_there_is_one_line() -> None:
+    with pytest.raises(UserError, match=r"DELETE http://127\.0\.0\.1:9/memories: .*is it running"):
+        await told("http://127.0.0.1:9")
+
+
+def test_a_server_has_settings_and_grids_as_others_have() -> None:
+    arms = arms_of("http://127.0.0.1:9", [], ["http://127.0.0.1:9.k=5,10"])
+    assert [a.name for a in arms] == ["http://127.0.0.1:9[k=5]", "http://127.0.0.1:9[k=10]"]
