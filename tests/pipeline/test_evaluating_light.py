@@ -16,7 +16,7 @@ from longbeam.evaluation.table import rows_of
 from longbeam.models.base import ModelCall
 from longbeam.models.embedders.hashed import HashedEmbedder
 from longbeam.models.offline.writer import OfflineWriter
-from longbeam.pipeline.benchmark import Benchmark, create_benchmark
+from longbeam.pipeline.benchmark import Benchmark, create_benchmark, open_benchmark
 from longbeam.pipeline.evaluating import evaluate
 from longbeam.pipeline.run import run_inline
 from longbeam.schemas.calls import ModelReply
