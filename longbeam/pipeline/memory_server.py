@@ -1,0 +1,257 @@
+"""A memory system behind the three HTTP routes that mem0's memory-benchmarks call, so that it runs in their harness.
+
+    POST   /memories            {messages, user_id, timestamp?, ...}   the next messages of a user
+    POST   /search              {query, user_id, limit?}               what the system finds for a query
+    DELETE /memories?user_id=   forgets a user
+
+A user is a conversation. A system is told a whole conversation and then asked, so it is prepared at the first search
+after something new; what that asks of models is replayed from the journal. Memories live as long as the process. It
+listens on 127.0.0.1 only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from aiohttp import web
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import to_json
+
+from longbeam.errors import LongbeamError, UserError
+from longbeam.evaluation.arms import arms_of
+from longbeam.generators.asking import Asker
+from longbeam.memory.base import MemorySystem, Tools, exchanges_of
+from longbeam.memory.embedding import Embedder, StoredEmbedder
+from longbeam.memory.registry import Registered
+from longbeam.models.base import ChatModel, close_model
+from longbeam.models.embedders.factory import make_embedder
+from longbeam.models.factory import make_model
+from longbeam.models.journal import JournalledModel
+from longbeam.models.limits import LimitedModel
+from longbeam.models.tokens import load_tokenizer
+from longbeam.prompts.declarations import default_registry
+from longbeam.schemas.base import Record
+from longbeam.schemas.dialogue import Message, MessageKind, Role
+from longbeam.schemas.evaluation import Question
+from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.store.worklog import WorkLog
+
+HOST = "127.0.0.1"
+MAX_BODY = 64 * 1024**2
+
+
+class _Said(BaseModel):
+    """One message of a request; what else a harness sends with it is not read."""
+
+    model_config = ConfigDict(extra="ignore")
+    role: Literal["user", "assistant", "system"]
+    content: str
+    name: str = ""
+
+
+class _Adding(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+    messages: list[_Said] = Field(min_length=1)
+    user_id: str = Field(min_length=1)
+    timestamp: datetime | None = None
+    """Seconds since 1970, or an ISO time."""
+
+
+class _Searching(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+    query: str
+    user_id: str = Field(min_length=1)
+    limit: int = Field(default=10, ge=1, le=10_000)
+
+
+@dataclass
+class _User:
+    """One conversation."""
+
+    messages: list[Message] = field(default_factory=list)
+    posts: int = 0
+    system: MemorySystem | None = None
+    """None when something was said since it was prepared."""
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+@dataclass
+class MemoryServer:
+    """The users and their memories; one event loop."""
+
+    name: str
+    registered: Registered
+    settings: Record
+    model: ChatModel
+    spec: BenchmarkSpec
+    embedder: Embedder | None = None
+    gives: Literal["passages", "context"] = "passages"
+    """What a search gives: passages one by one, or the context that a reader would see as one memory."""
+    budget: int = 4_000
+    """Tokens of such a context."""
+    users: dict[str, _User] = field(default_factory=dict)
+
+    def app(self) -> web.Application:
+        """The routes."""
+        app = web.Application(client_max_size=MAX_BODY)
+        app.router.add_post("/memories", self.add)
+        app.router.add_post("/search", self.search)
+        app.router.add_delete("/memories", self.forget)
+        return app
+
+    async def add(self, request: web.Request) -> web.Response:
+        """Keep the messages."""
+        try:
+            asked = _Adding.model_validate_json(await request.read())
+        except ValidationError as exc:
+            return _refused(exc)
+        user = self.users.setdefault(asked.user_id, _User())
+        async with user.lock:
+            added = self._messages(asked, user)
+            user.messages += added
+            user.posts += 1
+            user.system = None
+        results = [{"id": m.message_key, "memory": m.content, "event": "ADD"} for m in added]
+        return _json({"results": results})
+
+    def _messages(self, asked: _Adding, user: _User) -> list[Message]:
+        count = load_tokenizer(self.spec.tokenizer).count
+        last = user.messages[-1].sent_at if user.messages else datetime(1970, 1, 1)
+        said_at = _local(asked.timestamp) if asked.timestamp else last
+        return [
+            Message(
+                message_key=f"{asked.user_id}.{user.posts}.{i}",
+                role=Role.ASSISTANT if said.role == "assistant" else Role.USER,
+                speaker=said.name or said.role,
+                kind=MessageKind.REPLY if said.role == "assistant" else MessageKind.QUESTION,
+                session=user.posts,
+                sent_at=max(said_at, last),  # time never goes back in a conversation
+                content=said.content,
+                tokens=count(said.content),
+            )
+            for i, said in enumerate(asked.messages)
+        ]
+
+    async def search(self, request: web.Request) -> web.Response:
+        """Find; nothing for a user that is not known."""
+        try:
+            asked = _Searching.model_validate_json(await request.read())
+        except ValidationError as exc:
+            return _refused(exc)
+        user = self.users.get(asked.user_id)
+        if user is None:
+            return _json({"results": []})
+        try:
+            async with user.lock:
+                system = user.system = user.system or await self._prepared(asked.user_id, user)
+                return _json({"results": await self._found(system, asked, user)})
+        except LongbeamError as exc:
+            return _json({"detail": str(exc)}, 500)
+
+    async def _found(self, system: MemorySystem, asked: _Searching, user: _User) -> list[dict[str, Any]]:
+        last = user.messages[-1].sent_at
+        question = Question(text=asked.query, asked_at=last)
+        passages = await system.retrieve(question, k=asked.limit) if self.gives == "passages" else ()
+        if passages:
+            return [_memory(p.passage_id, p.text, p.score, p.sent_at or last) for p in passages]
+        # Systems that rank no passages have a context all the same.
+        context = await system.context(question, budget=self.budget)
+        return [_memory("context", context.text, 1.0, last)] if context.text else []
+
+    async def _prepared(self, user_id: str, user: _User) -> MemorySystem:
+        place = f"{user_id.replace('/', '_')}/prepare/{self.name}"
+        asker = Asker(model=self.model, prompts=default_registry(), spec=self.spec, unit_key=place)
+        count = load_tokenizer(self.spec.tokenizer).count
+        system = self.registered.make(self.settings, Tools(count, asker, self.embedder, f"{self.spec.seed}/{place}"))
+        for exchange in exchanges_of(user.messages):
+            await system.add(exchange)
+        await system.finish()
+        return system
+
+    async def forget(self, request: web.Request) -> web.Response:
+        """Forget a user; one that is not known is forgotten already."""
+        user_id = request.query.get("user_id", "")
+        if not user_id:
+            return _json({"detail": "user_id is missing: DELETE /memories?user_id=NAME"}, 400)
+        self.users.pop(user_id, None)
+        return _json({"message": f"the memories of {user_id} are deleted"})
+
+
+def _memory(passage_id: str, text: str, score: float, sent_at: datetime) -> dict[str, Any]:
+    return {"id": passage_id, "memory": text, "score": score, "created_at": sent_at.isoformat()}
+
+
+def _local(time: datetime) -> datetime:
+    """Times of conversations have no zone; those of requests are taken as UTC."""
+    return time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time
+
+
+def _refused(exc: ValidationError) -> web.Response:
+    error = exc.errors(include_url=False, include_input=False)[0]
+    where = ".".join(str(part) for part in error["loc"])
+    return _json({"detail": f"{where or 'the body'}: {error['msg']}"}, 400)
+
+
+def _json(content: object, status: int = 200) -> web.Response:
+    return web.Response(body=to_json(content), status=status, content_type="application/json")
+
+
+@asynccontextmanager
+async def listening(server: MemoryServer, port: int = 0) -> AsyncIterator[str]:
+    """Yield the base URL of the server while it runs; UserError when the port is taken."""
+    runner = web.AppRunner(server.app(), access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, HOST, port)
+        try:
+            await site.start()
+        except OSError as exc:
+            raise UserError(f"--port {port}: cannot listen on {HOST}: {exc.strerror}; choose another") from exc
+        yield f"http://{HOST}:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+async def run_server(
+    system: str,
+    settings: Sequence[str],
+    spec: BenchmarkSpec,
+    folder: Path,
+    *,
+    embedder_name: str,
+    gives: Literal["passages", "context"],
+    budget: int,
+    port: int,
+    on_ready: Callable[[str], None],
+) -> None:
+    """Serve the system until SIGINT or SIGTERM; `on_ready` gets the base URL.
+
+    `folder` keeps replies and vectors, so that nothing is paid twice. Raises UserError for what cannot be served.
+    """
+    (arm,) = arms_of(system, settings, ())
+    assert arm.registered is not None
+    assert arm.settings is not None
+    async with AsyncExitStack() as stack:
+        embedder: Embedder | None = None
+        if embedder_name:
+            embedder = StoredEmbedder(make_embedder(embedder_name, spec), folder / "vectors.sqlite")
+            stack.callback(embedder.close)
+        log = stack.enter_context(WorkLog.open(folder / "journal.sqlite"))
+        clients = make_model(spec)
+        stack.push_async_callback(close_model, clients)
+        model = JournalledModel(LimitedModel(clients, spec), log)
+        server = MemoryServer(
+            arm.name, arm.registered, arm.settings, model, spec, embedder=embedder, gives=gives, budget=budget
+        )
+        stopped = asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+        on_ready(await stack.enter_async_context(listening(server, port)))
+        await stopped.wait()
