@@ -37,8 +37,8 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     has_figures = all(any(extract_values(m.content)) for m in (statement[0], denial[0]))
     if not has_figures and not any(_DENIES.search(m.content) for m in (*statement, *denial)):
         yield Problem("no_denial", probe.probe_id, "neither side denies anything", keys)
-    if not _words(statement) & _words(denial) & about(probe.question):
-        text = f"the sides share no word that the question asks about: {shorten(probe.question)}"
+    if not _words(denial) & about(probe.question):
+        text = f"the denial has no word that the question asks about: {shorten(probe.question)}"
         yield Problem("different_things", probe.probe_id, text, keys)
     for nugget in probe.rubric:
         text = claim(nugget.text)

@@ -19,6 +19,8 @@ MIN_TOTAL_FOR_SHARE = 16_000
 MIN_CUT_CHARACTERS = 200
 _CUT = re.compile(r"(?:[a-z]{2,}|,|\b(?:the|and|of|to|a))\s+[a-z]+\s*\Z")
 """A reply that ends in small letters, without a stop, was probably cut."""
+_ITEM = re.compile(r"\s*(?:[-*+•|#>\[]|\d{1,3}[.)]|[a-z][.)]\s)")
+"""The last line of a list, a table or under a heading needs no stop."""
 _BLANKS = re.compile(r"[ \t]{200,}|(?:[ \t]*\n){20,}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]")
 
@@ -51,8 +53,13 @@ def _faults(message: Message) -> Iterator[tuple[str, str]]:
         yield "control_character", f"character U+{ord(control.group()):04X}, which no person types"
     if not all(closed for _, closed in fenced_spans(content)):
         yield "open_fence", "a code fence is opened and never closed"
-    elif message.role is Role.ASSISTANT and len(content) > MIN_CUT_CHARACTERS and _CUT.search(content):
+    elif message.role is Role.ASSISTANT and _is_cut(content):
         yield "cut_off", f"the reply ends in the middle of a sentence: ...{shorten(content[-50:])}"
+
+
+def _is_cut(content: str) -> bool:
+    last = content.rstrip().rpartition("\n")[2]
+    return len(content) > MIN_CUT_CHARACTERS and not _ITEM.match(last) and _CUT.search(last) is not None
 
 
 CHECK = Check(

@@ -13,7 +13,7 @@ from longbeam.schemas.dialogue import Message
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
 from longbeam.schemas.values import extract_values, says
-from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
+from longbeam.validation.base import ERROR, INFO, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.wording import about, facts_in
 
@@ -34,6 +34,8 @@ ASKS_FOR_THE_PAST = re.compile(
     r"beginning|started (?:out|with)|change[ds]?|difference|increase[ds]?|decrease[ds]?|history|improve\w*)\b",
     re.IGNORECASE,
 )
+_GENERIC = about("date target number total amount value figure")
+"""Words that name a value of any thing."""
 MIN_SHARED, MIN_WORDS = 0.6, 2
 WINDOW = 90
 """Characters on either side of a value that say what it is of."""
@@ -76,7 +78,7 @@ def _slot(probe: Probe, value: Value) -> frozenset[str]:
 
 
 def _without_changes(words: frozenset[str]) -> frozenset[str]:
-    return frozenset(w for w in words if not _CHANGE_WORDS.match(w))
+    return frozenset(w for w in words if not _CHANGE_WORDS.match(w) and w not in _GENERIC)
 
 
 def _other_value(
@@ -119,7 +121,7 @@ def _named(slot: frozenset[str]) -> str:
 CHECK = Check(
     name="later_values",
     doc="No later message of the user gives what the gold says another value; read from the messages, without ledger.",
-    severities={"changed_later": ERROR, "third_value": ERROR, "other_later": WARNING},
+    severities={"changed_later": ERROR, "third_value": ERROR, "other_later": INFO},
     english_only=dict.fromkeys(
         ("changed_later", "third_value", "other_later"), "reads English dates, amounts and words"
     ),

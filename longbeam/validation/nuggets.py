@@ -17,7 +17,7 @@ UNJUDGED = frozenset({"abstention", "instruction_following", "preference_followi
 WORDED_FREELY = frozenset({"contradiction_resolution", "event_ordering"})
 """Their nuggets name sides and items in words of their own."""
 MIN_SHARED = 0.34
-MIN_WORDS = 3
+MIN_WORDS = 4
 MAX_WORDS = 45
 _FIRST_PERSON = re.compile(r"\b(?:[Mm]y|mine|I|I'm|I've|me)\b")
 _SECOND_PERSON = re.compile(r"\byou(?:r|rs|'re|'ve)?\b", re.IGNORECASE)
@@ -25,7 +25,9 @@ _HANGING = re.compile(
     r"^(?:it|this|that|they|he|she|these|those|him|them|its|the (?:same|latter|former|above))\b", re.IGNORECASE
 )
 _QUOTED = re.compile(r"[\"“][^\"”]*[\"”]")
-_JOINED = re.compile(r";|\band that (?:the|you|there|it)\b|[.!?]\s+[A-Z]|,\s+(?:and|while|but)\s+\w+\s+\w+\s+\w+")
+_JOINED = re.compile(
+    r";|\band that (?:the|you|there|it)\b|[a-z]{4,}[.!?]\s+[A-Z]|,\s+(?:and|while|but)\s+\w+\s+\w+\s+\w+"
+)
 
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:

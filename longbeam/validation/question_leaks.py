@@ -18,6 +18,7 @@ SMALL = 12
 REPEATS, RESEMBLES = 0.8, 0.5
 """Share of the requirement's own words in the question."""
 _WORD = re.compile(r"[a-z]{4,}")
+_CONDITION = re.compile(r"(?:when(?:ever)?|if|for)\b[^,]*,\s*", re.IGNORECASE)
 _COMMON = frozenset(
     (  # noqa: SIM905 - a word list reads better as words
         "about always answer answers asked asking dont every from give gives have include includes including into "
@@ -40,8 +41,17 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
         b in index.bullets and index.bullets[b].requirement for b in probe.bullet_ids
     ):  # an import says only what the instruction or the preference is
         for told in filter(None, (probe.details.instruction, probe.details.preference)):
-            requirement, _, condition = told.partition(" when I ")
+            requirement, condition = _split(told)
             yield from _requirement_problems(probe, requirement, condition)
+
+
+def _split(told: str) -> tuple[str, str]:
+    """Return what is wanted and when: `Always show costs when I ask about prices`, `When I ask about ..., show ...`."""
+    opening = _CONDITION.match(told)
+    if opening:
+        return told[opening.end() :], opening.group()
+    requirement, _, condition = told.partition(" when I ")
+    return requirement, condition
 
 
 def _value_problems(probe: Probe) -> Iterator[Problem]:

@@ -10,7 +10,7 @@ from longbeam.schemas.words import words_of
 
 _RUBRIC_OPENING = re.compile(
     r"^\W*(?:(?:the )?(?:LLM )?(?:response|answer) should \w+|"
-    r"(?:states?|mentions|says)(?: what (?:this|the) answer says)?)(?: that)?:?\s*",
+    r"(?:states?|mentions|says|tells the user|gives the fact)(?: what (?:this|the) answer says)?)(?: that)?:?\s*",
     re.IGNORECASE,
 )
 _LIST_NUMBER = re.compile(r"(?m)^\s*\d{1,2}[.)]\s+|(?<!\w)\(?\d{1,2}\)")
@@ -22,6 +22,20 @@ _ASKS_ASSISTANT = re.compile(
     r"(?! (?:tell|list|remind|walk|give|summari[sz]e|explain|describe|say|help|know|recall|provide))",
     re.IGNORECASE,
 )
+_SMALL = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen".split()  # noqa: SIM905
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()  # noqa: SIM905
+_AMOUNTS = {word: i for i, word in enumerate((*_SMALL, "seventeen", "eighteen", "nineteen"), 1)}
+_AMOUNTS |= {word: 10 * i for i, word in enumerate(_TENS, 2)}
+_SIZES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000}
+_NUMBER_WORD = "|".join(sorted((*_AMOUNTS, *_SIZES), key=len, reverse=True))
+_SPELLED_RUN = re.compile(
+    rf"(?<![\w-])(?:{'|'.join(sorted(_AMOUNTS, key=len, reverse=True))})"
+    rf"(?:[\s-]+(?:and[\s-]+)?(?:{_NUMBER_WORD}))*(?!\w)",
+    re.IGNORECASE,
+)
+_SPELLED_LARGE = re.compile(r"(?:teen|ty|hundred|thousand|million)\b", re.IGNORECASE)
+_SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
+_CODE = re.compile(r"\b(USD|EUR|GBP)\s?(?=\d)(\d[\d,]*(?:\.\d+)?)")
 _DAYS = {"days": 1, "weeks": 7}
 MAX_ENUMERATION = 12
 """Numbers up to this without a unit count or number the items of an answer as often as they are facts."""
@@ -45,13 +59,14 @@ def asks_assistant(question: str) -> bool:
 def facts_in(text: str) -> tuple[Value, ...]:
     """Return the typed values of a text, each once; numbers of list items and small bare counts are left out."""
     found: dict[tuple[str, str], Value] = {}
-    for value in extract_values(_LIST_NUMBER.sub(" ", text)):
+    for value in extract_values(in_figures(_LIST_NUMBER.sub(" ", text))):
         found.setdefault((value.kind, value.text.casefold()), value)
     return tuple(v for v in found.values() if not _is_enumeration(v))
 
 
 def is_said(text: str, value: Value) -> bool:
     """Return whether a text says a value: an age as `she is 61`, a count with another noun, 14 days as two weeks."""
+    text = in_figures(text)
     if says(text, value) or (value.kind is ValueKind.DATE and _says_in_figures(text, value)):
         return True
     is_loose = value.kind is ValueKind.NUMBER or (value.kind is ValueKind.DURATION and value.unit == "years")
@@ -63,6 +78,30 @@ def is_said(text: str, value: Value) -> bool:
     if value.kind is ValueKind.NUMBER and value.number is not None:
         return any(v.number == value.number for v in extract_values(text) if v.kind is ValueKind.NUMBER)
     return False
+
+
+def in_figures(text: str) -> str:
+    """Return a text with spelled numbers from 13 up, and currency codes before an amount, as figures: `61`, `$600`."""
+    text = _CODE.sub(lambda m: f"{_SIGNS[m[1].upper()]}{m[2]}", text)
+    return _SPELLED_RUN.sub(_figure, text) if _SPELLED_LARGE.search(text) else text
+
+
+def _figure(match: re.Match[str]) -> str:
+    total = group = 0
+    for word in re.findall(r"[a-z]+", match.group().casefold()):
+        size = _SIZES.get(word)
+        if word == "and":
+            continue
+        if size is None:
+            amount = _AMOUNTS[word]
+            if group % 100 and (group % 10 or amount > 9 or group % 100 < 20):
+                return match.group()  # `two three` is no number
+            group += amount
+        elif size == 100:
+            group = max(group, 1) * size
+        else:
+            total, group = total + max(group, 1) * size, 0
+    return str(total + group) if total + group > 12 else match.group()
 
 
 def in_days(value: Value) -> float | None:
