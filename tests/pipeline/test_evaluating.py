@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,13 @@ from longbeam.evaluation.arms import Arm, always_there, arm_of, arms_of
 from longbeam.evaluation.controls import Control
 from longbeam.evaluation.results import read_results
 from longbeam.evaluation.table import render_table, rows_of
+from longbeam.formats.reading import ImportOptions
+from longbeam.formats.registry import importer
 from longbeam.models.base import ModelCall
 from longbeam.models.offline.writer import OfflineWriter
 from longbeam.pipeline.benchmark import Benchmark, create_benchmark
 from longbeam.pipeline.evaluating import evaluate, evaluation_spec, results_path
+from longbeam.pipeline.importing import import_benchmark
 from longbeam.pipeline.run import run_inline
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.evaluation import EvaluationSettings
@@ -156,3 +160,37 @@ def test_the_models_of_an_evaluation_leave_the_others(spec: BenchmarkSpec) -> No
     assert changed.model_for(Role.READER) == "openai:small"
     assert changed.model_for(Role.JUDGE) == "openai:big"
     assert changed.model_for(Role.PLANNER) == spec.model_for(Role.PLANNER)
+
+
+async def test_an_imported_locomo_is_measured_by_its_cited_messages(out: Path, tmp_path: Path) -> None:
+    said = [("Ana", "I adopted a dog named Rex."), ("Ben", "Lovely!"), ("Ana", "I work at the harbour now.")]
+    sample = {
+        "sample_id": "one",
+        "conversation": {
+            "speaker_a": "Ana",
+            "speaker_b": "Ben",
+            "session_1_date_time": "1:56 pm on 8 May, 2023",
+            "session_1": [{"speaker": s, "dia_id": f"D1:{i}", "text": t} for i, (s, t) in enumerate(said, 1)],
+        },
+        "qa": [
+            {"question": "What is the dog's name?", "answer": "Rex", "evidence": ["D1:1"], "category": 4},
+            {"question": "Where does Ben work?", "adversarial_answer": "harbour", "evidence": ["D1:3"], "category": 5},
+            {"question": "Would Ana like cats?", "answer": "Likely no", "evidence": [], "category": 3},
+        ],
+    }
+    file = tmp_path / "locomo10.json"
+    file.write_text(json.dumps([sample]), encoding="utf-8")
+    options = ImportOptions()
+    made = import_benchmark(importer("locomo")(file, options), "talk", out, "locomo", "", options).benchmark
+    spec = evaluation_spec(made.spec, reader="offline", judge="offline", extractor="offline")
+    run, results = await evaluate(
+        made, spec, [arm_of("rag", {"k": "1"}), Arm("gold")], EvaluationSettings(), OfflineWriter()
+    )
+    by_category = {p.source_category: r for p, r in zip(run.probes, results, strict=False)}
+    assert set(by_category) == {"single-hop", "adversarial", "open-domain"}
+    assert by_category["single-hop"].retrieval.evidence_recall == 1
+    assert by_category["open-domain"].retrieval.evidence_recall is None  # it cites nothing
+    assert run.length == 0
+    assert run.tokens > 0
+    gold = next(row for row in rows_of(results) if row.system == "gold")
+    assert gold.paper == 1
