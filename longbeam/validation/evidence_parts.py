@@ -10,7 +10,7 @@ from longbeam.schemas.dialogue import Role
 from longbeam.schemas.probes import EvidencePart, Probe
 from longbeam.validation.base import ERROR, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.wording import RETELLING, asks_assistant
+from longbeam.validation.wording import RETELLING, about, asks_assistant
 
 REQUIRED = {
     "knowledge_update": (EvidencePart.ORIGINAL, EvidencePart.UPDATED),
@@ -45,6 +45,7 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
         yield from _shared_problems(probe, first, second)
     if probe.ability == "event_ordering":
         yield from _item_problems(index, probe)
+        yield from _elsewhere_problems(index, probe)
         yield from _asked_problems(probe)
 
 
@@ -105,6 +106,23 @@ def _asked_problems(probe: Probe) -> Iterator[Problem]:
         yield Problem("shared_items", probe.probe_id, text)
 
 
+def _elsewhere_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
+    """Yield items whose words are all in another item's evidence, and none in their own: the gold is out of order."""
+    said: dict[int, frozenset[str]] = {}
+    for evidence in probe.evidence:
+        message = index.message(evidence.message_key)
+        if evidence.group is not None and message is not None:
+            said[evidence.group] = said.get(evidence.group, frozenset()) | index.words(message)
+    if sorted(said) != list(range(len(probe.details.items))):
+        return
+    for place, item in enumerate(probe.details.items):
+        words = about(item)
+        elsewhere = [i for i, other in said.items() if i != place and words <= other]
+        if words and not words & said[place] and elsewhere:
+            text = f"item {place + 1}, {item!r}, is not in its own evidence, but in that of item {elsewhere[0] + 1}"
+            yield Problem("item_elsewhere", probe.probe_id, text, tuple(e.message_key for e in probe.evidence))
+
+
 def _item_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     first: dict[int, tuple[int, int]] = {}
     for evidence in probe.evidence:
@@ -138,6 +156,7 @@ CHECK = Check(
         "one_session": WARNING,
         "items": ERROR,
         "item_order": ERROR,
+        "item_elsewhere": ERROR,
         "items_asked": ERROR,
         "shared_items": WARNING,
     },

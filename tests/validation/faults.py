@@ -386,6 +386,11 @@ FAULTS = (
     Fault("evidence_parts.items", details("event_ordering", items=("the lease", "the oven")), "event_ordering.0"),
     Fault("evidence_parts.item_order", swapped, "event_ordering.0"),
     Fault(
+        "evidence_parts.item_elsewhere",
+        details("event_ordering", items=("the shop front", "the lease", "the deck oven")),
+        "event_ordering.0",
+    ),
+    Fault(
         "gold_values.nowhere",
         on_probe("information_extraction", gold_answer="Tom paints it for $950."),
         "information_extraction.0",
