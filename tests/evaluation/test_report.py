@@ -6,10 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from longbeam.cli import run
 from longbeam.errors import UserError
 from longbeam.evaluation.leaderboard import merged
 from longbeam.evaluation.report import kind_of, render_html, render_markdown, sections_of
 from longbeam.evaluation.results import read_results, results_text
+from longbeam.pipeline.benchmark import create_benchmark
+from longbeam.pipeline.evaluating import results_path
+from longbeam.schemas.spec import BenchmarkSpec
 from tests.evaluation.evaluated import evaluated
 
 SCORES = {"blank": [[0, 0], [0, 0]], "bm25": [[0.5, 0], [1, 0]], "rag": [[1, 0.5], [1, None]], "gold": [[1, 1], [1, 1]]}
@@ -97,3 +101,23 @@ def test_leaderboard_rows_are_added_and_replaced() -> None:
 def test_what_is_no_leaderboard_is_left_alone(old: str) -> None:
     with pytest.raises(UserError, match="no leaderboard"):
         merged(old, sections_of([evaluated(SCORES)]), "board.json")
+
+
+def test_report_and_agreement_from_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    benchmark = create_benchmark(BenchmarkSpec(name="mine", length=16_000), Path("output"))
+    for made, path in (
+        (evaluated(SCORES), results_path(benchmark)),
+        (evaluated(SCORES, judge="another"), tmp_path / "b.jsonl"),
+    ):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(results_text(made.run, made.results), encoding="utf-8")
+    assert run(["report", "mine", "--html", "r.html", "--leaderboard", "board.json", "--with", "b.jsonl"]) == 0
+    assert Path("r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert {row["judge"] for row in json.loads(Path("board.json").read_text())["rows"]} == {"judge one", "another"}
+    assert run(["judge-agreement", str(results_path(benchmark)), "b.jsonl"]) == 0
+    assert "1.000  1.000" in capsys.readouterr().out
+    assert run(["report", "mine", "--control", "shuffled"]) == 2
+    assert "evidence-removed and swapped" in capsys.readouterr().err
