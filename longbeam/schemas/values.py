@@ -198,7 +198,8 @@ def _needed(kind: ValueKind, text: str, amount: float | None, unit: str, date: d
     if not own or (kind is ValueKind.DATE and date is None):
         return ()
     if kind is ValueKind.DATE and date is not None:
-        return own, MONTHS[date.month - 1][:3].lower(), str(date.year)
+        day = str(date.day)  # in all forms; the text's own is one of them where it has the day
+        return (day,) if day in text else (own, day)
     if amount is None or kind in (ValueKind.VERSION, ValueKind.EXPRESSION):
         return (own,)
     exact = _exact(amount * 100 if kind is ValueKind.RATIO else amount)
@@ -206,7 +207,9 @@ def _needed(kind: ValueKind, text: str, amount: float | None, unit: str, date: d
     if kind is not ValueKind.RATIO and not (exact * 100 % 1 == 0 and abs(exact) < 1_000_000):
         return ()
     figures = f"{abs(exact):,f}".partition(".")[0].partition(",")[0]
-    return tuple(filter(None, (own, figures, _spelled(amount))))
+    words = _spelled(amount)
+    is_implied = figures in text or (bool(words) and words in text.lower())
+    return tuple(filter(None, ("" if is_implied else own, figures, words)))
 
 
 @lru_cache(maxsize=16_384)
