@@ -334,7 +334,8 @@ def _ending(s: Situation, inputs: AssistantReplyInputs) -> str:
     again = s.kind == "answer" and inputs.hints.ordinal == 1 and s.rng.random() < ASK_AGAIN_SHARE
     if (wants or again) and s.brief is not None:
         said = " ".join(m.content for m in inputs.history)
-        question = ask_back_for(s.thread, s.thing, inputs.context.stage.stage_index, said)
+        # A second question of the same turn is the next stage's, because this one's has just been answered.
+        question = ask_back_for(s.thread, s.thing, inputs.context.stage.stage_index + again, said)
         if question:
             return question
     if not s.is_person and not s.is_wish and not ends and s.rng.random() < CLOSING_SHARE:

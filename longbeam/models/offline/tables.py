@@ -339,7 +339,11 @@ _RECAP_LEADS = (
     "So far, then, for {it}:", "If you print one thing about {it}, print this:",
     "Taken together, for {it}:", "To keep beside you while you work on {it}:", "{it} on one page, as it stands:",
     "What is on the list for {it}, and why:", "From the last answers on {it}, the part worth keeping:",
-    "{it} in short, from what I wrote before:",
+    "{it} in short, from what I wrote before:", "Gathered from my last answers, for {it}:",
+    "All the steps for {it} side by side:", "A page for the wall, on {it}:", "Where my advice on {it} stands:",
+    "The last messages on {it}, boiled down:", "So that it is all in one place for {it}:",
+    "What to do for {it}, without the talk around it:", "My suggestions for {it}, collected:",
+    "A checklist out of what I said on {it}:", "Before more is added to {it}, the list as it is:",
 )  # fmt: skip
 
 
