@@ -383,6 +383,10 @@ def evaluate(
             "--grid", metavar="SYSTEM.SETTING=V1,V2", help="Several values; every combination runs.", show_default=False
         ),
     ] = None,
+    without: Annotated[
+        str,
+        typer.Option("--without", metavar="PART,...", help="Also LIGHT without each of these.", show_default=False),
+    ] = "",
     reader: Annotated[str, typer.Option("--reader", help="Model that answers from a context.")] = "offline",
     judge: Annotated[str, typer.Option("--judge", help="Model that judges answers.")] = "offline",
     extractor: Annotated[str, typer.Option("--extractor", help="Model that systems prepare with.")] = "offline",
@@ -401,7 +405,7 @@ def evaluate(
 
     What was asked already is not asked again; a killed evaluation goes on where it was.
     """
-    from longbeam.evaluation.arms import always_there, arms_of
+    from longbeam.evaluation.arms import ablations, always_there, arms_of
     from longbeam.evaluation.controls import find_control
     from longbeam.evaluation.table import as_json, render_table
     from longbeam.models.cost import CostMeter
@@ -415,7 +419,7 @@ def evaluate(
 
     benchmark = open_benchmark(out, name)
     _refuse_nothing_sealed(benchmark, out)
-    arms = [*always_there(), *arms_of(system, settings or (), grid or ())]
+    arms = [*always_there(), *arms_of(system, settings or (), [*(grid or ()), *ablations(without)])]
     asked = EvaluationSettings(budget=budget, window=window, is_strict=not lenient, embedder=embedder)
     spec = evaluation_spec(benchmark.spec, reader=reader, judge=judge, extractor=extractor)
     vectors = make_embedder(embedder, spec) if embedder else None

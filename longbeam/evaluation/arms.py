@@ -72,6 +72,11 @@ def arms_of(systems: str, settings: Sequence[str], grid: Sequence[str]) -> list[
     return arms
 
 
+def ablations(without: str) -> list[str]:
+    """Return the grid of LIGHT as a whole and without each part between the commas; none for no parts."""
+    return [f"light.without=nothing,{without}"] if without else []
+
+
 def _parsed(text: str, option: str) -> tuple[str, str, str]:
     left, equals, value = text.partition("=")
     system, dot, setting = left.strip().rpartition(".")

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from longbeam.evaluation.arms import arm_of, arms_of
+from longbeam.errors import SpecError
+from longbeam.evaluation.arms import ablations, arm_of, arms_of
 from longbeam.evaluation.table import rows_of
 from longbeam.models.base import ModelCall
 from longbeam.models.embedders.hashed import HashedEmbedder
@@ -89,6 +90,16 @@ async def test_a_grid_asks_once_what_its_arms_ask_alike(benchmark: Benchmark) ->
     alone = Keeping()
     await _evaluated(benchmark, alone, k=7)  # another context, but the same keys, notes and filter
     assert len(alone.keys) < len(model.keys) / 3
+
+
+def test_ablations_are_rows_beside_the_whole() -> None:
+    grid = ["light.k=5,10", *ablations("filter,working")]
+    rows = [a.name for a in arms_of("light", [], grid)]
+    assert rows[:3] == ["light[k=5,without=nothing]", "light[k=5,without=filter]", "light[k=5,without=working]"]
+    assert len(rows) == 6
+    assert ablations("") == []
+    with pytest.raises(SpecError, match=r"light\.without = 'notes'.*'retrieval', 'scratchpad'"):
+        arms_of("light", [], ablations("notes"))
 
 
 async def test_light_finds_evidence_that_chance_does_not(benchmark: Benchmark) -> None:
