@@ -33,7 +33,7 @@ _JOINTS = (", because {why}", ", since {why}", ": {why}", "; {why}", " \N{EN DAS
 _LABELS = (
     "For example: ", "In practice: ", "For instance: ", "One way to do it: ", "A small example: ",
     "Concretely: ", "An example: ", "To give you an idea: ", "It can look like this: ", "As an illustration: ",
-    "What that can look like: ", "Put into practice: ", "Here is one way: ", "Say: ", "Something like this: ",
+    "What that can look like: ", "Put into practice: ", "Here is one way: ", "Something like this: ",
     "In plain terms: ", "As a picture: ", "Made concrete: ", "One form of it: ", "To make it tangible: ",
     "Seen in practice: ",
 )  # fmt: skip

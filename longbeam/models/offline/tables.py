@@ -260,7 +260,7 @@ _SCHEDULE_LEADS = (
     "One way to divide {it} over the coming days:", "Dates that would work for {it}:",
     "A timetable for {it}:", "{it}, divided into days:", "Here is how I would space out {it}:",
     "When to do what for {it}:", "The next days, seen from {it}:", "A realistic pace for {it}:",
-    "In what order, and when, for {it}:", "To get {it} done without hurry:", "Put in the diary, {it} looks like this:",
+    "In what order, and when, for {it}:", "{it}, without hurry:", "Put in the diary, {it} looks like this:",
     "Small steps for {it}, each with its day:", "My proposal for the calendar of {it}:",
     "So much for what; now when, for {it}:",
 )  # fmt: skip
