@@ -2,7 +2,7 @@
 
 A server of our own takes 32 requests at once, 50 ms each, and answers 429 beyond; 1,000 calls are made, 64 wanted
 at once. Ideal: 1,000 / 32 x 50 ms = 1.56 s. Then the server's limit rises to 64 in the middle of a longer run, and
-falls back. Nothing is asserted; the numbers are in docs/design/0013-transport-and-limits.md.
+falls back. Nothing is asserted; the numbers are in docs/design/0012-transport-and-limits.md.
 """
 
 from __future__ import annotations

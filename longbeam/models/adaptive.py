@@ -3,7 +3,7 @@
 The limit grows by half for every round of answers, as long as calls are waiting for it and answers come faster
 for it. Refusals (429) bring it down to what the endpoint holds at that moment; from there single calls beyond
 it find out when there is more. Nothing pauses: calls already in flight and those of other endpoints go on. Why
-so, and what it measures: docs/design/0013-transport-and-limits.md.
+so, and what it measures: docs/design/0012-transport-and-limits.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The `openai` package gives the configuration and the HTTP client with its aiohttp transport; requests go straight to
 that client, because `chat.completions.create` costs four times the CPU of the call itself
-(docs/design/0013-transport-and-limits.md). Nothing is retried here: the limits above must see every refusal.
+(docs/design/0012-transport-and-limits.md). Nothing is retried here: the limits above must see every refusal.
 """
 
 from __future__ import annotations
