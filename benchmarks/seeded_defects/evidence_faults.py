@@ -27,31 +27,41 @@ _MOVED = (
     "A correction on {subject}: the {attribute} is {value} now.",
     "Since yesterday the {attribute} of {subject} is {value} instead.",
     "I've changed the {attribute} of {subject} to {value}.",
+    "Please note the new {attribute} of {subject}: {value}.",
+    "{value} is what the {attribute} of {subject} comes to after all.",
 )
 _MOVED_LOOSELY = (
     "Forget my old figure for {subject}, it has become {value} in the meantime.",
     "With {subject} things have shifted again, and we are at {value} these days.",
     "As for {subject}, make that {value} from here on.",
+    "We talked about {subject} again at home and ended up with {value}.",
 )
 _WITHOUT_WEIGHT = (
     "I thought about {subject} on the way home.",
     "There was another message about {subject} this morning.",
     "I've found my notes on {subject} again.",
+    "My sister wanted to hear everything about {subject}.",
+    "What a day, and {subject} was only a part of it.",
 )
 _AFFIRMED = (
     "I have to say that {subject} turned out just as I told you.",
     "What I told you about {subject} still holds.",
     "You may remember what I said about {subject}; yes, that was me.",
+    "Everything that I said about {subject} is true.",
 )
 _ON_SOMETHING_ELSE = (
     "I've never had anything to do with the lottery on Main Street.",
     "I've never owned a boat.",
     "I still haven't been to the new swimming pool.",
+    "I've never learnt to ski.",
+    "Not once have I taken the night bus.",
 )
 _NOT_AGAINST_IT = (
     "I've never complained to anybody about {subject}.",
     "I've never slept badly because of {subject}.",
     "I never tell my neighbours about {subject}.",
+    "I've never regretted a minute spent on {subject}.",
+    "I've never heard a bad word about {subject}.",
 )
 
 

@@ -13,11 +13,15 @@ _VOCABULARY = (
     ("user", "Time Anchor: {day}. {text}"),
     ("assistant", "{text}\n\nPlease respond only in English."),
     ("user", "As bullet point {number} of my plan says, here goes. {text}"),
+    ("user", "Narrative: daily life, sub-plan {number}. {text}"),
+    ("assistant", "{text}\n\n(The user will now ask a follow-up question about the bullet.)"),
     ("assistant", "{text}\n\nAs an AI language model, I was told to stay in character for this sub-plan."),
 )
 _PLACEHOLDERS = (
     ("assistant", "{text}\n\n(insert example here)"),
     ("user", "[your name] here again. {text}"),
+    ("assistant", "{text}\n\nYou can read more at <insert link>."),
+    ("user", "{text} I am asking because of XXX."),
     ("assistant", "{text}\n\nGood luck, {{user_name}}!"),
 )
 _JUNK = (" " * 9_000, "\n/" * 3_000, "I hope that this helps you with your plan. " * 70, "step step step " * 400)

@@ -170,7 +170,8 @@ def _ask_with(site: Site, *, in_other_writing: bool) -> Change | None:
     if not value or value in site.probe["question"] or (in_other_writing and not other_writings(value)):
         return None
     value = in_other_words(value) if in_other_writing else value
-    return Change(site.probe | {"question": f"{site.probe['question']} It was {value}, wasn't it?"})
+    tail = site.rng.choice(("It was {value}, wasn't it?", "I seem to remember {value}.", "Somebody here says {value}."))
+    return Change(site.probe | {"question": f"{site.probe['question']} {tail.format(value=value)}"})
 
 
 def ask_with_the_instruction(site: Site) -> Change | None:
@@ -190,6 +191,7 @@ def ask_the_same_in_other_words(site: Site) -> Change | None:
     wordings = (
         "Which {attribute} have I mentioned where {subject} is concerned?",
         "About {subject}: please look up the {attribute}.",
+        "{subject}: what had I told you about the {attribute}?",
         "I can't find the {attribute} any more, it was to do with {subject}. Do you have it?",
     )
     return _ask_again(site, wordings)
@@ -287,6 +289,11 @@ def lean_on_the_question(site: Site) -> Change | None:
     if not value or read_day(value) or len(site.probe["rubric"]) != 1:
         return None
     [nugget] = site.probe["rubric"]
-    wordings = ("States that it is {value}", "States that this was {value}", "Gives the value of that, {value}")
+    wordings = (
+        "States that it is {value}",
+        "States that this was {value}",
+        "Gives the value of that, {value}",
+        "Answers with {value}",
+    )
     text = site.rng.choice(wordings).format(value=value)
     return Change(site.probe | {"rubric": [nugget | {"text": text}]})
