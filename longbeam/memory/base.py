@@ -118,7 +118,8 @@ def passage_of(exchange: Exchange, place: int, score: float, tools: Tools) -> Pa
 async def in_order(work: Iterable[Callable[[], Awaitable[T]]], *, at_once: int = 256) -> list[T]:
     """Await many pieces of work, `at_once` at a time, and return the results in order.
 
-    The first error is raised when those under way have ended; what they were told is in the journal by then.
+    An error is raised only when the rest has been tried, too, as long as one of the `at_once` has not failed: what
+    was answered is in the journal by then.
     """
     pending = enumerate(work)
     results: dict[int, T] = {}
