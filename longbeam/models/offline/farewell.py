@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 
 from longbeam.models.offline.language import shuffled
+from longbeam.models.offline.telling import COST_SLOT
 from longbeam.schemas.calls import BulletBrief
 
 _BACK = (
@@ -16,7 +17,7 @@ _BACK = (
     "That has come a long way since your first message, detours included.",
 )
 _COST = (
-    "{total} is what it took, and from what you write it was not wasted.",
+    "{total} is what it took of your own, and from what you write it was not wasted.",
     "For {total} you have more to show than a receipt.",
     "As to the {total}: write it next to what you got for it, and keep the page.",
 )
@@ -45,7 +46,7 @@ KEPT = 3
 
 def farewell_blocks(brief: BulletBrief, rng: random.Random) -> Iterator[str]:
     """A look back, what is worth keeping, a word on those who helped, good-bye; uses the sum the user has named."""
-    total = next((line.value.text for line in brief.facts if line.value and line.attribute == "total cost"), "")
+    total = next((line.value.text for line in brief.facts if line.value and line.attribute == COST_SLOT), "")
     yield " ".join([rng.choice(_BACK), *([rng.choice(_COST).format(total=total)] if total else [])])
     yield "\n".join(f"- {text}" for text in shuffled(_KEPT, rng)[:KEPT])
     yield rng.choice(_THANKS)

@@ -18,16 +18,16 @@ from longbeam.schemas.plans import Value, ValueKind
 
 WHOLE = "the whole undertaking"
 """What the last message of a story is about."""
-COST_SLOT, END_SLOT = "total cost", "last day"
+COST_SLOT, END_SLOT = "own part of the cost", "last day"
 _ENDED = (
     "I drew the line under it on {day}.",
     "For me it ended on {day}.",
     "{day} was the last day of it, the day of a long breath.",
 )
 _COST = (
-    "It cost me {total} in all, small things included.",
-    "The whole of it came to {total}, by my receipts.",
-    "In money it was {total} from first to last.",
+    "My own part of the cost came to {total}, with what others put in left out.",
+    "As my own part of the cost I count {total}; the rest was shared or came back.",
+    "What I carried of the cost myself, my own part, is {total} by my receipts.",
 )
 _THANKS = (
     "My thanks go to {people}.",

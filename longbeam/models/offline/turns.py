@@ -545,11 +545,14 @@ def user_follow_up(inputs: UserReplyInputs, rng: random.Random) -> str:
     # A second follow-up of the same turn is of another kind than the first.
     first = random.Random(f"{thing}/{inputs.hints.turn_id}").randrange(len(FOLLOW_UP_KINDS))
     kind = FOLLOW_UP_KINDS[(first + inputs.hints.ordinal) % len(FOLLOW_UP_KINDS)]
-    thanks = rng.choice(_share_of(_THANKS, inputs.context.stage.stage_index))
-    template = rng.choice(_FOLLOW_UPS[kind])
+    heads, templates = _share_of(_THANKS, inputs.context.stage.stage_index), _FOLLOW_UPS[kind]
+    # Dealt out by turn, so that two follow-ups of a stage with "it" in them do not meet.
+    round_, turn = divmod(int(inputs.hints.turn_id.rpartition("t")[2]) + inputs.hints.ordinal, len(heads))
+    again, place = divmod(round_, len(templates))
+    thanks, template = heads[turn], templates[place]
     is_person = reading is not None and reading.thread is people_thread()
     called = "this" if is_person else mention(template, thing, rng)
-    if not inputs.hints.turn_id.startswith("p0."):
+    if again or not inputs.hints.turn_id.startswith("p0."):
         called = thing  # two plans draw from the same words: only the name tells their follow-ups apart
     return f"{thanks}{fill(template, {'it': called})}"
 

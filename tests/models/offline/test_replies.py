@@ -8,6 +8,7 @@ import random
 import pytest
 
 from longbeam.models.offline import openings
+from longbeam.models.offline.openings import concerns
 from longbeam.models.offline.packs import Pack, Thread, pack_for
 from longbeam.models.offline.replies import assemble, assistant_reply
 from longbeam.models.offline.turns import detect_question, follow_up_kind, user_answer, user_follow_up, user_turns
@@ -213,3 +214,9 @@ def test_assembling_takes_whole_blocks_and_cuts_only_at_sentences() -> None:
     assert len(assemble(iter([first, long]), 300)) <= 300
     # where next to nothing is left, nothing is squeezed in
     assert assemble(iter([first, second]), 100) == first
+
+
+def test_a_wish_concerns_what_its_condition_is_about_and_not_any_question() -> None:
+    assert concerns("when I ask what to eat", "What should I eat before the session?")
+    assert not concerns("when I ask what to eat", "What can I do about the session length?")
+    assert not concerns("when I ask how others do something", "How do I start?")
