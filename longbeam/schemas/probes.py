@@ -25,6 +25,10 @@ ABILITIES = (
 """BEAM's ten, in the order of its files. The registry of generators is open; these are the built-in ones."""
 
 
+CONTRADICTION_MESSAGES_APART = 6
+"""Least distance of statement and denial, in messages: nearer than that, nothing has to be remembered."""
+
+
 class Difficulty(StrEnum):
     """BEAM's levels; what they mean per ability is in docs/probes.md."""
 

@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterator
 
 from longbeam.schemas.dialogue import Message
-from longbeam.schemas.probes import EvidencePart, Probe
+from longbeam.schemas.probes import CONTRADICTION_MESSAGES_APART, EvidencePart, Probe
 from longbeam.schemas.values import extract_values
 from longbeam.validation.base import WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.wording import about, claim
 
-MIN_MESSAGES_APART = 6
 MIN_SAID = 0.5
 """Share of a nugget's words that the side it retells must have."""
 _DENIES = re.compile(
@@ -32,7 +31,7 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
         return
     keys = tuple(m.message_key for m in (*statement, *denial))
     apart = min(abs(index.position[a.message_key] - index.position[b.message_key]) for a in statement for b in denial)
-    if apart < MIN_MESSAGES_APART:
+    if apart < CONTRADICTION_MESSAGES_APART:
         yield Problem("close", probe.probe_id, f"statement and denial are {apart} messages apart", keys)
     has_figures = all(any(extract_values(m.content)) for m in (statement[0], denial[0]))
     if not has_figures and not any(_DENIES.search(m.content) for m in (*statement, *denial)):

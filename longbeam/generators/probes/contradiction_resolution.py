@@ -20,7 +20,7 @@ from longbeam.generators.probes.evidence import Said, coverage, find_words
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.schemas.calls import ProbeReply
 from longbeam.schemas.plans import Bullet, Fact, Value
-from longbeam.schemas.probes import EvidencePart, ProbeDetails
+from longbeam.schemas.probes import CONTRADICTION_MESSAGES_APART, EvidencePart, ProbeDetails
 from longbeam.schemas.spec import ENGLISH
 
 ABILITY = "contradiction_resolution"
@@ -30,7 +30,7 @@ _ASKS = re.compile(r"\bwhich\b|clarif|\bask", re.IGNORECASE)
 
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
-    """Return one candidate per contradiction whose two sides are said in different messages."""
+    """Return one candidate per contradiction whose two sides are said far enough apart."""
     found = []
     for statement, denial in material.histories.contradictions():
         candidate = _candidate(material, statement, denial)
@@ -43,7 +43,7 @@ def _candidate(material: ProbeMaterial, statement: Bullet, denial: Bullet) -> Pr
     fact, values = _values_at_odds(material, statement, denial)
     first = find_words(material, statement, values=values[:1])
     second = find_words(material, denial, values=values[1:])
-    if first is None or second is None or first.message.message_key == second.message.message_key:
+    if first is None or second is None or abs(first.position - second.position) < CONTRADICTION_MESSAGES_APART:
         return None
     fact_id = (fact.fact_id,) if fact else ()
     return make_candidate(

@@ -14,8 +14,15 @@ DENIAL = "I have never met a plumber about the kitchen pipes."
 
 def _story() -> Story:
     story = Story()
-    contradict(story, 3, "the pipes", DENIAL, story.tell(0, "the pipes", STATEMENT))
+    target = story.tell(0, "the pipes", STATEMENT)
+    _talk_of_other_things(story)
+    contradict(story, 3, "the pipes", DENIAL, target)
     return story
+
+
+def _talk_of_other_things(story: Story) -> None:
+    for thing in ("the roof", "the stairs", "the garden"):
+        story.tell(0, thing, f"I looked at {thing} today.")
 
 
 def _candidate() -> ProbeCandidate:
@@ -40,6 +47,7 @@ def test_candidate_quotes_both_sides() -> None:
 def test_other_value_has_both_values() -> None:
     story = Story()
     target = story.tell(0, "the kitchen", "The kitchen costs $80.", ("the kitchen", "price", money(80)))
+    _talk_of_other_things(story)
     story.tell(
         1, "the kitchen", "The kitchen was $99 all along.", ("the kitchen", "price", money(99)),
         kind=BulletKind.CONTRADICTION, target_bullet_id=target, variety="other_value",
@@ -51,11 +59,17 @@ def test_other_value_has_both_values() -> None:
 
 def test_sides_in_one_message_are_no_candidate() -> None:
     story = _story()
-    first, denial = story.messages[0], story.messages[2]
+    first, denial = story.messages[0], story.messages[-2]
     both = f"{first.content} {denial.content}"
     keys = (*first.bullet_ids, *denial.bullet_ids)
     story.messages[0] = first.model_copy(update={"content": both, "bullet_ids": keys})
     del story.messages[2:]
+    assert find_candidates(story.material()) == []
+
+
+def test_sides_close_together_are_no_candidate() -> None:
+    story = Story()
+    contradict(story, 3, "the pipes", DENIAL, story.tell(0, "the pipes", STATEMENT))
     assert find_candidates(story.material()) == []
 
 
