@@ -39,7 +39,13 @@ class Ledger:
         facts = {a.fact_id for a in plan.assertions}
         targets = {b.target_bullet_id for b in plan.bullets() if b.target_bullet_id}
         parts = [_narrowed(p, facts, targets) for p in earlier]
-        return cls.of(*(p for p in parts if p.sub_plans), plan)
+        # A bullet that is kept may also touch a fact of a plan before its own, which that plan alone would leave out.
+        known = facts.union(*({a.fact_id for a in p.assertions} for p in parts))
+        parts = [
+            part.model_copy(update={"facts": tuple(f for f in whole.facts if f.fact_id in known)})
+            for whole, part in zip(earlier, parts, strict=True)
+        ]
+        return cls.of(*(p for p in parts if p.sub_plans or p.facts), plan)
 
     @cached_property
     def bullets(self) -> tuple[Bullet, ...]:
@@ -162,14 +168,13 @@ def _narrowed(plan: Plan, facts: set[str], targets: set[str]) -> Plan:
     kept = {a.bullet_id for a in plan.assertions if a.fact_id in facts} | targets
     own = {b.bullet_id for b in plan.bullets() if b.bullet_id in kept}
     assertions = tuple(a for a in plan.assertions if a.bullet_id in own)
-    touched = {a.fact_id for a in assertions}
     sub_plans = (
         s.model_copy(update={"bullets": tuple(b for b in s.bullets if b.bullet_id in own)}) for s in plan.sub_plans
     )
     return Plan(
         plan_index=plan.plan_index,
         sub_plans=tuple(s for s in sub_plans if s.bullets),
-        facts=tuple(f for f in plan.facts if f.fact_id in facts | touched),
+        facts=(),
         assertions=assertions,
     )
 
