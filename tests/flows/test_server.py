@@ -14,6 +14,9 @@ from longbeam.flows import server
 from longbeam.flows.server import prefect_server, server_settings
 from tests.flows.processes import is_alive, servers_of
 
+# Prefect leaves its client's sockets to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
 
 async def test_the_environment_is_put_back(prefect_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PREFECT_API_KEY", "somebody's cloud")
