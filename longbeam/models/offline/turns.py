@@ -547,7 +547,7 @@ def user_follow_up(inputs: UserReplyInputs, rng: random.Random) -> str:
     kind = FOLLOW_UP_KINDS[(first + inputs.hints.ordinal) % len(FOLLOW_UP_KINDS)]
     heads, templates = _share_of(_THANKS, inputs.context.stage.stage_index), _FOLLOW_UPS[kind]
     # Dealt out by turn, so that two follow-ups of a stage with "it" in them do not meet.
-    round_, turn = divmod(int(inputs.hints.turn_id.rpartition("t")[2]) + inputs.hints.ordinal, len(heads))
+    round_, turn = divmod(2 * int(inputs.hints.turn_id.rpartition("t")[2]) + inputs.hints.ordinal, len(heads))
     again, place = divmod(round_, len(templates))
     thanks, template = heads[turn], templates[place]
     is_person = reading is not None and reading.thread is people_thread()
