@@ -23,11 +23,8 @@ from longbeam.formats.beam_write import chat_text, questions_of, size_class, use
 from longbeam.formats.dataset_card import format_card
 from longbeam.formats.exporting import (
     CARD,
-    NO_REVIEWS,
-    ExportReport,
     ExportWriter,
-    Reviews,
-    write_export,
+    FormatExporter,
 )
 from longbeam.formats.reading import (
     ImportedConversation,
@@ -41,7 +38,6 @@ from longbeam.formats.reading import (
 )
 from longbeam.schemas.conversation import ConversationReader
 from longbeam.schemas.imports import NoteKind
-from longbeam.schemas.spec import BenchmarkSpec
 
 FORMAT = "beam"
 FORMAT_VERSION = 1
@@ -68,20 +64,6 @@ def import_beam(path: Path, options: ImportOptions) -> Iterator[ImportedConversa
         chats = (_read_folder(folder, options) for folder in _chat_folders(path))
     for i, raw in enumerate(chats):
         yield to_conversation(raw, f"c{i:03d}", options)
-
-
-def export_beam(
-    readers: Iterable[ConversationReader],
-    spec: BenchmarkSpec,
-    target: Path,
-    *,
-    reviews: Reviews = NO_REVIEWS,
-    reviewed_only: bool = False,
-) -> ExportReport:
-    """Write the folders below `target` and return what was written; see `Exporter`."""
-    return write_export(
-        FORMAT, FORMAT_VERSION, _write, readers, spec, target, reviews=reviews, reviewed_only=reviewed_only
-    )
 
 
 # --- reading ----------------------------------------------------------------------------------------------
@@ -214,8 +196,11 @@ def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
             writer.write_text(f"{folder}/{name}", text)
         for name, planned in user_messages(head):
             writer.write_json(f"{folder}/{name}", planned)
-    counts = {n: getattr(writer, n) for n in ("conversations", "messages", "probes", "tokens")}
-    writer.write_text(CARD, format_card(writer.told, counts, __version__, ABOUT))
+    writer.write_text(CARD, format_card(writer.told, writer.counts, __version__, ABOUT))
+
+
+export_beam = FormatExporter(FORMAT, FORMAT_VERSION, _write)
+"""Write the folders below `target` and return what was written; see `Exporter`."""
 
 
 def _write_chat(writer: ExportWriter, reader: ConversationReader, folder: str) -> dict[str, int]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 from longbeam import __version__
@@ -19,16 +18,12 @@ from longbeam.formats.dataset_card import format_card
 from longbeam.formats.exporting import (
     CANARY,
     CARD,
-    NO_REVIEWS,
-    ExportReport,
     ExportWriter,
+    FormatExporter,
     JsonList,
-    Reviews,
     json_text,
-    write_export,
 )
 from longbeam.schemas.conversation import ConversationHead, ConversationReader
-from longbeam.schemas.spec import BenchmarkSpec
 
 FORMAT = "beam-json"
 FORMAT_VERSION = 1
@@ -38,20 +33,6 @@ ABOUT = """## Files
 `beam_<size>.json`: a JSON list of rows with the columns of BEAM's tables, `probing_questions` as an object. A chat is
 a list of sub-plans, each a list of messages; a turn begins where `question_type` is `main_question`. Chats of several
 plans are lists of `{"plan-1": [...]}` objects, filed under 10M; what is shorter than 100K is filed under 100K."""
-
-
-def export_beam_json(
-    readers: Iterable[ConversationReader],
-    spec: BenchmarkSpec,
-    target: Path,
-    *,
-    reviews: Reviews = NO_REVIEWS,
-    reviewed_only: bool = False,
-) -> ExportReport:
-    """Write a file per size below `target` and return what was written; see `Exporter`."""
-    return write_export(
-        FORMAT, FORMAT_VERSION, _write, readers, spec, target, reviews=reviews, reviewed_only=reviewed_only
-    )
 
 
 def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
@@ -64,8 +45,11 @@ def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
             lists[size].begin()
             for piece in row_text(writer, reader):
                 lists[size].file.write(piece)
-    counts = {n: getattr(writer, n) for n in ("conversations", "messages", "probes", "tokens")}
-    writer.write_text(CARD, format_card(writer.told, counts, __version__, ABOUT))
+    writer.write_text(CARD, format_card(writer.told, writer.counts, __version__, ABOUT))
+
+
+export_beam_json = FormatExporter(FORMAT, FORMAT_VERSION, _write)
+"""Write a file per size below `target` and return what was written; see `Exporter`."""
 
 
 def row_text(writer: ExportWriter, reader: ConversationReader, *, questions_as_literal: bool = False) -> Iterator[str]:

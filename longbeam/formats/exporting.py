@@ -172,9 +172,18 @@ class ExportWriter:
             by_role.setdefault(author.role, []).append(author.model)
         return self.spec.model_copy(update={"models": {role: ", ".join(names) for role, names in by_role.items()}})
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """What has been written so far: `conversations`, `messages`, `probes` and `tokens`."""
+        return {
+            "conversations": self.conversations,
+            "messages": self.messages,
+            "probes": self.probes,
+            "tokens": self.tokens,
+        }
+
     def manifest(self, format_name: str, version: int) -> dict[str, Any]:
         """Return what an export says about itself."""
-        counts = {n: getattr(self, n) for n in ("conversations", "messages", "probes", "tokens")}
         return {
             "format": format_name,
             "format_version": version,
@@ -182,39 +191,43 @@ class ExportWriter:
             "canary": CANARY,
             "spec": public_spec(self.told),
             "reviewed_only": self.reviewed_only,
-            "counts": counts,
+            "counts": self.counts,
             "files": {name: {"sha256": sha256, "bytes": size} for name, (sha256, size) in self.files.items()},
         }
 
 
-def write_export(
-    format_name: str,
-    version: int,
-    write: Callable[[ExportWriter, Iterable[ConversationReader]], None],
-    readers: Iterable[ConversationReader],
-    spec: BenchmarkSpec,
-    target: Path,
-    *,
-    reviews: Reviews,
-    reviewed_only: bool,
-) -> ExportReport:
-    """Write an export of one format: `write` makes its files, the manifest is added here. Errors as Exporter's."""
-    with replaced_folder(target, partial(why_not_ours, format_name)) as folder:
-        writer = ExportWriter(folder, spec, reviews, reviewed_only)
-        write(writer, _some(readers, spec))
-        text = json.dumps(writer.manifest(format_name, version), ensure_ascii=False, indent=2) + "\n"
-        (folder / MANIFEST).write_text(text, encoding="utf-8", newline="\n")
-    return ExportReport(
-        target=target,
-        conversations=writer.conversations,
-        messages=writer.messages,
-        probes=writer.probes,
-        tokens=writer.tokens,
-        rejected=writer.rejected,
-        not_reviewed=writer.not_reviewed,
-        sha256={name: sha256 for name, (sha256, _) in writer.files.items()},
-        warnings=tuple(writer.warnings),
-    )
+@dataclass(frozen=True)
+class FormatExporter:
+    """The `Exporter` of one format: `write` makes its files, the manifest is added here."""
+
+    format_name: str
+    version: int
+    write: Callable[[ExportWriter, Iterable[ConversationReader]], None]
+
+    def __call__(
+        self,
+        readers: Iterable[ConversationReader],
+        spec: BenchmarkSpec,
+        target: Path,
+        *,
+        reviews: Reviews = NO_REVIEWS,
+        reviewed_only: bool = False,
+    ) -> ExportReport:
+        """Write the export to the folder `target` and return what was written; errors as Exporter's."""
+        with replaced_folder(target, partial(why_not_ours, self.format_name)) as folder:
+            writer = ExportWriter(folder, spec, reviews, reviewed_only)
+            self.write(writer, _some(readers, spec))
+            manifest = writer.manifest(self.format_name, self.version)
+            text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
+            (folder / MANIFEST).write_text(text, encoding="utf-8", newline="\n")
+        return ExportReport(
+            target=target,
+            **writer.counts,
+            rejected=writer.rejected,
+            not_reviewed=writer.not_reviewed,
+            sha256={name: sha256 for name, (sha256, _) in writer.files.items()},
+            warnings=tuple(writer.warnings),
+        )
 
 
 def public_spec(spec: BenchmarkSpec) -> dict[str, Any]:

@@ -14,16 +14,12 @@ from longbeam.formats.beam_write import MANY_PLANS, size_class
 from longbeam.formats.dataset_card import format_card
 from longbeam.formats.exporting import (
     CARD,
-    NO_REVIEWS,
-    ExportReport,
     ExportWriter,
+    FormatExporter,
     HashedFile,
-    Reviews,
-    write_export,
 )
 from longbeam.formats.parquet_files import write_parquet
 from longbeam.schemas.conversation import ConversationReader
-from longbeam.schemas.spec import BenchmarkSpec
 
 FORMAT = "huggingface"
 FORMAT_VERSION = 1
@@ -68,20 +64,6 @@ sub-plans, each a list of messages; in the split 10M a list of `plan-1` to `plan
 Python literal: read it with `ast.literal_eval`."""
 
 
-def export_huggingface(
-    readers: Iterable[ConversationReader],
-    spec: BenchmarkSpec,
-    target: Path,
-    *,
-    reviews: Reviews = NO_REVIEWS,
-    reviewed_only: bool = False,
-) -> ExportReport:
-    """Write the tables below `target` and return what was written; see `Exporter`."""
-    return write_export(
-        FORMAT, FORMAT_VERSION, _write, readers, spec, target, reviews=reviews, reviewed_only=reviewed_only
-    )
-
-
 def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
     parts: dict[str, list[Path]] = {}
     for reader in readers:
@@ -107,5 +89,8 @@ def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
             writer.add(name)
         # The two tables of BEAM differ in their columns, so they are two data sets there and two configurations here.
         configs.append({"config_name": size, "data_files": [{"split": size, "path": f"data/{size}-*.parquet"}]})
-    counts = {n: getattr(writer, n) for n in ("conversations", "messages", "probes", "tokens")}
-    writer.write_text(CARD, format_card(writer.told, counts, __version__, ABOUT, configs=configs))
+    writer.write_text(CARD, format_card(writer.told, writer.counts, __version__, ABOUT, configs=configs))
+
+
+export_huggingface = FormatExporter(FORMAT, FORMAT_VERSION, _write)
+"""Write the tables below `target` and return what was written; see `Exporter`."""

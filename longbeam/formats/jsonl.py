@@ -7,43 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import ExitStack
-from pathlib import Path
 
 from longbeam import __version__
 from longbeam.formats.croissant import CROISSANT, croissant
 from longbeam.formats.dataset_card import dataset_card
 from longbeam.formats.exporting import (
     CARD,
-    NO_REVIEWS,
-    ExportReport,
     ExportWriter,
+    FormatExporter,
     HashedFile,
-    Reviews,
     cited_ids,
-    write_export,
 )
 from longbeam.formats.jsonl_lines import LINES, ConversationCounts, conversation_line, message_line, probe_line
 from longbeam.schemas.conversation import ConversationReader
 from longbeam.schemas.dialogue import MessageKind, Role
-from longbeam.schemas.spec import BenchmarkSpec
 
 FORMAT = "longbeam-jsonl"
 FORMAT_VERSION = 2
 """Of the columns, which the parquet export shares."""
-
-
-def export_jsonl(
-    readers: Iterable[ConversationReader],
-    spec: BenchmarkSpec,
-    target: Path,
-    *,
-    reviews: Reviews = NO_REVIEWS,
-    reviewed_only: bool = False,
-) -> ExportReport:
-    """Write the export to the folder `target` and return what was written; see `Exporter`."""
-    return write_export(
-        FORMAT, FORMAT_VERSION, _write, readers, spec, target, reviews=reviews, reviewed_only=reviewed_only
-    )
 
 
 def write_tables(writer: ExportWriter, readers: Iterable[ConversationReader]) -> dict[str, int]:
@@ -65,6 +46,10 @@ def write_descriptions(writer: ExportWriter, counts: dict[str, int], suffix: str
 def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
     counts = write_tables(writer, readers)
     write_descriptions(writer, counts, "jsonl")
+
+
+export_jsonl = FormatExporter(FORMAT, FORMAT_VERSION, _write)
+"""Write the export to the folder `target` and return what was written; see `Exporter`."""
 
 
 def _write_conversation(writer: ExportWriter, reader: ConversationReader, files: dict[str, HashedFile]) -> None:

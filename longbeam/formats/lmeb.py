@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 from longbeam import __version__
@@ -16,16 +15,12 @@ from longbeam.formats.dataset_card import format_card
 from longbeam.formats.dates import long_day
 from longbeam.formats.exporting import (
     CARD,
-    NO_REVIEWS,
-    ExportReport,
     ExportWriter,
+    FormatExporter,
     HashedFile,
-    Reviews,
     cited_ids,
-    write_export,
 )
 from longbeam.schemas.conversation import ConversationReader
-from longbeam.schemas.spec import BenchmarkSpec
 
 FORMAT = "lmeb"
 FORMAT_VERSION = 1
@@ -42,20 +37,6 @@ A retrieval task: `{CORPUS}` (`_id`, `title`, `text`: a message each), `queries.
 (`query-id`, `corpus-id`, `score`) and `top_ranked.jsonl` (`query-id`, `corpus-ids`: the messages of the query's own
 conversation, in which alone it is to be searched). A folder for each ability has the last three for its queries alone.
 `{BEIR_QRELS}` is `qrels.jsonl` in BEIR's form."""
-
-
-def export_lmeb(
-    readers: Iterable[ConversationReader],
-    spec: BenchmarkSpec,
-    target: Path,
-    *,
-    reviews: Reviews = NO_REVIEWS,
-    reviewed_only: bool = False,
-) -> ExportReport:
-    """Write the task below `target` and return what was written; see `Exporter`."""
-    return write_export(
-        FORMAT, FORMAT_VERSION, _write, readers, spec, target, reviews=reviews, reviewed_only=reviewed_only
-    )
 
 
 def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
@@ -86,8 +67,13 @@ def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
                         qrels.write_line({"query-id": query, "corpus-id": document, "score": 1})
                     candidates = [f"{own}/{i}" for i in range(len(message_ids))]
                     ranked.write_line({"query-id": query, "corpus-ids": candidates})
-    counts = {n: getattr(writer, n) for n in ("conversations", "messages", "probes", "tokens")}
-    writer.write_text(CARD, format_card(writer.told, counts, __version__, ABOUT, configs=list(_configs(subsets))))
+    writer.write_text(
+        CARD, format_card(writer.told, writer.counts, __version__, ABOUT, configs=list(_configs(subsets)))
+    )
+
+
+export_lmeb = FormatExporter(FORMAT, FORMAT_VERSION, _write)
+"""Write the task below `target` and return what was written; see `Exporter`."""
 
 
 def _write_corpus(writer: ExportWriter, reader: ConversationReader, corpus: HashedFile) -> dict[str, int]:

@@ -20,15 +20,12 @@ from longbeam.formats.dates import locomo_time, read_locomo_time
 from longbeam.formats.exporting import (
     CANARY,
     CARD,
-    NO_REVIEWS,
-    ExportReport,
     ExportWriter,
+    FormatExporter,
     JsonList,
-    Reviews,
     cited_ids,
     json_text,
     sessions_of,
-    write_export,
 )
 from longbeam.formats.reading import (
     ImportedConversation,
@@ -47,7 +44,6 @@ from longbeam.schemas.dialogue import Message, MessageKind, Part, PartKind, Role
 from longbeam.schemas.imports import NoteKind
 from longbeam.schemas.probes import ABILITIES, Difficulty, Evidence, Nugget, Probe, ProbeDetails
 from longbeam.schemas.seeds import Domain, Seed
-from longbeam.schemas.spec import BenchmarkSpec
 
 FORMAT = "locomo"
 FORMAT_VERSION = 1
@@ -288,28 +284,17 @@ def _with_image(text: str, item: Mapping[str, Any]) -> tuple[str, tuple[Part, ..
 # --- writing ----------------------------------------------------------------------------------------------
 
 
-def export_locomo(
-    readers: Iterable[ConversationReader],
-    spec: BenchmarkSpec,
-    target: Path,
-    *,
-    reviews: Reviews = NO_REVIEWS,
-    reviewed_only: bool = False,
-) -> ExportReport:
-    """Write one file below `target` and return what was written; see `Exporter`."""
-    return write_export(
-        FORMAT, FORMAT_VERSION, _write, readers, spec, target, reviews=reviews, reviewed_only=reviewed_only
-    )
-
-
 def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
     with writer.open(FILE) as file, JsonList(file) as samples:
         for reader in readers:
             samples.begin()
             for piece in _sample_text(writer, reader):
                 file.write(piece)
-    counts = {n: getattr(writer, n) for n in ("conversations", "messages", "probes", "tokens")}
-    writer.write_text(CARD, format_card(writer.told, counts, __version__, ABOUT))
+    writer.write_text(CARD, format_card(writer.told, writer.counts, __version__, ABOUT))
+
+
+export_locomo = FormatExporter(FORMAT, FORMAT_VERSION, _write)
+"""Write one file below `target` and return what was written; see `Exporter`."""
 
 
 def _sample_text(writer: ExportWriter, reader: ConversationReader) -> Iterator[str]:

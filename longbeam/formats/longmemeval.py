@@ -24,15 +24,12 @@ from longbeam.formats.dates import longmemeval_time, read_longmemeval_time
 from longbeam.formats.exporting import (
     CANARY,
     CARD,
-    NO_REVIEWS,
-    ExportReport,
     ExportWriter,
+    FormatExporter,
     JsonList,
-    Reviews,
     cited_ids,
     json_text,
     sessions_of,
-    write_export,
 )
 from longbeam.formats.reading import (
     ImportedConversation,
@@ -51,7 +48,6 @@ from longbeam.schemas.dialogue import Message, MessageKind, Role
 from longbeam.schemas.imports import NoteKind
 from longbeam.schemas.probes import ABILITIES, Difficulty, Evidence, Nugget, Probe, ProbeDetails
 from longbeam.schemas.seeds import Domain, Seed
-from longbeam.schemas.spec import BenchmarkSpec
 
 FORMAT = "longmemeval"
 FORMAT_VERSION = 1
@@ -291,20 +287,6 @@ def _evidence(
 # --- writing ----------------------------------------------------------------------------------------------
 
 
-def export_longmemeval(
-    readers: Iterable[ConversationReader],
-    spec: BenchmarkSpec,
-    target: Path,
-    *,
-    reviews: Reviews = NO_REVIEWS,
-    reviewed_only: bool = False,
-) -> ExportReport:
-    """Write one file below `target` and return what was written; see `Exporter`."""
-    return write_export(
-        FORMAT, FORMAT_VERSION, _write, readers, spec, target, reviews=reviews, reviewed_only=reviewed_only
-    )
-
-
 def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
     with writer.open(FILE) as file, JsonList(file) as questions:
         for reader in readers:
@@ -316,8 +298,11 @@ def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
                     questions.begin()
                     for piece in _question_text(reader.head, haystack, probe, cited):
                         file.write(piece)
-    counts = {n: getattr(writer, n) for n in ("conversations", "messages", "probes", "tokens")}
-    writer.write_text(CARD, format_card(writer.told, counts, __version__, ABOUT))
+    writer.write_text(CARD, format_card(writer.told, writer.counts, __version__, ABOUT))
+
+
+export_longmemeval = FormatExporter(FORMAT, FORMAT_VERSION, _write)
+"""Write one file below `target` and return what was written; see `Exporter`."""
 
 
 class _Haystack:

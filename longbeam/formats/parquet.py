@@ -3,30 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
-from longbeam.formats.exporting import NO_REVIEWS, ExportReport, ExportWriter, Reviews, write_export
+from longbeam.formats.exporting import ExportWriter, FormatExporter
 from longbeam.formats.jsonl import FORMAT_VERSION, write_descriptions, write_tables
 from longbeam.formats.jsonl_lines import LINES
 from longbeam.formats.parquet_files import columns_of, write_parquet
 from longbeam.schemas.conversation import ConversationReader
-from longbeam.schemas.spec import BenchmarkSpec
 
 FORMAT = "longbeam-parquet"
-
-
-def export_parquet(
-    readers: Iterable[ConversationReader],
-    spec: BenchmarkSpec,
-    target: Path,
-    *,
-    reviews: Reviews = NO_REVIEWS,
-    reviewed_only: bool = False,
-) -> ExportReport:
-    """Write the export to the folder `target` and return what was written; see `Exporter`."""
-    return write_export(
-        FORMAT, FORMAT_VERSION, _write, readers, spec, target, reviews=reviews, reviewed_only=reviewed_only
-    )
 
 
 def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
@@ -38,3 +22,7 @@ def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
         del writer.files[rows.name]
         writer.add(f"{name}.parquet")
     write_descriptions(writer, counts, "parquet")
+
+
+export_parquet = FormatExporter(FORMAT, FORMAT_VERSION, _write)
+"""Write the export to the folder `target` and return what was written; see `Exporter`."""

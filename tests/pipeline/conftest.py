@@ -27,14 +27,12 @@ class CountingModel:
         self.calls: Counter[tuple[str, str]] = Counter()
         self.keys: list[str] = []
         self.unit_keys: list[str] = []
-        self.unit_keys: list[str] = []
 
     async def complete(self, call: ModelCall) -> ModelReply:
         """Answer, or answer nonsense where the unit key holds `spoil`."""
         _, stage, *_ = call.unit_key.split("/")
         self.calls[stage, call.prompt.prompt_id] += 1
         self.keys.append(call.key)
-        self.unit_keys.append(call.unit_key)
         self.unit_keys.append(call.unit_key)
         if self._error is not None and self._refuse in call.unit_key:
             raise self._error
