@@ -1,0 +1,21 @@
+"""The `longbeam` command: arguments in, exit codes out.
+
+Exit codes: 0 done; 1 failed units, unfinished conversations or error findings; 2 a mistake of the user, said in
+one line; 130 stopped with Ctrl-C. Everything heavy is imported inside the commands, so that help is instant.
+The commands stand in a module for each part of the work; `app` holds what they share.
+"""
+
+from __future__ import annotations
+
+# isort: off
+# Each registers its commands, and help lists them in this order: the order of the work.
+from longbeam.cli import making, proving, measuring, serving
+
+# isort: on
+from longbeam.cli.app import INCOMPLETE, INTERRUPTED, OK, USER_ERROR
+from longbeam.cli.entry import main, run
+from longbeam.cli.making import report_run
+
+COMMANDS = (making, proving, measuring, serving)
+
+__all__ = ["COMMANDS", "INCOMPLETE", "INTERRUPTED", "OK", "USER_ERROR", "main", "report_run", "run"]

@@ -1,0 +1,75 @@
+"""What the commands share: the app, its common options, exit codes and lines."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from longbeam import __version__
+from longbeam.errors import UserError
+
+if TYPE_CHECKING:
+    from longbeam.pipeline.benchmark import Benchmark
+
+
+OK, INCOMPLETE, USER_ERROR, INTERRUPTED = 0, 1, 2, 130
+DEFAULT_NAME = "demo"
+DEFAULT_OUT = Path("output")
+
+app = typer.Typer(
+    help="Benchmarks of long conversational memory: generate, check, review, export, evaluate.",
+    epilog="Begin with `longbeam generate`: one conversation of 128K tokens with its probes, offline.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Name = Annotated[str, typer.Argument(help="The benchmark's name.", show_default=False)]
+Out = Annotated[Path, typer.Option("--out", help="Folder that holds the benchmarks.")]
+InvocationLog = Annotated[Path | None, typer.Option("--invocation-log", hidden=True)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        print(f"longbeam {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _top(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass  # its help is the app's
+
+
+def refuse_nothing_sealed(benchmark: Benchmark, out: Path) -> None:
+    """Raise UserError where no conversation is finished."""
+    if not benchmark.sealed_ids:
+        name = benchmark.spec.name
+        advice = command_line("resume", name, out)
+        raise UserError(f"benchmark {name!r} has no finished conversation; go on with: {advice}")
+
+
+def warn_of_unfinished(benchmark: Benchmark, out: Path) -> bool:
+    """Say on stderr that conversations are missing, and return whether there are any."""
+    missing = len(benchmark.conversation_ids) - len(benchmark.sealed_ids)
+    if missing:
+        print(
+            f"{missing} of {len(benchmark.conversation_ids)} conversations are not finished and not counted; "
+            f"go on with: {command_line('resume', benchmark.spec.name, out)}",
+            file=sys.stderr,
+        )
+    return missing > 0
+
+
+def command_line(command: str, name: str, out: Path) -> str:
+    """A command line to copy."""
+    return " ".join(["longbeam", command, name, *(["--out", shlex.quote(str(out))] if out != DEFAULT_OUT else [])])

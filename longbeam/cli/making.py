@@ -1,0 +1,292 @@
+"""Commands that make a benchmark: generate, resume, status, estimate, seeds."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from longbeam.cli.app import (
+    DEFAULT_NAME,
+    DEFAULT_OUT,
+    INCOMPLETE,
+    INTERRUPTED,
+    OK,
+    AsJson,
+    InvocationLog,
+    Name,
+    Out,
+    app,
+    command_line,
+)
+from longbeam.errors import UserError
+from longbeam.terminal import Target, counted, display_for
+
+if TYPE_CHECKING:
+    from longbeam.models.cost import CostMeter
+    from longbeam.pipeline.benchmark import Benchmark
+    from longbeam.pipeline.outlook import Outlook
+    from longbeam.pipeline.run import RunSummary
+    from longbeam.schemas.spec import BenchmarkSpec
+
+
+class Runner(StrEnum):
+    """What drives the pipeline; the result is the same."""
+
+    PREFECT = "prefect"
+    INLINE = "inline"
+
+
+RunnerOption = Annotated[
+    Runner, typer.Option("--runner", help="prefect: with its pages and records; inline: plain Python, faster.")
+]
+Concurrency = Annotated[int | None, typer.Option("--concurrency", help="Model calls in flight.", show_default=False)]
+MaxCost = Annotated[
+    float | None, typer.Option("--max-cost", help="Stop before more USD than this are spent.", show_default=False)
+]
+
+
+@app.command(short_help="Make a benchmark, or go on with one.")
+def generate(
+    spec_file: Annotated[
+        Path | None, typer.Argument(metavar="SPEC.toml", help="Spec file; options win over it.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help=f"Benchmark name [default: {DEFAULT_NAME}].")] = None,
+    length: Annotated[str | None, typer.Option(help="Tokens per conversation: 16K to 64M [default: 128K].")] = None,
+    strategy: Annotated[
+        str | None,
+        typer.Option(help="Beyond 1M: sequential (stages of a life) or hierarchical (phases of a storyline)."),
+    ] = None,
+    conversations: Annotated[int | None, typer.Option(help="How many [default: 1].")] = None,
+    seeds: Annotated[Path | None, typer.Option(help="JSON file of seeds, instead of the catalogue.")] = None,
+    domain: Annotated[list[str] | None, typer.Option(help="Domain to draw from; may be repeated.")] = None,
+    model: Annotated[str | None, typer.Option(help="Model of all roles [default: offline].")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of all randomness [default: 0].")] = None,
+    runner: RunnerOption = Runner.PREFECT,
+    concurrency: Concurrency = None,
+    max_cost: MaxCost = None,
+    out: Out = DEFAULT_OUT,
+    invocation_log: InvocationLog = None,
+) -> int:
+    """Make a benchmark, or go on with one: conversations with probes, gold answers, rubrics and evidence."""
+    from longbeam.pipeline.spec_file import load_spec
+
+    overrides: dict[str, Any] = {
+        "name": name if name is not None or spec_file is not None else DEFAULT_NAME,
+        "length": length,
+        "strategy": strategy,
+        "conversations": conversations,
+        "seeds_file": str(seeds) if seeds is not None else None,
+        "domains": domain or None,
+        "models": {"default": model} if model is not None else None,
+        "seed": seed,
+        "limits": _limits(concurrency, max_cost),
+    }
+    spec = load_spec(spec_file, {key: value for key, value in overrides.items() if value is not None})
+    benchmark = _create(spec, out)
+    return _run_and_report(benchmark, runner, out, invocation_log)
+
+
+@app.command(short_help="Go on with a benchmark that was stopped.")
+def resume(
+    name: Name,
+    runner: RunnerOption = Runner.PREFECT,
+    concurrency: Concurrency = None,
+    max_cost: MaxCost = None,
+    out: Out = DEFAULT_OUT,
+    invocation_log: InvocationLog = None,
+) -> int:
+    """Go on with a benchmark that was stopped or has failed units; what is done is not done again."""
+    from longbeam.pipeline.benchmark import open_benchmark
+
+    spec = open_benchmark(out, name).spec
+    if spec.imported_from:
+        raise UserError(f"benchmark {name!r} was imported ({spec.imported_from}); there is nothing to resume")
+    if (limits := _limits(concurrency, max_cost)) is not None:
+        from longbeam.pipeline.spec_file import with_overrides
+
+        spec = with_overrides(spec, {"limits": limits})
+    return _run_and_report(_create(spec, out), runner, out, invocation_log)
+
+
+@app.command()
+def status(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
+    """Show how far a benchmark is, also while it is being made."""
+    from longbeam.pipeline.benchmark import open_benchmark
+    from longbeam.pipeline.run import STAGES
+    from longbeam.pipeline.status import benchmark_status, render_status
+
+    benchmark = open_benchmark(out, name)
+    if benchmark.spec.imported_from and not json:
+        count = counted(len(benchmark.sealed_ids), "conversation")
+        print(f"{name}: imported ({benchmark.spec.imported_from}), {count}; nothing is left to do")
+        return OK
+    found = benchmark_status(benchmark)
+    if json:
+        print(found.model_dump_json(indent=2))
+        return OK
+    print(render_status(found, STAGES), end="")
+    if found.finished < len(found.conversations):
+        print(f"Go on with: {command_line('resume', name, out)}")
+    return OK
+
+
+@app.command(short_help="Say what a spec would cost, without asking any model.")
+def estimate(
+    spec_file: Annotated[
+        Path | None, typer.Argument(metavar="SPEC.toml", help="Spec file; options win over it.")
+    ] = None,
+    length: Annotated[str | None, typer.Option(help="Tokens per conversation: 16K to 1M [default: 128K].")] = None,
+    conversations: Annotated[int | None, typer.Option(help="How many [default: 1].")] = None,
+    domain: Annotated[list[str] | None, typer.Option(help="Domain to draw from; may be repeated.")] = None,
+    model: Annotated[str | None, typer.Option(help="Model of all roles [default: offline].")] = None,
+    json: AsJson = False,
+) -> int:
+    """Print calls, tokens and cost by stage and role, from an offline rehearsal of the same spec."""
+    from longbeam.pipeline.outlook import estimate_of, render_estimate
+    from longbeam.pipeline.rehearsal import rehearse
+    from longbeam.pipeline.spec_file import load_spec
+
+    overrides: dict[str, Any] = {
+        "name": DEFAULT_NAME if spec_file is None else None,
+        "length": length,
+        "conversations": conversations,
+        "domains": domain or None,
+        "models": {"default": model} if model is not None else None,
+    }
+    spec = load_spec(spec_file, {key: value for key, value in overrides.items() if value is not None})
+    found = estimate_of(spec, asyncio.run(rehearse(spec)))
+    print(found.model_dump_json(indent=2) if json else render_estimate(found), end="\n" if json else "")
+    return OK
+
+
+@app.command(short_help="Write new seeds of some domains.")
+def seeds(
+    domains: Annotated[list[str], typer.Argument(metavar="DOMAIN...", help="Domains, such as cooking or coding.")],
+    count: Annotated[int, typer.Option("--count", min=1, max=200, help="Seeds of each domain.")] = 10,
+    file: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="JSON file to write [default: print them].")
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="Model that writes them [default: offline].")] = None,
+    spec_file: Annotated[
+        Path | None,
+        typer.Option("--spec", metavar="SPEC.toml", help="Spec to take models and language from."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of all randomness [default: 0].")] = None,
+) -> int:
+    """Write titles, themes, subtopics and timelines that no built-in seed resembles, for `generate --seeds FILE`.
+
+    Replies are kept in output/.seeds: what was stopped goes on where it was, and the same command gives the same seeds.
+    """
+    from longbeam.pipeline.seeding import domains_of, make_seeds, render_report
+    from longbeam.pipeline.spec_file import load_spec
+    from longbeam.store.files import write_atomically
+
+    if file is not None and file.exists():
+        raise UserError(f"{file} exists; seeds are made to be edited, so it is not overwritten. Name another file")
+    given = {"name": "seeds", "models": {"default": model} if model is not None else None, "seed": seed}
+    spec = load_spec(spec_file, {key: value for key, value in given.items() if value is not None})
+    written = asyncio.run(make_seeds(spec, domains_of(domains), count, DEFAULT_OUT / ".seeds"))
+    if file is not None:
+        write_atomically(file, written.text)
+    else:
+        print(written.text, end="")
+    print(render_report(written, file), end="", file=sys.stderr if file is None else sys.stdout)
+    return OK if written.is_complete else INCOMPLETE
+
+
+def _limits(concurrency: int | None, max_cost_usd: float | None) -> dict[str, Any] | None:
+    given = {"concurrency": concurrency, "max_cost_usd": max_cost_usd}
+    return {name: value for name, value in given.items() if value is not None} or None
+
+
+def _create(spec: BenchmarkSpec, out: Path) -> Benchmark:
+    """Make or take up the benchmark, after everything that may be wrong with its spec has been looked at."""
+    from longbeam.generators.seeds import seeds_for
+    from longbeam.models.factory import make_model
+    from longbeam.models.tokens import load_tokenizer
+    from longbeam.pipeline.benchmark import create_benchmark
+
+    load_tokenizer(spec.tokenizer)
+    make_model(spec)
+    _, warnings = seeds_for(spec, spec.conversations)
+    for warning in warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    return create_benchmark(spec, out)
+
+
+def _run_and_report(benchmark: Benchmark, runner: Runner, out: Path, invocation_log: Path | None) -> int:
+    name = benchmark.spec.name
+    try:
+        summary = _run(benchmark, runner, invocation_log)
+    except KeyboardInterrupt:
+        print(f"\nstopped; nothing is lost. Go on with: {command_line('resume', name, out)}", file=sys.stderr)
+        return INTERRUPTED
+    return report_run(benchmark, summary, out)
+
+
+def _run(benchmark: Benchmark, runner: Runner, invocation_log: Path | None) -> RunSummary:
+    from longbeam.pipeline.metering import open_meter
+
+    spec = benchmark.spec
+    meter = open_meter(benchmark, invocation_log=invocation_log)
+    outlook = _outlook(benchmark, meter)
+    try:
+        with display_for(sys.stderr, Target(spec.conversations, spec.length), outlook) as progress:
+            if runner is Runner.INLINE:
+                from longbeam.pipeline.run import run_inline
+
+                return asyncio.run(run_inline(benchmark, progress=progress, model=meter))
+            from longbeam.flows.runner import run_with_prefect
+
+            return asyncio.run(run_with_prefect(benchmark, progress=progress, model=meter))
+    finally:
+        if outlook is not None:
+            outlook.save()
+            print(f"used {outlook.line()}", file=sys.stderr)
+
+
+def _outlook(benchmark: Benchmark, meter: CostMeter) -> Outlook | None:
+    """What the run will cost, said before it begins; None where nothing is worth counting."""
+    from longbeam.pipeline.outlook import Outlook, is_worth_rehearsing, rehearsal_of, unfit_cap
+
+    if not is_worth_rehearsing(benchmark.spec):
+        return None
+    outlook = Outlook(benchmark, meter, rehearsal_of(benchmark))
+    print(f"{benchmark.spec.name}: used {outlook.line()}", file=sys.stderr)
+    if warning := unfit_cap(outlook):
+        print(f"warning: {warning}", file=sys.stderr)
+    return outlook
+
+
+def report_run(benchmark: Benchmark, summary: RunSummary, out: Path) -> int:
+    """Say what was done and what to do next; return the exit code."""
+    from longbeam.pipeline.status import describe_failure
+
+    name = benchmark.spec.name
+    replayed = f", {summary.replayed:,} replies from the journal" if summary.replayed else ""
+    done = f"{name}: {summary.finished} of {counted(summary.conversations, 'conversation')} finished, "
+    done += f"{counted(summary.calls, 'model call')}{replayed}"
+    if summary.finished < summary.conversations or summary.failures:
+        print(done, file=sys.stderr)
+        for conversation_id, unit in summary.failures:
+            print(f"  {conversation_id} {describe_failure(unit)}", file=sys.stderr)
+        if summary.stopped:
+            print(f"stopped: {summary.stopped}", file=sys.stderr)
+        print(
+            f"{'Go on' if summary.stopped else 'Try what failed again'} with: {command_line('resume', name, out)}",
+            file=sys.stderr,
+        )
+        return INCOMPLETE
+    print(f"{done}; in {benchmark.root}")
+    target = benchmark.root / "export"
+    print("Next:")
+    print(f"  {command_line('validate', name, out)}")
+    print(f"  {command_line('stats', name, out)}")
+    print(f"  {command_line('export', f'{name} --format jsonl --to {shlex.quote(str(target))}', out)}")
+    return OK

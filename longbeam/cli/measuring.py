@@ -1,0 +1,167 @@
+"""Commands that measure memory systems: evaluate, report, judge-agreement."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from longbeam.cli.app import (
+    DEFAULT_OUT,
+    INCOMPLETE,
+    OK,
+    AsJson,
+    InvocationLog,
+    Name,
+    Out,
+    app,
+    refuse_nothing_sealed,
+    warn_of_unfinished,
+)
+from longbeam.terminal import Display, Target, display_for
+
+ControlOption = Annotated[
+    str | None,
+    typer.Option("--control", help="Negative control: evidence-removed or swapped.", show_default=False),
+]
+
+
+@app.command(short_help="Measure memory systems on a benchmark.")
+def evaluate(
+    name: Name,
+    system: Annotated[
+        str, typer.Option("--system", help="Systems, comma-separated; the floors are always there.")
+    ] = "long_context,rag",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="SYSTEM.SETTING=VALUE", help="A setting of a system.", show_default=False),
+    ] = None,
+    grid: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--grid", metavar="SYSTEM.SETTING=V1,V2", help="Several values; every combination runs.", show_default=False
+        ),
+    ] = None,
+    without: Annotated[
+        str,
+        typer.Option("--without", metavar="PART,...", help="Also LIGHT without each of these.", show_default=False),
+    ] = "",
+    reader: Annotated[str, typer.Option("--reader", help="Model that answers from a context.")] = "offline",
+    judge: Annotated[str, typer.Option("--judge", help="Model that judges answers.")] = "offline",
+    extractor: Annotated[str, typer.Option("--extractor", help="Model that systems prepare with.")] = "offline",
+    embedder: Annotated[
+        str, typer.Option("--embedder", help="minilm, hashed, st:NAME or openai:NAME.", show_default=False)
+    ] = "",
+    budget: Annotated[int, typer.Option("--budget", help="Tokens of context.", min=100)] = 4_000,
+    window: Annotated[int, typer.Option("--window", help="Tokens of the reader's window.", min=1_000)] = 128_000,
+    lenient: Annotated[bool, typer.Option("--lenient", help="Judge with the lenient prompt.")] = False,
+    control: ControlOption = None,
+    json: AsJson = False,
+    out: Out = DEFAULT_OUT,
+    invocation_log: InvocationLog = None,
+) -> int:
+    """Prepare memory systems on the finished conversations, ask them the probes, judge, score, print the table.
+
+    What was asked already is not asked again; a killed evaluation goes on where it was.
+    """
+    from longbeam.evaluation.arms import ablations, always_there, arms_of
+    from longbeam.evaluation.controls import find_control
+    from longbeam.evaluation.table import as_json, render_table
+    from longbeam.models.cost import CostMeter
+    from longbeam.models.embedders.factory import make_embedder
+    from longbeam.models.factory import make_model
+    from longbeam.pipeline.benchmark import Benchmark, open_benchmark
+    from longbeam.pipeline.evaluating import evaluate as run_evaluation
+    from longbeam.pipeline.evaluating import evaluation_spec
+    from longbeam.pipeline.run import limited_model
+    from longbeam.schemas.evaluation import EvaluationRun, EvaluationSettings, Result
+
+    benchmark = open_benchmark(out, name)
+    refuse_nothing_sealed(benchmark, out)
+    arms = [*always_there(), *arms_of(system, settings or (), [*(grid or ()), *ablations(without)])]
+    asked = EvaluationSettings(budget=budget, window=window, is_strict=not lenient, embedder=embedder)
+    spec = evaluation_spec(benchmark.spec, reader=reader, judge=judge, extractor=extractor)
+    vectors = make_embedder(embedder, spec) if embedder else None
+    chosen = find_control(control)
+    meter = CostMeter(make_model(spec, invocation_log=invocation_log), spec)
+
+    async def measured(progress: Display) -> tuple[EvaluationRun, list[Result]]:
+        async with limited_model(Benchmark(spec, benchmark.root), meter) as model:
+            return await run_evaluation(
+                benchmark, spec, arms, asked, model, embedder=vectors, control=chosen, progress=progress
+            )
+
+    with display_for(sys.stderr, Target(len(benchmark.sealed_ids), 0)) as progress:
+        run, results = asyncio.run(measured(progress))
+    print(as_json(run, results) if json else render_table(run, results), end="")
+    for failure in run.failures:
+        print(f"failed: {failure}", file=sys.stderr)
+    warn_of_unfinished(benchmark, out)
+    return INCOMPLETE if run.failures else OK
+
+
+@app.command(short_help="Report on an evaluation, as HTML or Markdown.")
+def report(
+    name: Name,
+    html: Annotated[Path | None, typer.Option("--html", help="HTML file to write; it needs nothing else.")] = None,
+    markdown: Annotated[Path | None, typer.Option("--markdown", help="Markdown file to write.")] = None,
+    leaderboard: Annotated[
+        Path | None, typer.Option("--leaderboard", help="JSON file to add the systems to, or to replace them in.")
+    ] = None,
+    others: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--with", metavar="RESULTS.jsonl", help="Another results file to set beside it.", show_default=False
+        ),
+    ] = None,
+    control: ControlOption = None,
+    against: Annotated[str, typer.Option("--against", help="System that differences are taken from.")] = "bm25",
+    probes: Annotated[int, typer.Option("--probes", help="Probes per ability shown one by one.", min=0)] = 20,
+    out: Out = DEFAULT_OUT,
+) -> int:
+    """Report on the last evaluation of a benchmark; without a file to write, print it as Markdown."""
+    from longbeam.evaluation.controls import find_control
+    from longbeam.evaluation.leaderboard import merged
+    from longbeam.evaluation.report import render_html, render_markdown, sections_of
+    from longbeam.evaluation.results import read_results
+    from longbeam.pipeline.benchmark import open_benchmark
+    from longbeam.pipeline.evaluating import results_path
+    from longbeam.store.files import write_atomically
+
+    path = results_path(open_benchmark(out, name), find_control(control))
+    sections = sections_of([read_results(p) for p in [path, *(others or ())]], against=against, probes_shown=probes)
+    written = []
+    if html is not None:
+        written.append((html, render_html(sections)))
+    if markdown is not None:
+        written.append((markdown, render_markdown(sections)))
+    if leaderboard is not None:
+        old = leaderboard.read_text(encoding="utf-8") if leaderboard.exists() else ""
+        written.append((leaderboard, merged(old, sections, str(leaderboard))))
+    for file, text in written:
+        write_atomically(file, text)
+        print(f"written to {file}")
+    if not written:
+        print(render_markdown(sections), end="")
+    return OK
+
+
+@app.command("judge-agreement", short_help="Say how far two judges agree.")
+def judge_agreement(
+    first: Annotated[Path, typer.Argument(metavar="A.jsonl", help="Results file.", show_default=False)],
+    second: Annotated[
+        Path,
+        typer.Argument(metavar="B.jsonl", help="Results of the same answers under another judge.", show_default=False),
+    ],
+    json: AsJson = False,
+) -> int:
+    """Print how far two judges agree on the same answers: share of equal verdicts, Cohen's kappa, by ability."""
+    from longbeam.evaluation.agreement import agreement_of, render_agreement
+    from longbeam.evaluation.results import read_results
+
+    found = agreement_of(read_results(first), read_results(second))
+    print(found.model_dump_json(indent=2) if json else render_agreement(found), end="\n" if json else "")
+    return OK

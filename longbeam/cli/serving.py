@@ -1,0 +1,81 @@
+"""Commands that serve over HTTP until they are stopped: serve-offline, serve-memory."""
+
+from __future__ import annotations
+
+import asyncio
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from longbeam.cli.app import DEFAULT_OUT, OK, Out, app
+
+
+@app.command("serve-offline", short_help="Serve the offline writer over HTTP, with faults.")
+def serve_offline(
+    settings: Annotated[
+        list[str] | None, typer.Argument(metavar="[SETTING=VALUE]...", help="Settings; see below.", show_default=False)
+    ] = None,
+    port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 takes a free one.", min=0, max=65535)] = 8000,
+) -> int:
+    """Serve the offline writer at an OpenAI-compatible address, for runs whose endpoint says `offline_writer = true`.
+
+    Settings, such as latency_ms=50 failing=0.05, are described in docs/models.md; POST /control changes them.
+    """
+    from longbeam.models.loopback.server import serve
+    from longbeam.models.loopback.settings import parse_settings
+    from longbeam.prompts.declarations import default_registry
+
+    def announce(base_url: str) -> None:
+        print(f"LISTENING {base_url}", flush=True)
+
+    asyncio.run(serve(default_registry(), parse_settings(settings or []), port=port, on_ready=announce))
+    return OK
+
+
+class Gives(StrEnum):
+    """What a search of the memory server gives."""
+
+    PASSAGES = "passages"
+    CONTEXT = "context"
+
+
+@app.command("serve-memory", short_help="Serve a memory system to other harnesses.")
+def serve_memory(
+    system: Annotated[str, typer.Argument(help="A system, as `evaluate --system` names it.", show_default=False)],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="SYSTEM.SETTING=VALUE", help="A setting of the system.", show_default=False),
+    ] = None,
+    gives: Annotated[
+        Gives, typer.Option("--give", help="passages: one by one; context: what a reader would see, as one memory.")
+    ] = Gives.PASSAGES,
+    budget: Annotated[int, typer.Option("--budget", help="Tokens of a context.", min=100)] = 4_000,
+    extractor: Annotated[str, typer.Option("--extractor", help="Model that the system prepares with.")] = "offline",
+    embedder: Annotated[str, typer.Option("--embedder", help="Embedding model, as for `evaluate`.")] = "",
+    port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 takes a free one.", min=0, max=65535)] = 8888,
+    out: Out = DEFAULT_OUT,
+) -> int:
+    """Serve a memory system at the three routes that mem0's memory-benchmarks call (docs/evaluation.md)."""
+    from longbeam.pipeline.memory_server import run_server
+    from longbeam.pipeline.spec_file import load_spec
+
+    spec = load_spec(None, {"name": "memory-server", "models": {"default": extractor}})
+
+    def announce(base_url: str) -> None:
+        print(f"LISTENING {base_url}", flush=True)
+
+    asyncio.run(
+        run_server(
+            system,
+            settings or (),
+            spec,
+            out / ".memory-server",
+            embedder_name=embedder,
+            gives=gives.value,
+            budget=budget,
+            port=port,
+            on_ready=announce,
+        )
+    )
+    return OK
