@@ -25,9 +25,10 @@ from pathlib import Path
 
 from longbeam.evaluation.arms import Arm, arm_of
 from longbeam.evaluation.metrics import retrieval_of
-from longbeam.generators.asking import Asker
-from longbeam.memory.base import MemorySystem, Tools, exchanges_of
+from longbeam.memory.base import MemorySystem, Tools
 from longbeam.memory.embedding import Embedder, StoredEmbedder
+from longbeam.memory.exchanges import exchanges_of
+from longbeam.models.asking import Asker
 from longbeam.models.embedders.factory import make_embedder
 from longbeam.models.journal import JournalledModel
 from longbeam.models.offline.writer import OfflineWriter

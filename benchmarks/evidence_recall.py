@@ -17,8 +17,10 @@ from statistics import fmean
 from typing import Any, cast
 
 from longbeam.evaluation.arms import Arm, arm_of
-from longbeam.memory.base import Asker, Tools, exchanges_of
+from longbeam.memory.base import Tools
 from longbeam.memory.embedding import Embedder, StoredEmbedder
+from longbeam.memory.exchanges import exchanges_of
+from longbeam.models.asking import Asker
 from longbeam.models.embedders.factory import make_embedder
 from longbeam.models.tokens import load_tokenizer
 from longbeam.pipeline.benchmark import Benchmark, open_benchmark

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from itertools import compress
 from typing import TypeVar
 
-from longbeam.generators.asking import Asker
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plans import Frame
+from longbeam.models.asking import Asker
 from longbeam.schemas.base import Record
 from longbeam.schemas.calls import (
     AugmentInputs,

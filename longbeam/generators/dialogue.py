@@ -16,13 +16,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from longbeam.errors import ReplyError
-from longbeam.generators.asking import Asker
 from longbeam.generators.budget import ENDING_REPLY, MORE_ROUNDS, Budget, Waiting
 from longbeam.generators.clock import sent_times
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plans import Frame
 from longbeam.generators.reply_excerpt import asking_part
 from longbeam.generators.user_turns import write_more_turns
+from longbeam.models.asking import Asker
 from longbeam.models.tokens import Tokenizer
 from longbeam.schemas.calls import (
     AssistantReplyInputs,

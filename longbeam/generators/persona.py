@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from longbeam.generators.asking import Asker
+from longbeam.models.asking import Asker
 from longbeam.schemas.calls import NarrativesInputs, NarrativesReply, PersonalityInputs
 from longbeam.schemas.people import Profile
 from longbeam.schemas.plans import Narrative

@@ -10,9 +10,9 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Sequence
 
-from longbeam.generators.asking import Asker
 from longbeam.generators.dialogue import standing_bullets
 from longbeam.generators.ledger import Ledger
+from longbeam.models.asking import Asker
 from longbeam.schemas.calls import Chapter, LedgerLine, PlanSeedsInputs, PlanSeedsReply, PlanSummaryInputs
 from longbeam.schemas.people import Person, Profile
 from longbeam.schemas.plans import Plan, PlanSeed

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from longbeam.generators.asking import Asker
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
+from longbeam.models.asking import Asker
 from longbeam.schemas.base import Record
 from longbeam.schemas.calls import (
     BulletDraft,

@@ -10,11 +10,11 @@ import re
 from collections.abc import Sequence
 from typing import TypeVar
 
-from longbeam.generators.asking import Asker
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger, split_evenly
 from longbeam.generators.plans import Frame
 from longbeam.generators.probes.evidence import MIN_COVERAGE, coverage
+from longbeam.models.asking import Asker
 from longbeam.schemas.base import Record
 from longbeam.schemas.calls import BulletBrief, Stage, UserTurnsInputs, UserTurnsReply
 from longbeam.schemas.dialogue import Role as Speaker

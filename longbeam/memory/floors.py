@@ -3,91 +3,89 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from longbeam.memory.base import ContextBuilder, Tools, dated, passage_of, said
-from longbeam.memory.bm25 import Bm25Index, ranked
+from longbeam.memory.base import ExchangeMemory, Tools
+from longbeam.memory.bm25 import Bm25Index
+from longbeam.memory.context import ContextBuilder
+from longbeam.memory.exchanges import said
 from longbeam.schemas.base import Record
-from longbeam.schemas.evaluation import Context, Exchange, Passage, Question, Usage
+from longbeam.schemas.evaluation import Context, Exchange, Question, Usage
 from longbeam.schemas.words import words_of
+
+Scores: TypeAlias = Callable[[str], NDArray[np.float32]]
+"""One score per exchange for a question; those at or below 0 are not read."""
+Floor: TypeAlias = Callable[[Sequence[Exchange], Tools], Scores]
 
 
 class FloorSettings(Record):
     """Nothing to set."""
 
 
-class _Floor:
+class FloorMemory(ExchangeMemory[FloorSettings]):
     """Ranks exchanges somehow and reads them until the budget is full."""
 
-    def __init__(self, settings: FloorSettings, tools: Tools) -> None:
-        self._tools = tools
-        self._exchanges: list[Exchange] = []
-
-    async def add(self, exchange: Exchange) -> None:
-        """Keep the exchange."""
-        self._exchanges.append(exchange)
+    def __init__(self, floor: Floor, settings: FloorSettings, tools: Tools) -> None:
+        super().__init__(settings, tools)
+        self._floor = floor
 
     async def finish(self) -> None:
-        """Nothing is indexed."""
-
-    async def retrieve(self, question: Question, *, k: int) -> Sequence[Passage]:
-        """Return the first k of the ranking."""
-        order = self._ranking(question)[:k]
-        return [passage_of(self._exchanges[i], i, 1 / (1 + rank), self._tools) for rank, i in enumerate(order)]
+        """Prepare the ranking."""
+        self._search_in(self._exchanges, _Ranking(self._floor(self._exchanges, self._tools)))
 
     async def context(self, question: Question, *, budget: int) -> Context:
         """Return what fits of the ranking, in the order of the conversation; the first that does not fit ends it."""
         builder = ContextBuilder(budget, self._tools.count_tokens)
-        for i in self._ranking(question):
-            exchange = self._exchanges[i]
-            if not builder.put("retrieved", dated(exchange), exchange.message_keys, place=exchange.position):
-                break
+        ranking = await self._best(question.text, len(self._exchanges))
+        builder.put_while_fitting("retrieved", (self._exchanges[place] for place, _ in ranking))
         return builder.build()
 
+
+class _Ranking:
+    def __init__(self, scores: Scores) -> None:
+        self._scores = scores
+
+    async def scores(self, query: str) -> NDArray[np.float32]:
+        return self._scores(query)
+
     def usage(self) -> Usage:
-        """Nothing is prepared."""
         return Usage()
 
-    def _ranking(self, question: Question) -> Sequence[int]:
-        raise NotImplementedError
 
-
-class RandomUnits(_Floor):
+def random_units(exchanges: Sequence[Exchange], tools: Tools) -> Scores:
     """Exchanges drawn at random, the same for the same question."""
 
-    def _ranking(self, question: Question) -> Sequence[int]:
-        order = list(range(len(self._exchanges)))
-        random.Random(f"{self._tools.rng_key}/{question.text}").shuffle(order)
-        return order
+    def scores(question: str) -> NDArray[np.float32]:
+        order = list(range(len(exchanges)))
+        random.Random(f"{tools.rng_key}/{question}").shuffle(order)
+        drawn = np.empty(len(order), dtype=np.float32)
+        drawn[order] = np.arange(len(order), 0, -1)
+        return drawn
+
+    return scores
 
 
-class LastTurns(_Floor):
+def last_turns(exchanges: Sequence[Exchange], tools: Tools) -> Scores:
     """The newest exchanges."""
+    newest = np.arange(1, len(exchanges) + 1, dtype=np.float32)
+    return lambda question: newest
 
-    def _ranking(self, question: Question) -> Sequence[int]:
-        return range(len(self._exchanges) - 1, -1, -1)
 
-
-class WordOverlap(_Floor):
+def word_overlap(exchanges: Sequence[Exchange], tools: Tools) -> Scores:
     """Exchanges by the number of the question's words that they share; the earlier first among equals."""
+    words = [frozenset(words_of(said(e))) for e in exchanges]
 
-    async def finish(self) -> None:
-        """Keep the words of each exchange."""
-        self._words = [frozenset(words_of(said(e))) for e in self._exchanges]
+    def scores(question: str) -> NDArray[np.float32]:
+        asked = set(words_of(question))
+        return np.array([len(asked & of) for of in words], dtype=np.float32)
 
-    def _ranking(self, question: Question) -> Sequence[int]:
-        asked = set(words_of(question.text))
-        return ranked(np.array([len(asked & words) for words in self._words], dtype=np.float32), len(self._words))
+    return scores
 
 
-class Bm25Units(_Floor):
-    """Exchanges by BM25, as many as the budget holds."""
-
-    async def finish(self) -> None:
-        """Build the index."""
-        self._index = Bm25Index([said(e) for e in self._exchanges])
-
-    def _ranking(self, question: Question) -> Sequence[int]:
-        return ranked(self._index.scores(question.text), len(self._exchanges))
+def bm25(exchanges: Sequence[Exchange], tools: Tools) -> Scores:
+    """Exchanges by BM25."""
+    return Bm25Index([said(e) for e in exchanges]).scores

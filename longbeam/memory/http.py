@@ -19,7 +19,8 @@ import aiohttp
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from longbeam.errors import UserError
-from longbeam.memory.base import ContextBuilder, Tools
+from longbeam.memory.base import Tools
+from longbeam.memory.context import ContextBuilder
 from longbeam.schemas.base import Record
 from longbeam.schemas.evaluation import Context, Exchange, Passage, Question, Usage
 from longbeam.schemas.values import format_date

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longbeam.errors import SpecError
+from longbeam.memory.base import Tools
 from longbeam.memory.bm25 import Bm25Index
 from longbeam.memory.embedding import Embedder, Vectors
+from longbeam.schemas.evaluation import Usage
 
 Retriever = Literal["bm25", "dense", "hybrid"]
 
@@ -26,43 +28,48 @@ def refuse_without_embedder(setting: str, retriever: Retriever | None, embedder:
 class TextIndex:
     """A fixed list of texts and their scores for a query. A few thousand vectors need no approximate search."""
 
-    def __init__(self, texts: Sequence[str], lexical: Bm25Index | None, vectors: Vectors | None) -> None:
+    def __init__(self, size: int, lexical: Bm25Index | None, weight_dense: float) -> None:
         """Use `build`."""
-        self._size = len(texts)
+        self._size = size
         self._lexical = lexical
-        self._vectors = vectors
+        self._weight_dense = weight_dense
+        self._embedder: Embedder | None = None
+        self._vectors: Vectors | None = None
+        self._embedded_tokens = 0
 
     @classmethod
-    async def build(cls, texts: Sequence[str], retriever: Retriever, embedder: Embedder | None) -> TextIndex:
-        """Index the texts; `embedder` is needed for all but bm25."""
-        lexical = Bm25Index(texts) if retriever != "dense" else None
-        vectors = None
+    async def build(
+        cls, texts: Sequence[str], retriever: Retriever, tools: Tools, *, weight_dense: float = 0.7
+    ) -> TextIndex:
+        """Index the texts; all but bm25 need an embedder among the tools."""
+        index = cls(len(texts), Bm25Index(texts) if retriever != "dense" else None, weight_dense)
         if retriever != "bm25" and texts:
-            assert embedder is not None
-            vectors = await embedder.embed(texts)
-        return cls(texts, lexical, vectors)
+            assert tools.embedder is not None
+            index._embedder = tools.embedder
+            index._vectors = await tools.embedder.embed(texts)
+            index._embedded_tokens = sum(tools.count_tokens(text) for text in texts)
+        return index
 
-    async def scores(self, query: str, embedder: Embedder | None, *, weight_dense: float = 0.7) -> NDArray[np.float32]:
+    async def scores(self, query: str) -> NDArray[np.float32]:
         """Return one score per text: BM25, the cosine, or weight * cosine + (1 - weight) * BM25 / its highest."""
         lexical = self._lexical.scores(query) if self._lexical else None
         if self._vectors is None:
             return lexical if lexical is not None else np.zeros(self._size, dtype=np.float32)
-        assert embedder is not None
-        cosine: NDArray[np.float32] = self._vectors @ (await embedder.embed([query], is_query=True))[0]
+        assert self._embedder is not None
+        cosine: NDArray[np.float32] = self._vectors @ (await self._embedder.embed([query], is_query=True))[0]
         if lexical is None:
             return cosine
         highest = float(lexical.max()) or 1.0
-        mixed: NDArray[np.float32] = weight_dense * cosine + (1 - weight_dense) * lexical / highest
+        mixed: NDArray[np.float32] = self._weight_dense * cosine + (1 - self._weight_dense) * lexical / highest
         return mixed
 
-    @property
-    def embedded_texts(self) -> int:
-        """Texts that have a vector."""
-        return 0 if self._vectors is None else len(self._vectors)
-
-    @property
-    def index_bytes(self) -> int:
-        """Bytes of the index's arrays."""
-        return (self._lexical.index_bytes if self._lexical else 0) + (
-            self._vectors.nbytes if self._vectors is not None else 0
+    def usage(self) -> Usage:
+        """Texts that have a vector, their tokens before any cutting, and the bytes of the index's arrays."""
+        lexical = self._lexical.index_bytes if self._lexical else 0
+        if self._vectors is None:
+            return Usage(index_bytes=lexical)
+        return Usage(
+            embedded_texts=len(self._vectors),
+            embedded_tokens=self._embedded_tokens,
+            index_bytes=lexical + self._vectors.nbytes,
         )

@@ -1,51 +1,42 @@
-"""The whole conversation, or its tail, before the question: what every memory system has to beat."""
+"""The conversation itself before the question: its tail, what every memory system has to beat, or both its ends."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from pydantic import Field
 
-from longbeam.memory.base import ContextBuilder, Tools, dated
+from longbeam.memory.base import ExchangeMemory
+from longbeam.memory.context import ContextBuilder
+from longbeam.memory.exchanges import dated
 from longbeam.schemas.base import Record
-from longbeam.schemas.evaluation import Context, Exchange, Passage, Question, Usage
+from longbeam.schemas.evaluation import Context, Question
 
 
 class LongContextSettings(Record):
-    """How much of the conversation is read."""
+    """How much of the conversation is read, and from where."""
 
     window: int | None = None
-    """Tokens of the reader's window; None takes the evaluation's budget for long context."""
+    """Tokens; None takes the evaluation's: the reader's window for long context, the budget for truncation."""
+    head_share: float = Field(default=0.0, ge=0, le=1)
+    """Of the window, for the beginning; the end has the rest, and what the beginning leaves."""
 
 
-class LongContext:
-    """Keeps the newest exchanges that fit the window, whole ones only; each question sees the same."""
+class TruncationSettings(LongContextSettings):
+    """The middle cut out: what many products do when a window is full."""
 
-    def __init__(self, settings: LongContextSettings, tools: Tools) -> None:
-        self._settings = settings
-        self._tools = tools
-        self._exchanges: list[Exchange] = []
+    head_share: float = Field(default=0.5, ge=0, le=1)
 
-    async def add(self, exchange: Exchange) -> None:
-        """Keep the exchange."""
-        self._exchanges.append(exchange)
 
-    async def finish(self) -> None:
-        """Nothing is indexed."""
-
-    async def retrieve(self, question: Question, *, k: int) -> Sequence[Passage]:
-        """Retrieve nothing."""
-        return ()
+class LongContext(ExchangeMemory[LongContextSettings]):
+    """Keeps the exchanges at the ends that fit the window, whole ones only; each question sees the same."""
 
     async def context(self, question: Question, *, budget: int) -> Context:
-        """Return the tail of the conversation."""
-        builder = ContextBuilder(self._settings.window or budget, self._tools.count_tokens)
-        for exchange in reversed(self._exchanges):
-            if not builder.put("conversation", dated(exchange), exchange.message_keys, place=exchange.position):
-                break
-        if not builder.has_pieces and self._exchanges:
-            last = self._exchanges[-1]
-            builder.put_tail("conversation", dated(last), last.message_keys)
+        """Return the ends of the conversation."""
+        window = self._settings.window or budget
+        builder = ContextBuilder(int(window * self._settings.head_share), self._tools.count_tokens)
+        head = builder.put_while_fitting("beginning", self._exchanges)
+        builder.budget = window
+        end = self._exchanges[head:]
+        builder.put_while_fitting("end" if self._settings.head_share else "conversation", reversed(end))
+        if not builder.has_pieces and end:
+            builder.put_tail("conversation", dated(end[-1]), end[-1].message_keys)
         return builder.build()
-
-    def usage(self) -> Usage:
-        """Nothing is prepared."""
-        return Usage()

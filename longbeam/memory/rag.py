@@ -6,17 +6,17 @@ mohammadtavakoli78/BEAM@b2a3ee8, pair_chunk): its top five are then one to three
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
 
-from longbeam.memory.base import ContextBuilder, Tools, dated, passage_of, said
-from longbeam.memory.bm25 import ranked
+from longbeam.memory.base import ExchangeMemory, Tools
+from longbeam.memory.context import ContextBuilder
+from longbeam.memory.exchanges import said
 from longbeam.memory.index import Retriever, TextIndex, refuse_without_embedder
 from longbeam.memory.turns import with_released_copies
 from longbeam.schemas.base import Record
-from longbeam.schemas.evaluation import Context, Exchange, Passage, Question, Usage
+from longbeam.schemas.evaluation import Context, Question
 
 
 class RagSettings(Record):
@@ -32,43 +32,25 @@ class RagSettings(Record):
     copies: Literal["once", "released"] = "once"
 
 
-class Rag:
+class Rag(ExchangeMemory[RagSettings]):
     """An index over exchanges."""
 
     def __init__(self, settings: RagSettings, tools: Tools) -> None:
         refuse_without_embedder("rag.retriever", settings.retriever, tools.embedder)
-        self._settings = settings
-        self._tools = tools
-        self._exchanges: list[Exchange] = []
-        self._index: TextIndex | None = None
-
-    async def add(self, exchange: Exchange) -> None:
-        """Keep the exchange."""
-        self._exchanges.append(exchange)
+        super().__init__(settings, tools)
 
     async def finish(self) -> None:
         """Build the index."""
-        if self._settings.copies == "released":
-            self._exchanges = with_released_copies(self._exchanges)
-        texts = [said(e) for e in self._exchanges]
-        self._index = await TextIndex.build(texts, self._settings.retriever, self._tools.embedder)
-
-    async def retrieve(self, question: Question, *, k: int) -> Sequence[Passage]:
-        """Return the k best exchanges."""
-        assert self._index is not None
-        scores = await self._index.scores(question.text, self._tools.embedder, weight_dense=self._settings.weight_dense)
-        return [passage_of(self._exchanges[i], i, float(scores[i]), self._tools) for i in ranked(scores, k)]
+        settings = self._settings
+        indexed = with_released_copies(self._exchanges) if settings.copies == "released" else self._exchanges
+        texts = [said(e) for e in indexed]
+        index = await TextIndex.build(texts, settings.retriever, self._tools, weight_dense=settings.weight_dense)
+        self._search_in(indexed, index)
 
     async def context(self, question: Question, *, budget: int) -> Context:
         """Return the k best exchanges that fit, with their dates."""
         builder = ContextBuilder(budget, self._tools.count_tokens)
-        for rank, found in enumerate(await self.retrieve(question, k=self._settings.k)):
-            exchange = self._exchanges[int(found.passage_id)]
-            place = exchange.position if self._settings.order == "time" else rank
-            builder.put("retrieved", dated(exchange), exchange.message_keys, place=place)
+        is_by_rank = self._settings.order == "rank"
+        for rank, (place, _) in enumerate(await self._best(question.text, self._settings.k)):
+            builder.put_exchange("retrieved", self._searched[place], place=rank if is_by_rank else None)
         return builder.build()
-
-    def usage(self) -> Usage:
-        """Size of the index."""
-        assert self._index is not None
-        return Usage(embedded_texts=self._index.embedded_texts, index_bytes=self._index.index_bytes)

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from longbeam.errors import SpecError
-from longbeam.memory import floors, long_context, rag, search_tool, summary, truncation
+from longbeam.memory import floors, long_context, rag, search_tool, summary
 from longbeam.memory.base import MemorySystem, Tools
 from longbeam.memory.http import HttpMemory, HttpSettings
 from longbeam.memory.light.settings import LightSettings
@@ -36,6 +36,10 @@ class Registered:
     """Whether its budget is the reader's window and not that of retrieval."""
 
 
+def _floor(floor: floors.Floor, purpose: str) -> Registered:
+    return Registered(floors.FloorSettings, partial(floors.FloorMemory, floor), purpose)
+
+
 SYSTEMS: Mapping[str, Registered] = {
     "long_context": Registered(
         long_context.LongContextSettings,
@@ -47,7 +51,7 @@ SYSTEMS: Mapping[str, Registered] = {
     "light": Registered(LightSettings, Light, "LIGHT: episodic index, last exchanges, filtered scratchpad"),
     "summary": Registered(summary.SummarySettings, summary.Summary, "a running summary and the last exchanges"),
     "truncation": Registered(
-        truncation.TruncationSettings, truncation.Truncation, "the beginning and the end, the middle cut out"
+        long_context.TruncationSettings, long_context.LongContext, "the beginning and the end, the middle cut out"
     ),
     "search_tool": Registered(
         search_tool.SearchToolSettings, search_tool.SearchTool, "the reader searches, several times if it wants"
@@ -55,10 +59,10 @@ SYSTEMS: Mapping[str, Registered] = {
 }
 
 FLOORS: Mapping[str, Registered] = {
-    "random_units": Registered(floors.FloorSettings, floors.RandomUnits, "exchanges drawn at random"),
-    "last_turns": Registered(floors.FloorSettings, floors.LastTurns, "the newest exchanges"),
-    "word_overlap": Registered(floors.FloorSettings, floors.WordOverlap, "exchanges that share words"),
-    "bm25": Registered(floors.FloorSettings, floors.Bm25Units, "exchanges by BM25 at the same budget"),
+    "random_units": _floor(floors.random_units, "exchanges drawn at random"),
+    "last_turns": _floor(floors.last_turns, "the newest exchanges"),
+    "word_overlap": _floor(floors.word_overlap, "exchanges that share words"),
+    "bm25": _floor(floors.bm25, "exchanges by BM25 at the same budget"),
 }
 """Always in the table, beside the blank answer, the echoed question and the whole evidence."""
 

@@ -5,17 +5,15 @@ A search is a structured reply and not a provider's tool call, so that every mod
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
-from longbeam.memory.base import Asker, ContextBuilder, Tools, dated, passage_of, said
-from longbeam.memory.bm25 import ranked
+from longbeam.memory.base import ExchangeMemory, Tools
+from longbeam.memory.context import ContextBuilder
+from longbeam.memory.exchanges import said
 from longbeam.memory.index import Retriever, TextIndex, refuse_without_embedder
+from longbeam.models.asking import Asker
 from longbeam.schemas.base import Record
-from longbeam.schemas.evaluation import Context, Exchange, Passage, Question, Usage
+from longbeam.schemas.evaluation import Context, Question
 from longbeam.schemas.memory_calls import SearchStepInputs, SearchStepReply
 from longbeam.schemas.spec import Role
 
@@ -31,29 +29,19 @@ class SearchToolSettings(Record):
     weight_dense: float = Field(default=0.7, ge=0, le=1)
 
 
-class SearchTool:
+class SearchTool(ExchangeMemory[SearchToolSettings]):
     """An index over exchanges that the reader itself searches."""
 
     def __init__(self, settings: SearchToolSettings, tools: Tools) -> None:
         refuse_without_embedder("search_tool.retriever", settings.retriever, tools.embedder)
-        self._settings = settings
-        self._tools = tools
-        self._exchanges: list[Exchange] = []
-        self._index: TextIndex | None = None
-
-    async def add(self, exchange: Exchange) -> None:
-        """Keep the exchange."""
-        self._exchanges.append(exchange)
+        super().__init__(settings, tools)
 
     async def finish(self) -> None:
         """Build the index."""
+        settings = self._settings
         texts = [said(e) for e in self._exchanges]
-        self._index = await TextIndex.build(texts, self._settings.retriever, self._tools.embedder)
-
-    async def retrieve(self, question: Question, *, k: int) -> Sequence[Passage]:
-        """Return what the question itself finds."""
-        scores = await self._scores(question.text)
-        return [passage_of(self._exchanges[i], i, float(scores[i]), self._tools) for i in ranked(scores, k)]
+        index = await TextIndex.build(texts, settings.retriever, self._tools, weight_dense=settings.weight_dense)
+        self._search_in(self._exchanges, index)
 
     async def context(self, question: Question, *, budget: int) -> Context:
         """Return what one search with the question finds."""
@@ -86,18 +74,7 @@ class SearchTool:
             await self._search(builder, step.query, read)
         return step.answer, builder.build(), len(searches) + 1
 
-    def usage(self) -> Usage:
-        """Size of the index."""
-        assert self._index is not None
-        return Usage(embedded_texts=self._index.embedded_texts, index_bytes=self._index.index_bytes)
-
     async def _search(self, builder: ContextBuilder, query: str, read: set[int]) -> None:
-        scores = await self._scores(query)
-        for i in ranked(scores, self._settings.k):
-            exchange = self._exchanges[i]
-            if i not in read and builder.put("found", dated(exchange), exchange.message_keys, place=exchange.position):
-                read.add(i)
-
-    async def _scores(self, query: str) -> NDArray[np.float32]:
-        assert self._index is not None
-        return await self._index.scores(query, self._tools.embedder, weight_dense=self._settings.weight_dense)
+        for place, _ in await self._best(query, self._settings.k):
+            if place not in read and builder.put_exchange("found", self._searched[place]):
+                read.add(place)

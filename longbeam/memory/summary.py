@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from pydantic import Field
 
-from longbeam.memory.base import ContextBuilder, Tools, dated
+from longbeam.memory.base import ExchangeMemory, Tools
+from longbeam.memory.context import ContextBuilder
+from longbeam.memory.exchanges import dated
 from longbeam.schemas.base import Record
-from longbeam.schemas.evaluation import Context, Exchange, Passage, Question, Usage
+from longbeam.schemas.evaluation import Context, Exchange, Question, Usage
 from longbeam.schemas.memory_calls import UpdateSummaryInputs
 from longbeam.schemas.spec import Role
 
@@ -24,23 +24,21 @@ class SummarySettings(Record):
     """Exchanges read as they were said, newest first while they fit."""
 
 
-class Summary:
+class Summary(ExchangeMemory[SummarySettings]):
     """Folds what leaves the last exchanges into the summary, a chain of calls in the order of the conversation."""
 
     def __init__(self, settings: SummarySettings, tools: Tools) -> None:
-        self._settings = settings
-        self._tools = tools
-        self._last: list[Exchange] = []
+        super().__init__(settings, tools)
         self._left: list[str] = []
         self._left_tokens = 0
         self._summary = ""
         self._calls = 0
 
     async def add(self, exchange: Exchange) -> None:
-        """Keep the exchange, and fold what has left the last ones when it is enough."""
-        self._last.append(exchange)
-        if len(self._last) > self._settings.last:
-            text = dated(self._last.pop(0))
+        """Keep the exchange while it is one of the last, and fold what has left them when it is enough."""
+        await super().add(exchange)
+        if len(self._exchanges) > self._settings.last:
+            text = dated(self._exchanges.pop(0))
             self._left.append(text)
             self._left_tokens += self._tools.count_tokens(text)
         if self._left_tokens >= self._settings.every:
@@ -51,18 +49,12 @@ class Summary:
         if self._left:
             await self._fold()
 
-    async def retrieve(self, question: Question, *, k: int) -> Sequence[Passage]:
-        """Retrieve nothing."""
-        return ()
-
     async def context(self, question: Question, *, budget: int) -> Context:
         """Return the summary, its end if it does not fit, then the newest exchanges that do."""
         builder = ContextBuilder(budget, self._tools.count_tokens)
         if self._summary and not builder.put("summary", self._summary, place=-1):
             builder.put_tail("summary", self._summary, place=-1)
-        for exchange in reversed(self._last):
-            if not builder.put("recent", dated(exchange), exchange.message_keys, place=exchange.position):
-                break
+        builder.put_while_fitting("recent", reversed(self._exchanges))
         return builder.build()
 
     def usage(self) -> Usage:

@@ -30,9 +30,11 @@ from longbeam.evaluation.metrics import retrieval_of
 from longbeam.evaluation.results import RESULTS_FILE, TIMINGS_FILE, asked_probe, results_text
 from longbeam.evaluation.scoring import score_of
 from longbeam.evaluation.timings import Timings
-from longbeam.generators.asking import Asker
-from longbeam.memory.base import AnsweringSystem, ContextBuilder, MemorySystem, Tools, dated, exchanges_of
+from longbeam.memory.base import AnsweringSystem, MemorySystem, Tools
+from longbeam.memory.context import ContextBuilder
 from longbeam.memory.embedding import Embedder, StoredEmbedder
+from longbeam.memory.exchanges import dated, exchanges_of
+from longbeam.models.asking import Asker
 from longbeam.models.base import ChatModel
 from longbeam.models.journal import JournalledModel
 from longbeam.models.tokens import load_tokenizer

@@ -26,10 +26,11 @@ from pydantic_core import to_json
 
 from longbeam.errors import LongbeamError, UserError
 from longbeam.evaluation.arms import arms_of
-from longbeam.generators.asking import Asker
-from longbeam.memory.base import MemorySystem, Tools, exchanges_of
+from longbeam.memory.base import MemorySystem, Tools
 from longbeam.memory.embedding import Embedder, StoredEmbedder
+from longbeam.memory.exchanges import exchanges_of
 from longbeam.memory.registry import Registered
+from longbeam.models.asking import Asker
 from longbeam.models.base import ChatModel, close_model
 from longbeam.models.embedders.factory import make_embedder
 from longbeam.models.factory import make_model

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 
-from longbeam.generators.asking import Asker
 from longbeam.generators.augmentation import (
     AUGMENT_PROMPTS,
     Augmented,
@@ -52,6 +51,7 @@ from longbeam.generators.relationships import (
     people_of_plan,
 )
 from longbeam.generators.seeds import draw_timeline, ideas_for, sub_plans_of
+from longbeam.models.asking import Asker
 from longbeam.pipeline.conversation import Conversation, PlanWork
 from longbeam.pipeline.units import all_of, both
 from longbeam.schemas.base import Record

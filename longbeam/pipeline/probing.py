@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from longbeam.generators.asking import Asker
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.generators.probes.selection import select_probes
 from longbeam.generators.probes.writing import plan_candidates, planning_prompts, write_probe, writing_prompts
+from longbeam.models.asking import Asker
 from longbeam.pipeline.units import Blocked, Units, all_of
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from longbeam.errors import UserError
-from longbeam.generators.asking import Asker
 from longbeam.generators.seeds_file import domain_of
 from longbeam.generators.seeds_writing import WrittenSeeds, seeds_as_json, write_seeds
+from longbeam.models.asking import Asker
 from longbeam.models.base import ChatModel
 from longbeam.models.journal import JournalledModel
 from longbeam.pipeline.benchmark import Benchmark

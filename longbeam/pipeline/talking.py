@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from longbeam.generators.asking import Asker
 from longbeam.generators.dialogue import DIALOGUE_PROMPTS, SubPlanMaterial, extend, talk
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.user_turns import (
@@ -16,6 +15,7 @@ from longbeam.generators.user_turns import (
     without_repeats,
     write_user_turns,
 )
+from longbeam.models.asking import Asker
 from longbeam.pipeline.conversation import Conversation, PlanWork, Said
 from longbeam.pipeline.units import all_of
 from longbeam.schemas.base import digest_of

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeVar, cast
 
 from longbeam.errors import ProviderError, ReplyError, RunStopped
-from longbeam.generators.asking import ATTEMPTS, Asker
+from longbeam.models.asking import ATTEMPTS, Asker
 from longbeam.models.base import ChatModel
 from longbeam.prompts.registry import PromptRegistry
 from longbeam.schemas.base import Record, digest_of

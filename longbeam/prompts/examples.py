@@ -1,7 +1,7 @@
 """The words by which one recognises the examples in our prompts.
 
 All examples are from one story that no seed of ours tells, a marionette theatre, so that whatever of it turns up in a
-conversation was copied. Asking again (`generators/asking.py`) keeps it out; the check `leaks` looks for what is left.
+conversation was copied. Asking again (`models/asking.py`) keeps it out; the check `leaks` looks for what is left.
 """
 
 from __future__ import annotations

@@ -31,6 +31,7 @@ from longbeam.prompts.environment import (
     source_of,
     used_variables,
 )
+from longbeam.prompts.examples import find_copied
 from longbeam.prompts.narrowing import Narrow, narrowed
 from longbeam.prompts.shapes import schema_of, shape_of
 from longbeam.prompts.slots import Trusted, fenced, inline, listed
@@ -259,6 +260,10 @@ class PromptRegistry:
 
     def __iter__(self) -> Iterator[Prompt]:
         return iter(self._prompts.values())
+
+    def find_copied(self, text: str, known: Iterable[str]) -> str | None:
+        """Return a term of the examples that a text says and none of the `known` texts does; None if there is none."""
+        return find_copied(text, known)
 
     def replaced(self, prompt: Prompt) -> PromptRegistry:
         """Return a registry with this prompt in the place of the one of the same id."""

@@ -78,9 +78,9 @@ class Usage(Record):
     model_calls: int = 0
     failed_calls: int = 0
     """Calls without a usable reply, which the system did without."""
-    prompt_tokens: int = 0
-    output_tokens: int = 0
     embedded_texts: int = 0
+    embedded_tokens: int = 0
+    """Of those texts, by the benchmark's tokenizer; a model that cuts long texts reads fewer."""
     index_bytes: int = 0
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from longbeam.generators.asking import Asker
+from longbeam.models.asking import Asker
 from longbeam.models.base import ChatModel, ModelCall
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.calls import ModelReply

@@ -13,7 +13,8 @@ from aiohttp import web
 
 from longbeam.errors import UserError
 from longbeam.evaluation.arms import arms_of
-from longbeam.memory.base import MemorySystem, exchanges_of
+from longbeam.memory.base import MemorySystem
+from longbeam.memory.exchanges import exchanges_of
 from longbeam.memory.registry import find_system, settings_of
 from tests.memory.test_systems import asked, messages, tools
 

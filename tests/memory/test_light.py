@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from longbeam.errors import SpecError
-from longbeam.memory.base import Tools, exchanges_of, in_order
+from longbeam.memory.base import Tools, in_order
+from longbeam.memory.exchanges import exchanges_of
 from longbeam.memory.light.chunking import breakpoints, semantic_chunks
 from longbeam.memory.light.history import seen_by_extractor, tail_of
 from longbeam.memory.light.scratchpad import Scratchpad

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from longbeam.memory.base import Tools, exchanges_of
+from longbeam.memory.base import Tools
+from longbeam.memory.exchanges import exchanges_of
 from longbeam.memory.registry import find_system, settings_of
 from longbeam.memory.search_tool import SearchTool, SearchToolSettings
 from longbeam.models.offline import memorizing

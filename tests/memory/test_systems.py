@@ -8,7 +8,9 @@ from collections.abc import Sequence
 import pytest
 
 from longbeam.errors import SpecError
-from longbeam.memory.base import ContextBuilder, MemorySystem, Tools, exchanges_of
+from longbeam.memory.base import MemorySystem, Tools
+from longbeam.memory.context import ContextBuilder
+from longbeam.memory.exchanges import exchanges_of
 from longbeam.memory.registry import FLOORS, SYSTEMS, find_system, settings_of
 from longbeam.memory.turns import with_released_copies
 from longbeam.models.offline.writer import OfflineWriter
@@ -142,7 +144,7 @@ def test_unknown_systems_and_settings_are_named() -> None:
 
 
 def test_a_python_object_is_found_by_its_path() -> None:
-    assert find_system("tests.memory.third_party:LAST_WORD").purpose == "the last message, nothing else"
+    assert find_system("tests.memory.third_party:LAST_WORD").purpose == "the last exchange, nothing else"
     with pytest.raises(SpecError, match="is no longbeam"):
         find_system("tests.memory.third_party:NOTHING")
 

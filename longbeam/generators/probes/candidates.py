@@ -68,7 +68,7 @@ class ProbeCandidate(Record):
 
 
 class ProbeAsker(Protocol):
-    """What probe generators need of `generators.asking.Asker`."""
+    """What probe generators need of `models.asking.Asker`."""
 
     async def structured(
         self,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
-from longbeam.memory.base import said
+from longbeam.memory.exchanges import said
 from longbeam.memory.light.settings import LightSettings
 from longbeam.memory.turns import turn_of
 from longbeam.schemas.dialogue import Message, Role

@@ -12,9 +12,10 @@ from functools import partial
 from typing import Any
 
 from longbeam.errors import ReplyError
-from longbeam.memory.base import ContextBuilder, Tools, dated, in_order, passage_of, said
-from longbeam.memory.bm25 import ranked
+from longbeam.memory.base import ExchangeMemory, Tools, in_order
+from longbeam.memory.context import ContextBuilder
 from longbeam.memory.embedding import Embedder
+from longbeam.memory.exchanges import dated, said
 from longbeam.memory.index import Retriever, TextIndex, refuse_without_embedder
 from longbeam.memory.light.chunking import semantic_chunks
 from longbeam.memory.light.history import Seen, seen_by_extractor
@@ -24,7 +25,7 @@ from longbeam.memory.turns import released_ids, with_released_copies
 from longbeam.models.embedders.hashed import HashedEmbedder
 from longbeam.schemas.base import digest_of
 from longbeam.schemas.calls import PromptInputs
-from longbeam.schemas.evaluation import Context, Exchange, Passage, Question, Usage
+from longbeam.schemas.evaluation import Context, Exchange, Question, Usage
 from longbeam.schemas.memory_calls import (
     CompressNotesInputs,
     ExtractKeysInputs,
@@ -43,23 +44,15 @@ _RETRIEVED, _RECENT, _SCRATCHPAD = range(3)
 """Places in the context, the paper's order: E, W, S."""
 
 
-class Light:
+class Light(ExchangeMemory[LightSettings]):
     """Episodic index, working memory and scratchpad over one conversation."""
 
     def __init__(self, settings: LightSettings, tools: Tools) -> None:
         refuse_without_embedder("light.retriever", settings.retriever, tools.embedder)
-        self._settings = settings
-        self._tools = tools
-        self._exchanges: list[Exchange] = []
-        self._indexed: list[Exchange] = []
-        self._index: TextIndex | None = None
+        super().__init__(settings, tools)
         self._chunks: tuple[str, ...] = ()
         self._is_broken = False
         self._calls = self._failed = 0
-
-    async def add(self, exchange: Exchange) -> None:
-        """Keep the exchange; `finish` asks for all at once."""
-        self._exchanges.append(exchange)
 
     async def finish(self) -> None:
         """Build the index and the scratchpad."""
@@ -69,14 +62,6 @@ class Light:
             await self._build_index(seen)
         if settings.has("scratchpad"):
             await self._build_pad(seen)
-
-    async def retrieve(self, question: Question, *, k: int) -> Sequence[Passage]:
-        """Return the k exchanges whose keys fit best."""
-        if self._index is None:
-            return ()
-        weight = self._settings.weight_dense
-        scores = await self._index.scores(question.text, self._tools.embedder, weight_dense=weight)
-        return [passage_of(self._indexed[i], i, float(scores[i]), self._tools) for i in ranked(scores, k)]
 
     async def context(self, question: Question, *, budget: int) -> Context:
         """Return retrieved exchanges, then recent ones, then notes; at most `budget` tokens, unless released."""
@@ -107,13 +92,7 @@ class Light:
 
     def usage(self) -> Usage:
         """Calls and size of the index."""
-        index = self._index
-        return Usage(
-            model_calls=self._calls,
-            failed_calls=self._failed,
-            embedded_texts=index.embedded_texts if index else 0,
-            index_bytes=index.index_bytes if index else 0,
-        )
+        return super().usage().model_copy(update={"model_calls": self._calls, "failed_calls": self._failed})
 
     # --- preparation ------------------------------------------------------------------------------------------
 
@@ -123,10 +102,11 @@ class Light:
         else:
             keys = await in_order(partial(self._key, s) for s in seen)
         kept = [(s.exchange, key) for s, key in zip(seen, keys, strict=True) if key is not None]
-        self._indexed = [exchange for exchange, _ in kept]
-        embedder = self._tools.embedder
-        retriever: Retriever = self._settings.retriever or ("dense" if embedder else "bm25")
-        self._index = await TextIndex.build([key for _, key in kept], retriever, embedder)
+        settings = self._settings
+        retriever: Retriever = settings.retriever or ("dense" if self._tools.embedder else "bm25")
+        texts = [key for _, key in kept]
+        index = await TextIndex.build(texts, retriever, self._tools, weight_dense=settings.weight_dense)
+        self._search_in([exchange for exchange, _ in kept], index)
 
     async def _key(self, seen: Seen) -> str | None:
         """Key-value pairs and summary of an exchange, a pair a line."""
@@ -215,7 +195,7 @@ class Light:
 
     async def _found(self, question: Question) -> list[Exchange]:
         """Retrieved exchanges, best first."""
-        found = [self._indexed[int(p.passage_id)] for p in await self.retrieve(question, k=self._settings.k)]
+        found = [self._searched[place] for place, _ in await self._best(question.text, self._settings.k)]
         if self._settings.ids == "unique":
             return found
         ids = released_ids(self._exchanges)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import random
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel
 
-from longbeam.generators.asking import Asker
 from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.models.asking import Asker
 from longbeam.models.base import ModelCall
 from longbeam.models.offline.probing import answer_probe_prompt
 from longbeam.schemas.calls import (
@@ -244,6 +245,9 @@ class BarePrompts:
     def __getitem__(self, prompt_id: str) -> BarePrompt:
         outputs = {"probe_abstention": AbstentionReply, "probe_candidates": CandidatesReply}
         return BarePrompt(prompt_id, outputs.get(prompt_id, ProbeReply))
+
+    def find_copied(self, text: str, known: Iterable[str]) -> str | None:
+        return None
 
 
 class OfflineModel:

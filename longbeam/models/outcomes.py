@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from longbeam.generators.language import wrong_language
+from longbeam.models.language import wrong_language
 from longbeam.schemas.calls import ModelReply
 
 MORE_ROOM = 2

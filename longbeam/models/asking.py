@@ -1,4 +1,4 @@
-"""How a generator asks a model: render, call, parse, check, ask again with the reason, up to three attempts.
+"""How a stage or a memory system asks a model: render, call, parse, check, ask again with the reason, three attempts.
 
 The raw reply is journalled by the model stack before it is parsed here, so a better parser never pays again.
 """
@@ -6,7 +6,7 @@ The raw reply is journalled by the model stack before it is parsed here, so a be
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
@@ -14,9 +14,8 @@ from typing import Any, Protocol
 from pydantic import BaseModel, ValidationError
 
 from longbeam.errors import ReplyError
-from longbeam.generators.outcomes import outcome_of, spoken
 from longbeam.models.base import ChatModel, ModelCall, PromptDeclaration, Sampling
-from longbeam.prompts.examples import find_copied
+from longbeam.models.outcomes import outcome_of, spoken
 from longbeam.schemas.calls import PromptInputs
 from longbeam.schemas.spec import ENGLISH, BenchmarkSpec, Role
 
@@ -36,6 +35,9 @@ class Prompts(Protocol):
 
     def __getitem__(self, prompt_id: str) -> PromptDeclaration:
         """The declaration with this id."""
+
+    def find_copied(self, text: str, known: Iterable[str]) -> str | None:
+        """A term of the prompts' own examples that a text says and none of the `known` texts does; None if none."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ class Asker:
             except ValueError as exc:
                 problem = str(exc)
             else:
-                problem = _copied(text, given) or (check(parsed) if check else None) or ""
+                problem = self._copied(text, given) or (check(parsed) if check else None) or ""
                 if not problem:
                     return parsed
                 usable = parsed
@@ -125,6 +127,10 @@ class Asker:
         raise ReplyError(
             f"{call.unit_key}, prompt {prompt_id!r}: {ATTEMPTS} replies did not fit; the last: {problem}", kind=kind
         )
+
+    def _copied(self, text: str, inputs: PromptInputs) -> str | None:
+        term = self.prompts.find_copied(text, known=_dump_of(inputs))
+        return f"{term!r} is from the example; it has no place in this story" if term else None
 
     def _call(self, prompt_id: str, inputs: PromptInputs, role: Role, place: str, attempt: int, room: int) -> ModelCall:
         """The call of an attempt, with `room` times the spec's `max_tokens`."""
@@ -143,11 +149,6 @@ class Asker:
                 max_tokens=None if sampling.max_tokens is None else sampling.max_tokens * room,
             ),
         )
-
-
-def _copied(text: str, inputs: PromptInputs) -> str | None:
-    term = find_copied(text, known=_dump_of(inputs))
-    return f"{term!r} is from the example; it has no place in this story" if term else None
 
 
 def _dump_of(inputs: PromptInputs) -> Iterator[str]:

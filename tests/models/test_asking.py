@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from longbeam.errors import ReplyError
-from longbeam.generators.asking import parse_reply
+from longbeam.models.asking import parse_reply
 from longbeam.schemas.calls import ModelReply, QuestionDetectorInputs, QuestionDetectorReply
 from longbeam.schemas.spec import Role
 from tests.generators.scripted import ScriptedModel, asker_for

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from longbeam.errors import ReplyError
-from longbeam.generators.language import wrong_language
-from longbeam.generators.outcomes import outcome_of, spoken
 from longbeam.models.base import ModelCall
+from longbeam.models.language import wrong_language
+from longbeam.models.outcomes import outcome_of, spoken
 from longbeam.schemas.calls import ModelReply, PersonalityInputs, QuestionDetectorInputs
 from longbeam.schemas.spec import BenchmarkSpec, Role, RoleSampling
 from tests.generators.scripted import ScriptedModel, asker_for
