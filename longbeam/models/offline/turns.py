@@ -550,6 +550,8 @@ def user_follow_up(inputs: UserReplyInputs, rng: random.Random) -> str:
     round_, turn = divmod(2 * int(inputs.hints.turn_id.rpartition("t")[2]) + inputs.hints.ordinal, len(heads))
     again, place = divmod(round_, len(templates))
     thanks, template = heads[turn], templates[place]
+    if inputs.feedback:  # asked before, word for word: in a stage of many turns the deal begins anew
+        thanks, template = rng.choice(heads), rng.choice(_FOLLOW_UPS[rng.choice(FOLLOW_UP_KINDS)])
     is_person = reading is not None and reading.thread is people_thread()
     called = "this" if is_person else mention(template, thing, rng)
     if again or not inputs.hints.turn_id.startswith("p0."):

@@ -185,6 +185,15 @@ def test_second_follow_up_is_of_another_kind() -> None:
     assert kinds[0] != kinds[1]
 
 
+def test_follow_up_that_was_asked_before_is_put_otherwise() -> None:
+    hints = TurnHints(turn_id="p2.s0.t90", today=TODAY, bullets=(_brief(),), ordinal=0)
+    first = UserReplyInputs(context=_context(), summary="", history=(), today=TODAY, told=(), hints=hints)
+    again = first.model_copy(update={"feedback": "this was said before"})
+    asked = [user_follow_up(first, random.Random(1)), *(user_follow_up(again, random.Random(i)) for i in range(6))]
+    assert len(set(asked)) >= 6
+    assert None not in [follow_up_kind(text, _thread().things[0]) for text in asked]
+
+
 def test_questions_of_different_stages_never_coincide() -> None:
     texts: list[str] = []
     for stage_index in range(10):
