@@ -403,13 +403,17 @@ def _best_pack(seed: Seed, domain: Domain) -> Pack:
     )
 
 
+MERGED_THREADS = 16
+"""Of two packs at most: a story has 20 narratives, and people, beginning, wishes and ending take one each."""
+
+
 def _merged(base: Pack, other: Pack) -> Pack:
-    """A pack with the threads of another beside its own, and the other's standing wishes first."""
+    """A pack with threads of another beside its own, as far as there is room, and the other's standing wishes first."""
     labels, names = {t.narrative for t in base.threads}, {t.thread for t in base.threads}
     more = tuple(t for t in other.threads if t.narrative not in labels and t.thread not in names)
     return base.model_copy(
         update={
-            "threads": base.threads + more,
+            "threads": (base.threads + more)[:MERGED_THREADS],
             "instructions": other.instructions + base.instructions,
             "preferences": other.preferences + base.preferences,
         }

@@ -7,6 +7,7 @@ import datetime as dt
 import json
 import random
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,17 @@ from longbeam.models.offline.arithmetic import compute, evaluate
 from longbeam.models.offline.drawing import draw
 from longbeam.models.offline.language import fill
 from longbeam.models.offline.packs import Beat, Pack, Thread, lint, load_pack, pack_for, pack_paths
-from longbeam.models.offline.planning import match_beat
+from longbeam.models.offline.planning import (
+    ENDING_LABEL,
+    INTRODUCTION_LABEL,
+    PREFERENCES_LABEL,
+    match_beat,
+    narratives,
+)
+from longbeam.models.offline.story import people_thread
 from longbeam.models.offline.turns import filled_code, problem_in, shown_values
 from longbeam.schemas import values
+from longbeam.schemas.calls import NarrativesInputs
 from longbeam.schemas.plans import Bullet, BulletKind
 from longbeam.schemas.seeds import Category, Domain, Seed
 
@@ -142,6 +151,19 @@ def test_pack_for_takes_the_flavour_that_the_seed_names(
 ) -> None:
     seed = Seed(domain=Domain.CODING, title=title, theme=theme, subtopics=subtopics)
     assert pack_for(seed).pack == pack
+
+
+def test_two_packs_told_together_leave_room_for_the_narratives_of_every_story() -> None:
+    needed = {PREFERENCES_LABEL, INTRODUCTION_LABEL, ENDING_LABEL, people_thread().narrative}
+    packs = [load_pack(path) for path in pack_paths()]
+    most = max(len(pack.threads) for pack in packs)
+    for pack, other in product((p for p in packs if len(p.threads) == most), packs):
+        title = " ".join((*pack.match, *other.match))
+        seed = Seed(domain=pack.domain, title=title, theme="", subtopics=("one",), touches=other.domain)
+        threads = {t.narrative for t in pack_for(seed).threads}
+        labels = [n.label for n in narratives(NarrativesInputs(seed=seed), random.Random(1)).narratives]
+        assert threads | needed <= set(labels), (pack.pack, other.pack)
+        assert len(labels) <= 20
 
 
 @pytest.mark.parametrize(
