@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.material import ProbeMaterial
@@ -15,22 +15,24 @@ from longbeam.schemas.dialogue import Message
 from longbeam.schemas.findings import Severity
 from longbeam.schemas.probes import Probe
 from longbeam.schemas.spec import Role
+from longbeam.store.spool import Spool
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.run import check_probes
 
 
 async def write_probe_pool(
-    units: Units, head: ConversationHead, messages: Sequence[Message], said: str
+    units: Units, head: ConversationHead, messages: Iterable[Message], said: str
 ) -> tuple[Probe, ...]:
     """Return all probes that pass the checks, by ability and rank, the asked number of each selected.
 
     A probe that cannot be worded is a recorded failure and leaves its place to the next; one that a check finds
     an error in leaves the pool. `said` is a digest of the messages.
     """
-    material = ProbeMaterial.from_messages(head, messages, language=units.spec.language)
+    spooled = Spool(messages)
+    material = ProbeMaterial.from_messages(head, spooled, language=units.spec.language)
     abilities = units.spec.abilities
     found = await all_of([_ability_pool(units, material, said, ability) for ability in abilities])
-    index = ConversationIndex(head=head, messages=tuple(messages))
+    index = ConversationIndex(head=head, messages=spooled)
     probes = [p for pool in found for p in pool]
     refused = {
         f.subject for f in check_probes(index, probes, language=units.spec.language) if f.severity is Severity.ERROR

@@ -24,7 +24,7 @@ class Sealed(Record):
 
 async def probes_stage(c: Conversation) -> None:
     """A checked pool per ability, and the selection."""
-    c.probes = await write_probe_pool(c.units, c.head(), tuple(c.messages()), digest_of(c.said()))
+    c.probes = await write_probe_pool(c.units, c.head(), c.messages(), digest_of(c.said()))
 
 
 async def seal_stage(c: Conversation) -> None:

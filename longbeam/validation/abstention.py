@@ -59,9 +59,9 @@ def find_messages(index: ConversationIndex, terms: Sequence[str]) -> list[str]:
     # A plain search for one word of each term leaves few messages to the patterns.
     words = [max(t.split(), key=len) for t in folded]
     found: list[str] = []
-    for message, text in zip(index.messages, index.folded, strict=True):
-        if all(w in text for w in words) and all(p.search(text) for p in patterns):
-            found.append(message.message_key)
+    for at, text in index.holding(words):
+        if all(p.search(text) for p in patterns):
+            found.append(index.messages[at].message_key)
             if len(found) == MAX_REPORTED:
                 break
     return found

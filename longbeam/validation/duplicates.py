@@ -7,15 +7,17 @@ probability 0.2^4 at most), and the similarity of each is then computed exactly.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from array import array
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from heapq import nsmallest
 
 from longbeam.schemas.dialogue import Message, Role
 from longbeam.schemas.sentences import prose_spans
+from longbeam.store.spool import Pieces
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 
@@ -34,62 +36,76 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A message that is nearly an earlier one."""
+    """A message that is nearly an earlier one, by their keys."""
 
     similarity: float
-    earlier: Message
-    later: Message
+    earlier: str
+    later: str
 
 
 def find_problems(index: ConversationIndex) -> Iterator[Problem]:
     """Yield exact duplicates one by one, and near-duplicates of each role as one problem."""
     for role in Role:
-        places = [i for i, m in enumerate(index.messages) if m.role is role]
-        exact = yield from _exact(index, places, role)
-        near = near_duplicates([index.messages[i] for i in places if i not in exact])
+        said = sum(m.role is role for m in index.messages)
+        exact = yield from _exact(index, role)
+        near = near_duplicates(m for i, m in enumerate(index.messages) if m.role is role and i not in exact)
         if near:
-            share = len(near) / len(places)
+            share = len(near) / said
             kind = "near_share" if share > MAX_NEAR_SHARE[role] else "near"
             worst = sorted(near, key=lambda p: -p.similarity)[:WORST]
-            pairs = ", ".join(f"{p.later.message_key} like {p.earlier.message_key} ({p.similarity:.2f})" for p in worst)
-            text = f"{len(near)} of {len(places)} {role.value} messages ({share:.1%}) are near-duplicates: {pairs}"
-            keys = tuple(k for p in worst for k in (p.earlier.message_key, p.later.message_key))
+            pairs = ", ".join(f"{p.later} like {p.earlier} ({p.similarity:.2f})" for p in worst)
+            text = f"{len(near)} of {said} {role.value} messages ({share:.1%}) are near-duplicates: {pairs}"
+            keys = tuple(k for p in worst for k in (p.earlier, p.later))
             yield Problem(kind, "conversation", text, keys)
 
 
-def _exact(index: ConversationIndex, places: Sequence[int], role: Role) -> Generator[Problem, None, set[int]]:
-    first: dict[str, int] = {}
+def _exact(index: ConversationIndex, role: Role) -> Generator[Problem, None, set[int]]:
+    first: dict[bytes, str] = {}
     repeated: set[int] = set()
-    for i in places:
-        text = " ".join(index.folded[i].split())
-        if not text or first.setdefault(text, i) == i:
+    for i, message in enumerate(index.messages):
+        if message.role is not role or not (text := plain(message.content)):
+            continue
+        later = message.message_key
+        earlier = first.setdefault(digest(text), later)
+        if earlier is later:
             continue
         repeated.add(i)
-        earlier, later = index.messages[first[text]].message_key, index.messages[i].message_key
         kind = f"same_{role.value}" if len(text) >= MIN_DUPLICATE_CHARACTERS else "same_short"
         yield Problem(kind, later, f"the same as {earlier}: {shorten(text)}", (earlier, later))
     return repeated
 
 
-def near_duplicates(messages: Sequence[Message]) -> list[Pair]:
+def plain(text: str) -> str:
+    """Return a text without what does not count between two that are equal: case and spacing."""
+    return " ".join(text.casefold().split())
+
+
+def digest(text: str) -> bytes:
+    """Return what is kept of a text to know it again: 16 bytes, whatever its length."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def near_duplicates(messages: Iterable[Message]) -> list[Pair]:
     """Return each message that is nearly an earlier one, with the most similar of those compared.
 
     Messages of fewer than 12 words outside code are left out: their 5-grams say little.
     """
     words: dict[str, int] = {}
-    shingles: list[array[int]] = []
+    keys: list[str] = []
+    shingles = Pieces()  # 8 bytes a word: more than the text
     buckets: dict[int, deque[int]] = {}
     found: list[Pair] = []
     for at, message in enumerate(messages):
         own = _shingles(message.content, words)
-        shingles.append(array("q", own))
+        keys.append(message.message_key)
+        shingles.append(array("q", own).tobytes())
         if len(own) < 8:
             continue
         smallest = nsmallest(BOTTOM, own)
         earlier = sorted({other for h in smallest for other in buckets.get(h, ())})
-        best = max(((_jaccard(own, shingles[o]), -o) for o in earlier), default=(0.0, 0))
+        best = max(((_jaccard(own, shingles, o), -o) for o in earlier), default=(0.0, 0))
         if best[0] >= MIN_SIMILARITY:
-            found.append(Pair(best[0], messages[-best[1]], message))
+            found.append(Pair(best[0], keys[-best[1]], message.message_key))
         for h in smallest:
             buckets.setdefault(h, deque(maxlen=BUCKET)).append(at)
     return found
@@ -103,10 +119,12 @@ def _shingles(content: str, words: dict[str, int]) -> set[int]:
     return set(map(hash, zip(*(ids[i:] for i in range(SHINGLE_WORDS)), strict=False)))
 
 
-def _jaccard(own: set[int], other: array[int]) -> float:
-    small, large = sorted((len(own), len(other)))
+def _jaccard(own: set[int], shingles: Pieces, ordinal: int) -> float:
+    count = (shingles.start(ordinal + 1) - shingles.start(ordinal)) // 8
+    small, large = sorted((len(own), count))
     if small < MIN_SIMILARITY * large:
         return 0.0  # even a subset would not reach it
+    other = array("q", shingles.between(ordinal, ordinal + 1))
     common = len(own.intersection(other))
     return common / (small + large - common)
 

@@ -1,12 +1,12 @@
 """One conversation read once, with the look-ups that the checks share.
 
-The messages are held as they come; their case-folded texts and the look-ups over the ledger are made when a
-check first asks for them (about three times the text in memory: 120 MB at 10M tokens).
+The messages go to a temporary file when there are many: a check goes through them as often as it likes, and what is in
+memory does not grow with their text. The look-ups over the ledger are made when a check first asks for them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -15,6 +15,8 @@ from longbeam.schemas.conversation import ConversationHead, ConversationReader
 from longbeam.schemas.dialogue import Message, Role
 from longbeam.schemas.plans import Assertion, Bullet, Fact, Stance, Value
 from longbeam.schemas.probes import Probe
+from longbeam.store.spool import Spool
+from longbeam.validation.texts import FoldedTexts
 from longbeam.validation.wording import about
 
 T = TypeVar("T")
@@ -25,7 +27,7 @@ class ConversationIndex:
     """A conversation with its messages by key and order, and its ledger by bullet and fact."""
 
     head: ConversationHead
-    messages: tuple[Message, ...]
+    messages: Sequence[Message]
     probes: tuple[Probe, ...] = ()
     """All candidates."""
     asked: Mapping[str, int] | None = None
@@ -55,9 +57,12 @@ class ConversationIndex:
         return None if at is None else self.messages[at]
 
     @cached_property
-    def folded(self) -> tuple[str, ...]:
-        """Case-folded contents, in order."""
-        return tuple(m.content.casefold() for m in self.messages)
+    def _folded(self) -> FoldedTexts:
+        return FoldedTexts(m.content for m in self.messages)
+
+    def holding(self, words: Sequence[str]) -> Iterator[tuple[int, str]]:
+        """Yield the ordinals of the messages that hold all these case-folded words, with their case-folded texts."""
+        return self._folded.holding(words)
 
     @cached_property
     def _words(self) -> dict[str, frozenset[str]]:
@@ -109,10 +114,13 @@ class ConversationIndex:
         return _grouped((a.bullet_id, a) for plan in self.head.plans for a in plan.assertions)
 
     @cached_property
-    def voicing(self) -> dict[str, tuple[Message, ...]]:
-        """User messages that voice each bullet, in order."""
-        users = (m for m in self.messages if m.role is Role.USER)
-        return _grouped((bullet_id, m) for m in users for bullet_id in m.bullet_ids)
+    def _voicing(self) -> dict[str, tuple[int, ...]]:
+        users = ((i, m) for i, m in enumerate(self.messages) if m.role is Role.USER)
+        return _grouped((bullet_id, i) for i, m in users for bullet_id in m.bullet_ids)
+
+    def voicing(self, bullet_id: str) -> tuple[Message, ...]:
+        """User messages that voice a bullet, in order."""
+        return tuple(self.messages[i] for i in self._voicing.get(bullet_id, ()))
 
     def values_over_time(self, fact_id: str) -> tuple[Assertion, ...]:
         """Assertions that set or change a fact, in the order of the story; each has a value."""
@@ -134,7 +142,7 @@ class ConversationIndex:
 
 def build_index(reader: ConversationReader, *, asked: Mapping[str, int] | None = None) -> ConversationIndex:
     """Return the index of a conversation, reading its messages and probes once."""
-    return ConversationIndex(reader.head, tuple(reader.messages()), tuple(reader.probes()), asked)
+    return ConversationIndex(reader.head, Spool(reader.messages()), tuple(reader.probes()), asked)
 
 
 def _grouped(pairs: Iterable[tuple[str, T]]) -> dict[str, tuple[T, ...]]:

@@ -48,7 +48,7 @@ def _third_values(index: ConversationIndex, probe: Probe, new: str) -> Iterator[
                 is_new = True
             elif is_new and assertion.stance is not Stance.MENTIONS:
                 text = f"{assertion.bullet_id} gives {fact_id} a third value later, {shorten(value.text)!r}"
-                keys = tuple(m.message_key for m in index.voicing.get(assertion.bullet_id, ()))
+                keys = tuple(m.message_key for m in index.voicing(assertion.bullet_id))
                 yield Problem("third_value", probe.probe_id, text, keys)
 
 

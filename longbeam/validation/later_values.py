@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.plans import Value, ValueKind
@@ -59,7 +60,7 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
         if len(slot) < MIN_WORDS:
             continue
         after = index.position[says_it[-1].message_key]
-        for message in index.messages[after + 1 :]:
+        for message in islice(index.messages, after + 1, None):
             if index.speaks_as_user(message) and (other := _other_value(index, message, value, slot, told)):
                 kind = "changed_later" if CHANGES.search(_before(message.content, other)) else "other_later"
                 is_third = probe.ability == "knowledge_update"

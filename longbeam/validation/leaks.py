@@ -14,7 +14,8 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
     """Yield the first match of each pattern in each message."""
     category = index.head.seed.category
     told = (index.head.seed.model_dump_json(),)
-    for message, folded in zip(index.messages, index.folded, strict=True):
+    for message in index.messages:
+        folded = message.content.casefold()
         key, who = message.message_key, message.role.value
         for kind, words in find_traces(message.content, folded, message.role, category):
             yield Problem(kind, key, f"the {who} says {shorten(words, 60)!r}", (key,))

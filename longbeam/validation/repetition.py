@@ -17,7 +17,8 @@ from longbeam.schemas.dialogue import Message, Role
 from longbeam.schemas.sentences import prose_spans, sentences_within
 from longbeam.schemas.statistics import FrequentSentence, Repetition
 from longbeam.schemas.values import MONTHS, WEEKDAYS
-from longbeam.validation.duplicates import near_duplicates
+from longbeam.store.spool import Spool
+from longbeam.validation.duplicates import digest, near_duplicates, plain
 
 MASK = "_"
 """A word to the shingles, and no abbreviation or initial to the sentence splitter."""
@@ -83,42 +84,51 @@ def mask_of(head: ConversationHead) -> Mask:
 def measure_repetition(messages: Sequence[Message], mask: Mask) -> Repetition:
     """Return the figures of a conversation; shares are of the messages of a role, sentences of the replies."""
     figures: dict[str, float] = {}
-    masked: Sequence[Message] = ()
+    masked = Spool(m.model_copy(update={"content": mask.apply(m.content)}) for m in messages)
     for role, name in ((Role.USER, "user"), (Role.ASSISTANT, "reply")):
-        said = [m for m in messages if m.role is role]
-        exact, near = count_repetitions(said)
-        masked = [m.model_copy(update={"content": mask.apply(m.content)}) for m in said]
+        said = sum(m.role is role for m in messages)
+        exact, near = count_repetitions(m for m in messages if m.role is role)
         figures[f"{name}_duplicates"] = exact
-        figures[f"{name}_near_share"] = _share(exact + near, len(said))
-        figures[f"{name}_masked_share"] = _share(sum(count_repetitions(masked)), len(said))
-    sentences, worst = measure_sentences(masked)
+        figures[f"{name}_near_share"] = _share(exact + near, said)
+        figures[f"{name}_masked_share"] = _share(sum(count_repetitions(m for m in masked if m.role is role)), said)
+    sentences, worst = measure_sentences(m for m in masked if m.role is Role.ASSISTANT)
     return Repetition(figures=figures | sentences, worst=worst)
 
 
-def measure_sentences(replies: Sequence[Message]) -> tuple[dict[str, float], tuple[FrequentSentence, ...]]:
+def measure_sentences(replies: Iterable[Message]) -> tuple[dict[str, float], tuple[FrequentSentence, ...]]:
     """Return the sentence figures of replies that are masked already, and the most frequent sentences."""
-    counts = Counter(sentence for m in replies for sentence in set(prose_sentences(m.content)))
+    counts: Counter[str] = Counter()
+    said = 0
+    for message in replies:
+        said += 1
+        counts.update(set(prose_sentences(message.content)))
     repeated = [(text, count) for text, count in counts.items() if count > 1]
     figures: dict[str, float] = {
         "distinct_sentences": len(counts),
-        "most_frequent_share": _share(max(counts.values(), default=0), len(replies)),
-        "frequent_sentences": sum(count > MAX_SENTENCE_SHARE * len(replies) for _, count in repeated),
+        "most_frequent_share": _share(max(counts.values(), default=0), said),
+        "frequent_sentences": sum(count > MAX_SENTENCE_SHARE * said for _, count in repeated),
     }
     worst = sorted(repeated, key=lambda item: (-item[1], item[0]))[:WORST]
-    shown = (FrequentSentence(text=text, replies=count, share=_share(count, len(replies))) for text, count in worst)
+    shown = (FrequentSentence(text=text, replies=count, share=_share(count, said)) for text, count in worst)
     return figures, tuple(shown)
 
 
-def count_repetitions(messages: Sequence[Message]) -> tuple[int, int]:
+def count_repetitions(messages: Iterable[Message]) -> tuple[int, int]:
     """Return how many messages equal an earlier one but for case and spacing, and how many others nearly do."""
-    seen: set[str] = set()
-    others = []
-    for message in messages:
-        text = " ".join(message.content.casefold().split())
-        if text not in seen:
-            others.append(message)
-        seen.add(text)
-    return len(messages) - len(others), len(near_duplicates(others))
+    seen: set[bytes] = set()
+    repeated = 0
+
+    def others() -> Iterator[Message]:
+        nonlocal repeated
+        for message in messages:
+            text = digest(plain(message.content))
+            repeated += text in seen
+            if text not in seen:
+                seen.add(text)
+                yield message
+
+    near = len(near_duplicates(others()))
+    return repeated, near
 
 
 def prose_sentences(text: str) -> Iterator[str]:

@@ -54,7 +54,7 @@ def _superseded(
             f"the gold says {shorten(value.text)!r} for the {name}; "
             f"{changes[-1].bullet_id} makes it {shorten(current.text)!r}"
         )
-        keys = tuple(m.message_key for m in index.voicing.get(changes[-1].bullet_id, ()))
+        keys = tuple(m.message_key for m in index.voicing(changes[-1].bullet_id))
         yield Problem(kind, probe.probe_id, text, keys)
 
 
@@ -66,7 +66,7 @@ def _contradicted(index: ConversationIndex, probe: Probe, fact_id: str) -> Itera
     denial = next((a for a in index.by_fact.get(fact_id, ()) if a.stance is Stance.DENIES), None)
     if denial is not None and probe.ability not in HISTORICAL:
         text = f"{denial.bullet_id} denies {fact_id}, which the gold rests on: there is no one answer"
-        keys = tuple(m.message_key for m in index.voicing.get(denial.bullet_id, ()))
+        keys = tuple(m.message_key for m in index.voicing(denial.bullet_id))
         yield Problem("contradicted", probe.probe_id, text, keys)
 
 

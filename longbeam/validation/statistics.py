@@ -1,6 +1,6 @@
 """The tables of a benchmark: sizes, turn shapes, probes, where the evidence lies, repetitions.
 
-The messages of one conversation at a time are held, to compare them with each other. The definitions are
+The messages of one conversation at a time are compared with each other, from a temporary file. The definitions are
 BEAM's where it has one (a turn is a main question; a decile is a tenth of the messages), so that its figures
 can stand beside ours; how much is repeated, `repetition` says.
 """
@@ -32,6 +32,7 @@ from longbeam.schemas.statistics import (
     PublishedLength,
     Statistics,
 )
+from longbeam.store.spool import Spool
 from longbeam.validation.borders import borders_of
 from longbeam.validation.repetition import mask_of, measure_repetition
 
@@ -156,7 +157,7 @@ def turn_shape(answers: int, follow_ups: int) -> str:
 
 def _read_conversation(reader: ConversationReader) -> tuple[ConversationStatistics, list[_PlacedProbe]]:
     head = reader.head
-    messages = list(reader.messages())
+    messages = Spool(reader.messages())
     tally = _Tally()
     tally.read(messages)
     candidates = list(reader.probes())

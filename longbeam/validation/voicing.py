@@ -18,7 +18,7 @@ MIN_SAID = 0.5
 def find_problems(index: ConversationIndex) -> Iterator[Problem]:
     """Yield bullets that no user message voices, and those whose messages do not say their values."""
     for bullet in index.bullets.values():
-        voiced = index.voicing.get(bullet.bullet_id, ())
+        voiced = index.voicing(bullet.bullet_id)
         if not voiced:
             kind = _unvoiced_kind(index, bullet)
             if index.is_import and is_told(index, bullet):
@@ -42,8 +42,8 @@ def is_told(index: ConversationIndex, bullet: Bullet) -> bool:
     words = about(bullet.text)
     values = facts_in(bullet.text)
     denies = "never" in bullet.text.casefold()
-    for message, folded in zip(index.messages, index.folded, strict=True):
-        if message.role is not Role.USER or (denies and "never" not in folded):
+    for message in index.messages:
+        if message.role is not Role.USER or (denies and "never" not in message.content.casefold()):
             continue
         if len(words & index.words(message)) >= MIN_SAID * len(words) and all(
             is_said(message.content, v) for v in values

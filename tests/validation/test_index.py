@@ -10,9 +10,9 @@ from tests.builders import good_conversation
 def test_the_index_finds_messages_facts_and_voices() -> None:
     index = build_index(good_conversation())
 
-    assert index.message("p0.s0.t1.n2") is index.messages[4]
+    assert index.message("p0.s0.t1.n2") == index.messages[4]
     assert index.message("p9") is None
-    assert [m.message_key for m in index.voicing["p0.s1.b2"]] == ["p0.s1.t0.n0"]
+    assert [m.message_key for m in index.voicing("p0.s1.b2")] == ["p0.s1.t0.n0"]
     assert [a.bullet_id for a in index.values_over_time("p0.f2")] == ["p0.s0.b2", "p0.s1.b2"]
     assert index.current_value("p0.f2") == money(21_500)
     assert index.current_value("p0.s0.b0.day") is None

@@ -1,27 +1,57 @@
 """What probes are made from: the ledger, the user messages that voice its bullets, and a search over the rest.
 
-The conversation is read once, as a stream. Of messages that voice nothing only their words are kept, in an
-inverted index (word -> ordinals, 4 bytes each: some 25 MB at 10M tokens).
+The conversation is read once, as a stream. Of its messages only the words are in memory, in an inverted index (a byte
+or two for each message that a word is in: some 8 MB at 10M tokens); those that voice bullets go to a temporary file.
 """
 
 from __future__ import annotations
 
 import re
-from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 from longbeam.generators.probes.histories import Histories
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message, Role
 from longbeam.schemas.spec import ENGLISH
+from longbeam.store.spool import Spool
 
 Search = Callable[[Sequence[str]], list[str]]
 """Terms to the keys of the messages that may hold them all, in the order of the conversation."""
 
 _WORD = re.compile(r"[^\W_]+")
+
+
+SKIP = 255
+"""A byte of a word's postings that only says: 255 messages on."""
+
+
+class Postings:
+    """Ascending ordinals, each as the distance from the one before it."""
+
+    __slots__ = ("_bytes", "_last")
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+        self._last = -1
+
+    def append(self, ordinal: int) -> None:
+        """Add an ordinal, larger than all before it."""
+        distance = ordinal - self._last
+        self._last = ordinal
+        if distance >= SKIP:
+            skips, distance = divmod(distance, SKIP)
+            self._bytes.extend(b"\xff" * skips)
+        self._bytes.append(distance)
+
+    def __iter__(self) -> Iterator[int]:
+        at = -1
+        for distance in self._bytes:
+            at += distance
+            if distance != SKIP:
+                yield at
 
 
 class WordIndex:
@@ -32,7 +62,7 @@ class WordIndex:
     """
 
     def __init__(self) -> None:
-        self._postings: defaultdict[str, array[int]] = defaultdict(partial(array, "I"))
+        self._postings: defaultdict[str, Postings] = defaultdict(Postings)
         self._keys: list[str] = []
         self._holders: dict[str, frozenset[int]] = {}
 
@@ -64,7 +94,7 @@ class ProbeMaterial:
     """One conversation as probe generators see it."""
 
     head: ConversationHead
-    messages: tuple[Message, ...]
+    messages: Sequence[Message]
     """User messages that voice bullets, in order."""
     positions: dict[str, int]
     """Ordinal of every message by key."""
@@ -87,17 +117,19 @@ class ProbeMaterial:
         `search` replaces the index built here, for callers that have one already.
         """
         index = WordIndex()
-        voiced: list[Message] = []
         positions: dict[str, int] = {}
         sessions: set[int] = set()
-        for message in messages:
-            positions[message.message_key] = len(positions)
-            sessions.add(message.session)
-            if search is None:
-                index.add(message)
-            if message.role is Role.USER and message.bullet_ids:
-                voiced.append(message)
-        return cls(head, tuple(voiced), positions, len(sessions), search or index.search, language)
+
+        def voiced() -> Iterator[Message]:
+            for message in messages:
+                positions[message.message_key] = len(positions)
+                sessions.add(message.session)
+                if search is None:
+                    index.add(message)
+                if message.role is Role.USER and message.bullet_ids:
+                    yield message
+
+        return cls(head, Spool(voiced()), positions, len(sessions), search or index.search, language)
 
     @property
     def total_messages(self) -> int:
@@ -110,16 +142,16 @@ class ProbeMaterial:
         return Histories(self.head.plans)
 
     @cached_property
-    def _voicing(self) -> dict[str, list[Message]]:
-        voicing: dict[str, list[Message]] = {}
-        for message in self.messages:
+    def _voicing(self) -> dict[str, list[int]]:
+        voicing: dict[str, list[int]] = {}
+        for i, message in enumerate(self.messages):
             for bullet_id in message.bullet_ids:
-                voicing.setdefault(bullet_id, []).append(message)
+                voicing.setdefault(bullet_id, []).append(i)
         return voicing
 
     def voicing(self, bullet_id: str) -> tuple[Message, ...]:
         """User messages that voice a bullet, in order."""
-        return tuple(self._voicing.get(bullet_id, ()))
+        return tuple(self.messages[i] for i in self._voicing.get(bullet_id, ()))
 
     def position(self, message: Message) -> int:
         """Ordinal of a message in the conversation."""

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import gc
+import tempfile
+from typing import Any
+
+import pytest
+
+from longbeam.errors import StoreError
+from longbeam.store import spool as module
+from longbeam.store.spool import BLOCK, KEPT_BLOCKS, Pieces, Spool
+
+
+def test_a_spool_is_the_sequence_that_it_was_made_of() -> None:
+    items = [f"item {i} " * 500 for i in range(BLOCK * (KEPT_BLOCKS + 3) + 5)]  # 19 MB: beyond what memory keeps
+    spool = Spool(iter(items))
+
+    assert len(spool) == len(items)
+    assert list(spool) == items
+    for at in (0, 63, 64, -1, len(items) // 2, len(items) - 1):
+        assert spool[at] == items[at]
+    assert spool[10:200:7] == items[10:200:7]
+    assert spool[::-1][:3] == items[::-1][:3]
+    with pytest.raises(IndexError):
+        spool[len(items)]
+
+
+def test_an_empty_spool_has_nothing() -> None:
+    assert list(Spool(())) == []
+    assert not Spool(())
+
+
+def test_a_spool_can_be_read_at_several_places_at_once() -> None:
+    spool = Spool(range(1000))
+    assert [a + b for a, b in zip(spool, spool, strict=True)] == [2 * i for i in range(1000)]
+    assert sum(spool[i] for i in spool) == sum(range(1000))
+
+
+def test_pieces_are_read_alone_and_together() -> None:
+    pieces = Pieces()
+    for piece in (b"one", b"", b"three"):
+        pieces.append(piece)
+    assert [pieces.between(i, i + 1) for i in range(len(pieces))] == [b"one", b"", b"three"]
+    assert pieces.between(0, 3) == b"onethree"
+    assert [pieces.start(i) for i in range(4)] == [0, 3, 3, 8]
+
+
+def test_the_file_goes_with_the_object(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(module, "IN_MEMORY", 100)
+    spool = Spool(range(1000))  # an unclosed file would be a warning, and warnings are errors here
+    assert sum(spool) == 499_500
+    assert list(tmp_path.iterdir()) == []
+    del spool
+    gc.collect()
+
+
+def test_a_full_disk_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "IN_MEMORY", 10)
+    monkeypatch.setattr(tempfile, "tempdir", "/dev/full")
+    with pytest.raises(StoreError, match="temporary files"):
+        Pieces().append(b"more than ten bytes")

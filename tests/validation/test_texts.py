@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from longbeam.validation.texts import AT_ONCE, FoldedTexts
+
+
+def test_texts_that_hold_all_words_are_found_in_order() -> None:
+    contents = ["The Kitchen and the plumber", "nothing", "a plumber", "KITCHENS? My plumber.", "STRASSE, Straße"]
+    texts = FoldedTexts(contents)
+    assert list(texts.holding(["plumber", "kitchen"])) == [(0, contents[0].casefold()), (3, contents[3].casefold())]
+    assert [i for i, _ in texts.holding(["strasse"])] == [4]
+    assert list(texts.holding(["kitchen", "nobody"])) == []
+
+
+def test_words_across_two_texts_are_in_neither() -> None:
+    texts = FoldedTexts(["the plum", "ber is here", "", "a plumber", ""])
+    assert [i for i, _ in texts.holding(["plumber"])] == [3]
+
+
+def test_many_texts_are_searched_like_one_by_one() -> None:
+    contents = [f"{'even' if i % 2 == 0 else 'odd'} {i}" for i in range(2 * AT_ONCE + 7)]
+    texts = FoldedTexts(contents)
+    for words in (["odd"], ["even", "00"], ["1"], ["even", "even 1"]):
+        assert [i for i, _ in texts.holding(words)] == [
+            i for i, text in enumerate(contents) if all(w in text for w in words)
+        ]
