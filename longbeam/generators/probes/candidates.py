@@ -10,7 +10,10 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heapreplace
 from typing import Any, Protocol, TypeVar
+
+from pydantic import Field
 
 from longbeam.generators.probes.evidence import Said
 from longbeam.generators.probes.material import ProbeMaterial
@@ -58,7 +61,7 @@ class ProbeCandidate(Record):
     condition: str = ""
     requirement: str = ""
     items: tuple[str, ...] = ()
-    details: ProbeDetails = ProbeDetails()
+    details: ProbeDetails = Field(default_factory=ProbeDetails)
     question: str = ""
     """Only where choosing and wording are one call (abstention): then nothing is left to ask."""
     gold_answer: str = ""
@@ -188,43 +191,63 @@ def thin_out(candidates: Sequence[ProbeCandidate], total_messages: int, limit: i
     """Return up to `limit` candidates, numbered: spread over facts, difficulties and the conversation's deciles.
 
     In a conversation of many plans, those whose evidence spans a fifth of it come first.
-    Greedy and deterministic; of equally good ones the earlier is taken. A candidate is left out when a question
+    Greedy and deterministic; of equally good ones the earlier is taken. Crowding only grows, so what it was when last
+    looked at tells which candidates need not be looked at again. A candidate is left out when a question
     could not name what it is about without saying an answer ("the version 2 rollout" has version 2).
     """
-    left = [c for c in candidates if not _gives_itself_away(c)]
-    of_many = len({b.partition(".")[0] for c in left for b in c.bullet_ids}) > 1
+    kept = [c for c in candidates if not _gives_itself_away(c)]
+    of_many = len({b.partition(".")[0] for c in kept for b in c.bullet_ids}) > 1
+    offers = [_Offer.of(c, total_messages, of_many) for c in kept]
     taken: list[ProbeCandidate] = []
     uses: Counter[str] = Counter()
     levels: Counter[str] = Counter()
     deciles: Counter[int] = Counter()
-    while left and len(taken) < limit:
-        crowding = [_crowding(c, uses, levels, deciles, total_messages, of_many) for c in left]
-        best = left.pop(crowding.index(min(crowding)))
-        uses.update((*best.fact_ids, *best.bullet_ids))
-        levels[best.difficulty] += 1
-        deciles.update(deciles_of(best.positions, total_messages))
-        taken.append(best)
+    waiting = [(offer.crowding(uses, levels, deciles), i) for i, offer in enumerate(offers)]
+    heapify(waiting)
+    while waiting and len(taken) < limit:
+        i = waiting[0][1]
+        best = offers[i]
+        now = best.crowding(uses, levels, deciles), i
+        if now != waiting[0]:
+            heapreplace(waiting, now)
+            continue
+        heappop(waiting)
+        uses.update(best.subjects)
+        levels[best.candidate.difficulty] += 1
+        deciles.update(best.deciles)
+        taken.append(best.candidate)
     return [c.model_copy(update={"candidate_id": f"{c.ability}.{i}"}) for i, c in enumerate(taken)]
 
 
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    """A candidate with what its crowding is reckoned from, which is asked for whenever another one is taken."""
+
+    candidate: ProbeCandidate
+    subjects: tuple[str, ...]
+    is_narrow: bool
+    deciles: tuple[int, ...]
+
+    @classmethod
+    def of(cls, candidate: ProbeCandidate, total_messages: int, of_many: bool) -> _Offer:
+        return cls(
+            candidate,
+            (*candidate.fact_ids, *candidate.bullet_ids),
+            of_many and is_narrow(candidate.positions, total_messages),
+            deciles_of(candidate.positions, total_messages),
+        )
+
+    def crowding(
+        self, uses: Counter[str], levels: Counter[str], deciles: Counter[int]
+    ) -> tuple[float, bool, int, float]:
+        overlap = sum([uses[s] for s in self.subjects]) / max(len(self.subjects), 1)
+        return overlap, self.is_narrow, levels[self.candidate.difficulty], _crowd(self.deciles, deciles)
+
+
 def _gives_itself_away(candidate: ProbeCandidate) -> bool:
-    names = [candidate.topic, *(name for e in candidate.excerpts for name in (e.subject, e.attribute))]
+    names = {candidate.topic, *(name for e in candidate.excerpts for name in (e.subject, e.attribute))}
     values = (*candidate.answers, *candidate.context_values, *candidate.stale)
     return any(says(name, value) for value in values for name in names)
-
-
-def _crowding(
-    candidate: ProbeCandidate,
-    uses: Counter[str],
-    levels: Counter[str],
-    deciles: Counter[int],
-    total_messages: int,
-    of_many: bool,
-) -> tuple[float, bool, int, float]:
-    subjects = (*candidate.fact_ids, *candidate.bullet_ids)
-    overlap = sum(uses[s] for s in subjects) / max(len(subjects), 1)
-    narrow = of_many and is_narrow(candidate.positions, total_messages)
-    return overlap, narrow, levels[candidate.difficulty], crowd_of(candidate.positions, deciles, total_messages)
 
 
 def deciles_of(positions: Iterable[int], total_messages: int) -> tuple[int, ...]:
@@ -234,5 +257,8 @@ def deciles_of(positions: Iterable[int], total_messages: int) -> tuple[int, ...]
 
 def crowd_of(positions: Iterable[int], deciles: Counter[int], total_messages: int) -> float:
     """Mean number of probes already in the deciles of these positions; 0 for none."""
-    here = deciles_of(positions, total_messages)
-    return sum(deciles[d] for d in here) / len(here) if here else 0.0
+    return _crowd(deciles_of(positions, total_messages), deciles)
+
+
+def _crowd(here: Sequence[int], deciles: Counter[int]) -> float:
+    return sum([deciles[d] for d in here]) / len(here) if here else 0.0

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from longbeam.generators.probes.histories import Step
@@ -75,12 +76,14 @@ class FactSaid(Said):
     value: Value
 
 
+@lru_cache(maxsize=8_192)
 def words_of(text: str) -> frozenset[str]:
     """Content words of a text, case-folded, plural and other short endings cut off so that forms compare equal."""
     words = _WORD.findall(text.casefold().replace("'s ", " ").replace("’s ", " "))
     return frozenset(_stem(w) for w in words if w not in _STOP_WORDS and (len(w) > 1 or w.isdigit() or w > "\u0e00"))
 
 
+@lru_cache(maxsize=32_768)
 def _stem(word: str) -> str:
     for ending in ("ing", "ies", "ed", "es", "s", "e", "y"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
@@ -90,28 +93,42 @@ def _stem(word: str) -> str:
 
 def coverage(wanted: str, text: str) -> float:
     """Share of the content words of `wanted` that `text` has, 0 to 1; 1 if there are none."""
-    needed = words_of(wanted)
-    return len(needed & words_of(text)) / len(needed) if needed else 1.0
+    return _share(words_of(wanted), words_of(text))
+
+
+def _share(needed: frozenset[str], words: frozenset[str]) -> float:
+    return len(needed & words) / len(needed) if needed else 1.0
 
 
 def find_value(material: ProbeMaterial, fact: Fact, step: Step) -> FactSaid | None:
     """Return where a user message that voices the step's bullet says its value, or None."""
+    asked = step.bullet.bullet_id, fact.fact_id, step.value
+    if asked not in material.quoted:
+        material.quoted[asked] = _quoted(material, fact, step)
+    found = material.quoted[asked]
+    if found is None:
+        return None
+    message, quote = found
+    return FactSaid(message, material.position(message), quote, step.bullet, fact, step.value)
+
+
+def _quoted(material: ProbeMaterial, fact: Fact, step: Step) -> tuple[Message, str] | None:
     for message in material.voicing(step.bullet.bullet_id):
         quote = quote_for(message.content, [step.value])
         if quote is not None:
-            named = _with_subject(message.content, quote, fact.subject)
-            return FactSaid(message, material.position(message), named, step.bullet, fact, step.value)
+            return message, _with_subject(message.content, quote, fact.subject)
     return None
 
 
 def _with_subject(content: str, quote: str, subject: str) -> str:
     """Widen a quote by the sentence before it when only that one names the subject ("It will cost $80.")."""
     start = content.find(quote)
-    earlier = [span for span in sentences(content) if span[1] <= start]
-    if coverage(subject, quote) >= 0.5 or not earlier:
+    if coverage(subject, quote) >= 0.5 or not start:
         return quote
-    before = content[slice(*earlier[-1])]
-    if coverage(subject, before) < 0.5 or content[earlier[-1][1] : start].strip():
+    earlier = [span for span in sentences(content) if span[1] <= start]
+    if not earlier or content[earlier[-1][1] : start].strip():
+        return quote
+    if coverage(subject, content[slice(*earlier[-1])]) < 0.5:
         return quote
     return content[earlier[-1][0] : start + len(quote)]
 
@@ -134,13 +151,17 @@ def find_words(
 
 def _closest(content: str, text: str) -> str | None:
     """Return the sentence that says most of a text, or two neighbours that say clearly more; None under a third."""
-    spans = sentences(content)
+    needed = words_of(text)
+    said = [(span, words_of(content[slice(*span)])) for span in sentences(content)]
+    single = [(_share(needed, words), span) for span, words in said]
     # Neighbours are joined only across white space: code between them is no part of a quote.
-    pairs = [(a, d) for (a, b), (c, d) in pairwise(spans) if not content[b:c].strip()]
-    single = [(coverage(text, content[a:b]), content[a:b]) for a, b in spans]
-    double = [(coverage(text, content[a:b]) - 0.2, content[a:b]) for a, b in pairs]
-    best = max(single + double, key=lambda scored: scored[0], default=(0.0, ""))
-    return best[1] if best[0] >= MIN_COVERAGE else None
+    double = [
+        (_share(needed, first | second) - 0.2, (a, d))
+        for ((a, b), first), ((c, d), second) in pairwise(said)
+        if not content[b:c].strip()
+    ]
+    share, span = max(single + double, key=lambda scored: scored[0], default=(0.0, (0, 0)))
+    return content[slice(*span)] if share >= MIN_COVERAGE else None
 
 
 def settled_facts(material: ProbeMaterial) -> tuple[FactSaid, ...]:

@@ -33,6 +33,9 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     by_subject: dict[str, list[FactSaid]] = {}
     for said in facts:
         by_subject.setdefault(said.fact.subject.casefold(), []).append(said)
+    by_attribute: dict[str, list[FactSaid]] = {}
+    for said in facts:
+        by_attribute.setdefault(said.fact.attribute.casefold(), []).append(said)
     found = [_direct(said) for said in facts]
     for group in by_subject.values():
         pairs = list(combinations(group, 2))
@@ -42,17 +45,17 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
         if group[0].fact.subject == "me":
             continue  # the user cannot be asked after as somebody known by a clue
         # Each fact of a thing is asked for once, with the next one as the clue.
-        found += [_indirect(a, b) for a, b in zip(group, group[1:] + group[:1], strict=True) if _is_clue(b, a, facts)]
+        clues = zip(group, group[1:] + group[:1], strict=True)
+        found += [_indirect(asked, clue) for asked, clue in clues if _is_clue(clue, asked, by_attribute)]
     return thin_out(found, material.total_messages)
 
 
-def _is_clue(clue: FactSaid, asked: FactSaid, facts: list[FactSaid]) -> bool:
+def _is_clue(clue: FactSaid, asked: FactSaid, by_attribute: dict[str, list[FactSaid]]) -> bool:
     """Whether the clue's value points at one thing only, and does not answer what is asked."""
     if clue is asked or clue.value.means_same_as(asked.value):
         return False
-    attribute = clue.fact.attribute.casefold()
-    same = [f for f in facts if f.fact.attribute.casefold() == attribute and f.value.means_same_as(clue.value)]
-    return len(same) == 1
+    like = by_attribute[clue.fact.attribute.casefold()]
+    return sum(f.value.means_same_as(clue.value) for f in like) == 1
 
 
 def _direct(said: FactSaid) -> ProbeCandidate:
