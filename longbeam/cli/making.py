@@ -25,6 +25,7 @@ from longbeam.cli.app import (
     command_line,
 )
 from longbeam.errors import UserError
+from longbeam.generators.suites.registry import SUITES
 from longbeam.terminal import Target, counted, display_for
 
 if TYPE_CHECKING:
@@ -105,8 +106,8 @@ def resume(
     from longbeam.pipeline.benchmark import open_benchmark
 
     spec = open_benchmark(out, name).spec
-    if spec.imported_from:
-        raise UserError(f"benchmark {name!r} was imported ({spec.imported_from}); there is nothing to resume")
+    if spec.is_given:
+        raise UserError(f"benchmark {name!r} was {spec.source}; there is nothing to resume")
     if (limits := _limits(concurrency, max_cost)) is not None:
         from longbeam.pipeline.spec_file import with_overrides
 
@@ -122,9 +123,9 @@ def status(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
     from longbeam.pipeline.status import benchmark_status, render_status
 
     benchmark = open_benchmark(out, name)
-    if benchmark.spec.imported_from and not json:
+    if benchmark.spec.is_given and not json:
         count = counted(len(benchmark.sealed_ids), "conversation")
-        print(f"{name}: imported ({benchmark.spec.imported_from}), {count}; nothing is left to do")
+        print(f"{name}: {benchmark.spec.source}, {count}; nothing is left to do")
         return OK
     found = benchmark_status(benchmark)
     if json:
@@ -198,6 +199,29 @@ def seeds(
         print(written.text, end="")
     print(render_report(written, file), end="", file=sys.stderr if file is None else sys.stdout)
     return OK if written.is_complete else INCOMPLETE
+
+
+@app.command("suite", short_help="Make a controlled benchmark of planted facts.")
+def make_suite(
+    suite: Annotated[str, typer.Argument(help=f"One of: {', '.join(SUITES)}.", show_default=False)],
+    name: Annotated[str, typer.Option("--name", help="Name of the benchmark to make.", show_default=False)],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="SETTING=VALUE", help="A setting of the suite.", show_default=False),
+    ] = None,
+    conversations: Annotated[int, typer.Option(help="How many.", min=1, max=10_000)] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of all randomness.", min=0)] = 0,
+    out: Out = DEFAULT_OUT,
+) -> int:
+    """Make a controlled benchmark by rules, at once; settings are described in docs/suites.md."""
+    from longbeam.pipeline.suites import make_suite as make
+
+    report = make(suite, settings or (), name=name, conversations=conversations, seed=seed, out=out)
+    print(
+        f"{name}: {counted(report.conversations, 'conversation')}, {counted(report.messages, 'message')}, "
+        f"{report.tokens:,} tokens, {counted(report.probes, 'probe')}; in {report.benchmark.root}"
+    )
+    return OK
 
 
 def _limits(concurrency: int | None, max_cost_usd: float | None) -> dict[str, Any] | None:

@@ -152,7 +152,7 @@ def import_(
     from longbeam.pipeline.importing import import_benchmark
 
     options = ImportOptions(tokenizer=tokenizer, full_chat=chat is Chat.FULL)
-    report = import_benchmark(importer(format)(path, options), name, out, format, licence, options)
+    report = import_benchmark(importer(format)(path, options), name, out, format, licence, tokenizer)
     benchmark = report.benchmark
     print(
         f"{name}: {counted(report.conversations, 'conversation')}, {counted(report.messages, 'message')}, "

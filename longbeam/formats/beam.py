@@ -27,7 +27,6 @@ from longbeam.formats.exporting import (
     FormatExporter,
 )
 from longbeam.formats.reading import (
-    ImportedConversation,
     ImportOptions,
     Notes,
     read_json,
@@ -36,7 +35,7 @@ from longbeam.formats.reading import (
     want_dict,
     want_list,
 )
-from longbeam.schemas.conversation import ConversationReader
+from longbeam.schemas.conversation import ConversationReader, GivenConversation
 from longbeam.schemas.imports import NoteKind
 
 FORMAT = "beam"
@@ -56,7 +55,7 @@ BEAM has; what is shorter than 100K is filed there. Message ids count from 0 thr
 `source_chat_ids` cite them."""
 
 
-def import_beam(path: Path, options: ImportOptions) -> Iterator[ImportedConversation]:
+def import_beam(path: Path, options: ImportOptions) -> Iterator[GivenConversation]:
     """Yield the conversations of a path: a chat's folder, a folder of them, or a table of Hugging Face rows."""
     if is_table(path):
         chats: Iterable[RawChat] = read_rows(path)

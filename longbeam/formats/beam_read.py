@@ -26,9 +26,9 @@ from longbeam.formats.beam_text import (
     to_plan,
 )
 from longbeam.formats.dates import find_day
-from longbeam.formats.reading import ImportedConversation, ImportOptions, Notes, parse_json, want_dict, want_list
+from longbeam.formats.reading import ImportOptions, Notes, parse_json, want_dict, want_list
 from longbeam.models.tokens import load_tokenizer
-from longbeam.schemas.conversation import ConversationHead
+from longbeam.schemas.conversation import ConversationHead, GivenConversation
 from longbeam.schemas.dialogue import UserTurn
 from longbeam.schemas.imports import NoteKind
 from longbeam.schemas.people import Profile
@@ -59,7 +59,7 @@ class RawChat:
     notes: Notes = field(default_factory=Notes)
 
 
-def to_conversation(raw: RawChat, conversation_id: str, options: ImportOptions) -> ImportedConversation:
+def to_conversation(raw: RawChat, conversation_id: str, options: ImportOptions) -> GivenConversation:
     """Return the conversation; UserError, with the place, where it cannot be one."""
     notes = raw.notes
     if raw.batches is None:
@@ -110,7 +110,7 @@ def to_conversation(raw: RawChat, conversation_id: str, options: ImportOptions) 
     counting = ChatReader(
         reader.where, reader.batches, reader.anchors, reader.bullets, load_tokenizer(options.tokenizer).count
     )
-    return ImportedConversation(head, lambda: (message for _, message in counting.messages()), probes)
+    return GivenConversation(head, lambda: (message for _, message in counting.messages()), probes)
 
 
 _PEOPLE = ("relationships.txt", "core_relationships.txt", "new_relationships.txt")

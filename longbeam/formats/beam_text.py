@@ -14,7 +14,7 @@ from longbeam.formats.dates import find_day, long_day
 from longbeam.formats.reading import Notes
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.imports import NoteKind
-from longbeam.schemas.people import Gender, Person, Profile, Relation, RelationshipGraph
+from longbeam.schemas.people import Gender, Person, Profile, Relation, RelationshipGraph, people_graph
 from longbeam.schemas.plans import SPECIAL_KINDS, Bullet, BulletKind, Narrative, Plan, SubPlan
 
 _MARKERS = ("->->", "<-<-")
@@ -260,20 +260,6 @@ def read_people(texts: Mapping[str, str], notes: Notes) -> RelationshipGraph:
                 ),
             )
     return people_graph(tuple(people.values()))
-
-
-def people_graph(people: tuple[Person, ...]) -> RelationshipGraph:
-    """Return people around a user as a graph: the user is tied to each."""
-    return RelationshipGraph(
-        people=people,
-        node_link={
-            "directed": False,
-            "multigraph": False,
-            "graph": {},
-            "nodes": [{"id": "user"}, *({"id": p.person_id} for p in people)],
-            "edges": [{"source": "user", "target": p.person_id, "relation": p.relation.value} for p in people],
-        },
-    )
 
 
 def write_people(graph: RelationshipGraph) -> str:

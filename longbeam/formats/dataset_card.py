@@ -131,6 +131,11 @@ def _provenance(spec: BenchmarkSpec, version: str) -> str:
             f"Not longbeam: it was read from files in the {spec.imported_from} format. Its text, its questions and\n"
             "its gold answers are those of their authors, whose licence and citation apply."
         )
+    if spec.suite:
+        return (
+            f"All text was written by the suite `{spec.suite}` of longbeam {version}: rules, templates and data, not\n"
+            "a language model. It is a controlled benchmark: its gold is right by construction, its prose is plain."
+        )
     return who_wrote_it(spec.models, version)
 
 

@@ -16,9 +16,9 @@ from pydantic import ValidationError
 from longbeam.errors import UserError
 from longbeam.formats.jsonl import FORMAT, FORMAT_VERSION
 from longbeam.formats.jsonl_lines import ConversationLine, MessageLine, ProbeLine, RelationshipColumns, SeedColumns
-from longbeam.formats.reading import ImportedConversation, ImportOptions, parse_json, read_json, refuse, want_dict
+from longbeam.formats.reading import ImportOptions, parse_json, read_json, refuse, want_dict
 from longbeam.schemas.base import Record
-from longbeam.schemas.conversation import ConversationHead
+from longbeam.schemas.conversation import ConversationHead, GivenConversation
 from longbeam.schemas.dialogue import Message, Part
 from longbeam.schemas.people import RelationshipGraph
 from longbeam.schemas.probes import Evidence, Probe, ProbeDetails
@@ -28,7 +28,7 @@ MANIFEST, CONVERSATIONS, MESSAGES, PROBES = "manifest.json", "conversations.json
 _Line = TypeVar("_Line", bound=Record)
 
 
-def import_jsonl(path: Path, options: ImportOptions) -> Iterator[ImportedConversation]:
+def import_jsonl(path: Path, options: ImportOptions) -> Iterator[GivenConversation]:
     """Yield the conversations of an export's folder; tokens stay as exported, whatever the options name.
 
     Raises UserError for a folder that is no JSONL export of this version, and for a line that does not fit.
@@ -44,7 +44,7 @@ def import_jsonl(path: Path, options: ImportOptions) -> Iterator[ImportedConvers
             refuse(where, f"{MESSAGES} has no message of conversation {line.conversation_id!r}")
         start = starts[line.conversation_id]
         messages = partial(_messages, path / MESSAGES, start, line.conversation_id)
-        yield ImportedConversation(_head(line, f"c{number:03d}"), messages, tuple(probes.get(line.conversation_id, ())))
+        yield GivenConversation(_head(line, f"c{number:03d}"), messages, tuple(probes.get(line.conversation_id, ())))
 
 
 def _check_folder(path: Path) -> None:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from longbeam import __version__
-from longbeam.formats.beam_text import people_graph
 from longbeam.formats.dataset_card import format_card
 from longbeam.formats.dates import locomo_time, read_locomo_time
 from longbeam.formats.exporting import (
@@ -28,7 +27,6 @@ from longbeam.formats.exporting import (
     sessions_of,
 )
 from longbeam.formats.reading import (
-    ImportedConversation,
     ImportOptions,
     Notes,
     describe,
@@ -39,9 +37,10 @@ from longbeam.formats.reading import (
     want_text,
 )
 from longbeam.models.tokens import load_tokenizer
-from longbeam.schemas.conversation import ConversationHead, ConversationReader
+from longbeam.schemas.conversation import ConversationHead, ConversationReader, GivenConversation
 from longbeam.schemas.dialogue import Message, MessageKind, Part, PartKind, Role
 from longbeam.schemas.imports import NoteKind
+from longbeam.schemas.people import people_graph
 from longbeam.schemas.probes import ABILITIES, Difficulty, Evidence, Nugget, Probe, ProbeDetails
 from longbeam.schemas.seeds import Domain, Seed
 
@@ -89,7 +88,7 @@ LoCoMo has no field for stands in the key `longbeam` of each question, which its
 # --- reading ----------------------------------------------------------------------------------------------
 
 
-def import_locomo(path: Path, options: ImportOptions) -> Iterator[ImportedConversation]:
+def import_locomo(path: Path, options: ImportOptions) -> Iterator[GivenConversation]:
     """Yield the conversations of a LoCoMo file, or of the JSON files of a folder."""
     files = sorted(path.glob("*.json")) if path.is_dir() else [path]
     if not files:
@@ -126,7 +125,7 @@ class _SampleReader:
         if not self.sessions:
             refuse(f"{where}: conversation", "there is no session_1, a list of messages")
 
-    def conversation(self, conversation_id: str) -> ImportedConversation:
+    def conversation(self, conversation_id: str) -> GivenConversation:
         """The sample as a conversation."""
         days = self._days()
         order = self._order()
@@ -153,7 +152,7 @@ class _SampleReader:
             },
             import_notes=tuple(self.notes.kept),
         )  # fmt: skip
-        return ImportedConversation(head, partial(self._messages, days), probes)
+        return GivenConversation(head, partial(self._messages, days), probes)
 
     def _days(self) -> list[datetime]:
         days: list[datetime] = []

@@ -18,7 +18,6 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 
 from longbeam import __version__
-from longbeam.formats.beam_text import people_graph
 from longbeam.formats.dataset_card import format_card
 from longbeam.formats.dates import longmemeval_time, read_longmemeval_time
 from longbeam.formats.exporting import (
@@ -32,7 +31,6 @@ from longbeam.formats.exporting import (
     sessions_of,
 )
 from longbeam.formats.reading import (
-    ImportedConversation,
     ImportOptions,
     Notes,
     describe,
@@ -43,9 +41,10 @@ from longbeam.formats.reading import (
     want_text,
 )
 from longbeam.models.tokens import load_tokenizer
-from longbeam.schemas.conversation import ConversationHead, ConversationReader
+from longbeam.schemas.conversation import ConversationHead, ConversationReader, GivenConversation
 from longbeam.schemas.dialogue import Message, MessageKind, Role
 from longbeam.schemas.imports import NoteKind
+from longbeam.schemas.people import people_graph
 from longbeam.schemas.probes import ABILITIES, Difficulty, Evidence, Nugget, Probe, ProbeDetails
 from longbeam.schemas.seeds import Domain, Seed
 
@@ -91,7 +90,7 @@ _HAYSTACK = ("haystack_session_ids", "haystack_dates", "haystack_sessions")
 # --- reading ----------------------------------------------------------------------------------------------
 
 
-def import_longmemeval(path: Path, options: ImportOptions) -> Iterator[ImportedConversation]:
+def import_longmemeval(path: Path, options: ImportOptions) -> Iterator[GivenConversation]:
     """Yield a conversation for each haystack of a file, with the questions that are asked about it."""
     seen: set[str] = set()
     items = (_read_item(item, f"{path.name}: question {i}", seen) for i, item in enumerate(stream_list(path), start=1))
@@ -157,7 +156,7 @@ def _without_repeated_haystacks(items: Iterable[_Item]) -> Iterator[_Item]:
         yield item
 
 
-def _conversation(items: list[_Item], conversation_id: str, options: ImportOptions) -> ImportedConversation:
+def _conversation(items: list[_Item], conversation_id: str, options: ImportOptions) -> GivenConversation:
     first = items[0]
     notes = Notes()
     dates = [str(d) for d in first.found["haystack_dates"]]
@@ -190,7 +189,7 @@ def _conversation(items: list[_Item], conversation_id: str, options: ImportOptio
         },
         import_notes=tuple(notes.kept),
     )
-    return ImportedConversation(head, partial(_messages, first.sessions, days, options.tokenizer), probes)
+    return GivenConversation(head, partial(_messages, first.sessions, days, options.tokenizer), probes)
 
 
 def _days(dates: list[str], notes: Notes) -> list[datetime]:

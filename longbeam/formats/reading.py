@@ -13,10 +13,8 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 from longbeam.errors import UserError
-from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.dialogue import Message
+from longbeam.schemas.conversation import GivenConversation
 from longbeam.schemas.imports import ImportNote, NoteKind
-from longbeam.schemas.probes import Probe
 
 _PIECE = 2**20
 _SPACE = " \t\r\n"
@@ -31,16 +29,7 @@ class ImportOptions:
     """BEAM: the whole chat, as released; False: the truncated one that its paper evaluates on, where there is one."""
 
 
-@dataclass(frozen=True)
-class ImportedConversation:
-    """A conversation of somebody else's benchmark in our records; `messages` may be called again."""
-
-    head: ConversationHead
-    messages: Callable[[], Iterator[Message]]
-    probes: tuple[Probe, ...]
-
-
-Importer = Callable[[Path, ImportOptions], Iterable[ImportedConversation]]
+Importer = Callable[[Path, ImportOptions], Iterable[GivenConversation]]
 """Reads a path; raises UserError with one line that says where and what is wrong."""
 
 

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from longbeam.errors import SpecError
 from longbeam.memory import floors, long_context, rag, search_tool, summary
 from longbeam.memory.base import MemorySystem, Tools
+from longbeam.memory.cmv.system import Cmv, CmvSettings
 from longbeam.memory.http import HttpMemory, HttpSettings
 from longbeam.memory.light.settings import LightSettings
 from longbeam.memory.light.system import Light
@@ -48,6 +49,9 @@ SYSTEMS: Mapping[str, Registered] = {
         reads_everything=True,
     ),
     "rag": Registered(rag.RagSettings, rag.Rag, "exchanges found by BM25, vectors or both"),
+    "cmv": Registered(
+        CmvSettings, Cmv, "the tail of the trimmed session that fits the reader's window", reads_everything=True
+    ),
     "light": Registered(LightSettings, Light, "LIGHT: episodic index, last exchanges, filtered scratchpad"),
     "summary": Registered(summary.SummarySettings, summary.Summary, "a running summary and the last exchanges"),
     "truncation": Registered(

@@ -79,8 +79,8 @@ def create_benchmark(spec: BenchmarkSpec, out: Path) -> Benchmark:
 
     Raises SpecError when a field was changed that may not change.
     """
-    if spec.imported_from:
-        raise SpecError(f"benchmark {spec.name!r} was imported ({spec.imported_from}); there is nothing to generate")
+    if spec.is_given:
+        raise SpecError(f"benchmark {spec.name!r} was {spec.source}; there is nothing to generate")
     root = out / spec.name
     if (root / "spec.json").exists():
         _refuse_fixed_changes(open_benchmark(out, spec.name).spec, spec)

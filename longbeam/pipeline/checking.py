@@ -41,7 +41,7 @@ def sealed_conversations(benchmark: Benchmark) -> Iterator[Iterator[SealedConver
 def check_and_store(benchmark: Benchmark) -> list[Finding]:
     """Return what the checks find: conversation by conversation, then across them."""
     spec = benchmark.spec
-    asked = None if spec.imported_from else dict.fromkeys(spec.abilities, spec.probes_per_ability)
+    asked = None if spec.is_given else dict.fromkeys(spec.abilities, spec.probes_per_ability)
     findings: list[Finding] = []
     seeds: list[tuple[str, Seed]] = []
     with sealed_conversations(benchmark) as readers:

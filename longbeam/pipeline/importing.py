@@ -1,16 +1,16 @@
-"""Makes a benchmark of what a format's reader gives: sealed conversations, as `generate` leaves them."""
+"""Makes a benchmark of conversations that come whole, from a format's reader or a suite, as `generate` leaves them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from longbeam.errors import StoreError, UserError
-from longbeam.formats.reading import ImportedConversation, ImportOptions
 from longbeam.pipeline.benchmark import Benchmark
+from longbeam.schemas.conversation import GivenConversation
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.findings import Finding
 from longbeam.schemas.imports import ImportNote
@@ -25,7 +25,7 @@ from longbeam.validation.imports import CHECK
 
 
 @dataclass(frozen=True)
-class ImportReport:
+class GivenReport:
     """What was made."""
 
     benchmark: Benchmark
@@ -34,7 +34,7 @@ class ImportReport:
     tokens: int
     probes: int
     notes: int
-    """Oddities that the import met; `validate` lists them."""
+    """Oddities that an import met; `validate` lists them."""
 
 
 @dataclass
@@ -51,25 +51,28 @@ class _Tally:
 
 
 def import_benchmark(
-    conversations: Iterable[ImportedConversation],
-    name: str,
-    out: Path,
-    format_name: str,
-    licence: str,
-    options: ImportOptions,
-) -> ImportReport:
-    """Make the benchmark `name` under `out`, whole or not at all, one conversation in memory at a time.
+    conversations: Iterable[GivenConversation], name: str, out: Path, format_name: str, licence: str, tokenizer: str
+) -> GivenReport:
+    """Make the benchmark `name` of what a format's reader gives; errors as `keep_given`'s."""
+    given = {"name": name, "length": 0, "imported_from": format_name, "licence": licence, "tokenizer": tokenizer}
+    return keep_given(conversations, {**given, "models": {}}, out)
 
-    Raises UserError when the name cannot be used or is taken, and whatever the reader finds wrong.
+
+def keep_given(conversations: Iterable[GivenConversation], fields: Mapping[str, object], out: Path) -> GivenReport:
+    """Make a benchmark under `out`, whole or not at all, one conversation in memory at a time.
+
+    `fields` are those of its spec but `conversations` and `abilities`, which follow from what is given. Raises
+    UserError when the name cannot be used or is taken, and whatever the source finds wrong.
     """
+    name = str(fields["name"])
     if not NAME_PATTERN.fullmatch(name):
         raise UserError(f"benchmark name {name!r}: only letters, digits, '.', '_' and '-' are allowed")
     root = out / name
     if root.exists():
-        raise UserError(f"benchmark {name!r} exists already in {out}; give the import another --name")
+        raise UserError(f"benchmark {name!r} exists already in {out}; give this one another --name")
     tally, seeds, findings, abilities, probes = _Tally(), list[tuple[str, Seed]](), list[Finding](), set[str](), 0
     with scratch_beside(root) as scratch:
-        made = Benchmark(BenchmarkSpec(name=name, length=0, imported_from=format_name), scratch / "benchmark")
+        made = Benchmark(BenchmarkSpec.model_validate(fields), scratch / "benchmark")
         (made.root / "work").mkdir(parents=True)
         (made.root / "conversations").mkdir()
         for conversation in conversations:
@@ -81,26 +84,18 @@ def import_benchmark(
             probes += len(conversation.probes)
         if not seeds:
             raise UserError("nothing to import: the source holds no conversation")
-        spec = BenchmarkSpec(
-            name=name,
-            length=0,
-            conversations=len(seeds),
-            abilities=tuple(sorted(abilities)) or ABILITIES,
-            tokenizer=options.tokenizer,
-            models={},
-            licence=licence,
-            imported_from=format_name,
-        )
+        found = {"conversations": len(seeds), "abilities": tuple(sorted(abilities)) or ABILITIES}
+        spec = BenchmarkSpec.model_validate({**fields, **found})
         write_benchmark(made.database_path, seeds=seeds, findings=findings, statistics={})
         write_atomically(made.root / "spec.json", spec.model_dump_json(indent=1) + "\n")
         try:
             made.root.rename(root)
         except OSError as exc:
             raise StoreError(describe_os_error(root, exc)) from exc
-    return ImportReport(Benchmark(spec, root), len(seeds), tally.messages, tally.tokens, probes, len(findings))
+    return GivenReport(Benchmark(spec, root), len(seeds), tally.messages, tally.tokens, probes, len(findings))
 
 
-def _seal(made: Benchmark, conversation: ImportedConversation, tally: _Tally) -> None:
+def _seal(made: Benchmark, conversation: GivenConversation, tally: _Tally) -> None:
     head = conversation.head
     path = made.sealed_path(head.conversation_id)
     try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pydantic import Field
@@ -48,6 +49,16 @@ class ConversationHead(Record):
     """What an import carried and no field holds; `id` is the conversation's name in its source."""
     import_notes: tuple[ImportNote, ...] = ()
     """Oddities that the import met."""
+
+
+@dataclass(frozen=True)
+class GivenConversation:
+    """A whole conversation that no pipeline made: of somebody else's benchmark, or of a suite."""
+
+    head: ConversationHead
+    messages: Callable[[], Iterator[Message]]
+    """May be called again."""
+    probes: tuple[Probe, ...]
 
 
 class ConversationReader(Protocol):

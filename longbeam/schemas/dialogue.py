@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -51,6 +52,9 @@ class PartKind(StrEnum):
     TOOL_CALL = "tool_call"
     TOOL_RESULT = "tool_result"
     IMAGE_STUB = "image_stub"
+    THINKING = "thinking"
+    COMPACTION = "compaction"
+    """A summary that stands for everything before it."""
 
 
 class Part(Record):
@@ -59,6 +63,27 @@ class Part(Record):
     kind: PartKind
     text: str = ""
     data: dict[str, Any] = Field(default_factory=dict)
+
+
+def text_of(parts: Iterable[Part]) -> str:
+    """Return the text projection of parts: what a reader who sees no types reads."""
+    return "\n\n".join(_part_text(part) for part in parts)
+
+
+def _part_text(part: Part) -> str:
+    match part.kind:
+        case PartKind.TOOL_CALL:
+            given = "\n".join(f"{name}: {value}" for name, value in part.data.get("input", {}).items())
+            return f"→ {part.data.get('name', 'tool')}\n{given}"
+        case PartKind.TOOL_RESULT:
+            return f"←\n{part.text}"
+        case PartKind.THINKING:
+            return f"(thinking) {part.text}"
+        case PartKind.IMAGE_STUB:
+            return f"(image) {part.text}"
+        case PartKind.COMPACTION:
+            return f"(summary of what was before) {part.text}"
+    return part.text
 
 
 class Message(Record):

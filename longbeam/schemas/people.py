@@ -65,3 +65,17 @@ class RelationshipGraph(Record):
     def of(self, relation: Relation) -> tuple[Person, ...]:
         """People with this relation, in the graph's order."""
         return tuple(p for p in self.people if p.relation is relation)
+
+
+def people_graph(people: tuple[Person, ...]) -> RelationshipGraph:
+    """Return people around a user as a graph: the user is tied to each."""
+    return RelationshipGraph(
+        people=people,
+        node_link={
+            "directed": False,
+            "multigraph": False,
+            "graph": {},
+            "nodes": [{"id": "user"}, *({"id": p.person_id} for p in people)],
+            "edges": [{"source": "user", "target": p.person_id, "relation": p.relation.value} for p in people],
+        },
+    )

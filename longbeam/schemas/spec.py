@@ -199,7 +199,9 @@ class BenchmarkSpec(Record):
     licence: str = ""
     """Of the data: an SPDX identifier (`CC-BY-4.0`), stated in exports; empty: none is stated."""
     imported_from: str = ""
-    """The format it was read from; empty for what was generated. No length was asked of an import: it is 0."""
+    """The format it was read from; empty for what was made here. No length was asked of an import: it is 0."""
+    suite: str = ""
+    """The suite that made it, `agentic`; empty for what the pipeline or an import made."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -208,7 +210,7 @@ class BenchmarkSpec(Record):
                 f"name {self.name!r}: 1 to 64 letters, digits, '.', '_' or '-' are allowed, "
                 "beginning with a letter or digit"
             )
-        if self.imported_from:
+        if self.is_given:
             return self
         if self.length < MIN_LENGTH:
             raise ValueError(f"length {self.length}: at least {MIN_LENGTH} tokens (16K) are needed for ten abilities")
@@ -229,6 +231,18 @@ class BenchmarkSpec(Record):
         if not self.abilities:
             raise ValueError(f"abilities: at least one is needed; built in are {', '.join(ABILITIES)}")
         return self
+
+    @property
+    def is_given(self) -> bool:
+        """Whether its conversations come whole, from an import or a suite: nothing is generated or resumed."""
+        return bool(self.imported_from or self.suite)
+
+    @property
+    def source(self) -> str:
+        """What it was made from, in words; empty for what the pipeline made."""
+        if self.suite:
+            return f"made by the suite {self.suite}"
+        return f"imported from the {self.imported_from} format" if self.imported_from else ""
 
     def model_for(self, role: Role) -> str:
         """The model that serves a role."""
@@ -260,5 +274,15 @@ def provider_of(model: str) -> str:
     return model.partition(":")[0]
 
 
-FIXED_FIELDS = ("seed", "length", "strategy", "domains", "seeds_file", "language", "tokenizer", "imported_from")
+FIXED_FIELDS = (
+    "seed",
+    "length",
+    "strategy",
+    "domains",
+    "seeds_file",
+    "language",
+    "tokenizer",
+    "imported_from",
+    "suite",
+)
 """Fields of a spec that may not change once a benchmark exists."""

@@ -181,7 +181,7 @@ async def test_an_imported_locomo_is_measured_by_its_cited_messages(out: Path, t
     file = tmp_path / "locomo10.json"
     file.write_text(json.dumps([sample]), encoding="utf-8")
     options = ImportOptions()
-    made = import_benchmark(importer("locomo")(file, options), "talk", out, "locomo", "", options).benchmark
+    made = import_benchmark(importer("locomo")(file, options), "talk", out, "locomo", "", options.tokenizer).benchmark
     spec = evaluation_spec(made.spec, reader="offline", judge="offline", extractor="offline")
     run, results = await evaluate(
         made, spec, [arm_of("rag", {"k": "1"}), Arm("gold")], EvaluationSettings(), OfflineWriter()

@@ -11,7 +11,7 @@ from longbeam.formats.beam import export_beam, import_beam
 from longbeam.formats.reading import ImportOptions
 from longbeam.pipeline.benchmark import create_benchmark, open_benchmark
 from longbeam.pipeline.checking import check_and_store, sealed_conversations
-from longbeam.pipeline.importing import ImportReport, import_benchmark
+from longbeam.pipeline.importing import GivenReport, import_benchmark
 from longbeam.store.benchmark import read_findings, read_seeds
 from tests.formats.sources import beam_folder, json_files, longmemeval_items, write, write_json
 
@@ -22,9 +22,9 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "output"
 
 
-def imported(folder: Path, out: Path) -> ImportReport:
+def imported(folder: Path, out: Path) -> GivenReport:
     options = ImportOptions()
-    return import_benchmark(import_beam(folder, options), "theirs", out, "beam", "CC-BY-SA-4.0", options)
+    return import_benchmark(import_beam(folder, options), "theirs", out, "beam", "CC-BY-SA-4.0", options.tokenizer)
 
 
 def test_an_import_is_a_benchmark_as_generate_leaves_one(tmp_path: Path, out: Path) -> None:
@@ -81,9 +81,9 @@ def test_the_commands_work_on_an_import(tmp_path: Path, out: Path, capsys: pytes
     assert run(["import", "beam", str(folder), "--name", "theirs", "--licence", "CC-BY-SA-4.0", *at]) == OK
     assert "theirs: 1 conversation, 12 messages, " in capsys.readouterr().out
     assert run(["status", "theirs", *at]) == OK
-    assert capsys.readouterr().out == "theirs: imported (beam), 1 conversation; nothing is left to do\n"
+    assert capsys.readouterr().out == "theirs: imported from the beam format, 1 conversation; nothing is left to do\n"
     assert run(["resume", "theirs", *at]) == USER_ERROR
-    assert "was imported (beam); there is nothing to resume" in capsys.readouterr().err
+    assert "was imported from the beam format; there is nothing to resume" in capsys.readouterr().err
     assert run(["validate", "theirs", "--json", *at]) == INCOMPLETE  # it has faults
     assert "import.evidence_id" in {f["check"] for f in json.loads(capsys.readouterr().out)}
     assert run(["stats", "theirs", *at]) == OK

@@ -1,0 +1,371 @@
+"""The agentic suite: sessions of a coding agent with tool calls, results of realistic size, file writes, images as
+stubs, thinking and one compaction, and facts planted by where they stand.
+
+A fact stands in one place only, so that what a memory system cuts can be read off the facts that are left. Source of
+the places: memory-systems.md 3.9.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from longbeam.generators.suites import agentic_text as text
+from longbeam.generators.suites.base import Draw, Suite
+from longbeam.schemas.base import Record
+from longbeam.schemas.conversation import ConversationHead, GivenConversation
+from longbeam.schemas.dialogue import Message, MessageKind, Part, PartKind, Role, text_of
+from longbeam.schemas.people import people_graph
+from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
+from longbeam.schemas.seeds import Domain, Seed, Timeline
+from longbeam.schemas.spec import parse_length
+
+
+class Place(StrEnum):
+    """Where a fact stands."""
+
+    USER_TEXT = "user_text"
+    ASSISTANT_TEXT = "assistant_text"
+    SMALL_RESULT = "small_tool_result"
+    LARGE_RESULT = "large_tool_result"
+    SMALL_WRITE = "small_write"
+    LARGE_WRITE = "large_write"
+    NESTED_EDIT = "nested_edit"
+    COMMAND = "command"
+    THINKING = "thinking"
+    IMAGE = "image"
+    BEFORE_MENTIONED = "before_compaction_mentioned"
+    BEFORE_UNMENTIONED = "before_compaction_unmentioned"
+
+
+BEFORE = {Place.BEFORE_MENTIONED, Place.BEFORE_UNMENTIONED}
+
+
+class AgenticSettings(Record):
+    """Settings of the suite."""
+
+    length: Annotated[int, BeforeValidator(parse_length), Field(ge=32_000, le=2_000_000)] = 128_000
+    """Tokens of the conversation, all parts projected to text."""
+    facts_per_place: int = Field(default=3, ge=1, le=12)
+    compaction_at: float = Field(default=0.4, ge=0.1, le=0.8)
+    """Share of the length after which the session is compacted."""
+
+
+@dataclass(frozen=True)
+class _Attribute:
+    """Something that has a value."""
+
+    words: str
+    key: str
+    draw: Callable[[random.Random], str]
+    """Draws values that no tool's output holds by chance."""
+    questions: tuple[str, str, str]
+
+
+_ATTRIBUTES = (
+    _Attribute("staging port", "staging_port", lambda r: str(r.randrange(20_000, 60_000)),
+               ("Which port does the {n} service listen on in staging?", "I need the {n} staging port; what was it?",
+                "On staging, where do I reach the {n} endpoint: which port?")),
+    _Attribute("retry budget", "retry_budget", lambda r: f"{r.randrange(101, 999)} attempts",
+               ("How many attempts does the {n} retry budget allow?", "What did we learn about retries of the {n} job?",
+                "After how many tries does the {n} worker give up?")),
+    _Attribute("time-out", "timeout", lambda r: f"{r.randrange(1_100, 9_900)} ms",
+               ("How long is the {n} time-out?", "After how many milliseconds is a {n} request cut off?",
+                "Tell me the time-out that holds for the {n} call.")),
+    _Attribute("page size", "page_size", lambda r: f"{r.randrange(110, 990)} rows",
+               ("What page size does the {n} list use?", "How many rows come on one page of {n} results?",
+                "Rows per page for the {n} query: how many?")),
+    _Attribute("tracking ticket", "ticket", lambda r: f"OPS-{r.randrange(10_000, 99_999)}",
+               ("Under which ticket is the {n} work tracked?", "Give me the ticket number of the {n} task.",
+                "Where do I file more about the {n} fault: which ticket?")),
+    _Attribute("pinned version", "pinned_version",
+               lambda r: f"{r.randrange(1, 9)}.{r.randrange(11, 99)}.{r.randrange(11, 99)}",
+               ("Which version is the {n} client pinned to?", "What release of the {n} library do we hold on to?",
+                "The {n} dependency is pinned: at which version?")),
+    _Attribute("replica host", "replica_host", lambda r: f"db-{r.choice(text.NOUNS)}-{r.randrange(100, 999)}.internal",
+               ("Which host is the {n} replica?", "Name the machine that the {n} reads go to.",
+                "From which database host does the {n} report read?")),
+    _Attribute("feature flag", "feature_flag", lambda r: f"ff-{r.choice(text.VERBS)}-{r.getrandbits(20):05x}",
+               ("Which flag switches the new {n} flow on?", "What is the {n} feature flag called?",
+                "To try the {n} change, which feature flag do I set?")),
+    _Attribute("good commit", "good_commit", lambda r: f"{r.getrandbits(40):010x}",
+               ("At which commit was the {n} code last good?", "Where do I start a bisect for the {n} fault?",
+                "Name the commit that the {n} tests still passed at.")),
+    _Attribute("storage quota", "storage_quota", lambda r: f"{r.randrange(101, 999)} GiB",
+               ("How large is the {n} storage quota?", "How many GiB may the {n} bucket take?",
+                "What is the limit on space for {n} files?")),
+    _Attribute("rate limit", "rate_limit", lambda r: f"{r.randrange(1_001, 9_999)} requests a minute",
+               ("What rate limit holds for the {n} route?", "How many {n} requests a minute are let through?",
+                "Where is the {n} traffic capped?")),
+    _Attribute("support contact", "support_contact",
+               lambda r: f"{r.choice(text.VERBS)}-{r.randrange(100, 999)}@support.example",
+               ("Whom do I write to about {n} trouble?", "Which address is the {n} support contact?",
+                "Who looks after {n} incidents, by mail?")),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A fact: what has a value, the value, and where it is said."""
+
+    name: str
+    key: str
+    value: str
+    place: Place
+    question: str
+
+    @property
+    def sentence(self) -> str:
+        """The fact in words."""
+        return f"the {self.name} is {self.value}"
+
+    @property
+    def line(self) -> str:
+        """The fact as a setting."""
+        return f'{self.key.upper()} = "{self.value}"'
+
+
+def draw_facts(rng: random.Random, each: int) -> list[Planted]:
+    """Return the facts of a conversation, no two with the same name or value, in the order of planting."""
+    nouns = {a.key: rng.sample(text.NOUNS, len(text.NOUNS)) for a in _ATTRIBUTES}
+    facts: list[Planted] = []
+    values: set[str] = set()
+    order = [place for _ in range(each) for place in rng.sample(list(Place), len(Place))]
+    for number, place in enumerate(order):
+        turn, which = divmod(number, len(_ATTRIBUTES))
+        attribute = _ATTRIBUTES[which]
+        noun, value = nouns[attribute.key].pop(), attribute.draw(rng)
+        while value in values:
+            value = attribute.draw(rng)
+        values.add(value)
+        question = attribute.questions[turn % len(attribute.questions)].format(n=noun)
+        facts.append(Planted(f"{noun} {attribute.words}", f"{noun}_{attribute.key}", value, place, question))
+    return facts
+
+
+@dataclass
+class _Session:
+    """A session as it grows."""
+
+    draw: Draw
+    project: str
+    clock: datetime
+    messages: list[Message] = field(default_factory=list)
+    tokens: int = 0
+    calls: int = 0
+    asked: set[str] = field(default_factory=set)
+    said: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Of each planted fact by key, the message and the words that say it."""
+
+    def say(self, role: Role, parts: list[Part], facts: dict[str, str], minutes: int) -> None:
+        """Append a message; `facts` are the words in it that say a fact."""
+        self.clock += timedelta(minutes=minutes)
+        key = f"p0.s0.t{len(self.messages) // 2}.n{len(self.messages) % 2}"
+        content = text_of(parts)
+        tokens = self.draw.count_tokens(content)
+        self.messages.append(
+            Message(
+                message_key=key,
+                role=role,
+                speaker=role.value,
+                kind=MessageKind.QUESTION if role is Role.USER else MessageKind.REPLY,
+                session=0,
+                turn_index=len(self.messages) // 2,
+                sent_at=self.clock,
+                content=content,
+                parts=tuple(parts) if any(p.kind is not PartKind.TEXT for p in parts) else (),
+                tokens=tokens,
+            )
+        )
+        self.tokens += tokens
+        self.said |= {fact: (key, quote) for fact, quote in facts.items()}
+
+    def call(self, name: str, given: dict[str, Any], result: str, **more: Any) -> list[Part]:
+        """A tool call and its result."""
+        self.calls += 1
+        own = f"toolu_{self.draw.index:03d}{self.calls:05d}"
+        return [
+            Part(kind=PartKind.TOOL_CALL, data={"id": own, "name": name, "input": given}),
+            Part(kind=PartKind.TOOL_RESULT, text=result, data={"tool_use_id": own, **more}),
+        ]
+
+
+def make_conversation(settings: AgenticSettings, draw: Draw) -> GivenConversation:
+    """Return one session with its probes: a question for each planted fact."""
+    rng = draw.rng("story")
+    project, about = rng.choice(text.PROJECTS)
+    start = datetime(2024, 1, 8, 9) + timedelta(days=rng.randrange(300), minutes=rng.randrange(90))
+    session = _Session(draw, project, start)
+    facts = draw_facts(draw.rng("facts"), settings.facts_per_place)
+    before = [f for f in facts if f.place in BEFORE]
+    after = [f for f in facts if f.place not in BEFORE]
+    boundary = int(settings.length * settings.compaction_at)
+    _work(session, rng, before, boundary)
+    _compact(session, [f for f in before if f.place is Place.BEFORE_MENTIONED], about)
+    _work(session, rng, after, settings.length)
+    head = ConversationHead(
+        conversation_id=draw.conversation_id,
+        seed=Seed(
+            domain=Domain.CODING,
+            title=f"Work on {project}",
+            theme=f"A coding agent works on {about}",
+            subtopics=("faults", "tests", "settings"),
+            timeline=Timeline(start=start.date(), end=session.clock.date() + timedelta(days=1)),
+            source="suite:agentic",
+        ),
+        profile=None,
+        relationships=people_graph(()),
+        narratives=(),
+        plans=(),
+        target_tokens=settings.length,
+        tokenizer=draw.tokenizer,
+        details={"suite": "agentic", "settings": settings.model_dump(mode="json"), "compacted_after": boundary},
+    )
+    probes = tuple(_probe(place, fact, session.said[fact.key]) for place, fact in enumerate(facts))
+    return GivenConversation(head, lambda: iter(session.messages), probes)
+
+
+LEFT_OVER = 900
+"""Tokens below the target at which no further exchange is begun: most have twice as many."""
+
+
+def _work(session: _Session, rng: random.Random, facts: list[Planted], end: int) -> None:
+    """Work on until the session has about `end` tokens; facts are spread evenly, and all of them are said."""
+    start, waiting = session.tokens, list(facts)
+    while session.tokens < end - LEFT_OVER or waiting:
+        share = (session.tokens - start) / max(end - LEFT_OVER - start, 1)
+        due = min(math.ceil(len(facts) * share + 0.5), len(facts)) - (len(facts) - len(waiting))
+        told: dict[Place, Planted] = {}
+        while waiting and len(told) < due and waiting[0].place not in told:
+            fact = waiting.pop(0)
+            told[fact.place] = fact
+        _exchange(session, rng, told)
+
+
+def _compact(session: _Session, mentioned: list[Planted], about: str) -> None:
+    """The summary that stands for all before it, and says the facts that it mentions again."""
+    known = " ".join(f"The user said that {f.sentence}." for f in mentioned)
+    summary = f"We work on {session.project}, {about}. Several faults were found and mended, tests pass. {known}"
+    session.say(Role.USER, [_text("/compact")], {}, 2)
+    session.say(
+        Role.ASSISTANT,
+        [Part(kind=PartKind.COMPACTION, text=summary.strip()), _text("Ready to go on where we were.")],
+        {},
+        1,
+    )
+
+
+def _exchange(session: _Session, rng: random.Random, facts: dict[Place, Planted]) -> None:
+    """A task of the user and the agent's work on it, with at most one fact in each place."""
+    function, asked = _task(session, rng)
+    file = f"src/{session.project}/{text.module_name(rng)}"
+    spoken = [f for place, f in facts.items() if place in {Place.USER_TEXT, *BEFORE}]
+    for fact in spoken:
+        asked += (
+            f" {rng.choice(('For your notes', 'Before I forget', 'While you are at it, note this'))}: {fact.sentence}."
+        )
+    session.say(Role.USER, [_text(asked)], {f.key: f.sentence for f in spoken}, rng.randrange(2, 25))
+    found = {f.key: _quote(f) for f in facts.values() if f not in spoken}
+    quotes = {place: _quote(f) for place, f in facts.items()}
+    session.say(Role.ASSISTANT, _agent(session, rng, file, function, quotes), found, rng.randrange(1, 9))
+
+
+def _task(session: _Session, rng: random.Random) -> tuple[str, str]:
+    """Return a function and what the user wants of it, nothing twice."""
+    while True:
+        noun, verb = rng.choice(text.NOUNS), rng.choice(text.VERBS)
+        asked = rng.choice(text.TASKS).format(f=f"{verb}_{noun}", n=noun, v=verb, o=rng.choice(text.NOUNS))
+        if asked not in session.asked:
+            session.asked.add(asked)
+            return f"{verb}_{noun}", asked
+
+
+def _agent(session: _Session, rng: random.Random, file: str, function: str, quotes: dict[Place, str]) -> list[Part]:
+    """The agent's work: it thinks, looks, changes, tests and reports."""
+    thought = rng.choice(text.THOUGHTS).format(f=function)
+    if (quote := quotes.get(Place.THINKING)) is not None:
+        thought += f" I must keep in mind that {quote}."
+    parts = [Part(kind=PartKind.THINKING, text=thought, data={"signature": f"{rng.getrandbits(256):064x}"})]
+    parts += session.call("Grep", {"pattern": function, "path": "src"}, text.listing(rng, rng.randrange(4, 40)))
+    large = [quotes[Place.LARGE_RESULT]] if Place.LARGE_RESULT in quotes else []
+    lines = rng.randrange(60, 170) if large or rng.random() < 0.6 else rng.randrange(8, 20)
+    parts += session.call("Read", {"file_path": file}, text.code(rng, lines, large), as_list=rng.random() < 0.3)
+    if (quote := quotes.get(Place.SMALL_RESULT)) is not None:
+        parts += session.call("Bash", {"command": f"grep -i {function[:4]} settings.env"}, f"# local settings\n{quote}")
+    if (quote := quotes.get(Place.IMAGE)) is not None:
+        call, _ = session.call("Screenshot", {"url": "http://localhost:3000/status"}, "")
+        shown = {"tool_use_id": call.data["id"], "bytes": 48_000}
+        parts += [call, Part(kind=PartKind.IMAGE_STUB, text=f"Status page. {quote}.", data=shown)]
+    parts += _change(session, rng, file, function, quotes)
+    command = " ".join(filter(None, (quotes.get(Place.COMMAND), f"pytest -q -k {function}")))
+    parts += session.call("Bash", {"command": command, "description": "Run the tests"}, _tests(rng, function))
+    if rng.random() < 0.35:
+        parts += session.call("Bash", {"command": "tail -n 80 var/run.log"}, text.log(rng, rng.randrange(30, 80)))
+    report = rng.choice(text.REPORTS).format(f=function, file=file)
+    if (quote := quotes.get(Place.ASSISTANT_TEXT)) is not None:
+        report += f" On the way I saw that {quote}."
+    return [*parts, _text(report)]
+
+
+def _change(session: _Session, rng: random.Random, file: str, function: str, quotes: dict[Place, str]) -> list[Part]:
+    """Writes and edits of files; most exchanges have one edit."""
+    parts: list[Part] = []
+    if (quote := quotes.get(Place.SMALL_WRITE)) is not None:
+        parts += session.call("Write", {"file_path": "settings.local.env", "content": quote}, "written")
+    if (quote := quotes.get(Place.LARGE_WRITE)) is not None:
+        content = text.code(rng, 90, [quote])
+        parts += session.call("Write", {"file_path": file, "content": content}, f"{file}: {len(content)} characters")
+    if (quote := quotes.get(Place.NESTED_EDIT)) is not None:
+        edits = [
+            {"old_string": f"def {function}(", "new_string": text.code(rng, 24, [quote])},
+            {"old_string": "import logging", "new_string": "import logging\nimport math"},
+        ]
+        parts += session.call("MultiEdit", {"file_path": file, "edits": edits}, "2 edits made")
+    if not parts:
+        old, new = text.code(rng, 14), text.code(rng, 16)
+        parts = session.call("Edit", {"file_path": file, "old_string": old, "new_string": new}, "1 edit made")
+    return parts
+
+
+def _tests(rng: random.Random, function: str) -> str:
+    return text.tests(rng, rng.randrange(20, 240), f"test_{function}" if rng.random() < 0.25 else None)
+
+
+def _quote(fact: Planted) -> str:
+    """Return the words that say a fact where it stands."""
+    if fact.place in {Place.SMALL_RESULT, Place.LARGE_RESULT, Place.SMALL_WRITE, Place.LARGE_WRITE, Place.NESTED_EDIT}:
+        return fact.line
+    if fact.place is Place.COMMAND:
+        return f"{fact.key.upper()}='{fact.value}'"
+    return fact.sentence if fact.place is not Place.IMAGE else fact.sentence[0].upper() + fact.sentence[1:]
+
+
+def _text(words: str) -> Part:
+    return Part(kind=PartKind.TEXT, text=words)
+
+
+def _probe(ordinal: int, fact: Planted, said: tuple[str, str]) -> Probe:
+    own = f"information_extraction.{ordinal}"
+    key, quote = said
+    return Probe(
+        probe_id=own,
+        ability="information_extraction",
+        question=fact.question,
+        gold_answer=f"The {fact.name} is {fact.value}.",
+        difficulty=Difficulty.EASY,
+        rubric=(Nugget(nugget_id=f"{own}.n0", text=f"The answer states that the {fact.name} is {fact.value}."),),
+        evidence=(Evidence(message_key=key, quote=quote, nugget_ids=(f"{own}.n0",)),),
+        details=ProbeDetails(variety=fact.place, new_value=fact.value),
+        is_selected=True,
+        rank=ordinal,
+    )
+
+
+AGENTIC = Suite(AgenticSettings, make_conversation, "coding agents at work, facts planted by place")

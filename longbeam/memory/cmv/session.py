@@ -1,0 +1,148 @@
+"""Session files of Claude Code: one JSON object a line, in the shapes that its versions have written.
+
+A line is kept as the JSON tree that it is: a trimmer that modelled every field would lose those it does not know.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from longbeam.errors import UserError
+
+Line = dict[str, Any]
+"""The JSON object of a line."""
+
+SNAPSHOT, QUEUE = "file-history-snapshot", "queue-operation"
+"""Types of lines that no model ever reads."""
+_SPEAKERS = {"user": "user", "human": "user", "assistant": "assistant"}
+
+
+def parse_line(text: str) -> Line | None:
+    """Return the object of a line; None where it is none."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def line_text(line: Mapping[str, Any]) -> str:
+    """Return a line as Claude Code writes it: compact JSON, no line end."""
+    return json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+
+
+def is_compaction(line: Mapping[str, Any]) -> bool:
+    """Whether the line stands where the history before it was summarised."""
+    return line.get("type") == "summary" or (line.get("type") == "system" and line.get("subtype") == "compact_boundary")
+
+
+def speaker_of(line: Mapping[str, Any]) -> str | None:
+    """Return `user` or `assistant`; None for a line that is no message.
+
+    The role of the line wins, then that of its message, then its type: assistant lines may have the type `message`.
+    """
+    message = line.get("message")
+    roles = (line.get("role"), message.get("role") if isinstance(message, dict) else None, line.get("type"))
+    return next((_SPEAKERS[r] for r in roles if isinstance(r, str) and r in _SPEAKERS), None)
+
+
+def content_holder(line: Line) -> Line | None:
+    """Return the object whose `content` is the line's: its message, or the line itself; None where there is none."""
+    message = line.get("message")
+    if isinstance(message, dict) and "content" in message:
+        return message
+    return line if "content" in line else None
+
+
+def blocks_of(line: Line) -> list[Any]:
+    """Return the blocks of a line; none where its content is text or missing."""
+    holder = content_holder(line)
+    content = holder["content"] if holder is not None else None
+    return content if isinstance(content, list) else []
+
+
+def tool_ids(line: Line) -> Iterator[str]:
+    """Yield the ids of the tool calls in a line."""
+    for block in blocks_of(line):
+        if isinstance(block, dict) and block.get("type") == "tool_use" and isinstance(block.get("id"), str):
+            yield block["id"]
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a file without their ends, streamed; UserError where it cannot be read.
+
+    Bytes that are no UTF-8 are kept as they are: `write_line` gives them back.
+    """
+    try:
+        with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+            for line in file:
+                yield line.removesuffix("\n")
+    except OSError as exc:
+        raise UserError(f"{path}: cannot be read: {exc.strerror or exc}") from exc
+
+
+def encode_line(text: str) -> bytes:
+    """Return a line's bytes with its end."""
+    return (text + "\n").encode("utf-8", errors="surrogateescape")
+
+
+@dataclass(frozen=True)
+class SessionFile:
+    """A session where Claude Code keeps it."""
+
+    session_id: str
+    path: Path
+    modified: float
+    """Seconds since the epoch."""
+
+
+def folder_of(project: str) -> str:
+    """Return the name of the folder that a project's sessions lie in: its path, all but letters and digits as `-`."""
+    return "".join(c if c.isascii() and c.isalnum() else "-" for c in project)
+
+
+def find_sessions(projects: Path) -> list[SessionFile]:
+    """Return the sessions of all projects, newest first; none where the folder is missing."""
+    found = []
+    for path in sorted(projects.glob("*/*.jsonl")):
+        try:
+            found.append(SessionFile(path.stem, path, path.stat().st_mtime))
+        except OSError:  # deleted meanwhile
+            continue
+    return sorted(found, key=lambda s: (-s.modified, s.session_id))
+
+
+def choose_session(projects: Path, wanted: str | None) -> SessionFile:
+    """Return the session that is meant: an id, at least four characters of its beginning, a file, or None: the latest.
+
+    Raises UserError when there is none, or when several begin so.
+    """
+    if wanted is not None and Path(wanted).is_file():
+        path = Path(wanted)
+        return SessionFile(path.stem, path, path.stat().st_mtime)
+    sessions = find_sessions(projects)
+    if wanted is None:
+        if not sessions:
+            raise UserError(f"no session lies below {projects}; name a session file, or give --projects")
+        return sessions[0]
+    if exact := [s for s in sessions if s.session_id == wanted]:
+        return exact[0]
+    begun = [s for s in sessions if s.session_id.startswith(wanted)] if len(wanted) >= 4 else []
+    if len(begun) == 1:
+        return begun[0]
+    if begun:
+        names = ", ".join(s.session_id for s in begun[:4])
+        raise UserError(f"session {wanted!r} is ambiguous: {names}; write more of it")
+    raise UserError(
+        f"session {wanted!r} is not below {projects} ({len(sessions)} sessions); give a file, a whole id, or at least "
+        "four characters of its beginning"
+    )
+
+
+def count_messages(lines: Iterable[str]) -> int:
+    """Return how many lines are messages of the user or the assistant."""
+    return sum(1 for text in lines if (line := parse_line(text)) is not None and speaker_of(line) is not None)
