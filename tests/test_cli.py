@@ -25,6 +25,7 @@ COMMANDS = (
     "stats",
     "export",
     "import",
+    "review",
     "evaluate",
     "report",
     "judge-agreement",

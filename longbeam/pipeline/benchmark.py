@@ -4,6 +4,7 @@ output/<name>/spec.json                           the spec as last accepted
 output/<name>/work/<conversation_id>.sqlite       journal and units: decides what is done
 output/<name>/conversations/<conversation_id>.duckdb   sealed conversations: what everything else reads
 output/<name>/benchmark.duckdb                    seeds, findings, statistics
+output/<name>/reviews.sqlite                      what reviewers did
 """
 
 from __future__ import annotations
@@ -44,6 +45,11 @@ class Benchmark:
     def database_path(self) -> Path:
         """Seeds, findings and statistics."""
         return self.root / "benchmark.duckdb"
+
+    @property
+    def reviews_path(self) -> Path:
+        """The review log; absent until somebody reviews."""
+        return self.root / "reviews.sqlite"
 
     def work_path(self, conversation_id: str) -> Path:
         """The work log of a conversation."""

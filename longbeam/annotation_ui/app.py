@@ -1,0 +1,66 @@
+"""The review app: routes, files of the front end, refusals as JSON. No logic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, RedirectResponse, Response
+from fastapi.staticfiles import StaticFiles
+
+from longbeam.annotation_ui import api, pages
+from longbeam.annotation_ui.api import SESSION_S
+from longbeam.annotation_ui.desk import Desk
+from longbeam.annotation_ui.errors import Refusal, forbidden
+from longbeam.annotation_ui.security import Access, Guard
+from longbeam.annotation_ui.views import Problem
+from longbeam.errors import UserError
+
+STATIC = Path(__file__).parent / "static"
+
+
+def create_app(desk: Desk, access: Access) -> FastAPI:
+    """Return the app over one benchmark."""
+    # No documentation pages of FastAPI's: they load scripts from elsewhere. The schema itself is at /api/openapi.json.
+    app = FastAPI(title="longbeam review", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
+    app.state.desk, app.state.access = desk, access
+    app.include_router(api.router)
+    app.include_router(pages.router)
+    app.add_api_route("/join/{token}", join, methods=["GET"], include_in_schema=False, response_model=None)
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.add_exception_handler(Refusal, _refused)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(UserError, _broken)
+    app.add_middleware(Guard, access=access)
+    return app
+
+
+def join(request: Request, token: str) -> Response:
+    """Let in whoever was sent this link."""
+    access: Access = request.app.state.access
+    viewer = access.invited(token)
+    if not viewer.can_write:
+        raise forbidden("this link is not of this benchmark; ask for a new one")
+    answer = RedirectResponse("/queue", status_code=303)
+    cookie = access.session_of(viewer)
+    answer.set_cookie(access.cookie, cookie, max_age=SESSION_S, httponly=True, samesite="strict", path="/")
+    return answer
+
+
+def _refused(request: Request, exc: Exception) -> Response:
+    assert isinstance(exc, Refusal)
+    return JSONResponse(exc.problem.model_dump(mode="json"), status_code=exc.status)
+
+
+def _invalid(request: Request, exc: Exception) -> Response:
+    assert isinstance(exc, RequestValidationError)
+    first = exc.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    problem = Problem(error="invalid", message=f"{where}: {first['msg']}")
+    return JSONResponse(problem.model_dump(mode="json"), status_code=422)
+
+
+def _broken(request: Request, exc: Exception) -> Response:
+    """A file that cannot be read or written: the message says which and what to do."""
+    return JSONResponse(Problem(error="store", message=str(exc)).model_dump(mode="json"), status_code=503)

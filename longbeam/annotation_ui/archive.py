@@ -1,0 +1,233 @@
+"""The conversations of a benchmark as the review reads them: sealed files, opened when asked for, few at a time.
+
+Messages are read by ordinal, a window at a time; what is kept of a conversation is one line per message without
+its text. A file that a run has sealed anew is noticed and read instead of the former one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from longbeam.errors import StoreError
+from longbeam.pipeline.benchmark import Benchmark, open_benchmark
+from longbeam.schemas.conversation import ConversationHead
+from longbeam.schemas.dialogue import Message
+from longbeam.schemas.findings import Finding
+from longbeam.schemas.probes import Probe
+from longbeam.store.artifacts import SealedConversation
+from longbeam.store.benchmark import read_findings
+
+MOST_OPEN = 4
+"""Conversations kept open; at 10M tokens an open one takes some 30 MB."""
+_COLUMNS = (
+    "message_id",
+    "message_key",
+    "role",
+    "speaker",
+    "session",
+    "plan_index",
+    "sub_plan_index",
+    "turn_index",
+    "sent_at",
+    "tokens",
+)
+
+
+_MISSING = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A message without its text."""
+
+    message_id: int
+    message_key: str
+    role: str
+    speaker: str
+    session: int
+    plan_index: int | None
+    sub_plan_index: int | None
+    turn_index: int | None
+    sent_at: datetime
+    tokens: int
+    chars: int
+
+
+class OpenConversation:
+    """A sealed conversation; safe to use from several threads."""
+
+    def __init__(self, path: Path) -> None:
+        self.stamp = stamp_of(path)
+        self.reader = SealedConversation(path)
+        self.reader.connection.execute("SET memory_limit = '150MB'")
+        self.reader.connection.execute("SET threads = 2")
+
+    @cached_property
+    def head(self) -> ConversationHead:
+        """All but messages and probes."""
+        return self.reader.head
+
+    @cached_property
+    def title(self) -> str:
+        """What the conversation is about; read alone, because a long head takes a while."""
+        return str(self.rows("SELECT seed.title FROM sealed.conversation")[0][0])
+
+    @cached_property
+    def probes(self) -> dict[str, Probe]:
+        """All candidates by id, by ability and rank."""
+        return {p.probe_id: p for p in self.reader.probes()}
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """All messages without their text, by message_id."""
+        columns = ", ".join(f'"{name}"' for name in _COLUMNS)
+        rows = self.rows(f"SELECT {columns}, length(content) FROM sealed.messages ORDER BY message_id")
+        return [Line(*row) for row in rows]
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """message_id by message_key."""
+        return {line.message_key: line.message_id for line in self.lines}
+
+    def messages(self, first: int, count: int) -> list[Message]:
+        """Return the messages of these ordinals that exist."""
+        return self._messages("WHERE message_id >= ? AND message_id < ?", [first, first + count])
+
+    def messages_of(self, message_ids: Iterable[int]) -> list[Message]:
+        """Return the messages of these ordinals, in order; a few at a time."""
+        wanted = sorted(set(message_ids))
+        if not wanted:
+            return []
+        found: list[Message] = []
+        for first, last in _ranges(wanted):
+            found += self.messages(first, last - first + 1)
+        return found
+
+    def content(self, message_id: int) -> str:
+        """Return the whole text of one message."""
+        rows = self.rows("SELECT content FROM sealed.messages WHERE message_id = ?", [message_id])
+        return str(rows[0][0]) if rows else ""
+
+    def rows(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Return what a query over the sealed tables gives."""
+        with self.reader.connection.cursor() as cursor:
+            return cursor.execute(sql, list(values)).fetchall()
+
+    def _messages(self, where: str, values: Sequence[object]) -> list[Message]:
+        names = list(Message.model_fields)
+        columns = ", ".join(f'"{name}"' for name in names)
+        rows = self.rows(f"SELECT {columns} FROM sealed.messages {where} ORDER BY message_id", values)
+        return [_message(dict(zip(names, row, strict=True))) for row in rows]
+
+    def close(self) -> None:
+        """Close the file."""
+        self.reader.close()
+
+
+class Archive:
+    """The conversations of a benchmark, the spec and the findings, each as it is on disk now."""
+
+    def __init__(self, benchmark: Benchmark) -> None:
+        self.name = benchmark.spec.name
+        self.root = benchmark.root
+        self._lock = RLock()
+        self._open: OrderedDict[str, OpenConversation] = OrderedDict()
+        self._benchmark = benchmark
+        self._spec_stamp = stamp_of(self.root / "spec.json")
+        self._findings: tuple[tuple[int, int], list[Finding]] | None = None
+
+    @property
+    def benchmark(self) -> Benchmark:
+        """The benchmark; a run may have added conversations to its spec meanwhile."""
+        stamp = stamp_of(self.root / "spec.json")
+        if stamp != self._spec_stamp:
+            self._benchmark = open_benchmark(self.root.parent, self.name)
+            self._spec_stamp = stamp
+        return self._benchmark
+
+    @property
+    def conversation_ids(self) -> tuple[str, ...]:
+        """Sealed conversations."""
+        return self.benchmark.sealed_ids
+
+    def stamp(self, conversation_id: str) -> tuple[int, int]:
+        """Return what tells a sealed file from the one that takes its place; KeyError if it is not sealed."""
+        if conversation_id not in self.benchmark.conversation_ids:
+            raise KeyError(conversation_id)
+        found = stamp_of(self.benchmark.sealed_path(conversation_id))
+        if found == _MISSING:
+            raise KeyError(conversation_id)
+        return found
+
+    def conversation(self, conversation_id: str) -> OpenConversation:
+        """Return an open conversation; KeyError for one that is not sealed.
+
+        The id is looked up among those that there are: no text of an address becomes part of a path.
+        """
+        with self._lock:
+            stamp = self.stamp(conversation_id)
+            found = self._open.get(conversation_id)
+            if found is None or found.stamp != stamp:
+                # The former one is not closed: another thread may be reading it; it goes with its last reader.
+                found = self._open[conversation_id] = OpenConversation(self.benchmark.sealed_path(conversation_id))
+            self._open.move_to_end(conversation_id)
+            while len(self._open) > MOST_OPEN:
+                self._open.popitem(last=False)
+            return found
+
+    def probes(self) -> Iterable[tuple[str, dict[str, Probe]]]:
+        """Yield the candidates of each conversation."""
+        for conversation_id in self.conversation_ids:
+            yield conversation_id, self.conversation(conversation_id).probes
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What `validate` found last; empty if it never ran."""
+        path = self.benchmark.database_path
+        with self._lock:
+            if not path.exists():
+                return []
+            stamp = stamp_of(path)
+            if self._findings is None or self._findings[0] != stamp:
+                try:
+                    self._findings = stamp, read_findings(path)
+                except StoreError:  # of a former version: `validate` makes it anew
+                    self._findings = stamp, []
+            return self._findings[1]
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether `validate` has run on the benchmark."""
+        return self.benchmark.database_path.exists()
+
+
+def stamp_of(path: Path) -> tuple[int, int]:
+    """Return what tells a file from the one that takes its place."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return _MISSING
+    return found.st_mtime_ns, found.st_ino
+
+
+def _message(row: dict[str, Any]) -> Message:
+    return Message.model_validate({**row, "parts": json.loads(row["parts"]), "details": json.loads(row["details"])})
+
+
+def _ranges(ordinals: Sequence[int], gap: int = 8) -> list[tuple[int, int]]:
+    """Return first and last of runs; what lies a few apart is read together."""
+    ranges = [(ordinals[0], ordinals[0])]
+    for ordinal in ordinals[1:]:
+        if ordinal - ranges[-1][1] <= gap:
+            ranges[-1] = ranges[-1][0], ordinal
+        else:
+            ranges.append((ordinal, ordinal))
+    return ranges

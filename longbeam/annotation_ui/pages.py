@@ -1,0 +1,247 @@
+"""Every page: a function from the address to a view. As `.json` it is that view, without it a template around it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.templating import Jinja2Templates
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from longbeam.annotation_ui.causes import message_href
+from longbeam.annotation_ui.context import (
+    ConversationOf,
+    DeskOf,
+    ItemOf,
+    QueueOf,
+    ViewerOf,
+    session_view,
+)
+from longbeam.annotation_ui.conversations import conversation_view, conversations_view, marks_for
+from longbeam.annotation_ui.errors import not_found
+from longbeam.annotation_ui.guidelines import GuidelinesView, guidelines_view
+from longbeam.annotation_ui.history import history_view
+from longbeam.annotation_ui.items import item_view
+from longbeam.annotation_ui.queue import queue_view
+from longbeam.annotation_ui.search import SearchFilter, SearchResult, search
+from longbeam.annotation_ui.transcript import (
+    MessagePart,
+    MinimapView,
+    TranscriptView,
+    locate,
+    minimap,
+    part_of_message,
+    window,
+)
+from longbeam.annotation_ui.views import (
+    ConversationsView,
+    ConversationView,
+    HistoryView,
+    ItemView,
+    LocatedView,
+    QueueView,
+    SessionView,
+)
+
+TEMPLATES = Path(__file__).parent / "templates"
+router = APIRouter()
+templates = Jinja2Templates(
+    env=Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+)
+
+
+def page(path: str, template: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a view at `path` + `.json`, and the page of the template around it at `path`."""
+
+    def register(view: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(view)
+        def html(**given: Any) -> HTMLResponse:
+            request: Request = given["request"]
+            shown = {"view": view(**given), "session": session_view(request), "page": template.removesuffix(".html")}
+            return templates.TemplateResponse(request, template, shown)
+
+        # Each route needs the parameters of the view; what it answers with is a page.
+        html.__annotations__ = {**view.__annotations__, "return": HTMLResponse}
+        html.__signature__ = inspect.signature(view).replace(return_annotation=HTMLResponse)  # type: ignore[attr-defined]
+        router.add_api_route(f"{path}.json", view, methods=["GET"], name=f"{template}.json")
+        router.add_api_route(path, html, methods=["GET"], response_class=HTMLResponse, response_model=None)
+        return view
+
+    return register
+
+
+@router.get("/", include_in_schema=False)
+def home() -> RedirectResponse:
+    """Lead to the queue."""
+    return RedirectResponse("/queue", status_code=303)
+
+
+@page("/session", "session.html")
+def session(request: Request) -> SessionView:
+    """Who is looking: choose a name, see the settings."""
+    return session_view(request)
+
+
+@page("/queue", "queue.html")
+def queue(request: Request, desk: DeskOf, viewer: ViewerOf, wanted: QueueOf) -> QueueView:
+    """The items, filtered; the address is the list."""
+    return queue_view(desk, viewer, wanted)
+
+
+@page("/items/{conversation_id}/{probe_id}/history", "history.html")
+def item_history(request: Request, desk: DeskOf, viewer: ViewerOf, item_id: ItemOf) -> HistoryView:
+    """What was done to an item, newest first."""
+    return history_view(desk, viewer, item_id=item_id)
+
+
+@page("/items/{conversation_id}/{probe_id}", "item.html")
+def item(request: Request, desk: DeskOf, viewer: ViewerOf, item_id: ItemOf, wanted: QueueOf, k: int = 0) -> ItemView:
+    """One probe under review; the parameters of the queue say what is next."""
+    return item_view(desk, viewer, item_id, k=min(max(k, 0), 20), wanted=wanted)
+
+
+@page("/conversations", "conversations.html")
+def conversations(request: Request, desk: DeskOf, viewer: ViewerOf) -> ConversationsView:
+    """All conversations, those being made included."""
+    return conversations_view(desk, viewer)
+
+
+@page("/conversations/{conversation_id}/messages/{message_id}", "message.html")
+def message(
+    request: Request,
+    desk: DeskOf,
+    viewer: ViewerOf,
+    conversation: ConversationOf,
+    conversation_id: str,
+    message_id: int,
+    at: int = 0,
+    size: int = 4_000,
+    find: str = "",
+    item: str = "",
+) -> MessagePart:
+    """A window inside one message, however long it is."""
+    found = conversation.messages(message_id, 1) if message_id >= 0 else []
+    if not found:
+        raise not_found(f"message {message_id} in {conversation_id}")
+    marks = marks_for(desk, viewer, conversation, item).marks.get(found[0].message_key, ())
+    return part_of_message(found[0], at=at, size=size, find=find, marks=marks)
+
+
+@page("/conversations/{conversation_id}/messages", "messages.html")
+def messages(
+    request: Request,
+    desk: DeskOf,
+    viewer: ViewerOf,
+    conversation: ConversationOf,
+    conversation_id: str,
+    first: int = 0,
+    count: int = 20,
+    around: str = "",
+    before: int = 3,
+    item: str = "",
+    q: str = "",
+) -> TranscriptView:
+    """A window of the conversation by ordinal, or `before` messages ahead of the one with the key `around`."""
+    if around:
+        if around not in conversation.ids:
+            raise not_found(f"message {around!r} in {conversation_id}")
+        first = conversation.ids[around] - max(before, 0)
+    shown = marks_for(desk, viewer, conversation, item)
+    return window(
+        conversation,
+        conversation_id,
+        first,
+        count,
+        marks=shown.marks,
+        evidence_ids=shown.evidence_ids,
+        comments=shown.comments,
+        query=q,
+    )
+
+
+@router.get("/conversations/{conversation_id}/minimap.json")
+def minimap_of(
+    desk: DeskOf, viewer: ViewerOf, conversation: ConversationOf, conversation_id: str, item: str = ""
+) -> MinimapView:
+    """The whole conversation without its text."""
+    shown, ids = marks_for(desk, viewer, conversation, item), conversation.ids
+    evidence = [ids[key] for key in shown.evidence_ids if key in ids]
+    return minimap(conversation, conversation_id, evidence, [ids[key] for key in shown.comments if key in ids])
+
+
+@page("/conversations/{conversation_id}/search", "search.html")
+def search_in(
+    request: Request,
+    conversation: ConversationOf,
+    conversation_id: str,
+    q: str = "",
+    speaker: str = "",
+    date_from: dt.date | None = None,
+    date_to: dt.date | None = None,
+    session: int | None = None,
+    plan: int | None = None,
+    first: int = 0,
+    count: int = 20,
+) -> SearchResult:
+    """Where a text stands, with exact counts."""
+    wanted = SearchFilter(speaker=speaker, date_from=date_from, date_to=date_to, session=session, plan=plan)
+    return search(conversation, q, wanted, first=max(first, 0), count=max(count, 1))
+
+
+@router.get("/conversations/{conversation_id}/locate.json")
+def locate_in(
+    conversation: ConversationOf,
+    conversation_id: str,
+    by: Literal["date", "plan", "session", "key", "id"],
+    value: str,
+) -> LocatedView:
+    """Where a jump leads: the first message of a day (or the next that has any), plan, session; or one by key or id."""
+    line = locate(conversation, by, value)
+    if line is None:
+        raise not_found(f"{by} {value!r} in {conversation_id}")
+    return LocatedView(
+        message_id=line.message_id,
+        message_key=line.message_key,
+        sent_at=line.sent_at,
+        href=message_href(conversation_id, line.message_id),
+    )
+
+
+@page("/conversations/{conversation_id}", "conversation.html")
+def conversation(
+    request: Request, desk: DeskOf, viewer: ViewerOf, conversation: ConversationOf, conversation_id: str
+) -> ConversationView:
+    """One conversation, without its messages."""
+    return conversation_view(desk, viewer, conversation_id)
+
+
+@page("/guidelines", "guidelines.html")
+def guidelines(request: Request, desk: DeskOf) -> GuidelinesView:
+    """What reviewers judge by."""
+    return guidelines_view(desk)
+
+
+@page("/log", "history.html")
+def log(
+    request: Request,
+    desk: DeskOf,
+    viewer: ViewerOf,
+    reviewer: str = "",
+    kind: str = "",
+    first: int = 0,
+    count: int = 100,
+) -> HistoryView:
+    """All events that the viewer may see, newest first."""
+    return history_view(desk, viewer, reviewer=reviewer, kind=kind, first=max(first, 0), count=min(max(count, 1), 1000))

@@ -1,0 +1,128 @@
+"""Text of conversations as HTML that cannot do anything: markdown without links and images, then a sanitiser.
+
+What is to be highlighted is marked with private-use characters before rendering and becomes `<mark>` before the
+sanitiser runs, which also closes marks that markdown has cut in two.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import nh3
+from markdown_it import MarkdownIt
+
+from longbeam.schemas.base import Record
+
+_OPEN, _CLOSE = "\ue000", "\ue001"
+_KIND = {"evidence": "\ue010", "search": "\ue011", "finding": "\ue012"}
+_MARKED = re.compile("\ue000([\ue010-\ue012])")
+_PRIVATE = re.compile("[\ue000-\ue012]")
+_TAGS = {
+    *("p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote", "ul", "ol", "li", "mark"),
+    *("h1", "h2", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td"),
+}
+_LEADING = re.compile(r"^(?:\s|[-*+>|#]|\d{1,3}[.)]\s)*")
+"""What gives a line its kind; a mark in front of it would make the line plain text."""
+_FENCE = re.compile(r"^\s*(?:```|~~~)")
+
+
+class Mark(Record):
+    """A highlighted stretch, in code points."""
+
+    start: int
+    end: int
+    kind: str = "evidence"
+    """`evidence`, `search` or `finding`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clamp:
+    """The part of a message that is shown."""
+
+    start: int
+    end: int
+
+
+def render(text: str, marks: Sequence[Mark] = ()) -> str:
+    """Return safe HTML of a markdown text: no link, no image, no attribute but the class of a mark."""
+    rendered = _markdown().render(_marked(text, marks))
+    rendered = _MARKED.sub(lambda m: f'<mark class="{_name_of(m[1])}">', rendered).replace(_CLOSE, "</mark>")
+    return nh3.clean(rendered, tags=_TAGS, attributes={"mark": {"class"}}, link_rel=None)
+
+
+def render_plain(text: str, marks: Sequence[Mark] = ()) -> str:
+    """Return safe HTML of a text as it is, for excerpts: escaped, with marks."""
+    shown = html.escape(_marked(text, marks, is_plain=True))
+    return _MARKED.sub(lambda m: f'<mark class="{_name_of(m[1])}">', shown).replace(_CLOSE, "</mark>")
+
+
+def clamp(content: str, limit: int, around: tuple[int, int] | None = None) -> Clamp:
+    """Return the part of a message to show: its beginning, or what lies around a place in it; cut at line ends."""
+    if len(content) <= limit:
+        return Clamp(0, len(content))
+    start = 0
+    if around is not None and around[1] > limit:
+        start = max(around[0] - limit // 4, 0)
+        line = content.rfind("\n", max(start - 200, 0), start + 1)
+        start = line + 1 if line >= 0 else start
+    end = min(start + limit, len(content))
+    if around is not None and around[0] >= start:
+        end = min(max(end, around[1]), len(content), start + 4 * limit)
+    line = content.rfind("\n", max(end - 200, start + 1), end)
+    if line > 0 and end < len(content) and (around is None or line >= around[1]):
+        end = line
+    return Clamp(start, end)
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    # Links and images stay text: a reviewer must see where they lead, and nothing is ever fetched.
+    parser = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"])
+    return parser.disable(["link", "image", "autolink", "reference", "html_inline", "html_block", "entity"])
+
+
+def _marked(text: str, marks: Sequence[Mark], *, is_plain: bool = False) -> str:
+    """Put marks into a text, line by line; characters that stand for marks are taken out of the text itself."""
+    spans = _disjoint(marks, len(text))
+    if not spans:
+        return _PRIVATE.sub("", text)
+    pieces: list[str] = []
+    at = 0
+    for mark in spans:
+        pieces.append(_PRIVATE.sub("", text[at : mark.start]))
+        is_line_start = mark.start == 0 or text[mark.start - 1] == "\n"
+        pieces.append(_marked_lines(text[mark.start : mark.end], _KIND[mark.kind], is_line_start, is_plain))
+        at = mark.end
+    pieces.append(_PRIVATE.sub("", text[at:]))
+    return "".join(pieces)
+
+
+def _marked_lines(text: str, kind: str, is_line_start: bool, is_plain: bool) -> str:
+    lines = []
+    for i, line in enumerate(_PRIVATE.sub("", text).split("\n")):
+        match = _LEADING.match(line) if not is_plain and (i or is_line_start) else None
+        lead = match.end() if match else 0
+        body = line[lead:]
+        if not any(c.isalnum() for c in body) or (match is not None and _FENCE.match(line)):
+            lines.append(line)
+        else:
+            lines.append(f"{line[:lead]}{_OPEN}{kind}{body}{_CLOSE}")
+    return "\n".join(lines)
+
+
+def _disjoint(marks: Sequence[Mark], length: int) -> list[Mark]:
+    """Return marks that do not overlap, in order; the first of overlapping ones wins."""
+    kept: list[Mark] = []
+    for mark in sorted(marks, key=lambda m: (m.start, -m.end)):
+        is_free = not kept or kept[-1].end <= mark.start
+        if 0 <= mark.start < mark.end <= length and is_free and mark.kind in _KIND:
+            kept.append(mark)
+    return kept
+
+
+def _name_of(character: str) -> str:
+    return next(name for name, c in _KIND.items() if c == character)

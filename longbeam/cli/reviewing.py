@@ -1,0 +1,92 @@
+"""Commands of the human half of validation: review."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from longbeam.cli.app import DEFAULT_OUT, OK, Name, Out, app, refuse_nothing_sealed
+from longbeam.errors import UserError
+
+if TYPE_CHECKING:
+    from longbeam.schemas.review import ReviewerRole
+
+
+@app.command(short_help="Review a benchmark in the browser.")
+def review(
+    name: Name,
+    host: Annotated[
+        str, typer.Option("--host", help="Address to listen on; others than this machine's need links.")
+    ] = ("127.0.0.1"),
+    port: Annotated[int, typer.Option("--port", help="Port; 0 takes a free one.", min=0, max=65535)] = 8000,
+    reviewer: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--reviewer", metavar="NAME[:lead]", help="Somebody who reviews; may be repeated.", show_default=False
+        ),
+    ] = None,
+    overlap: Annotated[
+        int | None, typer.Option("--overlap", min=1, max=9, help="Opinions wanted of each probe.", show_default=False)
+    ] = None,
+    min_searches: Annotated[
+        int | None,
+        typer.Option("--min-searches", min=0, max=20, help="Searches an abstention needs.", show_default=False),
+    ] = None,
+    with_links: Annotated[
+        bool, typer.Option("--with-links", help="Let nobody in without a personal link, on this machine too.")
+    ] = False,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", help="Another name that the server is reached by.", show_default=False),
+    ] = None,
+    out: Out = DEFAULT_OUT,
+) -> int:
+    """Serve the review pages until stopped; finished conversations only, and those that a run finishes meanwhile."""
+    from longbeam.annotation_ui.security import is_loopback
+    from longbeam.annotation_ui.server import serve
+    from longbeam.pipeline.benchmark import open_benchmark
+
+    benchmark = open_benchmark(out, name)
+    refuse_nothing_sealed(benchmark, out)
+    reviewers = _reviewers(reviewer or ())
+    if not reviewers and (with_links or not is_loopback(host)):
+        raise UserError(
+            f"--host {host}: others can reach this address, so writing needs a personal link; name who reviews with "
+            "--reviewer ana --reviewer bo:lead"
+        )
+    settings = {"overlap": overlap, "min_searches": min_searches}
+
+    def announce(base: str, links: Mapping[str, str]) -> None:
+        print(f"LISTENING {base}", flush=True)
+        for who, link in links.items():
+            print(f"link of {who}: {link}", flush=True)
+        if not links:
+            print("Open it in a browser; stop with Ctrl-C. What is saved is kept.", file=sys.stderr)
+
+    serve(
+        benchmark,
+        host=host,
+        port=port,
+        settings={key: value for key, value in settings.items() if value is not None},
+        reviewers=reviewers,
+        needs_token=with_links,
+        allowed_hosts=frozenset(allow_host or ()),
+        on_ready=announce,
+    )
+    return OK
+
+
+def _reviewers(given: Sequence[str]) -> dict[str, ReviewerRole]:
+    """Read `NAME` and `NAME:lead`."""
+    from longbeam.schemas.review import ReviewerRole
+
+    found = {}
+    for text in given:
+        name, _, role = text.partition(":")
+        if not name.strip() or role not in ("", *ReviewerRole):
+            raise UserError(f"--reviewer {text!r}: write NAME or NAME:lead; roles are {', '.join(ReviewerRole)}")
+        found[name.strip()] = ReviewerRole(role or ReviewerRole.ANNOTATOR)
+    return found

@@ -1,0 +1,189 @@
+"""Review events of a benchmark, `reviews.sqlite`: appended, never changed; and the leases on items.
+
+Any number of processes may read and append (WAL): a server, an import of somebody's log, an export. Leases are not
+history and are forgotten when they end.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from longbeam.schemas.review import ReviewEvent
+from longbeam.store.sqlite import Format, open_for_reading, open_for_writing, transaction, translated_errors
+
+_CREATE = (
+    """
+CREATE TABLE events (
+  -- What reviewers did. The triggers below refuse changes: undo is one more row.
+  sequence   INTEGER PRIMARY KEY,  -- in the order of arrival, imports included
+  event_id   TEXT NOT NULL UNIQUE,
+  item_id    TEXT NOT NULL,        -- c000/abstention.0, c000, or empty
+  created_at TEXT NOT NULL,        -- UTC; the order in which events count
+  json       TEXT NOT NULL         -- the ReviewEvent
+)""",
+    "CREATE INDEX events_by_time ON events (created_at)",
+    """
+CREATE TRIGGER events_stay BEFORE UPDATE ON events BEGIN
+  SELECT RAISE(ABORT, 'review events are never changed');
+END""",
+    """
+CREATE TRIGGER events_are_kept BEFORE DELETE ON events BEGIN
+  SELECT RAISE(ABORT, 'review events are never deleted');
+END""",
+    """
+CREATE TABLE leases (
+  -- Who has an item open. A row whose time has passed means nothing.
+  item_id     TEXT NOT NULL,
+  reviewer_id TEXT NOT NULL,
+  expires_at  REAL NOT NULL,       -- seconds since 1970
+  PRIMARY KEY (item_id, reviewer_id)
+) WITHOUT ROWID""",
+    """
+CREATE TABLE secrets (
+  -- What links and cookies are signed with; made once, never exported.
+  name  TEXT PRIMARY KEY,
+  value BLOB NOT NULL
+) WITHOUT ROWID""",
+)
+
+REVIEWS = Format(name="review log", application_id=0x4C425256, migrations=(_CREATE,))  # "LBRV"
+_TICK = timedelta(microseconds=1)
+
+
+class StoredLease(NamedTuple):
+    """Who has an item open until when (seconds since 1970)."""
+
+    item_id: str
+    reviewer_id: str
+    expires_at: float
+
+
+class ReviewStore:
+    """An open review log; safe to use from several threads."""
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        """Open the log, making it where there is none; StoreError if it is something else or damaged."""
+        self.path = path
+        self._lock = Lock()
+        self._db = (open_for_reading if read_only else open_for_writing)(path, REVIEWS)
+
+    def append(self, events: Sequence[ReviewEvent]) -> list[ReviewEvent]:
+        """Append events in one transaction and return them as kept: no two of them share a time.
+
+        An event that is not later than all there are gets the next microsecond: what was done last counts last,
+        whatever the clock says.
+        """
+        with self._lock, translated_errors(self.path), transaction(self._db):
+            last = self._last_time()
+            kept = []
+            for event in events:
+                at = event.created_at.astimezone(UTC)
+                if last is not None and at <= last:
+                    at = last + _TICK
+                last = at
+                kept.append(event.model_copy(update={"created_at": at}))
+            self._db.executemany(_INSERT, map(_row, kept))
+        return kept
+
+    def merge(self, events: Iterable[ReviewEvent]) -> tuple[int, int]:
+        """Append the events of another log as they are; return how many were new and how many were here already."""
+        new = known = 0
+        with self._lock, translated_errors(self.path), transaction(self._db):
+            for event in events:
+                count = self._db.execute(_INSERT + " ON CONFLICT (event_id) DO NOTHING", _row(event)).rowcount
+                new, known = (new + 1, known) if count else (new, known + 1)
+        return new, known
+
+    def events(self, after: int = 0) -> Iterator[tuple[int, ReviewEvent]]:
+        """Yield the events of higher sequence with it, in the order of arrival."""
+        with self._lock, translated_errors(self.path):
+            rows = self._db.execute(
+                "SELECT sequence, json FROM events WHERE sequence > ? ORDER BY sequence", (after,)
+            ).fetchall()
+        for sequence, text in rows:
+            yield sequence, ReviewEvent.model_validate_json(text)
+
+    def leases(self, now: float) -> list[StoredLease]:
+        """Return the leases that hold at this time."""
+        with self._lock, translated_errors(self.path):
+            rows = self._db.execute("SELECT * FROM leases WHERE expires_at > ? ORDER BY 1, 2", (now,)).fetchall()
+        return [StoredLease(*row) for row in rows]
+
+    def take_lease(self, item_id: str, reviewer_id: str, capacity: int, now: float, expires_at: float) -> bool:
+        """Give or renew a lease in one step; False if `capacity` others hold the item.
+
+        Who holds it already is renewed before capacity is looked at: a full item must not lock its holder out.
+        """
+        with self._lock, translated_errors(self.path), transaction(self._db):
+            holders = {
+                row[0]
+                for row in self._db.execute(
+                    "SELECT reviewer_id FROM leases WHERE item_id = ? AND expires_at > ?", (item_id, now)
+                )
+            }
+            if reviewer_id not in holders and len(holders) >= capacity:
+                return False
+            self._db.execute("DELETE FROM leases WHERE expires_at <= ?", (now,))
+            self._db.execute(
+                "INSERT INTO leases VALUES (?, ?, ?) "
+                "ON CONFLICT (item_id, reviewer_id) DO UPDATE SET expires_at = excluded.expires_at",
+                (item_id, reviewer_id, expires_at),
+            )
+        return True
+
+    def release_lease(self, item_id: str, reviewer_id: str) -> None:
+        """End a lease; one that is not there has ended already."""
+        with self._lock, translated_errors(self.path):
+            self._db.execute("DELETE FROM leases WHERE item_id = ? AND reviewer_id = ?", (item_id, reviewer_id))
+
+    def secret(self, name: str) -> bytes:
+        """Return the 32 random bytes of this name, the same for ever."""
+        with self._lock, translated_errors(self.path), transaction(self._db):
+            self._db.execute(
+                "INSERT INTO secrets VALUES (?, ?) ON CONFLICT DO NOTHING", (name, secrets.token_bytes(32))
+            )
+            return bytes(self._db.execute("SELECT value FROM secrets WHERE name = ?", (name,)).fetchone()[0])
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _last_time(self) -> datetime | None:
+        found = self._db.execute("SELECT max(created_at) FROM events").fetchone()[0]
+        return None if found is None else datetime.fromisoformat(found)
+
+
+_INSERT = "INSERT INTO events (event_id, item_id, created_at, json) VALUES (?, ?, ?, ?)"
+
+
+def _row(event: ReviewEvent) -> tuple[str, str, str, str]:
+    at = event.created_at.astimezone(UTC).isoformat(timespec="microseconds")
+    return event.event_id, event.item_id, at, json.dumps(event.model_dump(mode="json"), ensure_ascii=False)
+
+
+def stored_events(path: Path) -> list[ReviewEvent]:
+    """Return all events of a log in the order in which they count; none where there is no log."""
+    if not path.exists():
+        return []
+    with ReviewStore(path, read_only=True) as store:
+        return in_order(event for _, event in store.events())
+
+
+def in_order(events: Iterable[ReviewEvent]) -> list[ReviewEvent]:
+    """Return events in the order in which they count, whatever order they arrived in."""
+    return sorted(events, key=lambda e: (e.created_at, e.event_id))

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from longbeam.annotation_ui.desk import Desk
+from tests.annotation_ui.conftest import Enter
+
+ITEM = "c000/information_extraction.0"
+SPARE = "c000/information_extraction.1"
+
+
+async def test_item_page_shows_the_quote_in_its_message_and_the_same_as_html(enter: Enter) -> None:
+    ana = await enter("ana")
+    item = await ana.get(f"/items/{ITEM}.json?k=1")
+    first = item["evidence"][0]
+    assert (first["message_id"], first["quote"], first["attachment"]) == (0, "We fly t", "attached")
+    assert '<mark class="evidence">We fly t</mark>' in first["message"]["html"]
+    # messages 0 and 4 are cited: with one message around each these are 0, 1, 3, 4, 5
+    assert [m["message_id"] for m in item["context"]] == [0, 1, 3, 4, 5]
+    assert (item["spread"], item["sessions_touched"]) == (4, 2)
+    page = await ana.client.get(f"/items/{ITEM}")
+    assert page.status_code == 200
+    assert page.headers["content-type"].startswith("text/html")
+
+
+async def test_an_edit_makes_nuggets_and_checks_stale_and_bars_acceptance(enter: Enter) -> None:
+    ana = await enter("ana")
+    item = await ana.act(ITEM, "edited", "gold_answer", "4 May; 900 euros")
+    assert item["gold_answer"] == "4 May; 900 euros"
+    assert [n["is_stale"] for n in item["rubric"]] == [True, True]
+    refused = await ana.judge(ITEM, "accept", status=409)
+    assert refused["error"] == "gates"
+    assert [gate["code"] for gate in refused["gates"]] == ["stale", "checks"]
+
+
+async def test_a_save_on_an_old_version_is_refused_with_what_changed(enter: Enter) -> None:
+    ana = await enter("ana")
+    old = (await ana.item(ITEM))["item_version"]
+    await ana.act(ITEM, "edited", "question", "What of it?")
+    refused = await ana.act(ITEM, "edited", "question", "Another one?", item_version=old, status=409)
+    assert refused["error"] == "stale"
+    assert refused["changes"] == [
+        {"target": "question", "before": "What of information_extraction.0?", "after": "What of it?"}
+    ]
+    assert (await ana.item(ITEM))["question"] == "What of it?"
+
+
+async def test_undo_and_redo_write_events_and_delete_nothing(enter: Enter, desk: Desk) -> None:
+    ana = await enter("ana")
+    await ana.act(ITEM, "edited", "question", "First?")
+    await ana.act(ITEM, "edited", "question", "Second?")
+    assert (await ana.post("/api/undo"))["item"]["question"] == "First?"
+    assert (await ana.post("/api/undo"))["item"]["question"] == "What of information_extraction.0?"
+    assert (await ana.post("/api/undo"))["event"] is None
+    assert (await ana.post("/api/redo"))["item"]["question"] == "First?"
+    assert (await ana.post("/api/redo"))["item"]["question"] == "Second?"
+    assert (await ana.post("/api/redo"))["event"] is None
+    kinds = [e.kind.value for e in desk.log.of_item(ITEM)]
+    assert kinds == ["edited", "edited", "undone", "undone", "undone", "undone"]
+
+
+async def test_a_rejected_probe_makes_room_for_the_next_candidate(enter: Enter) -> None:
+    ana = await enter("ana")
+    await ana.judge(ITEM, "reject")
+    rows = {r["item_id"]: r for r in (await ana.get("/queue.json"))["rows"]}
+    assert rows[ITEM]["status"] == "rejected"
+    assert (rows[SPARE]["status"], rows[SPARE]["is_candidate"]) == ("pending", True)
+    await ana.post("/api/undo")
+    assert SPARE not in {r["item_id"] for r in (await ana.get("/queue.json"))["rows"]}
+
+
+async def test_evidence_is_added_from_a_selection_and_stands_in_the_order_of_the_conversation(enter: Enter) -> None:
+    ana = await enter("ana")
+    # the page shows no line break where the message has one
+    selected = {"message_key": "p0.s0.t0.n2", "quote": "hotel  fjord"}
+    item = await ana.act(ITEM, "evidence_added", after=selected)
+    assert [(e["message_id"], e["quote"], e["is_added"]) for e in item["evidence"]] == [
+        (0, "We fly t", False),
+        (2, "Hotel Fjord", True),
+        (4, "The budg", False),
+    ]
+    added = item["evidence"][1]
+    item = await ana.act(ITEM, "evidence_removed", f"evidence/{added['evidence_id']}")
+    assert [e["message_id"] for e in item["evidence"]] == [0, 4]
+
+
+async def test_abstention_needs_distinct_searches(enter: Enter) -> None:
+    ana = await enter("ana")
+    for query in ("dog", "Dog ", "kennel"):
+        await ana.act("c000/abstention.0", "searched", after={"query": query, "total": 0, "looked_at": []})
+    refused = await ana.judge("c000/abstention.0", "accept", status=409)
+    assert "2 made so far" in refused["message"]
+    await ana.act("c000/abstention.0", "searched", after={"query": "puppy", "total": 0, "looked_at": []})
+    assert (await ana.judge("c000/abstention.0", "accept"))["status"] == "accepted"
+
+
+async def test_drafts_come_back_until_the_field_is_saved(enter: Enter) -> None:
+    ana = await enter("ana")
+    await ana.act(ITEM, "drafted", "question", "Half a sent")
+    again = await enter("ana")
+    assert (await again.item(ITEM))["mine"]["drafts"] == {"question": "Half a sent"}
+    item = await again.act(ITEM, "edited", "question", "Half a sentence?")
+    assert item["mine"]["drafts"] == {}
