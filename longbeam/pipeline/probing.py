@@ -26,7 +26,7 @@ async def write_probe_pool(
     """Return all probes that pass the checks, by ability and rank, the asked number of each selected.
 
     A probe that cannot be worded is a recorded failure and leaves its place to the next; one that a check finds
-    an error in leaves the pool. `said` is a digest of the messages.
+    an error in leaves the pool, one with a warning is selected last. `said` is a digest of the messages.
     """
     spooled = Spool(messages)
     material = ProbeMaterial.from_messages(head, spooled, language=units.spec.language)
@@ -34,9 +34,8 @@ async def write_probe_pool(
     found = await all_of([_ability_pool(units, material, said, ability) for ability in abilities])
     index = ConversationIndex(head=head, messages=spooled)
     probes = [p for pool in found for p in pool]
-    refused = {
-        f.subject for f in check_probes(index, probes, language=units.spec.language) if f.severity is Severity.ERROR
-    }
+    findings = check_probes(index, probes, language=units.spec.language)
+    refused = {f.subject for f in findings if f.severity is Severity.ERROR}
     return tuple(
         select_probes(
             [p for p in probes if p.probe_id not in refused],
@@ -44,6 +43,7 @@ async def write_probe_pool(
             positions=material.positions,
             total_messages=material.total_messages,
             prefers_wide=len(head.plans) > 1,
+            doubted={f.subject for f in findings if f.severity is Severity.WARNING},
         )
     )
 

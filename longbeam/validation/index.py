@@ -92,6 +92,11 @@ class ConversationIndex:
         return {b.bullet_id: b for plan in self.head.plans for b in plan.bullets()}
 
     @cached_property
+    def by_topic(self) -> dict[str, tuple[Bullet, ...]]:
+        """Bullets about each topic, in the order of the story."""
+        return _grouped((b.topic, b) for b in self.bullets.values())
+
+    @cached_property
     def bullet_order(self) -> dict[str, int]:
         """Ordinal in the story of each bullet."""
         return {bullet_id: i for i, bullet_id in enumerate(self.bullets)}

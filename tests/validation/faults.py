@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 from longbeam.schemas.dialogue import MessageKind
 from longbeam.schemas.imports import ImportNote, NoteKind
-from longbeam.schemas.plans import Assertion, Stance
+from longbeam.schemas.plans import Assertion, Plan, Stance, Value
 from longbeam.schemas.probes import Difficulty, Evidence, Probe
 from longbeam.schemas.seeds import Domain
 from longbeam.schemas.values import money, name
-from tests.builders import PEOPLE, PROFILE, MemoryReader, count_tokens, probe
+from tests.builders import LEASE_DAY, PEOPLE, PROFILE, MemoryReader, count_tokens, probe
 
 Spoil = Callable[[MemoryReader], MemoryReader]
 
@@ -110,6 +110,18 @@ def swapped(reader: MemoryReader) -> MemoryReader:
         third.model_copy(update={"group": 0}),
     )
     return reader.with_probe("event_ordering", evidence=crossed)
+
+
+def tell_again(fact_id: str, value: Value) -> Spoil:
+    """Let the ledger have a value from the last bullet too: the message that gave it first can be spared."""
+    return lambda r: r.with_assertion(
+        Assertion(bullet_id="p0.s1.b4", fact_id=fact_id, stance=Stance.MENTIONS, value=value)
+    )
+
+
+def another_plan(reader: MemoryReader) -> MemoryReader:
+    later = Plan(plan_index=1, sub_plans=(), facts=(), assertions=())
+    return reader.with_head(plans=(*reader.head.plans, later))
 
 
 def update_before_original(reader: MemoryReader) -> MemoryReader:
@@ -374,6 +386,8 @@ FAULTS = (
         lambda r: r.with_probe("summarization", evidence=r.probe("summarization").evidence[::-1]),
         "summarization.0",
     ),
+    Fault("leave_one_out.told_again", tell_again("p0.f1", LEASE_DAY), "temporal_reasoning.0"),
+    Fault("leave_one_out.dispensable", both(tell_again("p0.f1", LEASE_DAY), another_plan), "temporal_reasoning.0"),
     Fault("evidence_parts.missing", evidence("knowledge_update", 1, part="support"), "knowledge_update.0"),
     Fault(
         "evidence_parts.import_missing",

@@ -58,6 +58,8 @@ class ProbeCandidate(Record):
     """Values that the gold answer says and the question does not; nuggets are free to."""
     stale: tuple[Value, ...] = ()
     """Superseded values: a nugget may not assert one."""
+    can_spare: bool = False
+    """Whether the ledger gives the answer without one of the messages, too: such a candidate only fills a pool."""
     condition: str = ""
     requirement: str = ""
     items: tuple[str, ...] = ()
@@ -190,9 +192,9 @@ def far_apart(said: Sequence[T], total_messages: int, place: Callable[[T], int])
 def thin_out(candidates: Sequence[ProbeCandidate], total_messages: int, limit: int = POOL) -> list[ProbeCandidate]:
     """Return up to `limit` candidates, numbered: spread over facts, difficulties and the conversation's deciles.
 
-    In a conversation of many plans, those whose evidence spans a fifth of it come first.
-    Greedy and deterministic; of equally good ones the earlier is taken. Crowding only grows, so what it was when last
-    looked at tells which candidates need not be looked at again. A candidate is left out when a question
+    Those that need all their messages come first, then, in a conversation of many plans, those whose evidence spans a
+    fifth of it. Greedy and deterministic; of equally good ones the earlier is taken. Crowding only grows, so what it
+    was when last looked at tells which candidates need not be looked at again. A candidate is left out when a question
     could not name what it is about without saying an answer ("the version 2 rollout" has version 2).
     """
     kept = [c for c in candidates if not _gives_itself_away(c)]
@@ -239,9 +241,10 @@ class _Offer:
 
     def crowding(
         self, uses: Counter[str], levels: Counter[str], deciles: Counter[int]
-    ) -> tuple[float, bool, int, float]:
+    ) -> tuple[bool, float, bool, int, float]:
         overlap = sum([uses[s] for s in self.subjects]) / max(len(self.subjects), 1)
-        return overlap, self.is_narrow, levels[self.candidate.difficulty], _crowd(self.deciles, deciles)
+        level, crowd = levels[self.candidate.difficulty], _crowd(self.deciles, deciles)
+        return self.candidate.can_spare, overlap, self.is_narrow, level, crowd
 
 
 def _gives_itself_away(candidate: ProbeCandidate) -> bool:

@@ -22,7 +22,7 @@ from longbeam.generators.probes.candidates import (
     thin_out,
 )
 from longbeam.generators.probes.checks import check_form, check_voice, neutral, run_checks
-from longbeam.generators.probes.evidence import Said, coverage, find_value, find_words, words_of
+from longbeam.generators.probes.evidence import Said, coverage, find_value, find_words, is_told_once, words_of
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.schemas.calls import ProbeReply
 from longbeam.schemas.plans import BulletKind
@@ -32,6 +32,8 @@ from longbeam.schemas.spec import ENGLISH
 ABILITY = "event_ordering"
 MIN_ITEMS, MAX_ITEMS = 4, 10
 ENOUGH = 14
+END = 2**62
+"""Behind every message."""
 _WORDS_OF_THE_QUESTION = frozenset(("conversation", "conversations", "topic", "topics", "order", "item", "items"))
 """A thing of such a name would seem to be given away by any question."""
 _TOLD = (BulletKind.EVENT, BulletKind.RELATIONSHIP, BulletKind.UPDATE)
@@ -44,6 +46,8 @@ class Item:
 
     topic: str
     said: Said
+    again: int | None = None
+    """Position of the next message that brings it up as this one does; None if there is none."""
 
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
@@ -73,7 +77,9 @@ def _attributes(material: ProbeMaterial) -> dict[str, list[Item]]:
         if said is None:
             incomplete.add(theme)
         else:
-            themes.setdefault(theme, []).append(Item(fact.subject, said))
+            # Told a second time, wherever: without the first message the thing would still be known.
+            again = None if is_told_once(material, said) else said.position + 1
+            themes.setdefault(theme, []).append(Item(fact.subject, said, again))
     complete = {t: items for t, items in themes.items() if t not in incomplete}
     return {t: _distinct(sorted(items, key=lambda i: i.said.position)) for t, items in complete.items()}
 
@@ -83,7 +89,14 @@ def _first_mentions(material: ProbeMaterial) -> list[Item]:
     # A contested statement still brings its topic up, so it counts here.
     said = (find_words(material, b) for kind in _TOLD for b in material.histories.of_kind(kind))
     mentions = sorted((s for s in said if s is not None), key=lambda s: s.position)
-    return _distinct([Item(s.bullet.topic, s) for s in mentions])
+    places: dict[str, list[int]] = {}
+    for bullet in material.histories.bullets.values():
+        places.setdefault(bullet.topic, []).extend(material.position(m) for m in material.voicing(bullet.bullet_id))
+
+    def again(s: Said) -> int | None:
+        return min((p for p in places[s.bullet.topic] if p > s.position), default=None)
+
+    return _distinct([Item(s.bullet.topic, s, again(s)) for s in mentions])
 
 
 def _distinct(items: Sequence[Item]) -> list[Item]:
@@ -118,9 +131,12 @@ def _of_theme(
 
 def _candidate(theme: str, items: Sequence[Item], variety: str) -> ProbeCandidate:
     names = tuple(neutral(item.topic) for item in items)
+    following = [*(item.said.position for item in items[1:]), END]
     return make_candidate(
         ABILITY,
         [item.said for item in items],
+        # Told again before the next one is told, an item keeps its place without its message.
+        can_spare=any(i.again is not None and i.again < place for i, place in zip(items, following, strict=True)),
         difficulty=difficulty_by_items(len(items)),
         variety=variety,
         topic=theme,

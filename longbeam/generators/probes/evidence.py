@@ -171,6 +171,11 @@ def settled_facts(material: ProbeMaterial) -> tuple[FactSaid, ...]:
     return tuple(sorted((s for s in found if s is not None), key=_place))
 
 
+def is_told_once(material: ProbeMaterial, said: FactSaid) -> bool:
+    """Whether the ledger has the value from this bullet alone, so that its message cannot be spared."""
+    return not material.histories.is_told_again(said.fact.fact_id, said.bullet.bullet_id)
+
+
 def current_facts(material: ProbeMaterial) -> tuple[FactSaid, ...]:
     """Facts that nothing contests, each where its last value is said, in the order of the conversation."""
     histories = material.histories

@@ -122,6 +122,12 @@ class Histories:
         given = self._assertions[fact_id]
         return next((Step(self.bullets[a.bullet_id], a.value) for a in given if a.value is not None), None)
 
+    def is_told_again(self, fact_id: str, bullet_id: str) -> bool:
+        """Whether another bullet, too, gives the fact the value that this one gives: then neither is needed."""
+        own = [a.value for a in self._assertions[fact_id] if a.bullet_id == bullet_id and a.value is not None]
+        others = [a.value for a in self._assertions[fact_id] if a.bullet_id != bullet_id and a.value is not None]
+        return any(value.means_same_as(other) for value in own for other in others)
+
     @cached_property
     def settled(self) -> dict[str, Step]:
         """Facts that take one value for the whole conversation, by id, in the order in which they are said."""

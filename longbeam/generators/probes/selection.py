@@ -1,16 +1,16 @@
 """Which of an ability's checked probes are used, and in which order the others replace them.
 
-Greedy, in rounds over the abilities: each takes the probe that shares fewest facts with what the conversation's
-other selected probes ask, then one worded unlike those of its ability, then the level it has least of, then the
-deciles with fewest probes, then the model's own order. Abilities that cite little choose first, because wide ones
-overlap with something in any case.
+Greedy, in rounds over the abilities: each takes, of the probes that no check doubts, the one that shares fewest facts
+with what the conversation's other selected probes ask, then one worded unlike those of its ability, then the level it
+has least of, then the deciles with fewest probes, then the model's own order. Abilities that cite little choose first,
+because wide ones overlap with something in any case.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from longbeam.generators.probes.candidates import crowd_of, deciles_of, is_narrow
@@ -28,6 +28,7 @@ class _Load:
     positions: Mapping[str, int]
     total_messages: int
     prefers_wide: bool = False
+    doubted: Collection[str] = frozenset()
     subjects: Counter[str] = field(default_factory=Counter)
     levels: Counter[tuple[str, str]] = field(default_factory=Counter)
     deciles: Counter[int] = field(default_factory=Counter)
@@ -37,9 +38,10 @@ class _Load:
         """Positions of a probe's evidence that are known."""
         return [self.positions[e.message_key] for e in probe.evidence if e.message_key in self.positions]
 
-    def cost(self, probe: Probe) -> tuple[int, int, bool, int, float, int, str]:
+    def cost(self, probe: Probe) -> tuple[bool, int, int, bool, int, float, int, str]:
         """How much a probe repeats; the smallest is taken."""
         return (
+            probe.probe_id in self.doubted,
             sum(self.subjects[s] for s in _subjects(probe)),
             sum(_similarity(_words(probe), q) >= ALIKE for q in self.questions.get(probe.ability, ())),
             self.prefers_wide and is_narrow(self.places(probe), self.total_messages),
@@ -64,16 +66,18 @@ def select_probes(
     positions: Mapping[str, int],
     total_messages: int,
     prefers_wide: bool = False,
+    doubted: Collection[str] = frozenset(),
 ) -> list[Probe]:
     """Return all probes, by ability and rank, with `rank` set anew and the first `per_ability` of each selected.
 
     `positions` gives the ordinal of each cited message; `prefers_wide` puts evidence that spans a fifth of the
-    conversation before evidence that lies together. The order of the input does not matter.
+    conversation before evidence that lies together; those `doubted`, of which a
+    check says that somebody should look, come last. The order of the input does not matter.
     """
     pools: dict[str, list[Probe]] = {}
     for probe in sorted(probes, key=lambda p: (p.ability, p.rank, p.probe_id)):
         pools.setdefault(probe.ability, []).append(probe)
-    load = _Load(positions, total_messages, prefers_wide)
+    load = _Load(positions, total_messages, prefers_wide, doubted)
     order = {ability: list[Probe]() for ability in pools}
     turns = sorted(pools, key=lambda ability: (_width(pools[ability]), ability))
     for _ in range(per_ability):

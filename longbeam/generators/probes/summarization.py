@@ -18,7 +18,7 @@ from longbeam.generators.probes.candidates import (
     thin_out,
 )
 from longbeam.generators.probes.checks import check_coverage, check_form, check_values, check_voice, run_checks
-from longbeam.generators.probes.evidence import FactSaid, current_facts
+from longbeam.generators.probes.evidence import FactSaid, current_facts, is_told_once
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.schemas.calls import ProbeReply
 from longbeam.schemas.probes import ProbeDetails
@@ -72,6 +72,7 @@ def _candidate(material: ProbeMaterial, group: Sequence[Sequence[FactSaid]]) -> 
         facts,
         difficulty=difficulty_by_sessions(sessions_of(facts)),
         variety="thing" if len(group) == 1 else "things",
+        can_spare=not all(is_told_once(material, said) for said in facts),
         topic=topic,
         summary=f"{topic}: {'; '.join(f'{s.fact.attribute} {s.value.text}' for s in facts)}",
         answers=tuple(current),

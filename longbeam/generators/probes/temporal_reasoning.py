@@ -25,7 +25,7 @@ from longbeam.generators.probes.checks import (
     check_voice,
     run_checks,
 )
-from longbeam.generators.probes.evidence import FactSaid, find_event_day, settled_facts
+from longbeam.generators.probes.evidence import FactSaid, find_event_day, is_told_once, settled_facts
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.schemas.calls import ProbeReply
 from longbeam.schemas.plans import BulletKind, ValueKind
@@ -53,7 +53,7 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
         pairs = _pairs(facts)
     if len(pairs) < ENOUGH:
         pairs = _pairs(sorted([*facts, *_event_days(material, facts)], key=lambda s: s.position))
-    return thin_out([_candidate(*pair) for pair in pairs], material.total_messages)
+    return thin_out([_candidate(material, *pair) for pair in pairs], material.total_messages)
 
 
 def _pairs(dated: list[FactSaid]) -> list[tuple[FactSaid, FactSaid]]:
@@ -86,7 +86,7 @@ def _distance(pair: tuple[FactSaid, FactSaid]) -> tuple[int, int, int]:
     return int(is_other_thing) + int(is_other_strand), first.position, second.position
 
 
-def _candidate(first: FactSaid, second: FactSaid) -> ProbeCandidate:
+def _candidate(material: ProbeMaterial, first: FactSaid, second: FactSaid) -> ProbeCandidate:
     days = recompute("days_between", [first.value, second.value])
     names = [f"the {s.fact.attribute} of {s.fact.subject}" for s in (first, second)]
     details = ProbeDetails(
@@ -102,6 +102,7 @@ def _candidate(first: FactSaid, second: FactSaid) -> ProbeCandidate:
         variety="duration",
         topic=f"{names[0]} and {names[1]}",
         summary=f"{days.text} between {names[0]} ({first.value.text}) and {names[1]} ({second.value.text})",
+        can_spare=not all(is_told_once(material, s) for s in (first, second) if s.fact.fact_id),
         parts=[EvidencePart.FIRST, EvidencePart.SECOND],
         answers=(days,),
         context_values=(first.value, second.value),

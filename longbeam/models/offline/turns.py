@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from longbeam.models.offline.arithmetic import evaluate, format_number
 from longbeam.models.offline.chapters import BEGINNING
-from longbeam.models.offline.language import fill, identifier, lower_first, pattern_of, upper_first
+from longbeam.models.offline.language import fill, identifier, lower_first, pattern_of, upper_first, within_sentence
 from longbeam.models.offline.naming import mention, names_of
 from longbeam.models.offline.packs import Ask, Beat, Card, Pack, Problem, Snippet, Thread, fields_of, pack_for
 from longbeam.models.offline.planning import match_beat, thread_of
@@ -283,15 +283,14 @@ def _about_turns(
     pack: Pack, briefs: Sequence[BulletBrief], count: int, inputs: UserTurnsInputs, ordinal: int, rng: random.Random
 ) -> list[UserTurnDraft]:
     """`count` questions that voice nothing, spread over the bullets; each card's question once per thing."""
-    readings = [
-        (b, r)
-        for b in briefs
-        if (r := read(pack, b)) is not None
-        and b.bullet.kind is not BulletKind.CONTRADICTION
-        and b.bullet.variety != CLOSING
-    ]
+    readings = _askable(pack, briefs)
+    if not readings:  # only outcomes or contradictions: one asks on about what came just before them
+        own = briefs[0].bullet.bullet_id.rpartition(".")[0]
+        told = (b for b in inputs.context if b.bullet_id.rpartition(".")[0] == own)
+        readings = _askable(pack, [BulletBrief(bullet=b) for b in told])[-len(briefs) :]
     if not readings:
-        readings = [(b, Reading(pack, pack.threads[0], pack.threads[0].narrative.lower(), None, {})) for b in briefs]
+        subject = within_sentence(inputs.seed.subtopics[inputs.stage.stage_index % len(inputs.seed.subtopics)])
+        readings = [(b, Reading(pack, pack.threads[0], subject, None, {})) for b in briefs]
     turns: list[UserTurnDraft] = []
     texts: set[str] = {" ".join(t.split()) for t in inputs.asked_before}
     step = ordinal
@@ -304,6 +303,17 @@ def _about_turns(
             texts.add(text)
             turns.append(UserTurnDraft(text=text, voices=[], asks_about=[brief.bullet.bullet_id]))
     return turns
+
+
+def _askable(pack: Pack, briefs: Sequence[BulletBrief]) -> list[tuple[BulletBrief, Reading]]:
+    """Bullets that more can be asked about, with what they tell of."""
+    return [
+        (b, r)
+        for b in briefs
+        if (r := read(pack, b)) is not None
+        and b.bullet.kind is not BulletKind.CONTRADICTION
+        and b.bullet.variety != CLOSING
+    ]
 
 
 def _around(stage_index: int, rng: random.Random, *, again: bool) -> tuple[str, str]:

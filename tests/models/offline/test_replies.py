@@ -8,6 +8,7 @@ import random
 import pytest
 
 from longbeam.models.offline import openings
+from longbeam.models.offline.language import within_sentence
 from longbeam.models.offline.openings import concerns
 from longbeam.models.offline.packs import Pack, Thread, pack_for
 from longbeam.models.offline.replies import assemble, assistant_reply
@@ -25,7 +26,7 @@ from longbeam.schemas.calls import (
     UserReplyInputs,
     UserTurnsInputs,
 )
-from longbeam.schemas.plans import Bullet, BulletKind, ValueKind
+from longbeam.schemas.plans import CLOSING, Bullet, BulletKind, ValueKind
 from longbeam.schemas.values import date_value, money
 from tests.builders import good_conversation
 
@@ -192,6 +193,25 @@ def test_follow_up_that_was_asked_before_is_put_otherwise() -> None:
     asked = [user_follow_up(first, random.Random(1)), *(user_follow_up(again, random.Random(i)) for i in range(6))]
     assert len(set(asked)) >= 6
     assert None not in [follow_up_kind(text, _thread().things[0]) for text in asked]
+
+
+def test_questions_beside_outcomes_are_about_what_was_told_before_them() -> None:
+    told, closing = _brief().bullet, _brief().bullet.model_copy(update={"bullet_id": "p0.s0.b9", "variety": CLOSING})
+    inputs = UserTurnsInputs(
+        seed=HEAD.seed,
+        profile=HEAD.profile,
+        people=HEAD.relationships.people,
+        stage=STAGE,
+        batch=(BulletBrief(bullet=closing),),
+        context=(told,),
+        questions=5,
+    )
+    more = user_turns(inputs, random.Random(1)).turns[1:]
+    assert [t.asks_about for t in more] == [[told.bullet_id]] * 4
+    assert all(_thread().things[0] in t.text for t in more)
+    without = user_turns(inputs.model_copy(update={"context": ()}), random.Random(1)).turns[1:]
+    subject = within_sentence(HEAD.seed.subtopics[STAGE.stage_index % len(HEAD.seed.subtopics)])
+    assert all(subject in t.text for t in without)
 
 
 def test_questions_of_different_stages_never_coincide() -> None:

@@ -1,0 +1,91 @@
+"""Evidence of which nothing can be spared: without any one cited message the gold no longer follows from the ledger.
+
+A message is taken away in thought, and with it what its bullets assert. It is needed when it alone gives a value that
+the gold says, when it alone voices a bullet that the gold is about, or when an item would take another place in an
+order. What carries no nugget (the original of an update) stands there to be overtaken, and is not asked for. Replies
+and questions that say a value again are no assertions: the ledger does not know of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from longbeam.schemas.dialogue import Message
+from longbeam.schemas.plans import Assertion, Bullet
+from longbeam.schemas.probes import Evidence, Probe
+from longbeam.validation.base import INFO, WARNING, Check, Problem
+from longbeam.validation.index import ConversationIndex
+
+
+def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
+    """Yield cited messages without which the ledger still gives the gold; only where several are cited."""
+    if index.is_import or not index.facts:
+        return
+    bearing = [e for e in probe.evidence if e.nugget_ids]
+    cited = {e.message_key: index.message(e.message_key) for e in bearing}
+    if len(cited) < 2:
+        return
+    spare = tuple(key for key, m in cited.items() if m is not None and not _is_needed(index, probe, m))
+    if spare:
+        # Within one plan people come back to a topic soon: short conversations cannot do without such probes.
+        kind = "dispensable" if len(index.head.plans) > 1 else "told_again"
+        text = f"the gold follows without any one of {', '.join(spare)}, which it cites"
+        yield Problem(kind, probe.probe_id, text, spare)
+
+
+def _is_needed(index: ConversationIndex, probe: Probe, message: Message) -> bool:
+    own = [index.bullets[b] for b in message.bullet_ids if b in probe.bullet_ids and b in index.bullets]
+    groups = [e.group for e in probe.evidence if e.message_key == message.message_key and e.group is not None]
+    if groups:
+        return any(_has_place(index, probe, message, b, group) for b in own for group in groups)
+    values = [a for b in own for a in _asserted(index, probe, b)]
+    if values:
+        return any(_gives_alone(index, message, a) for a in values)
+    return any(_voices_alone(index, message, b) for b in own)
+
+
+def _asserted(index: ConversationIndex, probe: Probe, bullet: Bullet) -> list[Assertion]:
+    """The values that a bullet gives to facts of the probe."""
+    found = index.by_bullet.get(bullet.bullet_id, ())
+    return [a for a in found if a.fact_id in probe.fact_ids and a.value is not None]
+
+
+def _gives_alone(index: ConversationIndex, message: Message, assertion: Assertion) -> bool:
+    """Whether no other message gives the fact this value."""
+    value = assertion.value
+    return not any(
+        other.value is not None and value is not None and other.value.means_same_as(value)
+        for other in index.by_fact.get(assertion.fact_id, ())
+        if any(m.message_key != message.message_key for m in index.voicing(other.bullet_id))
+    )
+
+
+def _voices_alone(index: ConversationIndex, message: Message, bullet: Bullet) -> bool:
+    return all(m.message_key == message.message_key for m in index.voicing(bullet.bullet_id))
+
+
+def _has_place(index: ConversationIndex, probe: Probe, message: Message, bullet: Bullet, group: int) -> bool:
+    """Whether an item of an order would be unknown or stand elsewhere if it were first told by the next message."""
+    values = _asserted(index, probe, bullet)
+    if values and any(_gives_alone(index, message, a) for a in values):
+        return True
+    again = [
+        place
+        for other in index.by_topic.get(bullet.topic, ())
+        for m in index.voicing(other.bullet_id)
+        if (place := index.position[m.message_key]) > index.position[message.message_key]
+    ]
+    after = [index.position[e.message_key] for e in _items_after(index, probe, group)]
+    return not again or bool(after and min(again) > min(after))
+
+
+def _items_after(index: ConversationIndex, probe: Probe, group: int) -> list[Evidence]:
+    return [e for e in probe.evidence if e.group is not None and e.group > group and e.message_key in index.position]
+
+
+CHECK = Check(
+    name="leave_one_out",
+    doc="Where several messages are cited, the ledger does not give the gold without any one of them.",
+    severities={"dispensable": WARNING, "told_again": INFO},
+    on_probe=find_problems,
+)

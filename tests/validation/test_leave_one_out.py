@@ -1,0 +1,59 @@
+"""What the ledger can still tell when one cited message is taken away."""
+
+from __future__ import annotations
+
+import pytest
+
+from longbeam.schemas.plans import Assertion, Stance
+from longbeam.schemas.values import money
+from longbeam.validation.index import build_index
+from longbeam.validation.leave_one_out import find_problems
+from tests.builders import LEASE_DAY, MemoryReader, good_conversation
+
+
+def dispensable(reader: MemoryReader, ability: str) -> list[str]:
+    return [key for p in find_problems(build_index(reader), reader.probe(ability)) for key in p.evidence]
+
+
+@pytest.mark.parametrize("ability", ["summarization", "temporal_reasoning", "multi_session_reasoning"])
+def test_a_value_that_one_message_gives_needs_it(ability: str) -> None:
+    assert dispensable(good_conversation(), ability) == []
+
+
+def test_a_value_that_two_messages_give_needs_neither() -> None:
+    again = Assertion(bullet_id="p0.s1.b3", fact_id="p0.f1", stance=Stance.MENTIONS, value=LEASE_DAY)
+    spoilt = good_conversation().with_assertion(again)
+    for ability in ("summarization", "temporal_reasoning"):
+        assert dispensable(spoilt, ability) == ["p0.s0.t1.n0"]
+    assert dispensable(spoilt, "multi_session_reasoning") == []  # rests on other facts
+
+
+def test_another_value_of_the_same_fact_spares_nothing() -> None:
+    other = Assertion(bullet_id="p0.s1.b4", fact_id="p0.f3", stance=Stance.UPDATES, value=money(950))
+    assert dispensable(good_conversation().with_assertion(other), "multi_session_reasoning") == []
+
+
+def test_an_item_told_again_before_the_next_keeps_its_place() -> None:
+    # The lease is told in s0.t1; the painting, the next item, in s0.t1.n2, and the oven in s1.t0.
+    reader = good_conversation()
+    early = reader.with_bullet("p0.s0.b0", topic="the lease")  # before the item itself: no second mention
+    assert dispensable(early, "event_ordering") == []
+    painting = reader.with_bullet("p0.s0.b4", topic="the shop front")  # s0.t2, before the oven
+    assert dispensable(painting, "event_ordering") == ["p0.s0.t1.n2"]
+    last = reader.with_bullet("p0.s1.b4", topic="the deck oven")  # nothing comes after the last item
+    assert dispensable(last, "event_ordering") == ["p0.s1.t0.n0"]
+
+
+def test_a_bullet_that_two_messages_voice_needs_neither() -> None:
+    reader = good_conversation()
+    denial_twice = reader.with_message(16, bullet_ids=("p0.s1.b4", "p0.s1.b3"))
+    assert dispensable(denial_twice, "contradiction_resolution") == ["p0.s1.t2.n0"]
+
+
+def test_evidence_without_a_nugget_is_not_asked_for() -> None:
+    reader = good_conversation()
+    original, updated = reader.probe("knowledge_update").evidence
+    bare = reader.with_probe("knowledge_update", evidence=(original.model_copy(update={"nugget_ids": ()}), updated))
+    again = Assertion(bullet_id="p0.s1.b4", fact_id="p0.f2", stance=Stance.MENTIONS, value=money(18_000))
+    assert dispensable(bare.with_assertion(again), "knowledge_update") == []
+    assert dispensable(reader.with_assertion(again), "knowledge_update") == ["p0.s0.t1.n0"]
