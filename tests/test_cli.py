@@ -25,6 +25,7 @@ COMMANDS = (
     "stats",
     "export",
     "import",
+    "repair",
     "review",
     "evaluate",
     "report",

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 # isort: off
 # Each registers its commands, and help lists them in this order: the order of the work.
-from longbeam.cli import making, proving, reviewing, measuring, serving, sessions
+from longbeam.cli import making, proving, mending, reviewing, measuring, serving, sessions
 
 # isort: on
 from longbeam.cli.app import INCOMPLETE, INTERRUPTED, OK, USER_ERROR
 from longbeam.cli.entry import main, run
 from longbeam.cli.making import report_run
 
-COMMANDS = (making, proving, reviewing, measuring, serving, sessions)
+COMMANDS = (making, proving, mending, reviewing, measuring, serving, sessions)
 
 __all__ = ["COMMANDS", "INCOMPLETE", "INTERRUPTED", "OK", "USER_ERROR", "main", "report_run", "run"]

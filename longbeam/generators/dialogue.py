@@ -84,7 +84,7 @@ async def talk(asker: Asker, tokenizer: Tokenizer, material: SubPlanMaterial) ->
 
     Turns that end the story come last, behind what the budget adds.
     """
-    talk_ = _Talk(asker, tokenizer, material)
+    talk_ = Talk(asker, tokenizer, material)
     queue = list(material.turns)
     ending: list[UserTurn] = []
     while queue and talk_.ends_story(queue[-1]):
@@ -105,7 +105,7 @@ async def extend(
     asker: Asker, tokenizer: Tokenizer, material: SubPlanMaterial, said: Sequence[Message]
 ) -> tuple[Message, ...]:
     """Return a sub-plan's messages with further exchanges at its end, until `material.share` is used."""
-    talk_ = _Talk(asker, tokenizer, material, list(said))
+    talk_ = Talk(asker, tokenizer, material, list(said))
     await talk_.fill()
     return talk_.messages()
 
@@ -163,7 +163,7 @@ def _as_it_is(text: str) -> str:
 
 
 @dataclass
-class _Talk:
+class Talk:
     """The state of one sub-plan's dialogue while it is driven."""
 
     asker: Asker
@@ -176,6 +176,10 @@ class _Talk:
     days: list[dt.date] = field(default_factory=list)
     turn_tokens: dict[str, int] = field(default_factory=dict)
     is_filling: bool = False
+    problem: str = ""
+    """What was wrong with the message that is said anew; empty for what is said for the first time."""
+    taken: frozenset[str] = frozenset()
+    """Texts that nobody may say again, beyond what the user said here."""
     turn_index: int = -1
     """Of the turn being asked. Turns are numbered as they are asked, which is not always as they were planned."""
 
@@ -217,15 +221,7 @@ class _Talk:
         """Ask one planned turn and what comes of it."""
         self.turn_index += 1
         day = self._day_of(turn)
-        now = self._now(turn)
-        briefs = self._briefs(turn, now)
-        hints = TurnHints(
-            turn_id=turn.turn_id,
-            today=day,
-            bullets=briefs,
-            standing=standing_bullets(self.heard),
-            known=self.material.ledger.known_about(briefs[-1].bullet.topic, now) if briefs else (),
-        )
+        hints = self._hints(turn, day)
         self._say(Speaker.USER, MessageKind.QUESTION, turn.text, day, turn.bullet_ids)
         self.heard += [self.bullets[i] for i in turn.bullet_ids]
         reply = await self._reply(turn, hints, waiting, 0)
@@ -272,6 +268,31 @@ class _Talk:
             follow_ups += 1
             reply = await self._reply(turn, hints.model_copy(update={"kind": "follow_up"}), waiting, follow_ups)
 
+    async def say_anew(self, message: Message, turn: UserTurn) -> None:
+        """Say a reply, an answer or a follow-up of a turn in place of this one; what came before it is said."""
+        own = [m for m in self.said if m.turn_index == message.turn_index]
+        hints = self._hints(turn, message.sent_at.date())
+        if message.role is Speaker.ASSISTANT:
+            before = own[-1].kind.value
+            exchange = sum(m.role is Speaker.ASSISTANT for m in own)
+            await self._reply(turn, hints.model_copy(update={"kind": before}), (), exchange)
+            return
+        prompt_id = "user_answer" if message.kind is MessageKind.ANSWER else "user_follow_up"
+        kind, ordinal = message.kind.value, sum(m.kind is message.kind for m in own)
+        text = await self._user(prompt_id, turn, hints, kind, ordinal, own[-1].content)
+        self._say(Speaker.USER, message.kind, text, hints.today, ())
+
+    def _hints(self, turn: UserTurn, day: dt.date) -> TurnHints:
+        now = self._now(turn)
+        briefs = self._briefs(turn, now)
+        return TurnHints(
+            turn_id=turn.turn_id,
+            today=day,
+            bullets=briefs,
+            standing=standing_bullets(self.heard),
+            known=self.material.ledger.known_about(briefs[-1].bullet.topic, now) if briefs else (),
+        )
+
     def _can_afford(self, waiting: Sequence[UserTurn]) -> bool:
         return self.budget.can_afford(self.waiting(waiting))
 
@@ -284,13 +305,14 @@ class _Talk:
             target_tokens=self.reply_length(waiting, turn.turn_id, exchange),
             today=hints.today,
             hints=hints.model_copy(update={"ordinal": exchange}),
+            feedback=self.problem,
         )
         text = await self.asker.prose(
             "assistant_reply",
             inputs,
             role=Role.ASSISTANT,
             place=f"{turn.turn_id}/reply{hints.kind}{exchange}",
-            check=lambda text: self._trace(text, Speaker.ASSISTANT),
+            check=lambda text: SAID_BEFORE if text in self.taken else self._trace(text, Speaker.ASSISTANT),
             mend=_as_it_is,
         )
         self._say(Speaker.ASSISTANT, MessageKind.REPLY, text, self.days[-1], ())
@@ -304,8 +326,9 @@ class _Talk:
             today=hints.today,
             told=self._told(),
             hints=hints.model_copy(update={"kind": kind, "ordinal": ordinal, "previous_reply": reply}),
+            feedback=self.problem,
         )
-        said = {m.content for m in self.said}
+        said = {*self.taken, *(m.content for m in self.said)}
         return await self.asker.prose(
             prompt_id,
             inputs,
@@ -380,13 +403,7 @@ class _Talk:
     async def _fold(self) -> None:
         if sum(self.sizes) <= HISTORY_TOKENS:
             return
-        keep = len(self.sizes)
-        kept = 0
-        while keep > 1 and kept + self.sizes[keep - 1] <= KEPT_TOKENS:
-            keep -= 1
-            kept += self.sizes[keep]
-        if self.history[keep].role == "assistant" and keep + 1 < len(self.history):
-            keep += 1  # what is kept begins with the user, as chat templates want it
+        keep = self._kept_from()
         inputs = CompactInputs(
             context=self.context,
             summary=self.summary,
@@ -398,6 +415,22 @@ class _Talk:
         )
         self.folds += 1
         del self.history[:keep], self.sizes[:keep]
+
+    def _kept_from(self) -> int:
+        keep = len(self.sizes)
+        kept = 0
+        while keep > 1 and kept + self.sizes[keep - 1] <= KEPT_TOKENS:
+            keep -= 1
+            kept += self.sizes[keep]
+        if self.history[keep].role == "assistant" and keep + 1 < len(self.history):
+            keep += 1  # what is kept begins with the user, as chat templates want it
+        return keep
+
+    def forget(self) -> None:
+        """Leave the newest messages alone in a long history, without the summary that would have to be paid for."""
+        if sum(self.sizes) > HISTORY_TOKENS:
+            keep = self._kept_from()
+            del self.history[:keep], self.sizes[:keep]
 
     def _exchanged_end(self) -> tuple[ChatMessage, ...]:
         """The newest messages with the roles exchanged; the user knows the rest from the plan.

@@ -59,9 +59,12 @@ def batches_of(sub_plan: SubPlan, layout: Layout) -> tuple[Batch, ...]:
 
 
 async def write_user_turns(
-    asker: Asker, frame: Frame, ledger: Ledger, stage: Stage, sub_plan: SubPlan, batch: Batch
+    asker: Asker, frame: Frame, ledger: Ledger, stage: Stage, sub_plan: SubPlan, batch: Batch, problem: str = ""
 ) -> tuple[UserTurn, ...]:
-    """Return the turns of one batch; their ids hold the batch until `ordered_turns` numbers them."""
+    """Return the turns of one batch; their ids hold the batch until `ordered_turns` numbers them.
+
+    `problem` says what was wrong with these turns when they are asked for again.
+    """
     bullets = [b for b in sub_plan.bullets if b.bullet_id in batch.bullet_ids]
     briefs = ledger.briefs(bullets)
     before = ledger.bullets[: ledger.position[bullets[0].bullet_id]]
@@ -74,6 +77,7 @@ async def write_user_turns(
         context=stepped_end(before, CONTEXT_BULLETS),
         questions=batch.questions,
         first_ordinal=batch.batch_index * 100,
+        feedback=problem,
     )
 
     def check(reply: UserTurnsReply) -> str | None:
@@ -223,6 +227,7 @@ async def write_more_turns(
     heard: Sequence[Bullet],
     asked: Sequence[UserTurn],
     count: int,
+    problem: str = "",
 ) -> tuple[UserTurn, ...]:
     """Return up to `count` further questions about the bullets heard so far, at least one; they voice nothing new."""
     now = max((b.bullet_id for b in heard), key=lambda i: ledger.position[i], default=sub_plan.bullets[-1].bullet_id)
@@ -240,6 +245,7 @@ async def write_more_turns(
         questions=count,
         asked_before=tuple(gist_of(t.text) for t in stepped_end(asked, LAST_ASKED)),
         first_ordinal=len(asked),
+        feedback=problem,
     )
 
     def check(reply: UserTurnsReply) -> str | None:

@@ -6,13 +6,14 @@ whoever needs the messages streams them from the work log.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
 from longbeam.generators.dialogue import turns_asked
 from longbeam.generators.layout import Layout, plan_lengths
+from longbeam.generators.mending import turn_key
 from longbeam.generators.plans import Frame
 from longbeam.models.tokens import Tokenizer
 from longbeam.pipeline.scheduling import Schedule
@@ -25,6 +26,7 @@ from longbeam.schemas.plans import Narrative, Plan, PlanSeed
 from longbeam.schemas.probes import Probe
 from longbeam.schemas.seeds import Seed
 from longbeam.schemas.spec import Strategy
+from longbeam.store.worklog import natural_order
 
 T = TypeVar("T")
 
@@ -37,6 +39,11 @@ class Said:
     tokens: int
     messages: int
     digest: str
+
+    @property
+    def sub_plan_key(self) -> str:
+        """`p0.s2`, also of `p0.s2.settle1`."""
+        return self.unit_key.partition(".settle")[0]
 
 
 @dataclass
@@ -101,6 +108,10 @@ class Conversation:
     summaries: dict[int, str] = field(default_factory=dict)
     """Of the plans up to each."""
     probes: tuple[Probe, ...] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """Why a worded probe is not to be used, by probe_id."""
+    mended: dict[str, tuple[Message, ...]] = field(default_factory=dict)
+    """Turns that `repair` had said anew, by their keys (`p0.s2.t5`); the dialogue stage's own stay as they are."""
 
     def __post_init__(self) -> None:
         """Divide the length over the plans."""
@@ -147,15 +158,22 @@ class Conversation:
                     message_id += 1
 
     def messages_of(self, said: Said) -> tuple[Message, ...]:
-        """Read a sub-plan's messages from the work log."""
+        """Read a sub-plan's messages from the work log, with the turns that were said anew in their places."""
+        prefix = said.sub_plan_key + "."
+        anew = {key: turn for key, turn in self.mended.items() if key.startswith(prefix)}
+        return with_turns(self.first_said(said), anew) if anew else self.first_said(said)
+
+    def first_said(self, said: Said) -> tuple[Message, ...]:
+        """Read a sub-plan's messages as its dialogue left them."""
         return tuple(self.units.log.records("dialogue", Message, unit_keys=[said.unit_key]))
 
     def said(self) -> list[str]:
-        """Digests of all that is said, in order."""
+        """Digests of all that the dialogues said, in order; of what was said anew nothing."""
         return [work.said[s.key].digest for work in self.plans for s in work.the_plan.sub_plans]
 
-    def head(self) -> ConversationHead:
-        """All but messages and probes."""
+    def head(self, *, mended: bool = True) -> ConversationHead:
+        """All but messages and probes; `mended=False`: as the dialogues left it, which is what candidates hang on."""
+        read = self.messages_of if mended else self.first_said
         labels: dict[str, Narrative] = {}
         for work in self.plans:
             for narrative in work.the_frame.narratives:
@@ -172,11 +190,26 @@ class Conversation:
                 turn
                 for work in self.plans
                 for s in work.the_plan.sub_plans
-                for turn in turns_asked(work.turns[s.key], self.messages_of(work.said[s.key]))
+                for turn in turns_asked(work.turns[s.key], read(work.said[s.key]))
             ),
             target_tokens=sum(work.target for work in self.plans),
             tokenizer=self.units.spec.tokenizer,
         )
+
+
+def with_turns(messages: Sequence[Message], anew: Mapping[str, Sequence[Message]]) -> tuple[Message, ...]:
+    """Return a sub-plan's messages with these turns in the places of theirs; turns of their own come last."""
+    result: list[Message] = []
+    left = dict(anew)
+    replaced: set[str] = set()
+    for message in messages:
+        key = turn_key(message)
+        if key in left:
+            result += left.pop(key)
+            replaced.add(key)
+        elif key not in replaced:
+            result.append(message)
+    return (*result, *(m for key in sorted(left, key=natural_order) for m in left[key]))
 
 
 def _there(part: T | None, stage: str) -> T:

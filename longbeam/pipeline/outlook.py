@@ -249,10 +249,10 @@ def estimate_of(spec: BenchmarkSpec, rehearsal: Rehearsal) -> Estimate:
 
 
 def rows_by_role(prices: dict[str, Price | None], usage: Iterable[Usage]) -> tuple[EstimateRow, ...]:
-    """Add up by stage, role and model, in the order of the stages."""
+    """Add up by stage, role and model, in the order of the stages; what came after generation is last."""
     groups: dict[tuple[str, str, str], list[Usage]] = {}
-    order = list(STAGES)
-    for row in sorted(usage, key=lambda u: (order.index(u.stage), u.role, u.model)):
+    order = {stage: i for i, stage in enumerate(STAGES)}
+    for row in sorted(usage, key=lambda u: (order.get(u.stage, len(order)), u.stage, u.role, u.model)):
         groups.setdefault((row.stage, row.role, row.model), []).append(row)
     return tuple(
         _row(stage, role, model, group, cost_of(prices, group)) for (stage, role, model), group in groups.items()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 
 from longbeam.errors import StoreError
 from longbeam.pipeline.conversation import Conversation
+from longbeam.pipeline.mending import take_up_mended
 from longbeam.pipeline.planning import persona_stage, plan_stage
 from longbeam.pipeline.probing import write_probe_pool
 from longbeam.pipeline.talking import dialogue_stage, user_turns_stage
 from longbeam.schemas.base import Record, digest_of
+from longbeam.schemas.dialogue import Message
 from longbeam.store.artifacts import SealedConversation, seal_conversation
 
 
@@ -24,18 +26,34 @@ class Sealed(Record):
 
 async def probes_stage(c: Conversation) -> None:
     """A checked pool per ability, and the selection."""
-    c.probes = await write_probe_pool(c.units, c.head(), c.messages(), digest_of(c.said()))
+    take_up_mended(c)
+    pool = await write_probe_pool(
+        c.units,
+        c.head(),
+        c.messages(),
+        digest_of(c.said()),
+        first_head=c.head(mended=False) if c.mended else None,
+        said_anew={m.message_key: m.content for turn in c.mended.values() for m in turn},
+    )
+    c.probes, c.refused = pool.probes, pool.refused
 
 
 async def seal_stage(c: Conversation) -> None:
     """Write the sealed file, unless it is there and holds exactly this."""
     head = c.head().model_copy(update={"authors": c.units.log.authors()})
-    needs = [head, digest_of(c.said()), digest_of(list(c.probes))]
+    mended = {key: list(turn) for key, turn in sorted(c.mended.items())}
+    needs = [head, digest_of(c.said()), digest_of(list(c.probes)), *([mended] if mended else [])]
 
     async def work(_: object) -> Sequence[Sealed]:
-        seal_conversation(c.sealed_path, head, c.messages(), c.probes)
-        count = sum(s.messages for plan in c.plans for s in plan.said.values())
-        return (Sealed(messages=count, tokens=c.tokens, probes=len(c.probes)),)
+        sizes: list[int] = []
+
+        def counted() -> Iterator[Message]:
+            for message in c.messages():
+                sizes.append(message.tokens)
+                yield message
+
+        seal_conversation(c.sealed_path, head, counted(), c.probes)
+        return (Sealed(messages=len(sizes), tokens=sum(sizes), probes=len(c.probes)),)
 
     if not _is_sealed(c.sealed_path):
         c.units.log.remove_units("seal", keep=())

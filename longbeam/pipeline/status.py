@@ -5,6 +5,7 @@ from __future__ import annotations
 from longbeam.models.cost import prices_of
 from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.outlook import EstimateRow, money, render_rows, rows_by_role, stored_outlook, total_of
+from longbeam.pipeline.probe_repairs import REPAIR
 from longbeam.schemas.base import Record
 from longbeam.schemas.usage import Usage, summed
 from longbeam.store.worklog import Unit, UnitStatus, WorkLog
@@ -16,7 +17,7 @@ class ConversationStatus(Record):
 
     conversation_id: str
     is_finished: bool
-    """Whether it is sealed, with no failed unit."""
+    """Whether it is sealed, with no failed unit but of repairs."""
     done: dict[str, int]
     """Units done, by stage."""
     failures: tuple[Unit, ...]
@@ -76,7 +77,8 @@ def _conversation_status(benchmark: Benchmark, conversation_id: str) -> Conversa
         counts, failures, calls = log.unit_counts(), log.failures(), log.usage()
     return ConversationStatus(
         conversation_id=conversation_id,
-        is_finished=benchmark.sealed_path(conversation_id).exists() and not failures,
+        # What could not be repaired is a failure; the conversation was finished before, and is as it was.
+        is_finished=benchmark.sealed_path(conversation_id).exists() and all(f.stage == REPAIR for f in failures),
         done={stage: count[UnitStatus.DONE] for stage, count in counts.items()},
         failures=tuple(failures),
         calls=tuple(calls),

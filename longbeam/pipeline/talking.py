@@ -68,9 +68,17 @@ async def _batch(
 async def dialogue_stage(c: Conversation, plan_index: int) -> None:
     """All sub-plans' dialogues at once; then what is left of the plan's budget is settled in its order."""
     work = c.plans[plan_index]
+    materials = materials_of(c, work)
+    said = await all_of([_dialogue(c, work, m) for m in materials])
+    work.said = {m.sub_plan.key: s for m, s in zip(materials, said, strict=True)}
+    await _settle(c, work, materials)
+
+
+def materials_of(c: Conversation, work: PlanWork) -> list[SubPlanMaterial]:
+    """What the dialogue of each sub-plan is made from."""
     ledger = _ledger(c, work)
     shares = shares_of({s.key: len(work.turns[s.key]) for s in work.the_plan.sub_plans}, work.target)
-    materials = [
+    return [
         SubPlanMaterial(
             frame=work.the_frame,
             ledger=ledger,
@@ -83,8 +91,6 @@ async def dialogue_stage(c: Conversation, plan_index: int) -> None:
         )
         for s in work.the_plan.sub_plans
     ]
-    work.said = dict(zip(shares, await all_of([_dialogue(c, work, m) for m in materials]), strict=True))
-    await _settle(c, work, materials)
 
 
 async def _dialogue(c: Conversation, work: PlanWork, material: SubPlanMaterial) -> Said:
@@ -136,7 +142,7 @@ async def _settle(c: Conversation, work: PlanWork, materials: Sequence[SubPlanMa
 
 async def _extension(c: Conversation, material: SubPlanMaterial, said: Said, round_: int) -> Said:
     async def write(asker: Asker) -> Sequence[Message]:
-        return await extend(asker, c.tokenizer, material, c.messages_of(said))
+        return await extend(asker, c.tokenizer, material, c.first_said(said))
 
     key = f"{material.sub_plan.key}.settle{round_}"
     messages = await c.units.run(

@@ -141,7 +141,7 @@ def find_words(
     At least a third of its content words must stand in the quote, and each of `values`.
     """
     for message in material.voicing(bullet.bullet_id):
-        quote = _closest(message.content, " ".join(texts) or bullet.text)
+        quote = closest(message.content, " ".join(texts) or bullet.text)
         if quote is not None and not all(says(quote, v) for v in values):
             quote = quote_for(message.content, values)
         if quote is not None:
@@ -149,7 +149,7 @@ def find_words(
     return None
 
 
-def _closest(content: str, text: str) -> str | None:
+def closest(content: str, text: str) -> str | None:
     """Return the sentence that says most of a text, or two neighbours that say clearly more; None under a third."""
     needed = words_of(text)
     said = [(span, words_of(content[slice(*span)])) for span in sentences(content)]

@@ -91,15 +91,18 @@ async def _choose(
     return [by_id[i] for i in reply.chosen]
 
 
-async def write_probe(asker: ProbeAsker, head: ConversationHead, candidate: ProbeCandidate) -> Probe:
-    """Return the probe of one candidate; raises ReplyError when no wording passes the ability's checks."""
+async def write_probe(asker: ProbeAsker, head: ConversationHead, candidate: ProbeCandidate, problem: str = "") -> Probe:
+    """Return the probe of one candidate; raises ReplyError when no wording passes the ability's checks.
+
+    `problem` says what was wrong with an earlier wording.
+    """
     generator = generator_for(candidate.ability)
     if generator.word is not None:
         return assemble_probe(candidate, generator.word(candidate))
     check = partial(generator.check, candidate)
     reply: ProbeReply = await asker.structured(
         generator.prompt_id,
-        probe_inputs(head, candidate),
+        probe_inputs(head, candidate).model_copy(update={"feedback": problem}),
         role=Role.PROBER,
         place=candidate.candidate_id,
         check=check,

@@ -1,0 +1,114 @@
+"""The command that makes again what error findings name."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from longbeam.cli.app import (
+    DEFAULT_OUT,
+    INCOMPLETE,
+    INTERRUPTED,
+    OK,
+    AsJson,
+    InvocationLog,
+    Name,
+    Out,
+    app,
+    command_line,
+    refuse_nothing_sealed,
+    warn_of_unfinished,
+)
+from longbeam.errors import UserError
+from longbeam.terminal import counted
+
+if TYPE_CHECKING:
+    from longbeam.pipeline.benchmark import Benchmark
+    from longbeam.pipeline.repairing import RepairReport
+
+
+@app.command(short_help="Make again what error findings name.")
+def repair(
+    name: Name,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done and what it would cost.")] = False,
+    withdraw: Annotated[
+        bool, typer.Option("--withdraw", help="Imports: take probes with errors out of the selection.")
+    ] = False,
+    rounds: Annotated[int, typer.Option("--rounds", min=1, max=9, help="Times that what is still wrong is tried.")] = 3,
+    max_cost: Annotated[
+        float | None, typer.Option("--max-cost", help="Stop before more USD than this are spent.", show_default=False)
+    ] = None,
+    json: AsJson = False,
+    out: Out = DEFAULT_OUT,
+    invocation_log: InvocationLog = None,
+) -> int:
+    """Check the finished conversations, make again what error findings name, check again; exit 1 if errors are left.
+
+    Messages are said anew one by one, refused probes leave their places to the next candidates. The rest stays.
+    """
+    from longbeam.pipeline.benchmark import Benchmark, open_benchmark
+    from longbeam.pipeline.spec_file import with_overrides
+
+    benchmark = open_benchmark(out, name)
+    refuse_nothing_sealed(benchmark, out)
+    is_import = bool(benchmark.spec.imported_from)
+    if withdraw and not is_import:
+        raise UserError(
+            f"--withdraw is for imports; {name!r} was generated: `repair` puts other probes in the places of bad ones"
+        )
+    if max_cost is not None:
+        benchmark = Benchmark(with_overrides(benchmark.spec, {"limits": {"max_cost_usd": max_cost}}), benchmark.root)
+    if dry_run:
+        return _say_plan(benchmark)
+    try:
+        report = _repaired(benchmark, rounds, withdraw, invocation_log)
+    except KeyboardInterrupt:
+        print(f"\nstopped; nothing is lost. Go on with: {command_line('repair', name, out)}", file=sys.stderr)
+        return INTERRUPTED
+    print(report.model_dump_json(indent=2) if json else _text(report), end="\n" if json else "")
+    unfinished = warn_of_unfinished(benchmark, out)
+    return INCOMPLETE if report.left or report.stopped or unfinished else OK
+
+
+def _say_plan(benchmark: Benchmark) -> int:
+    from longbeam.pipeline.checking import check_and_store
+    from longbeam.pipeline.repair_cost import render_plan
+    from longbeam.pipeline.repair_plan import repairs_of
+    from longbeam.pipeline.repairing import left_of
+
+    findings = check_and_store(benchmark)
+    wanted = repairs_of(benchmark, findings, {})
+    if benchmark.spec.imported_from:
+        for conversation_id, repairs in wanted.items():
+            for probe_id, reason in repairs.probes.items():
+                print(f"{conversation_id} {probe_id}: would be withdrawn with --withdraw ({reason})")
+    else:
+        print(render_plan(benchmark, wanted), end="")
+    for line in left_of(benchmark, findings, wanted):
+        print(f"cannot be mended: {line}")
+    return INCOMPLETE if any(finding.severity == "error" for finding in findings) else OK
+
+
+def _repaired(benchmark: Benchmark, rounds: int, withdraw: bool, invocation_log: Path | None) -> RepairReport:
+    from longbeam.pipeline.metering import open_meter
+    from longbeam.pipeline.repairing import repair, repair_import
+
+    if benchmark.spec.imported_from:
+        return repair_import(benchmark, withdraws=withdraw)
+    meter = open_meter(benchmark, invocation_log=invocation_log)
+    return asyncio.run(repair(benchmark, rounds=rounds, model=meter))
+
+
+def _text(report: RepairReport) -> str:
+    lines = [*report.done, *(f"left: {line}" for line in report.left)]
+    if report.stopped:
+        lines.append(f"stopped: {report.stopped}")
+    lines.append(
+        f"{report.name}: {counted(len(report.conversations), 'conversation')} sealed again, "
+        f"{counted(report.calls, 'model call')}; {counted(len(report.left), 'error')} left"
+    )
+    return "\n".join(lines) + "\n"
