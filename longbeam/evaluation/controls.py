@@ -11,17 +11,19 @@ from enum import StrEnum
 
 from longbeam.errors import UserError
 from longbeam.evaluation.metrics import rubric_values
+from longbeam.schemas.dialogue import Message
 from longbeam.schemas.evaluation import Exchange
+from longbeam.schemas.plans import Plan
 from longbeam.schemas.probes import Probe
-from longbeam.schemas.values import says
+from longbeam.schemas.values import plain, says
 
 
 class Control(StrEnum):
     """What is done to the conversations."""
 
     EVIDENCE_REMOVED = "evidence-removed"
-    """Every message that a probe cites is taken out of its conversation, and every other that says a value of its
-    rubric: what matters is said more than once."""
+    """Every message that tells what a probe asks for is taken out of its conversation, cited or not: what matters is
+    said more than once."""
     SWAPPED = "swapped"
     """Each conversation's probes are asked of the next one."""
 
@@ -34,21 +36,32 @@ def find_control(name: str | None) -> Control | None:
         raise UserError(f"--control {name!r}: there are {' and '.join(c.value for c in Control)}") from exc
 
 
-def without_evidence(exchanges: Sequence[Exchange], probes: Sequence[Probe]) -> tuple[Exchange, ...]:
-    """Return the exchanges without the messages that any probe cites, or that say a typed value of its rubric.
+def without_evidence(
+    exchanges: Sequence[Exchange], probes: Sequence[Probe], plans: Sequence[Plan] = ()
+) -> tuple[Exchange, ...]:
+    """Return the exchanges without the messages that tell what a probe asks for; positions stay as they were.
 
-    Positions stay as they were. What is said again in other words than values stays, too.
+    These are the messages that a probe cites, those that say a typed value of a rubric or a thing that is to be put in
+    order, and, where there is a ledger (`plans`; imports have none), those that voice a bullet on a fact that a probe
+    was made from, or that say a value of it. What is told again in other words than values stays.
     """
     cited = {e.message_key for probe in probes for e in probe.evidence}
-    values = {v.model_dump_json(): v for probe in probes for v in rubric_values(probe)}
+    facts = {fact_id for probe in probes for fact_id in probe.fact_ids}
+    assertions = [a for plan in plans for a in plan.assertions if a.fact_id in facts]
+    voicing = {a.bullet_id for a in assertions}
+    telling = [v for probe in probes for v in rubric_values(probe)]
+    telling += [a.value for a in assertions if a.value is not None]
+    telling += [plain(item) for probe in probes for item in probe.details.items]
+    values = {v.model_dump_json(): v for v in telling}
+
+    def tells(message: Message) -> bool:
+        if message.message_key in cited or voicing.intersection(message.bullet_ids):
+            return True
+        return any(says(message.content, v) for v in values.values())
+
     kept = []
     for exchange in exchanges:
-        messages = tuple(
-            m
-            for m in exchange.messages
-            if m.message_key not in cited and not any(says(m.content, v) for v in values.values())
-        )
-        if messages:
+        if messages := tuple(m for m in exchange.messages if not tells(m)):
             kept.append(exchange.model_copy(update={"messages": messages}))
     return tuple(kept)
 

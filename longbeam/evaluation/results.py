@@ -1,8 +1,13 @@
-"""Results files: one line about the run, then one result a line; readable without the benchmark they came from."""
+"""Results files: one line about the run, then one result a line; readable without the benchmark they came from.
+
+What was read lies beside them, `results.contexts.jsonl` beside `results.jsonl`: every paragraph once, and a context as
+the numbers of its paragraphs. Systems read the same exchanges for many questions, long context the same for all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,12 +15,16 @@ from pydantic import ValidationError
 
 from longbeam.errors import UserError
 from longbeam.evaluation.timings import Timings
-from longbeam.schemas.evaluation import AskedProbe, EvaluationRun, Result
+from longbeam.schemas.evaluation import AskedProbe, Context, EvaluationRun, Result
 from longbeam.schemas.probes import Probe
+from longbeam.store.files import write_atomically
 
 RESULTS_FILE = "results.jsonl"
 TIMINGS_FILE = "timings.json"
 DECILES = 10
+_JOINT = "\n\n"
+"""Between the paragraphs of a context."""
+_MISSING = "[what was read is not beside this file; it was written to a file of the same name with .contexts in it]"
 
 
 @dataclass(frozen=True)
@@ -32,10 +41,69 @@ class Evaluated:
         return f"{self.run.benchmark} ({self.run.control})" if self.run.control else self.run.benchmark
 
 
-def results_text(run: EvaluationRun, results: Sequence[Result]) -> str:
-    """Return a results file as text."""
-    lines = [run.model_dump_json(), *(r.model_dump_json(exclude_defaults=True) for r in results)]
-    return "\n".join(lines) + "\n"
+def write_results(path: Path, run: EvaluationRun, results: Sequence[Result]) -> None:
+    """Write a results file and the contexts beside it; each is whole or not there."""
+    contexts = {r.answer.context.digest: r.answer.context for r in results if r.answer.context is not None}
+    # Contexts first: results never name one that is not there.
+    write_atomically(contexts_path(path), "".join(_context_lines(contexts)))
+    write_atomically(path, "\n".join([run.model_dump_json(), *map(_result_line, results)]) + "\n")
+
+
+def contexts_path(path: Path) -> Path:
+    """Where the contexts of a results file are."""
+    return path.with_suffix(f".contexts{path.suffix}")
+
+
+def _result_line(result: Result) -> str:
+    fields = result.model_dump(mode="json", exclude_defaults=True)
+    if result.answer.context is not None:
+        kept = result.answer.context.model_dump(mode="json", include={"tokens", "parts"})
+        fields["answer"]["context"] = {"digest": result.answer.context.digest, **kept}
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+
+
+def _context_lines(contexts: Mapping[str, Context]) -> Iterator[str]:
+    """Lines of two kinds: a paragraph, numbered from 0 as they come, and a context made of those before it."""
+    numbers: dict[str, int] = {}
+    for digest, context in contexts.items():
+        paragraphs = context.text.split(_JOINT)
+        for text in paragraphs:
+            if text not in numbers:
+                numbers[text] = len(numbers)
+                yield json.dumps({"paragraph": text}, ensure_ascii=False) + "\n"
+        fields = context.model_dump(mode="json", exclude={"text"})
+        yield json.dumps({"digest": digest, "paragraphs": [numbers[text] for text in paragraphs], **fields}) + "\n"
+
+
+def _read_contexts(path: Path) -> dict[str, Context]:
+    """Contexts by digest; none where there is no file, as for a results file that was copied alone."""
+    paragraphs: list[str] = []
+    found: dict[str, Context] = {}
+    if not path.exists():
+        return found
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                fields = json.loads(line)
+                if "paragraph" in fields:
+                    paragraphs.append(fields["paragraph"])
+                    continue
+                text = _JOINT.join(paragraphs[i] for i in fields.pop("paragraphs"))
+                digest = fields.pop("digest")
+                found[digest] = Context.model_validate({"text": text, **fields})
+            except (ValueError, KeyError, IndexError, TypeError) as exc:
+                raise UserError(f"{path}: line {number}: {exc}; make it with `longbeam evaluate`") from exc
+    return found
+
+
+def _result_of(line: str, contexts: Mapping[str, Context]) -> Result:
+    """The result of a line, with its context; a note in the place of the text where that is not there."""
+    fields = json.loads(line)
+    named = fields.get("answer", {}).get("context") if isinstance(fields, dict) else None
+    if isinstance(named, dict) and "digest" in named:
+        found = contexts.get(named.pop("digest"))
+        fields["answer"]["context"] = found or {"text": _MISSING, **named}
+    return Result.model_validate(fields)
 
 
 def read_results(path: Path) -> Evaluated:
@@ -43,12 +111,14 @@ def read_results(path: Path) -> Evaluated:
     try:
         with path.open(encoding="utf-8") as file:
             run = EvaluationRun.model_validate_json(next(file, ""))
+            contexts = _read_contexts(contexts_path(path))
             results = []
             for number, line in enumerate(file, 2):
                 try:
-                    results.append(Result.model_validate_json(line))
-                except ValidationError as exc:
-                    raise UserError(f"{path}: line {number}: {_first(exc)}; make it with `longbeam evaluate`") from exc
+                    results.append(_result_of(line, contexts))
+                except ValueError as exc:
+                    reason = _first(exc) if isinstance(exc, ValidationError) else str(exc)
+                    raise UserError(f"{path}: line {number}: {reason}; make it with `longbeam evaluate`") from exc
     except OSError as exc:
         raise UserError(f"{path}: {exc.strerror}; make it with `longbeam evaluate`") from exc
     except UnicodeDecodeError as exc:

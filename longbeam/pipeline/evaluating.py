@@ -3,6 +3,7 @@
 output/<name>/evaluation/<conversation_id>.sqlite   journal and units of everything that was asked for it
 output/<name>/evaluation/vectors.sqlite             vectors of embedding models, by model and text
 output/<name>/evaluation/results.jsonl              the last run: its settings, then one result a line
+output/<name>/evaluation/results.contexts.jsonl     what was read for them, each paragraph once
 output/<name>/evaluation/timings.json               seconds, measured: the one file that differs from run to run
 output/<name>/evaluation/<control>/                 the same of a negative control
 
@@ -27,7 +28,7 @@ from longbeam.evaluation.arms import EVIDENCE, FIXED_ANSWERS, Arm
 from longbeam.evaluation.controls import Control, as_of, without_evidence
 from longbeam.evaluation.judging import JUDGE_PROMPTS, judge_answer
 from longbeam.evaluation.metrics import retrieval_of
-from longbeam.evaluation.results import RESULTS_FILE, TIMINGS_FILE, asked_probe, results_text
+from longbeam.evaluation.results import RESULTS_FILE, TIMINGS_FILE, asked_probe, write_results
 from longbeam.evaluation.scoring import score_of
 from longbeam.evaluation.timings import Timings
 from longbeam.memory.base import AnsweringSystem, MemorySystem, Tools
@@ -62,7 +63,7 @@ from longbeam.store.artifacts import SealedConversation
 from longbeam.store.files import write_atomically
 from longbeam.store.worklog import WorkLog
 
-EVALUATION_VERSION = 2
+EVALUATION_VERSION = 3
 """Raised when what a system does with the same settings changes, so that old answers no longer count."""
 VECTORS_FILE = "vectors.sqlite"
 RANKED = 20
@@ -163,7 +164,7 @@ async def evaluate(
         spending=summed(spending),
         failures=tuple(failures),
     )
-    write_atomically(folder / RESULTS_FILE, results_text(run, results))
+    write_results(folder / RESULTS_FILE, run, results)
     write_atomically(folder / TIMINGS_FILE, timings.as_json())
     return run, results
 
@@ -210,10 +211,11 @@ def _told(benchmark: Benchmark, conversation_id: str, control: Control | None) -
     with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
         exchanges = tuple(exchanges_of(sealed.messages()))
         probes = tuple(p for p in sealed.probes() if p.is_selected)
+        plans = sealed.head.plans
     keys = [m.message_key for e in exchanges for m in e.messages]
     tokens = sum(m.tokens for e in exchanges for m in e.messages)
     if control is Control.EVIDENCE_REMOVED:
-        exchanges = without_evidence(exchanges, probes)
+        exchanges = without_evidence(exchanges, probes, plans)
     elif control is Control.SWAPPED:
         ids = benchmark.sealed_ids
         other = ids[(ids.index(conversation_id) + 1) % len(ids)]

@@ -10,7 +10,7 @@ from longbeam.cli import run
 from longbeam.errors import UserError
 from longbeam.evaluation.leaderboard import merged
 from longbeam.evaluation.report import kind_of, render_html, render_markdown, sections_of
-from longbeam.evaluation.results import read_results, results_text
+from longbeam.evaluation.results import contexts_path, read_results, write_results
 from longbeam.pipeline.benchmark import create_benchmark
 from longbeam.pipeline.evaluating import results_path
 from longbeam.schemas.spec import BenchmarkSpec
@@ -75,8 +75,21 @@ def test_floors_and_ceilings_are_told_apart(system: str, kind: str) -> None:
 def test_results_files_are_read_as_written(tmp_path: Path) -> None:
     made = evaluated(SCORES)
     path = tmp_path / "results.jsonl"
-    path.write_text(results_text(made.run, made.results), encoding="utf-8")
+    write_results(path, made.run, made.results)
     assert read_results(path) == made
+
+
+def test_what_was_read_is_written_once_and_results_can_be_read_without_it(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    made = evaluated(SCORES)  # every answer has read the same
+    write_results(path, made.run, made.results)
+    assert len(made.results) > 1
+    assert contexts_path(path).read_text(encoding="utf-8").count("what was read") == 1
+    assert "what was read" not in path.read_text(encoding="utf-8")
+    contexts_path(path).unlink()
+    (without, *_) = read_results(path).results
+    assert without.answer.context is not None
+    assert (without.answer.context.text[:14], without.answer.context.tokens) == ("[what was read", 4)
 
 
 @pytest.mark.parametrize(("line", "at"), [("{}", "line 1"), ("no json", "line 1")])
@@ -113,7 +126,7 @@ def test_report_and_agreement_from_the_command_line(
         (evaluated(SCORES, judge="another"), tmp_path / "b.jsonl"),
     ):
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(results_text(made.run, made.results), encoding="utf-8")
+        write_results(path, made.run, made.results)
     assert run(["report", "mine", "--html", "r.html", "--leaderboard", "board.json", "--with", "b.jsonl"]) == 0
     assert Path("r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert {row["judge"] for row in json.loads(Path("board.json").read_text())["rows"]} == {"judge one", "another"}

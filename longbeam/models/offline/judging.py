@@ -13,7 +13,10 @@ from longbeam.schemas.values import extract_values, says
 from longbeam.schemas.words import words_of
 
 _FRAME = frozenset(
-    words_of("states mentions says asks names gives user response answer includes conversation llm contain")
+    words_of(
+        "states mentions says asks names gives user response answer includes conversation llm contain "
+        "total altogether together sum difference number different"
+    )
 )
 _NO_INFORMATION = re.compile(
     r"\bno (?:information|mention|record|detail)s?\b|\b(?:not|never|n't) (?:been )?(?:mention|say|said|discuss|told|"

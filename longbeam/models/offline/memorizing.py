@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from longbeam.models.offline import reading
+from longbeam.models.offline import answering
 from longbeam.models.tokens import load_tokenizer
 from longbeam.schemas.evaluation_calls import AnswerInputs
 from longbeam.schemas.memory_calls import (
@@ -88,7 +88,7 @@ def search_step(inputs: SearchStepInputs) -> SearchStepReply:
     if not inputs.searches and inputs.searches_left:
         return SearchStepReply(action="search", query=inputs.question)
     given = AnswerInputs(context=inputs.found, question=inputs.question, asked_on=inputs.asked_on)
-    return SearchStepReply(action="answer", answer=reading.answer(given))
+    return SearchStepReply(action="answer", answer=answering.answer(given))
 
 
 def _is_relevant(asked: set[str], piece: str) -> bool:

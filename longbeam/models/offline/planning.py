@@ -331,14 +331,14 @@ def slot_of(thread: Thread, attribute: str) -> Slot | None:
     return next((s for s in thread.slots.values() if s.attribute == attribute), None)
 
 
-_MOVED = (
+MOVED_ANYWHERE = (
     "The {attribute} for {it} is {new} now",
     "I've settled on {new} as the {attribute} for {it}",
     "For {it} the {attribute} has become {new}",
 )
 
 
-_NEVER = (
+NEVER_ANYWHERE = (
     "I've never settled anything about the {attribute} for {it}",
     "I've never told anybody a {attribute} for {it}, because there is none",
     "I've never given the {attribute} for {it} a thought",
@@ -355,7 +355,7 @@ def _update(pack: Pack, target: UpdateTarget, told: dt.date, rng: random.Random)
         # A change is told at some day of the stage: a date put off lies behind the stage's last.
         new = changed(slot, old, rng, after=told if target.bullet.happens_on < (old.date or told) else None)
     fields = {"it": target.bullet.topic, "new": new.text, "attribute": target.fact.attribute}
-    template = rng.choice(slot.moved if slot and slot.moved else _MOVED)
+    template = rng.choice(slot.moved if slot and slot.moved else MOVED_ANYWHERE)
     return UpdateDraft(target_id=target.target_id, value=new, text=_sentence(fill(template, fields)))
 
 
@@ -392,7 +392,7 @@ def _contradiction(pack: Pack, target: ContradictionTarget, rng: random.Random) 
             options["other_value"] = [(fill(t, {**fields, "other": other.text}), other) for t in slot.misremember]
     if not options:
         named = {**fields, "attribute": target.fact.attribute if target.fact else "details"}
-        options["never_statement"] = [(fill(t, named), None) for t in _NEVER]
+        options["never_statement"] = [(fill(t, named), None) for t in NEVER_ANYWHERE]
     variety = target.variety if target.variety in options else sorted(options)[0]
     text, value = rng.choice(options[variety])
     return ContradictionDraft(target_id=target.target_id, text=_sentence(text), value=value, variety=variety)

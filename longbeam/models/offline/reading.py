@@ -1,17 +1,20 @@
-"""The model-free reader: it quotes the sentences of a memory that share the most telling words with the question.
+"""Quoting: the sentences of a memory that share the most telling words with the question, whatever they mean.
 
-It cannot infer, compute or follow instructions; what it scores says what retrieval found, and is a lower bound of
-what a language model would make of the same context.
+What the offline reader falls back on where it does not understand (`answering`).
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 import re
 from collections import Counter
+from collections.abc import Iterator
 
+from longbeam.schemas.dialogue import Role
 from longbeam.schemas.evaluation_calls import AnswerInputs
 from longbeam.schemas.sentences import sentences
+from longbeam.schemas.values import MONTHS
 from longbeam.schemas.words import words_of
 
 NO_INFORMATION = "There is no information about this in our conversation."
@@ -21,7 +24,8 @@ _LEAST_COVERAGE = 0.2
 _WORTH_QUOTING = 0.3
 """Sentences below this share of the best one's score are left out."""
 _HEADER = re.compile(r"^\[[A-Z][a-z]+day, (\d{2} [A-Z][a-z]+ \d{4}), \d{2}:\d{2}\]$", re.MULTILINE)
-_SPEAKER = re.compile(r"^\S{1,40}: ", re.MULTILINE)
+_SPEAKER = re.compile(r"^(\S{1,40}): ", re.MULTILINE)
+_NOTED = re.compile(rf"^({'|'.join(MONTHS)}) (\d{{1,2}}), (\d{{4}}): ")
 
 
 def answer(inputs: AnswerInputs) -> str:
@@ -44,14 +48,42 @@ def answer(inputs: AnswerInputs) -> str:
     return "\n".join(f"{said[i][0]}: {said[i][1]}" if said[i][0] else said[i][1] for i in chosen)
 
 
-def _sentences_of(context: str) -> list[tuple[str, str]]:
-    """(day, sentence) in order; a sentence said twice counts once, at its last place; questions say nothing."""
-    found: dict[str, str] = {}
+def told(context: str) -> tuple[str, ...]:
+    """Return what people said in a context, the assistant left out, oldest first: messages, and lines of notes."""
+    found: list[tuple[dt.date, str]] = []
+    for day, segment in _segments(context):
+        said_on = dt.datetime.strptime(day, "%d %B %Y").date() if day else dt.date.min
+        marks = [*_SPEAKER.finditer(segment)]
+        starts = [*(m.start() for m in marks), len(segment)]
+        found += (_noted(line, said_on) for line in segment[: starts[0]].split("\n") if line.strip())
+        for mark, end in zip(marks, starts[1:], strict=True):
+            if mark[1] != Role.ASSISTANT.value:
+                found.append((said_on, segment[mark.end() : end]))
+    return tuple(text for _, text in sorted(found, key=lambda pair: pair[0]))  # stable: a day's stay in order
+
+
+def _noted(line: str, said_on: dt.date) -> tuple[dt.date, str]:
+    """A line of notes, with the day that it begins with."""
+    match = _NOTED.match(line)
+    if match is None:
+        return said_on, line
+    return dt.date(int(match[3]), MONTHS.index(match[1]) + 1, int(match[2])), line[match.end() :]
+
+
+def _segments(context: str) -> Iterator[tuple[str, str]]:
+    """(day, text) of what stands under each header, in order."""
     headers = [*_HEADER.finditer(context)]
     starts = [(0, ""), *((h.end(), h[1]) for h in headers)]
     ends = [*(h.start() for h in headers), len(context)]
     for (start, day), end in zip(starts, ends, strict=True):
-        segment = _SPEAKER.sub("", context[start:end])
+        yield day, context[start:end]
+
+
+def _sentences_of(context: str) -> list[tuple[str, str]]:
+    """(day, sentence) in order; a sentence said twice counts once, at its last place; questions say nothing."""
+    found: dict[str, str] = {}
+    for day, segment in _segments(context):
+        segment = _SPEAKER.sub("", segment)
         for first, last in sentences(segment):
             text = segment[first:last]
             if not text.endswith("?"):

@@ -19,12 +19,12 @@ from longbeam.schemas.plans import Value, ValueKind
 WHOLE = "the whole undertaking"
 """What the last message of a story is about."""
 COST_SLOT, END_SLOT = "own part of the cost", "last day"
-_ENDED = (
+ENDED = (
     "I drew the line under it on {day}.",
     "For me it ended on {day}.",
     "{day} was the last day of it, the day of a long breath.",
 )
-_COST = (
+OWN_COST = (
     "My own part of the cost came to {total}, with what others put in left out.",
     "As my own part of the cost I count {total}; the rest was shared or came back.",
     "What I carried of the cost myself, my own part, is {total} by my receipts.",
@@ -188,12 +188,12 @@ class Teller:
         """The last message: how the whole came out, what it cost, whom to thank."""
         rng = random.Random(f"{self._rng_key}/ending")
         said = {END_SLOT: values.date_value(day)}
-        parts = [_as_sentence(rng.choice(pack.ending)), rng.choice(_ENDED).format(day=said[END_SLOT].text)]
+        parts = [_as_sentence(rng.choice(pack.ending)), rng.choice(ENDED).format(day=said[END_SLOT].text)]
         currencies = {v.unit for v in self._paid.values()}
         if len(currencies) == 1:
             spent = sum(v.number or 0 for v in self._paid.values()) * rng.uniform(1.05, 1.2)
             said[COST_SLOT] = values.money(round(spent, -1) or 10, currencies.pop())
-            parts.append(rng.choice(_COST).format(total=said[COST_SLOT].text))
+            parts.append(rng.choice(OWN_COST).format(total=said[COST_SLOT].text))
         if self._credits:
             names = list(self._credits)
             chosen = sorted(rng.sample(names, min(CREDITS, len(names))), key=names.index)

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from longbeam.models.base import ModelCall
-from longbeam.models.offline import chapters, judging, memorizing, planning, probing, reading, replies, titles, turns
+from longbeam.models.offline import answering, chapters, judging, memorizing, planning, probing, replies, titles, turns
 from longbeam.schemas.calls import ModelReply
 
 MODEL_NAME = "offline"
@@ -82,7 +82,7 @@ _RULES: dict[str, Callable[[Any, random.Random], BaseModel | str]] = {
     "select_notes": lambda inputs, _: memorizing.select_notes(inputs),
     "update_summary": lambda inputs, _: memorizing.update_summary(inputs),
     "search_step": lambda inputs, _: memorizing.search_step(inputs),
-    "answer": lambda inputs, _: reading.answer(inputs),
+    "answer": lambda inputs, _: answering.answer(inputs),
     "judge_nugget": lambda inputs, _: judging.judge(inputs),
     "align_event": lambda inputs, _: judging.align(inputs),
 }
