@@ -27,6 +27,7 @@ COMMANDS = (
     "import",
     "repair",
     "review",
+    "reviews",
     "evaluate",
     "report",
     "judge-agreement",

@@ -9,7 +9,17 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from longbeam.annotation_ui import leases
 from longbeam.annotation_ui.acts import act_on_item, open_item, redo, undo
-from longbeam.annotation_ui.context import ConversationOf, DeskOf, ItemOf, QueueOf, WriterOf, access_of, session_view
+from longbeam.annotation_ui.checking import check_item
+from longbeam.annotation_ui.context import (
+    CheckerOf,
+    ConversationOf,
+    DeskOf,
+    ItemOf,
+    QueueOf,
+    WriterOf,
+    access_of,
+    session_view,
+)
 from longbeam.annotation_ui.desk import Desk
 from longbeam.annotation_ui.errors import forbidden
 from longbeam.annotation_ui.history import event_view, href_of
@@ -26,6 +36,7 @@ from longbeam.annotation_ui.views import (
     SignIn,
     UndoResult,
 )
+from longbeam.annotation_ui.writing import Draft, WrittenView, write_probe
 from longbeam.schemas.review import ReviewEvent
 
 router = APIRouter(prefix="/api")
@@ -65,9 +76,12 @@ def sign_out(request: Request, response: Response) -> SessionView:
 
 
 @router.post("/items/{conversation_id}/{probe_id}/open")
-def open_(desk: DeskOf, viewer: WriterOf, item_id: ItemOf, wanted: QueueOf, k: Around = 0) -> ItemView:
+def open_(
+    desk: DeskOf, checker: CheckerOf, viewer: WriterOf, item_id: ItemOf, wanted: QueueOf, k: Around = 0
+) -> ItemView:
     """Take the item for a while and record that it was opened."""
     open_item(desk, viewer, item_id)
+    checker.warm(item_id.partition("/")[0])
     return item_view(desk, viewer, item_id, k=k, wanted=wanted)
 
 
@@ -90,6 +104,28 @@ def act(desk: DeskOf, viewer: WriterOf, item_id: ItemOf, wanted: QueueOf, body: 
     with desk.acting:
         event = act_on_item(desk, viewer, item_id, body)
     return ActResult(event_ids=(event.event_id,), item=item_view(desk, viewer, item_id, k=k, wanted=wanted))
+
+
+@router.post("/items/{conversation_id}/{probe_id}/check")
+def check(
+    desk: DeskOf, checker: CheckerOf, viewer: WriterOf, item_id: ItemOf, wanted: QueueOf, k: Around = 0
+) -> ActResult:
+    """Run the checks on the item as I have it; the answer has the new findings."""
+    event = check_item(desk, checker, viewer, item_id)
+    return ActResult(event_ids=(event.event_id,), item=item_view(desk, viewer, item_id, k=k, wanted=wanted))
+
+
+@router.post("/conversations/{conversation_id}/probes")
+def write(
+    desk: DeskOf,
+    checker: CheckerOf,
+    viewer: WriterOf,
+    conversation: ConversationOf,
+    conversation_id: str,
+    body: Draft,
+) -> WrittenView:
+    """Check a probe written by hand, and put it into the review where `is_saved`."""
+    return write_probe(desk, checker, viewer, conversation_id, body)
 
 
 @router.post("/undo")

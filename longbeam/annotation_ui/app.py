@@ -9,8 +9,9 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 
-from longbeam.annotation_ui import api, pages
+from longbeam.annotation_ui import api, leads, pages
 from longbeam.annotation_ui.api import SESSION_S
+from longbeam.annotation_ui.checking import Checker
 from longbeam.annotation_ui.desk import Desk
 from longbeam.annotation_ui.errors import Refusal, forbidden
 from longbeam.annotation_ui.security import Access, Guard
@@ -24,8 +25,9 @@ def create_app(desk: Desk, access: Access) -> FastAPI:
     """Return the app over one benchmark."""
     # No documentation pages of FastAPI's: they load scripts from elsewhere. The schema itself is at /api/openapi.json.
     app = FastAPI(title="longbeam review", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
-    app.state.desk, app.state.access = desk, access
+    app.state.desk, app.state.access, app.state.checker = desk, access, Checker(desk)
     app.include_router(api.router)
+    app.include_router(leads.router)
     app.include_router(pages.router)
     app.add_api_route("/join/{token}", join, methods=["GET"], include_in_schema=False, response_model=None)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")

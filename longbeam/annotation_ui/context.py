@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from longbeam.annotation_ui.archive import OpenConversation
+from longbeam.annotation_ui.checking import Checker
 from longbeam.annotation_ui.desk import Desk
 from longbeam.annotation_ui.errors import Refusal, not_found
 from longbeam.annotation_ui.log import UI_BUILD
@@ -47,6 +48,13 @@ def writer_of(request: Request) -> Viewer:
     return viewer
 
 
+def checker_of(request: Request) -> Checker:
+    """Return what runs checks."""
+    checker: Checker = request.app.state.checker
+    return checker
+
+
+CheckerOf = Annotated[Checker, Depends(checker_of)]
 DeskOf = Annotated[Desk, Depends(desk_of)]
 ViewerOf = Annotated[Viewer, Depends(viewer_of)]
 WriterOf = Annotated[Viewer, Depends(writer_of)]

@@ -14,6 +14,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.templating import Jinja2Templates
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from longbeam.annotation_ui.adjudication import AdjudicationPage, adjudication_page
 from longbeam.annotation_ui.causes import message_href
 from longbeam.annotation_ui.context import (
     ConversationOf,
@@ -225,6 +226,12 @@ def conversation(
 ) -> ConversationView:
     """One conversation, without its messages."""
     return conversation_view(desk, viewer, conversation_id)
+
+
+@page("/adjudication", "adjudication.html")
+def adjudication(request: Request, desk: DeskOf, viewer: ViewerOf) -> AdjudicationPage:
+    """Items on which reviewers differ, all versions side by side."""
+    return adjudication_page(desk)
 
 
 @page("/guidelines", "guidelines.html")

@@ -112,20 +112,27 @@ def export(
     ] = False,
     out: Out = DEFAULT_OUT,
 ) -> int:
-    """Write the finished conversations and their selected probes as files."""
+    """Write the finished conversations and their selected probes as files, as they were reviewed."""
+    from longbeam.annotation_ui.exporting import reviewed_conversations
     from longbeam.formats.registry import exporter
     from longbeam.pipeline.benchmark import open_benchmark
-    from longbeam.pipeline.checking import sealed_conversations
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
-    with sealed_conversations(benchmark) as readers:
-        report = exporter(format)(readers, benchmark.spec, to, reviewed_only=reviewed_only)
+    with reviewed_conversations(benchmark) as reviewed:
+        report = exporter(format)(
+            reviewed.readers, benchmark.spec, to, reviews=reviewed.statuses, reviewed_only=reviewed_only
+        )
     print(
         f"{to}: {counted(report.conversations, 'conversation')}, {counted(report.messages, 'message')}, "
         f"{report.tokens:,} tokens, {counted(report.probes, 'probe')}; begin with {to / 'README.md'}"
     )
-    for count, reason in ((report.rejected, "rejected in review"), (report.not_reviewed, "not reviewed")):
+    left_out = (
+        (report.rejected, "rejected in review"),
+        (report.unsettled, "edited or returned, and not judged since: finish them in `longbeam review`"),
+        (report.not_reviewed, "not reviewed"),
+    )
+    for count, reason in left_out:
         if count:
             print(f"left out: {counted(count, 'probe')} {reason}")
     for warning in report.warnings:

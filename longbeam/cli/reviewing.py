@@ -1,15 +1,17 @@
-"""Commands of the human half of validation: review."""
+"""Commands of the human half of validation: review, reviews export, reviews import."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from longbeam.cli.app import DEFAULT_OUT, OK, Name, Out, app, refuse_nothing_sealed
 from longbeam.errors import UserError
+from longbeam.terminal import counted
 
 if TYPE_CHECKING:
     from longbeam.schemas.review import ReviewerRole
@@ -90,3 +92,37 @@ def _reviewers(given: Sequence[str]) -> dict[str, ReviewerRole]:
             raise UserError(f"--reviewer {text!r}: write NAME or NAME:lead; roles are {', '.join(ReviewerRole)}")
         found[name.strip()] = ReviewerRole(role or ReviewerRole.ANNOTATOR)
     return found
+
+
+reviews_app = typer.Typer(help="The log of a review: take it elsewhere, or take one in.", no_args_is_help=True)
+app.add_typer(reviews_app, name="reviews", short_help="Export and import the log of a review.")
+
+
+@reviews_app.command("export", short_help="Write the log as JSON lines.")
+def export_reviews(
+    name: Name,
+    file: Annotated[Path, typer.Argument(metavar="FILE.jsonl", help="File to write.", show_default=False)],
+    out: Out = DEFAULT_OUT,
+) -> int:
+    """Write every review event of a benchmark, one a line; nothing is left out."""
+    from longbeam.annotation_ui.logs import export_log
+    from longbeam.pipeline.benchmark import open_benchmark
+
+    count = export_log(open_benchmark(out, name).reviews_path, file)
+    print(f"{file}: {counted(count, 'event')}")
+    return OK
+
+
+@reviews_app.command("import", short_help="Add the events of a log.")
+def import_reviews(
+    name: Name,
+    file: Annotated[Path, typer.Argument(metavar="FILE.jsonl", help="File to read.", show_default=False)],
+    out: Out = DEFAULT_OUT,
+) -> int:
+    """Add the events of another log of the same benchmark; events that are there already are not added again."""
+    from longbeam.annotation_ui.logs import import_log
+    from longbeam.pipeline.benchmark import open_benchmark
+
+    new, known = import_log(open_benchmark(out, name).reviews_path, file)
+    print(f"{name}: {counted(new, 'new event')}, {known:,} known already")
+    return OK

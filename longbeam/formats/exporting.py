@@ -35,8 +35,10 @@ CANARY = (
 """Stands in every export: who finds it in a corpus or can make a model recite it has found contamination."""
 
 UNREVIEWED = "unreviewed"
+UNSETTLED = "unsettled"
+"""Edited without a verdict since, or sent back to the author: neither version is fit for export."""
 KEPT_STATUSES = frozenset({"accepted", "edited"})
-"""Statuses that `reviewed_only` keeps; `rejected` is always left out."""
+"""Statuses that `reviewed_only` keeps; `rejected` and `unsettled` are always left out."""
 
 Reviews = Mapping[tuple[str, str], str]
 """(conversation_id, probe_id) to the probe's review status; a probe that is not in it is unreviewed."""
@@ -54,6 +56,8 @@ class ExportReport:
     tokens: int
     rejected: int
     """Selected probes left out because a reviewer rejected them."""
+    unsettled: int
+    """Selected probes left out because a review of them is half done."""
     not_reviewed: int
     """Selected probes left out because only reviewed ones were asked for."""
     sha256: Mapping[str, str]
@@ -95,6 +99,7 @@ class ExportWriter:
     tokens: int = 0
     probes: int = 0
     rejected: int = 0
+    unsettled: int = 0
     not_reviewed: int = 0
     files: dict[str, tuple[str, int]] = field(default_factory=dict)
     """SHA-256 and size of the files that are written, by name."""
@@ -156,6 +161,9 @@ class ExportWriter:
             return False
         if status == "rejected":
             self.rejected += 1
+            return False
+        if status == UNSETTLED:
+            self.unsettled += 1
             return False
         if self.reviewed_only and status not in KEPT_STATUSES:
             self.not_reviewed += 1
@@ -224,6 +232,7 @@ class FormatExporter:
             target=target,
             **writer.counts,
             rejected=writer.rejected,
+            unsettled=writer.unsettled,
             not_reviewed=writer.not_reviewed,
             sha256={name: sha256 for name, (sha256, _) in writer.files.items()},
             warnings=tuple(writer.warnings),

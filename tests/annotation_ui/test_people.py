@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import pytest
+
+from longbeam.annotation_ui import leases
+from longbeam.annotation_ui.desk import Desk
+from longbeam.annotation_ui.log import new_event
+from longbeam.schemas.review import EventKind
+from tests.annotation_ui.conftest import Enter
+
+ITEM = "c000/information_extraction.0"
+
+
+@pytest.fixture
+def two(desk: Desk) -> Desk:
+    """Two opinions are wanted of each probe."""
+    desk.log.append(new_event(EventKind.CONFIGURED, "", "bo", target="overlap", after=2))
+    return desk
+
+
+async def test_opinions_are_hidden_until_both_have_saved(enter: Enter, two: Desk) -> None:
+    ana, bo = await enter("ana"), await enter("bo")
+    await ana.act(ITEM, "commented", note="The date is wrong.")
+    await ana.judge(ITEM, "reject", note="wrong date")
+    seen = await bo.item(ITEM)
+    assert (seen["is_blind"], seen["saved"], seen["others"], seen["comments"]) == (True, 1, [], [])
+    assert (await bo.get(f"/items/{ITEM}/history.json"))["events"] == []
+    await bo.judge(ITEM, "accept")
+    seen = await bo.item(ITEM)
+    assert (seen["is_blind"], seen["status"]) == (False, "conflict")
+    assert [(o["reviewer_id"], o["verdict"], o["note"]) for o in seen["others"]] == [("ana", "reject", "wrong date")]
+
+
+async def test_a_lead_decides_a_conflict_and_the_opinions_stay(enter: Enter, two: Desk) -> None:
+    ana, bo, lead = await enter("ana"), await enter("bo"), await enter("cleo", "lead")
+    await ana.judge(ITEM, "reject")
+    early = {"verdict": "accept", "taxonomy": "edge_case", "item_version": (await lead.item(ITEM))["item_version"]}
+    assert (await lead.post(f"/api/items/{ITEM}/adjudicate", early, status=409))["error"] == "conflict"
+    await bo.act(ITEM, "edited", "nugget/information_extraction.0.n1", "says 900 euros")
+    await bo.post(f"/api/items/{ITEM}/check")
+    await bo.judge(ITEM, "accept", override=["error_findings"], note="the quote says it")
+    page = await lead.get("/adjudication.json")
+    assert (page["open"], page["items"][0]["differs_in"]) == (1, ["item", "nugget/information_extraction.0.n1"])
+    assert (await ana.post(f"/api/items/{ITEM}/adjudicate", early, status=403))["error"] == "forbidden"
+    decision = {**early, "content_of": "bo", "confidence": 4, "note": "bo is right"}
+    item = (await lead.post(f"/api/items/{ITEM}/adjudicate", decision))["item"]
+    assert (item["status"], item["rubric"][1]["text"]) == ("edited", "says 900 euros")
+    assert (item["adjudication"]["taxonomy"], len(item["adjudication"]["judged"])) == ("edge_case", 2)
+    assert {o["reviewer_id"]: o["verdict"] for o in item["others"]} == {"ana": "reject", "bo": "accept"}
+
+
+async def test_an_item_is_leased_to_as_many_as_are_wanted(enter: Enter) -> None:
+    ana, bo = await enter("ana"), await enter("bo")
+    await ana.post(f"/api/items/{ITEM}/open")
+    refused = await bo.post(f"/api/items/{ITEM}/open", status=409)
+    assert (refused["error"], refused["lease"]["reviewer_id"]) == ("leased", "ana")
+    mine = (await bo.get("/queue.json?view=mine"))["rows"]
+    assert ITEM not in {row["item_id"] for row in mine}
+    assert (await bo.act(ITEM, "edited", "question", "Mine?", status=409))["error"] == "leased"
+    await ana.post(f"/api/items/{ITEM}/release")
+    assert (await bo.post(f"/api/items/{ITEM}/open"))["lease"]["is_mine"] is True
+
+
+async def test_the_holder_renews_a_full_item_and_a_lease_expires(
+    enter: Enter, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ana, bo = await enter("ana"), await enter("bo")
+    first = await ana.post(f"/api/items/{ITEM}/lease")
+    again = await ana.post(f"/api/items/{ITEM}/lease")  # the item is full, of herself
+    assert again["is_mine"]
+    assert again["expires_at"] >= first["expires_at"]
+    (held,) = desk.leases()[ITEM]
+    monkeypatch.setattr(leases.time, "time", lambda: held.expires_at + 1)
+    assert (await bo.post(f"/api/items/{ITEM}/lease"))["reviewer_id"] == "bo"
+
+
+async def test_a_third_opinion_is_not_wanted_but_a_saved_one_may_be_changed(enter: Enter) -> None:
+    ana, bo = await enter("ana"), await enter("bo")
+    await ana.judge(ITEM, "accept")
+    assert "all the opinions" in (await bo.judge(ITEM, "reject", status=409))["message"]
+    assert (await ana.judge(ITEM, "reject"))["status"] == "rejected"
+
+
+async def test_skipping_leaves_the_item_to_somebody_else(enter: Enter) -> None:
+    ana, bo = await enter("ana"), await enter("bo")
+    await ana.judge(ITEM, "skip")
+    assert ITEM not in {row["item_id"] for row in (await ana.get("/queue.json?view=mine"))["rows"]}
+    assert (await bo.judge(ITEM, "accept"))["status"] == "accepted"
+
+
+async def test_returned_items_say_why_until_they_are_judged_again(enter: Enter) -> None:
+    ana = await enter("ana")
+    item = await ana.act(ITEM, "returned", note="The date is not in the text.")
+    assert (item["status"], item["returned"]["text"]) == ("returned", "The date is not in the text.")
+    assert (await ana.get("/queue.json"))["counts"]["returned"] == 1
+    assert (await ana.judge(ITEM, "accept"))["status"] == "accepted"
+
+
+async def test_judgements_keep_the_version_of_the_guidelines(enter: Enter) -> None:
+    ana, lead = await enter("ana"), await enter("cleo", "lead")
+    await ana.judge("c000/abstention.0", "reject")
+    body = {"section": "abstention", "text": "Search twice.", "note": "three were too many"}
+    assert (await ana.post("/api/guidelines", body, status=403))["error"] == "forbidden"
+    assert (await lead.post("/api/guidelines", body))["version"] == "v1"
+    await ana.judge(ITEM, "accept")
+    assert (await ana.item("c000/abstention.0"))["mine"]["guideline_version"] == "v0"
+    assert (await ana.item(ITEM))["mine"]["guideline_version"] == "v1"
+    sections = {s["section"]: s for s in (await ana.get("/guidelines.json"))["sections"]}
+    assert (sections["abstention"]["html"], sections["abstention"]["version"]) == ("<p>Search twice.</p>\n", "v1")
+
+
+async def test_only_leads_know_which_items_are_gold(enter: Enter) -> None:
+    ana, lead = await enter("ana"), await enter("cleo", "lead")
+    item = (await lead.post(f"/api/items/{ITEM}/gold", {"verdict": "reject"}))["item"]
+    assert item["is_gold"] is True
+    assert (await ana.item(ITEM))["is_gold"] is None
+    assert "gold_set" not in {e["kind"] for e in (await ana.get("/log.json"))["events"]}
+    assert (await ana.post(f"/api/items/{ITEM}/gold", {"verdict": None}, status=403))["error"] == "forbidden"
