@@ -91,13 +91,14 @@ async def talk(asker: Asker, tokenizer: Tokenizer, material: SubPlanMaterial) ->
         ending.insert(0, queue.pop())
     while queue:
         turn = queue.pop(0)
-        if turn.is_required or not talk_.budget.must_save(talk_.waiting([*queue, *ending])):
-            await talk_.run(turn, [*queue, *ending])
-            await talk_.catch_up([*queue, *ending])
+        waiting = talk_.waiting([*queue, *ending])
+        if turn.is_required or not talk_.budget.must_save(waiting):
+            await talk_.run(turn, waiting)
+            await talk_.catch_up(waiting)
     await talk_.fill(ending)
     while ending:
         turn = ending.pop(0)
-        await talk_.run(turn, ending)
+        await talk_.run(turn, talk_.waiting(ending))
     return talk_.messages()
 
 
@@ -192,6 +193,7 @@ class Talk:
         for message in self.said:
             self.history.append(ChatMessage(role=message.role.value, content=message.content))
             self.days.append(message.sent_at.date())
+        self.contents = {*self.taken, *(m.content for m in self.said)}
         self.sizes = [m.tokens for m in self.said]
         self.fill_until = _fill_until(self.material)
         self.turn_index = max((m.turn_index or 0 for m in self.said), default=-1)
@@ -206,23 +208,23 @@ class Talk:
 
     def _tokens_of(self, turn: UserTurn) -> int:
         # Looked at before every reply for every turn that waits: counted once.
-        if turn.turn_id not in self.turn_tokens:
-            self.turn_tokens[turn.turn_id] = self.tokenizer.count(turn.text)
-        return self.turn_tokens[turn.turn_id]
+        if turn.text not in self.turn_tokens:
+            self.turn_tokens[turn.text] = self.tokenizer.count(turn.text)
+        return self.turn_tokens[turn.text]
 
-    def reply_length(self, waiting: Sequence[UserTurn], turn_id: str, exchange: int) -> int:
+    def reply_length(self, waiting: Waiting, turn_id: str, exchange: int) -> int:
         """Tokens to ask for, varied by turn so that replies are not of one length."""
         variation = random.Random(f"{self.asker.spec.seed}/{turn_id}/{exchange}/length").uniform(0.6, 1.4)
-        return self.budget.reply_length(self.waiting(waiting), variation)
+        return self.budget.reply_length(waiting, variation)
 
     # --- one turn -------------------------------------------------------------------------------------------
 
-    async def run(self, turn: UserTurn, waiting: Sequence[UserTurn]) -> None:
+    async def run(self, turn: UserTurn, waiting: Waiting) -> None:
         """Ask one planned turn and what comes of it."""
         self.turn_index += 1
         day = self._day_of(turn)
         hints = self._hints(turn, day)
-        self._say(Speaker.USER, MessageKind.QUESTION, turn.text, day, turn.bullet_ids)
+        self._say(Speaker.USER, MessageKind.QUESTION, turn.text, day, turn.bullet_ids, self._tokens_of(turn))
         self.heard += [self.bullets[i] for i in turn.bullet_ids]
         reply = await self._reply(turn, hints, waiting, 0)
         answers = await self._answer_questions(turn, hints, waiting, reply, day)
@@ -230,10 +232,10 @@ class Talk:
             await self._follow_up(turn, hints, waiting, reply, day)
 
     async def _answer_questions(
-        self, turn: UserTurn, hints: TurnHints, waiting: Sequence[UserTurn], reply: str, day: dt.date
+        self, turn: UserTurn, hints: TurnHints, waiting: Waiting, reply: str, day: dt.date
     ) -> int:
         answers = 0
-        while answers < MAX_ANSWERS and self._can_afford(waiting):
+        while answers < MAX_ANSWERS and self.budget.can_afford(waiting):
             inputs = QuestionDetectorInputs(reply=asking_part(reply))
             verdict = await self.asker.structured(
                 "question_detector", inputs, role=Role.DETECTOR, place=f"{turn.turn_id}/asks{answers}"
@@ -246,11 +248,9 @@ class Talk:
             reply = await self._reply(turn, hints.model_copy(update={"kind": "answer"}), waiting, answers)
         return answers
 
-    async def _follow_up(
-        self, turn: UserTurn, hints: TurnHints, waiting: Sequence[UserTurn], reply: str, day: dt.date
-    ) -> None:
+    async def _follow_up(self, turn: UserTurn, hints: TurnHints, waiting: Waiting, reply: str, day: dt.date) -> None:
         follow_ups, asked = 0, turn.text
-        while follow_ups < MAX_FOLLOW_UPS and self._can_afford(waiting):
+        while follow_ups < MAX_FOLLOW_UPS and self.budget.can_afford(waiting):
             inputs = FollowUpDetectorInputs(
                 title=self.context.seed.title,
                 question=asked,
@@ -275,7 +275,7 @@ class Talk:
         if message.role is Speaker.ASSISTANT:
             before = own[-1].kind.value
             exchange = sum(m.role is Speaker.ASSISTANT for m in own)
-            await self._reply(turn, hints.model_copy(update={"kind": before}), (), exchange)
+            await self._reply(turn, hints.model_copy(update={"kind": before}), self.waiting(()), exchange)
             return
         prompt_id = "user_answer" if message.kind is MessageKind.ANSWER else "user_follow_up"
         kind, ordinal = message.kind.value, sum(m.kind is message.kind for m in own)
@@ -293,10 +293,7 @@ class Talk:
             known=self.material.ledger.known_about(briefs[-1].bullet.topic, now) if briefs else (),
         )
 
-    def _can_afford(self, waiting: Sequence[UserTurn]) -> bool:
-        return self.budget.can_afford(self.waiting(waiting))
-
-    async def _reply(self, turn: UserTurn, hints: TurnHints, waiting: Sequence[UserTurn], exchange: int) -> str:
+    async def _reply(self, turn: UserTurn, hints: TurnHints, waiting: Waiting, exchange: int) -> str:
         await self._fold()
         inputs = AssistantReplyInputs(
             context=self.context,
@@ -328,13 +325,12 @@ class Talk:
             hints=hints.model_copy(update={"kind": kind, "ordinal": ordinal, "previous_reply": reply}),
             feedback=self.problem,
         )
-        said = {*self.taken, *(m.content for m in self.said)}
         return await self.asker.prose(
             prompt_id,
             inputs,
             role=Role.USER,
             place=f"{turn.turn_id}/{kind}{ordinal}",
-            check=lambda text: SAID_BEFORE if text in said else self._trace(text, Speaker.USER),
+            check=lambda text: SAID_BEFORE if text in self.contents else self._trace(text, Speaker.USER),
             mend=_as_it_is,
         )
 
@@ -343,9 +339,9 @@ class Talk:
 
     # --- more turns than were planned -----------------------------------------------------------------------
 
-    async def catch_up(self, waiting: Sequence[UserTurn]) -> None:
+    async def catch_up(self, waiting: Waiting) -> None:
         """Go on about what was said, where replies were shorter than their share; else it would all come at the end."""
-        count = self.budget.turns_to_catch_up(len(self.material.turns), len(waiting))
+        count = self.budget.turns_to_catch_up(len(self.material.turns), waiting.turns)
         if count:
             for turn in await self._more_turns(count):
                 await self.run(turn, waiting)
@@ -365,7 +361,7 @@ class Talk:
             rounds += 1
             for i, turn in enumerate(more):
                 if self.budget.is_open:
-                    await self.run(turn, [*more[i + 1 :], *ending])
+                    await self.run(turn, self.waiting([*more[i + 1 :], *ending]))
         self.is_filling = False
         self.budget.kept = 0
 
@@ -455,11 +451,14 @@ class Talk:
         text: str,
         day: dt.date,
         bullet_ids: tuple[str, ...],
+        tokens: int | None = None,
     ) -> None:
         sub_plan = self.material.sub_plan
         turn = self.turn_index
         ordinal = sum(m.turn_index == turn for m in self.said[-8:])
-        tokens = self.tokenizer.count(text)
+        if tokens is None:
+            tokens = self.tokenizer.count(text)
+        self.contents.add(text)
         self.said.append(
             Message(
                 message_key=f"{sub_plan.key}.t{turn}.n{ordinal}",

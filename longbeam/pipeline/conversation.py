@@ -1,7 +1,7 @@
 """One conversation on its way: what its stages have made so far, plan by plan.
 
-Messages are not kept: once a sub-plan has been talked, only the key of its unit, its tokens and its digest stay, and
-whoever needs the messages streams them from the work log.
+Messages are not kept: once a sub-plan has been talked, only the key of its unit, its questions, its tokens and its
+digest stay, and whoever needs the messages streams them from the work log.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ class Said:
     tokens: int
     messages: int
     digest: str
+    turns: tuple[UserTurn, ...]
+    """As the dialogue left them."""
 
     @property
     def sub_plan_key(self) -> str:
@@ -159,9 +161,12 @@ class Conversation:
 
     def messages_of(self, said: Said) -> tuple[Message, ...]:
         """Read a sub-plan's messages from the work log, with the turns that were said anew in their places."""
-        prefix = said.sub_plan_key + "."
-        anew = {key: turn for key, turn in self.mended.items() if key.startswith(prefix)}
+        anew = self._said_anew(said)
         return with_turns(self.first_said(said), anew) if anew else self.first_said(said)
+
+    def _said_anew(self, said: Said) -> dict[str, tuple[Message, ...]]:
+        prefix = said.sub_plan_key + "."
+        return {key: turn for key, turn in self.mended.items() if key.startswith(prefix)}
 
     def first_said(self, said: Said) -> tuple[Message, ...]:
         """Read a sub-plan's messages as its dialogue left them."""
@@ -173,7 +178,12 @@ class Conversation:
 
     def head(self, *, mended: bool = True) -> ConversationHead:
         """All but messages and probes; `mended=False`: as the dialogues left it, which is what candidates hang on."""
-        read = self.messages_of if mended else self.first_said
+
+        def asked(work: PlanWork, said: Said) -> tuple[UserTurn, ...]:
+            if not (mended and self._said_anew(said)):
+                return said.turns
+            return turns_asked(work.turns[said.sub_plan_key], self.messages_of(said))
+
         labels: dict[str, Narrative] = {}
         for work in self.plans:
             for narrative in work.the_frame.narratives:
@@ -187,10 +197,7 @@ class Conversation:
             plans=tuple(work.the_plan for work in self.plans),
             plan_seeds=self.plan_seeds,
             user_turns=tuple(
-                turn
-                for work in self.plans
-                for s in work.the_plan.sub_plans
-                for turn in turns_asked(work.turns[s.key], read(work.said[s.key]))
+                turn for work in self.plans for s in work.the_plan.sub_plans for turn in asked(work, work.said[s.key])
             ),
             target_tokens=sum(work.target for work in self.plans),
             tokenizer=self.units.spec.tokenizer,

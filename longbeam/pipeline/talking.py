@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from longbeam.generators.dialogue import DIALOGUE_PROMPTS, SubPlanMaterial, extend, talk
+from longbeam.generators.dialogue import DIALOGUE_PROMPTS, SubPlanMaterial, extend, talk, turns_asked
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.user_turns import (
     USER_TURNS_PROMPTS,
@@ -117,11 +117,17 @@ async def _dialogue(c: Conversation, work: PlanWork, material: SubPlanMaterial) 
             roles=DIALOGUE_ROLES,
             work=write,
         )
-    return _said(key, messages)
+    return _said(key, material, messages)
 
 
-def _said(unit_key: str, messages: Sequence[Message]) -> Said:
-    return Said(unit_key, sum(m.tokens for m in messages), len(messages), digest_of(list(messages)))
+def _said(unit_key: str, material: SubPlanMaterial, messages: Sequence[Message]) -> Said:
+    return Said(
+        unit_key,
+        sum(m.tokens for m in messages),
+        len(messages),
+        digest_of(list(messages)),
+        turns_asked(material.turns, messages),
+    )
 
 
 async def _settle(c: Conversation, work: PlanWork, materials: Sequence[SubPlanMaterial]) -> None:
@@ -154,7 +160,7 @@ async def _extension(c: Conversation, material: SubPlanMaterial, said: Said, rou
         roles=DIALOGUE_ROLES,
         work=write,
     )
-    return _said(key, messages)
+    return _said(key, material, messages)
 
 
 def shares_of(turns: Mapping[str, int], target: int) -> dict[str, int]:

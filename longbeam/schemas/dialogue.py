@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import Field
 
-from longbeam.schemas.base import Record
+from longbeam.schemas.base import KeptJson, Record
 
 
 class UserTurn(Record):
@@ -86,7 +86,7 @@ def _part_text(part: Part) -> str:
     return part.text
 
 
-class Message(Record):
+class Message(KeptJson):
     """One message. `message_key` never changes; `message_id` is the ordinal given at sealing."""
 
     message_key: str

@@ -9,7 +9,7 @@ ones; fenced and inline code is left out for them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from longbeam.schemas.dialogue import Role
@@ -54,13 +54,14 @@ _SLOTS = (
     "text|reason|reply|messages?|history|summary|plan|bullets?|seed|profile|people|context|narratives?|ledger|"
     "questions?|facts?|excerpts?|state|instructions?|stages?"
 )
+# A pattern that begins with the letters to look for, and looks back from there, is tried at these letters only.
 PATTERNS = (
     _p("marker", "->->", r"->\s?->", in_code=False),
-    _p("marker", ".s", r"(?<![\w.])p\d+\.s\d+(?:\.[btx]\d+)?(?:\.n\d+)?(?!\w)", in_code=True),
+    _p("marker", ".s", r"[Pp](?<![\w.].)\d+\.[Ss]\d+(?:\.[BTXbtx]\d+)?(?:\.[Nn]\d+)?(?!\w)", 0, in_code=True),
     _p("marker", "bullet_id", r"\bbullet_ids?\b", in_code=True),
     _p("marker", "<|", r"<\|[a-z_]{2,20}\|>", in_code=True),
     _p("marker", "~~~", rf"(?m)^~{{3,}}(?:{_SLOTS})[ ]*$", in_code=True),
-    _p("plan_word", "sub", r"\bsub[- ]?plans?\b"),
+    _p("plan_word", "sub", r"[Ss](?<!\w.)(?i:ub[- ]?plans?)\b", 0),
     _p("plan_word", "time anchor", r"\btime anchors?\b"),
     _p("plan_word", "special bullet", r"\bspecial bullets?\b"),
     _p("plan_word", "narrative label", r"\bnarrative labels?\b"),
@@ -102,12 +103,17 @@ _BY_PLACE = {
     for role in Role
     for category in Category
 }
+_REFUSED = {place: tuple(p for p in found if not p.kind.startswith("maybe_")) for place, found in _BY_PLACE.items()}
 
 
 def find_traces(text: str, folded: str, role: Role, category: Category) -> Iterator[tuple[str, str]]:
     """Yield the kind and the words of each pattern's first match; `folded` is the case-folded text."""
+    return _matches(text, folded, _BY_PLACE[role, category])
+
+
+def _matches(text: str, folded: str, patterns: Sequence[Pattern]) -> Iterator[tuple[str, str]]:
     prose: str | None = None
-    for pattern in _BY_PLACE[role, category]:
+    for pattern in patterns:
         if pattern.trigger not in folded:
             continue
         # Prose is made only for a text in which the whole of it matches somewhere.
@@ -121,8 +127,8 @@ def find_traces(text: str, folded: str, role: Role, category: Category) -> Itera
 
 def trace_problem(text: str, role: Role, category: Category, language: str = ENGLISH) -> str | None:
     """Return what a writer is to leave out of a text, or None."""
-    for kind, words in find_traces(text, text.casefold(), role, category):
-        if not kind.startswith("maybe_") and (language == ENGLISH or kind not in ENGLISH_KINDS):
+    for kind, words in _matches(text, text.casefold(), _REFUSED[role, category]):
+        if language == ENGLISH or kind not in ENGLISH_KINDS:
             return f"the text says {' '.join(words.split())[:60]!r}, which nobody in a conversation would; leave it out"
     return None
 

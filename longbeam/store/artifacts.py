@@ -24,7 +24,16 @@ from longbeam.schemas.people import Person, RelationshipGraph
 from longbeam.schemas.plans import Assertion, Bullet, Fact, Narrative, Plan, PlanSeed, SubPlan
 from longbeam.schemas.probes import Evidence, Nugget, Probe
 from longbeam.store.artifact_schema import SEALED_CONVERSATION, TABLE_NAMES
-from longbeam.store.duck import Loader, Row, attach_read_only, connect, replaced_file, select, translated_errors
+from longbeam.store.duck import (
+    Loader,
+    Row,
+    attach_read_only,
+    connect,
+    replaced_file,
+    select,
+    to_json,
+    translated_errors,
+)
 
 _MESSAGES_AT_A_TIME = 1000
 _CONVERSATION_COLUMNS = ("conversation_id", "target_tokens", "tokenizer", "seed", "profile", "details")
@@ -234,8 +243,8 @@ def _bullet_rows(sub_plan: SubPlan) -> Iterator[Row]:
 def _message_row(message_id: int, message: Message) -> Row:
     if message.sent_at.tzinfo is not None:
         raise ValueError(f"{message.message_key}: sent_at {message.sent_at} has a zone; local time is stored")
-    row = message.model_dump(mode="json", exclude={"parts", "details"})
-    return {**row, "message_id": message_id, "parts": _json(message, "parts"), "details": _json(message, "details")}
+    row = message.model_dump(mode="json")
+    return {**row, "message_id": message_id, "parts": to_json(row["parts"]), "details": to_json(row["details"])}
 
 
 def _load_probes(file: Loader, probes: Iterable[Probe]) -> None:
@@ -259,4 +268,4 @@ def _rows_of(records: Sequence[BaseModel], place: Row | None = None) -> Iterator
 
 
 def _json(record: BaseModel, field: str) -> str:
-    return json.dumps(record.model_dump(mode="json", include={field})[field], ensure_ascii=False, allow_nan=False)
+    return to_json(record.model_dump(mode="json", include={field})[field])

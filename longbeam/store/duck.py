@@ -42,6 +42,9 @@ _DAMAGE = (
 
 Row = Mapping[str, Any]
 
+to_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+"""One encoder for all rows: `json.dumps` makes one for each."""
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -89,7 +92,7 @@ class Loader:
         count = longest = 0
         with self._rows.open("wb", buffering=_WRITTEN_AT_ONCE) as file:
             for row in rows:
-                line = json.dumps(row, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+                line = to_json(row).encode() + b"\n"
                 file.write(line)
                 count, longest = count + 1, max(longest, len(line))
         return count, longest

@@ -243,7 +243,7 @@ class WorkLog:
 
     def finish_unit(self, stage: str, unit_key: str, *, fingerprint: str, records: Sequence[Record]) -> None:
         """Mark the unit done, with these records in place of those it had; its generation stays."""
-        rows = [(i, type(r).__name__, r.model_dump_json()) for i, r in enumerate(records)]
+        rows = [(i, type(r).__name__, r.canonical_json().decode()) for i, r in enumerate(records)]
         with self._writing() as db:
             (unit_id,) = db.execute(_FINISH_UNIT, (stage, unit_key, fingerprint)).fetchone()
             db.execute("DELETE FROM records WHERE unit_id = ?", (unit_id,))
