@@ -336,7 +336,7 @@ def _probes(messages: dict[str, Message]) -> tuple[Probe, ...]:
         ),
         probe(
             "information_extraction", "What does Tom ask for painting the front of the shop?",
-            "Tom paints the shop front for $900.", ("States $900",), (front,),
+            "Tom paints the shop front for $900.", ("States that Tom asks for $900",), (front,),
             bullet_ids=("p0.s0.b3",), fact_ids=("p0.f3",), difficulty=Difficulty.EASY,
         ),
         probe(
@@ -347,7 +347,7 @@ def _probes(messages: dict[str, Message]) -> tuple[Probe, ...]:
         ),
         probe(
             "knowledge_update", "How much money is set aside for renovating the premises?",
-            "$21,500 are set aside for the renovation.", ("States $21,500",),
+            "$21,500 are set aside for the renovation.", ("States that $21,500 are set aside",),
             (cite(turn[1], money(18_000), "original"), cite(turn[4], money(21_500), "updated")),
             bullet_ids=("p0.s0.b2", "p0.s1.b2"), fact_ids=("p0.f2",),
             details=ProbeDetails(old_value="$18,000", new_value="$21,500"),
@@ -355,7 +355,7 @@ def _probes(messages: dict[str, Message]) -> tuple[Probe, ...]:
         probe(
             "multi_session_reasoning", "What do the painting of the front and the oven cost together?",
             "Together they cost $8,300: $900 for the painting and $7,400 for the oven.",
-            ("States $8,300", "Counts $900 for the painting", "Counts $7,400 for the oven"), (front, oven),
+            ("Says that both cost $8,300", "Counts $900 for the painting", "Counts $7,400 for the oven"), (front, oven),
             bullet_ids=("p0.s0.b3", "p0.s1.b0"), fact_ids=("p0.f3", "p0.f4"), difficulty=Difficulty.HARD,
             # 900 + 7,400 = 8,300
             details=ProbeDetails(
@@ -372,13 +372,13 @@ def _probes(messages: dict[str, Message]) -> tuple[Probe, ...]:
         probe(
             "summarization", "How did the opening of my bakery go from the premises to the first customers?",
             "You signed the lease, ordered a deck oven, passed an inspection and sold 140 loaves at the opening.",
-            ("Mentions the lease", "Mentions the oven", "Mentions 140 loaves"),
+            ("Mentions the lease", "Mentions the oven", "Mentions that 140 loaves were sold"),
             (lease, oven, cite(turn[7], number(140, "loaves"))),
             bullet_ids=("p0.s0.b1", "p0.s1.b0", "p0.s1.b4"), fact_ids=("p0.f1", "p0.f4", "p0.f7"),
         ),
         probe(
             "temporal_reasoning", "How many days passed between signing the lease and the inspection?",
-            "42 days, from March 6, 2024 to April 17, 2024.", ("States 42 days",),
+            "42 days, from March 6, 2024 to April 17, 2024.", ("States that 42 days passed",),
             (
                 lease.model_copy(update={"part": "first"}),
                 cite(turn[5], INSPECTION_DAY, "second"),

@@ -25,11 +25,14 @@ _BLANKS = re.compile(r"[ \t]{200,}|(?:[ \t]*\n){20,}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]")
 
 
+_FRAGMENT = re.compile(r"(?<![\w'’.*_`/-])([a-z]+)\Z")
+
+
 def find_problems(index: ConversationIndex) -> Iterator[Problem]:
     """Yield what is wrong with the text of each message."""
     for message in index.messages:
         key = message.message_key
-        for kind, text in _faults(message):
+        for kind, text in _faults(index, message):
             yield Problem(kind, key, text, (key,))
         is_long = message.tokens > MAX_SHARE * index.total_tokens
         if is_long and index.total_tokens >= MIN_TOTAL_FOR_SHARE:
@@ -37,7 +40,7 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
             yield Problem("giant", key, f"one message is {share:.0%} of the conversation", (key,))
 
 
-def _faults(message: Message) -> Iterator[tuple[str, str]]:
+def _faults(index: ConversationIndex, message: Message) -> Iterator[tuple[str, str]]:
     content = message.content
     if not content.strip():
         yield "empty", "the message is empty"
@@ -53,13 +56,33 @@ def _faults(message: Message) -> Iterator[tuple[str, str]]:
         yield "control_character", f"character U+{ord(control.group()):04X}, which no person types"
     if not all(closed for _, closed in fenced_spans(content)):
         yield "open_fence", "a code fence is opened and never closed"
-    elif message.role is Role.ASSISTANT and _is_cut(content):
+    elif message.role is Role.ASSISTANT and (_is_cut(content) or _ends_in_a_word(index, message)):
         yield "cut_off", f"the reply ends in the middle of a sentence: ...{shorten(content[-50:])}"
 
 
 def _is_cut(content: str) -> bool:
     last = content.rstrip().rpartition("\n")[2]
     return len(content) > MIN_CUT_CHARACTERS and not _ITEM.match(last) and _CUT.search(last) is not None
+
+
+def _ends_in_a_word(index: ConversationIndex, message: Message) -> bool:
+    """Whether a reply ends in a row that is not closed, or in letters that are no word here and begin one."""
+    lines = message.content.rstrip().rsplit("\n", 2)
+    is_row = len(lines) > 1 and all(line.lstrip().startswith("|") for line in lines[-2:])
+    if is_row and lines[-2].rstrip().endswith("|"):
+        return not lines[-1].endswith("|")
+    end = _FRAGMENT.search(lines[-1])
+    if end is None or len(message.content) <= MIN_CUT_CHARACTERS:
+        return False
+    word, begun = re.compile(rf"(?<!\w){end[1]}(?!\w)"), re.compile(rf"(?<!\w){end[1]}\w")
+    own = index.position[message.message_key]
+    begins = False
+    for ordinal, text in index.holding([end[1]]):
+        rest = text.rstrip()[: -len(end[1])] if ordinal == own else text
+        if word.search(rest):
+            return False
+        begins = begins or begun.search(rest) is not None
+    return begins
 
 
 CHECK = Check(

@@ -27,6 +27,8 @@ MIN_DUPLICATE_CHARACTERS = 60
 """Shorter messages repeat in real life (`Thanks, that helps!`): worth knowing, no fault."""
 MAX_NEAR_SHARE = {Role.USER: 0.02, Role.ASSISTANT: 0.02}
 """Share of near-duplicates among a role's messages above which somebody should look."""
+NEARBY = 8
+"""Messages within which a user who nearly repeats himself does so for no reason: the rounds of one turn."""
 BOTTOM = 4
 BUCKET = 8
 """Earlier messages of one bucket that a message is compared with: boilerplate must not cost quadratic time."""
@@ -39,6 +41,8 @@ class Pair:
     """A message that is nearly an earlier one, by their keys."""
 
     similarity: float
+    is_contained: bool
+    """Whether the shorter one stands in the longer."""
     earlier: str
     later: str
 
@@ -57,6 +61,10 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
             text = f"{len(near)} of {said} {role.value} messages ({share:.1%}) are near-duplicates: {pairs}"
             keys = tuple(k for p in worst for k in (p.earlier, p.later))
             yield Problem(kind, "conversation", text, keys)
+        for pair in near if role is Role.USER else ():
+            if pair.is_contained or index.position[pair.later] - index.position[pair.earlier] <= NEARBY:
+                text = f"nearly the same as {pair.earlier} ({pair.similarity:.2f})"
+                yield Problem("near_user", pair.later, text, (pair.earlier, pair.later))
 
 
 def _exact(index: ConversationIndex, role: Role) -> Generator[Problem, None, set[int]]:
@@ -105,10 +113,16 @@ def near_duplicates(messages: Iterable[Message]) -> list[Pair]:
         earlier = sorted({other for h in smallest for other in buckets.get(h, ())})
         best = max(((_jaccard(own, shingles, o), -o) for o in earlier), default=(0.0, 0))
         if best[0] >= MIN_SIMILARITY:
-            found.append(Pair(best[0], keys[-best[1]], message.message_key))
+            is_contained = _share_of_shorter(own, shingles, -best[1]) == 1
+            found.append(Pair(best[0], is_contained, keys[-best[1]], message.message_key))
         for h in smallest:
             buckets.setdefault(h, deque(maxlen=BUCKET)).append(at)
     return found
+
+
+def _share_of_shorter(own: set[int], shingles: Pieces, ordinal: int) -> float:
+    other = array("q", shingles.between(ordinal, ordinal + 1))
+    return len(own.intersection(other)) / min(len(own), len(other))
 
 
 def _shingles(content: str, words: dict[str, int]) -> set[int]:
@@ -136,6 +150,7 @@ CHECK = Check(
         "same_user": ERROR,
         "same_assistant": ERROR,
         "same_short": INFO,
+        "near_user": WARNING,
         "near_share": WARNING,
         "near": INFO,
     },

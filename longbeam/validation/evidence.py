@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from longbeam.schemas.probes import Evidence, Probe
+from longbeam.schemas.dialogue import Message
+from longbeam.schemas.probes import Evidence, EvidencePart, Probe
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.wording import about, claim
+from longbeam.validation.wording import ASKING, about, claim
 
 FACTUAL = frozenset({"contradiction_resolution", "information_extraction", "knowledge_update", "temporal_reasoning"})
 """Abilities whose cited messages each say something that the question is about."""
 MIN_WORDS = 3
+WISHES = (EvidencePart.INSTRUCTION, EvidencePart.PREFERENCE)
+MIN_OF_WISH = 0.25
+"""Share of the words of an instruction or preference that the message which is cited for it must have."""
 
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
@@ -33,11 +37,27 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
 
 def _unrelated(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield cited messages of the user that have no word in common with question, gold and rubric."""
-    subject = about("\n".join((probe.question, probe.gold_answer, *(claim(n.text) for n in probe.rubric))))
+    subject = about("\n".join((probe.question, probe.gold_answer, *(claim(n.text) for n in probe.rubric)))) - ASKING
     for message in index.cited(probe) if len(subject) >= MIN_WORDS else ():
         if index.speaks_as_user(message) and probe.ability in FACTUAL and not index.words(message) & subject:
             text = f"{message.message_key} has no word of question and gold: {shorten(message.content)}"
             yield Problem("unrelated", probe.probe_id, text, (message.message_key,))
+    yield from _unrelated_wish(index, probe)
+
+
+def _unrelated_wish(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
+    """Yield messages cited for an instruction or preference that the probe words, and that say something else."""
+    wish = about(f"{probe.details.instruction} {probe.details.preference}")
+    cited = [m for e in probe.evidence if e.part in WISHES and (m := index.message(e.message_key)) is not None]
+    if not cited or len(wish) < MIN_WORDS or any(_says_wish(index, m, wish) for m in cited):
+        return
+    keys = tuple(m.message_key for m in cited)
+    text = f"{', '.join(keys)} is cited for a wish and says another thing: {shorten(cited[0].content)}"
+    yield Problem("unrelated", probe.probe_id, text, keys)
+
+
+def _says_wish(index: ConversationIndex, message: Message, wish: frozenset[str]) -> bool:
+    return len(index.words(message) & wish) >= MIN_OF_WISH * len(wish)
 
 
 def _quote_problems(index: ConversationIndex, probe: Probe, evidence: Evidence) -> Iterator[Problem]:

@@ -26,8 +26,24 @@ PAIRS = (
     (EvidencePart.FIRST, EvidencePart.SECOND),
 )
 """Parts that belong in different messages."""
+OF_USER = frozenset(
+    {
+        EvidencePart.ORIGINAL,
+        EvidencePart.UPDATED,
+        EvidencePart.STATEMENT,
+        EvidencePart.DENIAL,
+        EvidencePart.INSTRUCTION,
+        EvidencePart.PREFERENCE,
+    }
+)
+"""Parts that only the user can say, whatever the question asks."""
 _COUNTS = "zero one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
-_ITEMS_ASKED = re.compile(rf"\b(\d{{1,2}}|{'|'.join(_COUNTS)}) (?:items?|events?|things|steps|points)\b", re.IGNORECASE)
+_COUNT = rf"\b(\d{{1,2}}|{'|'.join(_COUNTS)})"
+_ITEMS_ASKED = (
+    re.compile(rf"{_COUNT} (?:items?|events?|things|steps|points)\b", re.IGNORECASE),
+    re.compile(rf"{_COUNT} (?:[a-z]+ )?(?!(?:second|minute|hour|day|week|month|year|time)s\b)[a-z]+s\b", re.IGNORECASE),
+)
+"""How many items a question asks for; the first pattern that matches tells."""
 
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
@@ -62,12 +78,14 @@ def _speaker_problems(index: ConversationIndex, probe: Probe) -> Iterator[Proble
 
 def _replies_problem(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     cited = index.cited(probe)
-    if not index.is_import or probe.ability in (*RETELLING, "abstention") or asks_assistant(probe.question):
+    if not index.is_import or probe.ability == "abstention" or any(index.speaks_as_user(m) for m in cited):
         return
-    if cited and not any(index.speaks_as_user(m) for m in cited):
+    of_user = any(e.part in OF_USER for e in probe.evidence)
+    if cited and (of_user or not asks_assistant(probe.question)):
+        kind = "only_replies" if of_user or probe.ability not in RETELLING else "only_replies_retold"
         keys = tuple(m.message_key for m in cited)
         text = f"the question is about the user, and only replies are cited: {', '.join(keys)}"
-        yield Problem("only_replies", probe.probe_id, text, keys)
+        yield Problem(kind, probe.probe_id, text, keys)
 
 
 def _places(index: ConversationIndex, probe: Probe, part: EvidencePart) -> list[int]:
@@ -93,7 +111,7 @@ def _shared_problems(probe: Probe, first: EvidencePart, second: EvidencePart) ->
 
 
 def _asked_problems(probe: Probe) -> Iterator[Problem]:
-    match = _ITEMS_ASKED.search(probe.question)
+    match = next(filter(None, (pattern.search(probe.question) for pattern in _ITEMS_ASKED)), None)
     if match is None:
         return
     asked = int(match[1]) if match[1].isdigit() else _COUNTS.index(match[1].casefold())
@@ -151,6 +169,7 @@ CHECK = Check(
         "import_missing": WARNING,
         "speaker": ERROR,
         "only_replies": ERROR,
+        "only_replies_retold": WARNING,
         "update_order": ERROR,
         "one_message": ERROR,
         "one_session": WARNING,

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from longbeam.schemas.dialogue import Message
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
-from longbeam.schemas.values import date_value, parse_value, says
+from longbeam.schemas.values import date_value, extract_values, parse_value, says
 from longbeam.validation.arithmetic import has_own_span, is_computed
 from longbeam.validation.base import ERROR, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.relative_days import is_day_meant
 from longbeam.validation.wording import RETELLING, asks_assistant, claim, facts_in, in_days, is_said
 
+OF_A_DAY_SAID = frozenset({"information_extraction", "knowledge_update", "summarization"})
+"""Abilities whose gold gives days that were said, and not on which something was said."""
 GUIDING = frozenset({"instruction_following", "preference_following"})
 
 
@@ -74,11 +77,18 @@ def _is_given(index: ConversationIndex, probe: Probe, value: Value) -> bool:
         return True
     if details.computed_value and _is_computed(details.computed_value, value):
         return True
-    if any(is_day_meant(m, value) for m in index.cited(probe)):
+    undated = [m for m in index.cited(probe) if value.kind is not ValueKind.DATE or not _names_day(m)]
+    if any(is_day_meant(m, value) for m in undated):
         return True
     # "You told me on March 5": the day a cited message was sent is known without being said.
-    sent = (date_value(m.sent_at.date()) for m in index.cited(probe))
+    tells = undated if probe.ability in OF_A_DAY_SAID else index.cited(probe)
+    sent = (date_value(m.sent_at.date()) for m in tells)
     return value.kind is ValueKind.DATE and any(says(value.text, day) for day in sent)
+
+
+def _names_day(message: Message) -> bool:
+    """Whether a message writes a day out: then it is not for us to guess which day it means by `on Monday`."""
+    return any(v.kind is ValueKind.DATE for v in extract_values(message.content))
 
 
 def _is_computed(computed: str, value: Value) -> bool:

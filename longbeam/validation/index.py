@@ -6,9 +6,12 @@ memory does not grow with their text. The look-ups over the ledger are made when
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TypeVar
 
 from longbeam.schemas.conversation import ConversationHead, ConversationReader
@@ -74,6 +77,21 @@ class ConversationIndex:
         if found is None:
             found = self._words[message.message_key] = about(message.content)
         return found
+
+    @cached_property
+    def _user_words(self) -> tuple[Counter[str], int]:
+        said = [self.words(m) for m in self.messages if self.speaks_as_user(m)]
+        return Counter(chain.from_iterable(said)), len(said)
+
+    def share_of_user(self, stem: str) -> float:
+        """Share of the user's messages that have a stem."""
+        counts, total = self._user_words
+        return counts[stem] / max(total, 1)
+
+    def rarity(self, stem: str) -> float:
+        """How much a stem tells: the logarithm of how few of the user's messages have it, from 0."""
+        counts, total = self._user_words
+        return math.log((total + 1) / (counts[stem] + 1))
 
     def speaks_as_user(self, message: Message) -> bool:
         """Whether a person says this whom questions may be about: the user, or any of several named speakers."""

@@ -13,12 +13,15 @@ from itertools import islice
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
-from longbeam.schemas.values import extract_values, says
-from longbeam.validation.base import ERROR, INFO, Check, Problem, shorten
+from longbeam.schemas.values import extract_values, parse_value, says
+from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.wording import about, facts_in
+from longbeam.validation.slots import later_mentions, slot_of
+from longbeam.validation.wording import about, facts_in, is_said
 
 ASKED = frozenset({"information_extraction", "knowledge_update", "temporal_reasoning", "multi_session_reasoning"})
+OF_ONE_VALUE = frozenset({"information_extraction", "knowledge_update"})
+"""Abilities whose gold names the thing of each value; where values are added up or compared, it names them briefly."""
 _VERBS = (
     r"(?:re-?schedul|mov|postpon|chang|extend|increas|push|updat|adjust|revis|shift|rais|lower|reduc|delay|grow|grew|"
     r"upgrad|bring|brought|switch|bump|cut)"
@@ -46,28 +49,54 @@ _KINDS = frozenset({ValueKind.DATE, ValueKind.MONEY, ValueKind.RATIO, ValueKind.
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield values of the gold to which a later message gives another one."""
-    if probe.ability not in ASKED or ASKS_FOR_THE_PAST.search(probe.question):
+    is_current = bool(probe.details.new_value) and says(probe.gold_answer, parse_value(probe.details.new_value))
+    if probe.ability not in ASKED or (ASKS_FOR_THE_PAST.search(probe.question) and not is_current):
         return
     if any(fact_id in index.facts for fact_id in probe.fact_ids):
         return
     cited = [m for m in index.cited(probe) if index.speaks_as_user(m)]
     told = "\n".join((probe.gold_answer, *(n.text for n in probe.rubric)))
     for value in facts_in(probe.gold_answer):
-        says_it = [m for m in cited if says(m.content, value)]
+        says_it = [m for m in cited if is_said(m.content, value)]
         if value.kind not in _KINDS or not says_it:
             continue
-        slot = _slot(probe, value)
-        if len(slot) < MIN_WORDS:
-            continue
-        after = index.position[says_it[-1].message_key]
-        for message in islice(index.messages, after + 1, None):
-            if index.speaks_as_user(message) and (other := _other_value(index, message, value, slot, told)):
-                kind = "changed_later" if CHANGES.search(_before(message.content, other)) else "other_later"
-                is_third = probe.ability == "knowledge_update"
-                text = f"{message.message_key} says {other.text!r} of {_named(slot)}, and the gold {value.text!r}"
-                kind = "third_value" if is_third and kind == "changed_later" else kind
-                yield Problem(kind, probe.probe_id, text, (says_it[-1].message_key, message.message_key))
-                break
+        found = _changed(index, probe, value, says_it[-1], told)
+        if probe.ability in OF_ONE_VALUE and (found is None or found.kind == "other_later"):
+            found = _tracked(index, probe, value, says_it[-1]) or found
+        if found is not None:
+            yield found
+
+
+def _changed(index: ConversationIndex, probe: Probe, value: Value, cited: Message, told: str) -> Problem | None:
+    """The first later message with another value beside most of the words that name this one."""
+    slot = _slot(probe, value)
+    if len(slot) < MIN_WORDS:
+        return None
+    for message in islice(index.messages, index.position[cited.message_key] + 1, None):
+        if index.speaks_as_user(message) and (other := _other_value(index, message, value, slot, told)):
+            is_change = CHANGES.search(_before(message.content, other)) is not None
+            is_third = probe.ability == "knowledge_update"
+            kind = "other_later" if not is_change else "third_value" if is_third else "changed_later"
+            text = f"{message.message_key} says {other.text!r} of {_named(slot)}, and the gold {value.text!r}"
+            return Problem(kind, probe.probe_id, text, (cited.message_key, message.message_key))
+    return None
+
+
+def _tracked(index: ConversationIndex, probe: Probe, value: Value, cited: Message) -> Problem | None:
+    """The first later sentence that gives the same slot another value."""
+    slot = slot_of(index, probe, value, _clause(probe, value))
+    if slot is None:
+        return None
+    for mention in later_mentions(index, slot, index.position[cited.message_key]):
+        key = mention.message.message_key
+        text = f"{key} says {mention.value.text!r} of {_named(frozenset(slot.core))}, and the gold {value.text!r}"
+        return Problem("maybe_changed", probe.probe_id, text, (cited.message_key, key))
+    return None
+
+
+def _clause(probe: Probe, value: Value) -> str:
+    """The part of the gold that says a value."""
+    return next((c for c in _CLAUSE.split(probe.gold_answer) if is_said(c, value)), "")
 
 
 def _slot(probe: Probe, value: Value) -> frozenset[str]:
@@ -122,9 +151,9 @@ def _named(slot: frozenset[str]) -> str:
 CHECK = Check(
     name="later_values",
     doc="No later message of the user gives what the gold says another value; read from the messages, without ledger.",
-    severities={"changed_later": ERROR, "third_value": ERROR, "other_later": INFO},
+    severities={"changed_later": ERROR, "third_value": ERROR, "maybe_changed": WARNING, "other_later": INFO},
     english_only=dict.fromkeys(
-        ("changed_later", "third_value", "other_later"), "reads English dates, amounts and words"
+        ("changed_later", "third_value", "maybe_changed", "other_later"), "reads English dates, amounts and words"
     ),
     on_probe=find_problems,
 )

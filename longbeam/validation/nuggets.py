@@ -10,7 +10,7 @@ from longbeam.schemas.probes import Probe
 from longbeam.schemas.values import extract_values
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.wording import about, claim, facts_in, is_said
+from longbeam.validation.wording import about, claim, facts_in, in_figures, is_said
 
 UNJUDGED = frozenset({"abstention", "instruction_following", "preference_following"})
 """Their gold describes an answer; it need not hold what the nuggets ask for."""
@@ -30,6 +30,16 @@ _JOINED = re.compile(
 )
 
 
+_AND_CLAUSE = re.compile(
+    r"\band (?=(?:the|a|an|your?|my|his|her|their|our|it|its|this|there|[A-Z][\w'’]*)\b)"
+    r"(?:(?!\b(?:that|which|who|whom|whose|where|when|and)\b)[^,;])*?\b(?:is|are|was|were|has|have|had|will|costs?|takes?)\b"
+)
+"""`and` with a clause of its own behind it: a subject and a verb, not a second object or a relative clause."""
+_VERB = re.compile(r"\b(?:is|are|was|were|has|have|had|will|costs?|takes?)\b")
+_GENERIC = about("answer response give state say mention value include contain name provide reply gold question")
+"""Words of a criterion that name nothing of what it is about."""
+
+
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield nuggets that ask for other values or things than the gold says, or for several at once."""
     own, gold = probe.probe_id, probe.gold_answer
@@ -46,18 +56,42 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
                     own,
                     f"{nugget.nugget_id} asks for {value.text!r}, and the gold says {shorten(gold)!r}",
                 )
-        words = about(text)
+        words = about(in_figures(text))
         is_free = probe.ability in WORDED_FREELY
         if not is_free and len(words) >= MIN_WORDS and len(words & known) < MIN_SHARED * len(words):
             yield Problem("unrelated", own, f"neither gold nor evidence is about {nugget.nugget_id}: {shorten(text)}")
         plain = _QUOTED.sub(" ", text)
-        if _JOINED.search(plain) or len(plain.split()) > MAX_WORDS:
+        if _JOINED.search(plain) or _has_two_clauses(plain) or len(plain.split()) > MAX_WORDS:
             yield Problem("several_claims", own, f"{nugget.nugget_id} asks for several things: {shorten(text)}")
-        if _HANGING.match(text):
+        if _HANGING.match(text) or _is_bare(text):
             yield Problem("not_self_contained", own, f"{nugget.nugget_id} cannot be read alone: {shorten(text)}")
     is_about_user = _FIRST_PERSON.search(probe.question) and not _SECOND_PERSON.search(probe.question)
-    if is_about_user and _FIRST_PERSON.search(gold) and not _SECOND_PERSON.search(gold):
+    if is_about_user and _speaks_as_user(index, probe) and not _SECOND_PERSON.search(gold):
         yield Problem("user_voice", own, f"the gold speaks as the user, who is asking: {shorten(gold)}")
+
+
+def _has_two_clauses(text: str) -> bool:
+    joint = _AND_CLAUSE.search(text)
+    return joint is not None and _VERB.search(text, 0, joint.start()) is not None
+
+
+def _is_bare(text: str) -> bool:
+    """Whether a nugget is only a value: `answers with $52` leaves open what costs that."""
+    figures = in_figures(text)
+    values = extract_values(figures)
+    for value in values:
+        figures = figures.replace(value.text, " ", 1)
+    return bool(values) and not about(figures) - _GENERIC
+
+
+def _speaks_as_user(index: ConversationIndex, probe: Probe) -> bool:
+    """Whether the gold says `my` or `I` itself, and not in a value that the user said so (`the drawer of my desk`)."""
+    said = "\n".join(" ".join(m.content.casefold().split()) for m in index.cited(probe))
+    for match in _FIRST_PERSON.finditer(probe.gold_answer):
+        before = probe.gold_answer[: match.start()].split()[-2:]
+        if len(before) < 2 or " ".join((*before, match.group())).casefold() not in said:
+            return True
+    return False
 
 
 def _lone_number(text: str) -> tuple[Value, ...]:

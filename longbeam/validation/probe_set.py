@@ -10,9 +10,11 @@ from itertools import combinations
 from longbeam.schemas.probes import Probe
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
+from longbeam.validation.wording import about
 
 SIMILAR = 0.8
 """Jaccard similarity of the questions' words from which two probes are near-duplicates."""
+SHARED_EVIDENCE = 0.5
 _WORD = re.compile(r"\w+")
 
 
@@ -46,11 +48,22 @@ def _pair_problems(first: Probe, second: Probe) -> Iterator[Problem]:
         yield Problem("same_question", second.probe_id, text)
     elif first.ability != second.ability:
         return
-    elif similarity >= SIMILAR:
+    elif similarity >= SIMILAR and (_is_one_thing(first, second) or _share_evidence(first, second)):
         text = f"asks nearly the same as {first.probe_id} ({similarity:.2f}): {shorten(second.question)}"
         yield Problem("similar_question", second.probe_id, text)
     elif first.evidence and _quotes(first) == _quotes(second):
         yield Problem("same_evidence", second.probe_id, f"rests on the same evidence as {first.probe_id}")
+
+
+def _is_one_thing(first: Probe, second: Probe) -> bool:
+    """Whether one question has no content word that the other lacks: else each may ask the same of another thing."""
+    words = about(first.question), about(second.question)
+    return words[0] <= words[1] or words[1] <= words[0]
+
+
+def _share_evidence(first: Probe, second: Probe) -> bool:
+    quotes = _quotes(first), _quotes(second)
+    return len(quotes[0] & quotes[1]) > SHARED_EVIDENCE * len(quotes[0] | quotes[1])
 
 
 def _plain(text: str) -> str:

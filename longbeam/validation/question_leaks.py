@@ -7,18 +7,23 @@ from collections.abc import Iterator
 
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
-from longbeam.schemas.values import extract_values, parse_value, says
+from longbeam.schemas.values import extract_values
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
+from longbeam.validation.wording import is_said, read_value
 
 RECALLING = frozenset({"information_extraction", "knowledge_update", "multi_session_reasoning", "temporal_reasoning"})
 """Abilities whose gold is a value."""
+OF_ONE_VALUE = frozenset({"information_extraction", "knowledge_update"})
+"""Abilities in which a value of the gold is asked for, and not one that it is computed from."""
 SMALL = 12
 """Numbers up to this without unit stand in many questions by chance."""
+MAX_RUN = 8
+"""Words of an instruction or preference in a row from which a question repeats it."""
 REPEATS, RESEMBLES = 0.8, 0.5
 """Share of the requirement's own words in the question."""
 _WORD = re.compile(r"[a-z]{4,}")
-_CONDITION = re.compile(r"(?:when(?:ever)?|if|for)\b[^,]*,\s*", re.IGNORECASE)
+_CONDITION = re.compile(r"\b(?:when(?:ever)?|if) (?:I|you|we)\b[^,]*,\s*|^for\b[^,]*,\s*", re.IGNORECASE)
 _COMMON = frozenset(
     (  # noqa: SIM905 - a word list reads better as words
         "about always answer answers asked asking dont every from give gives have include includes including into "
@@ -47,9 +52,9 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
 
 def _split(told: str) -> tuple[str, str]:
     """Return what is wanted and when: `Always show costs when I ask about prices`, `When I ask about ..., show ...`."""
-    opening = _CONDITION.match(told)
-    if opening:
-        return told[opening.end() :], opening.group()
+    opening = _CONDITION.search(told)
+    if opening and told[opening.end() :].strip():
+        return told[opening.end() :], told[: opening.end()]
     requirement, _, condition = told.partition(" when I ")
     return requirement, condition
 
@@ -59,30 +64,41 @@ def _value_problems(probe: Probe) -> Iterator[Problem]:
     if probe.ability not in RECALLING:
         return
     for said in filter(None, (details.computed_value, details.new_value)):
-        value = parse_value(said)
-        if says(probe.question, value):
+        value = read_value(said)
+        if is_said(probe.question, value):
             kind = "maybe_answer" if _is_small(value) else "answer"
             yield Problem(kind, probe.probe_id, f"the question says {shorten(said)!r}, which is the answer")
             return
     values = extract_values(probe.gold_answer)
-    if any(not _is_small(v) for v in values) and all(says(probe.question, v) for v in values):
+    told = [v for v in values if is_said(probe.question, v)]
+    if any(not _is_small(v) for v in values) and len(told) == len(values):
         text = f"the question says all values of the gold answer: {', '.join(v.text for v in values)}"
         yield Problem("all_values", probe.probe_id, text)
+    elif probe.ability in OF_ONE_VALUE and (known := [v.text for v in told if not _is_small(v)]):
+        text = f"the question says some of the values of the gold answer: {', '.join(known)}"
+        yield Problem("some_values", probe.probe_id, text)
 
 
 def _is_small(value: Value) -> bool:
-    return value.kind is ValueKind.NUMBER and (value.number or 0) <= SMALL
+    return value.kind is ValueKind.NUMBER and not value.unit and (value.number or 0) <= SMALL
 
 
 def _requirement_problems(probe: Probe, requirement: str, known: str) -> Iterator[Problem]:
     own = _words(requirement) - _words(known)
     share = len(own & _words(probe.question)) / len(own) if own else 0.0
-    if share >= REPEATS and len(own) > 1:
+    if (share >= REPEATS and len(own) > 1) or _has_run(probe.question, requirement):
         text = f"the question repeats what is to be remembered: {shorten(requirement)}"
         yield Problem("requirement", probe.probe_id, text)
-    elif share >= RESEMBLES:
+    elif share >= RESEMBLES and len(own) > 1:
         text = f"the question resembles what is to be remembered: {shorten(requirement)}"
         yield Problem("maybe_requirement", probe.probe_id, text)
+
+
+def _has_run(question: str, requirement: str) -> bool:
+    """Whether a question has so many words of a requirement in a row that it was copied."""
+    said, wanted = (re.findall(r"\w+", text.casefold()) for text in (question, requirement))
+    text = f" {' '.join(said)} "
+    return any(f" {' '.join(wanted[i : i + MAX_RUN])} " in text for i in range(len(wanted) - MAX_RUN + 1))
 
 
 def _words(text: str) -> frozenset[str]:
@@ -97,11 +113,13 @@ CHECK = Check(
         "answer": ERROR,
         "maybe_answer": WARNING,
         "all_values": WARNING,
+        "some_values": WARNING,
         "requirement": ERROR,
         "maybe_requirement": WARNING,
     },
     english_only={
         "all_values": "reads dates, amounts and lengths of time as English writes them",
+        "some_values": "reads dates, amounts and lengths of time as English writes them",
         "requirement": "compares English words",
         "maybe_requirement": "compares English words",
     },

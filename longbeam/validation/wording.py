@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from longbeam.schemas.plans import Value, ValueKind
-from longbeam.schemas.values import extract_values, number, says
+from longbeam.schemas.values import extract_values, number, plain, says
 from longbeam.schemas.words import words_of
 
 _RUBRIC_OPENING = re.compile(
@@ -14,14 +14,22 @@ _RUBRIC_OPENING = re.compile(
     re.IGNORECASE,
 )
 _LIST_NUMBER = re.compile(r"(?m)^\s*\d{1,2}[.)]\s+|(?<!\w)\(?\d{1,2}\)")
+_HALVES = frozenset(
+    "ve ll re don doesn didn isn aren wasn weren hasn haven hadn wouldn couldn shouldn mustn".split()  # noqa: SIM905
+)
+"""What is left of `I've` or `didn't` where words are letters."""
 _FIGURES = re.compile(r"(?<![\w./])(\d{1,2})[/.](\d{1,2})(?:[/.](?:19|20)?\d\d)?(?![\w/])(?!\.\d)")
 RETELLING = frozenset({"summarization", "event_ordering"})
 """Abilities whose gold retells what both sides said."""
 _ASKS_ASSISTANT = re.compile(
     r"\b(?:you|your|assistant)\b"
-    r"(?! (?:tell|list|remind|walk|give|summari[sz]e|explain|describe|say|help|know|recall|provide))",
+    r"(?! (?:tell|list|remind|walk|give|summari[sz]e|explain|describe|say|help|know|recall|provide|add|get|put|need))",
     re.IGNORECASE,
 )
+_TOLD_YOU = re.compile(
+    r"\b(?:with|to|for|told|tell|gave|give|asked|ask|shown?|mentioned to|remind) you\b", re.IGNORECASE
+)
+"""The assistant as the one to whom the user said something."""
 _SMALL = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen".split()  # noqa: SIM905
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()  # noqa: SIM905
 _AMOUNTS = {word: i for i, word in enumerate((*_SMALL, "seventeen", "eighteen", "nineteen"), 1)}
@@ -42,8 +50,12 @@ MAX_ENUMERATION = 12
 
 
 def about(text: str) -> frozenset[str]:
-    """Return the stems of a text's content words; numbers and single letters are left out."""
-    return frozenset(w for w in words_of(text) if len(w) > 1 and not w[0].isdigit())
+    """Return the stems of a text's content words; numbers, single letters and halves of contractions are left out."""
+    return frozenset(w for w in words_of(text) if len(w) > 1 and w not in _HALVES and not w[0].isdigit())
+
+
+ASKING = about("say said tell told give gave given need remind again together figure put find know")
+"""Words that ask, or tell that something was said, and name nothing."""
 
 
 def claim(nugget: str) -> str:
@@ -53,7 +65,7 @@ def claim(nugget: str) -> str:
 
 def asks_assistant(question: str) -> bool:
     """Return whether a question is about what the assistant said: `did you recommend`, not `can you list`."""
-    return _ASKS_ASSISTANT.search(question) is not None
+    return _ASKS_ASSISTANT.search(_TOLD_YOU.sub(" ", question)) is not None
 
 
 def facts_in(text: str) -> tuple[Value, ...]:
@@ -78,6 +90,14 @@ def is_said(text: str, value: Value) -> bool:
     if value.kind is ValueKind.NUMBER and value.number is not None:
         return any(v.number == value.number for v in extract_values(text) if v.kind is ValueKind.NUMBER)
     return False
+
+
+def read_value(text: str) -> Value:
+    """Return the one value that a text names: `the 11th of March 2025`, `two weeks`; plain if there is none."""
+    figures = in_figures(text.strip())
+    found = extract_values(figures)
+    rest = figures.replace(found[0].text, " ", 1) if len(found) == 1 else figures
+    return found[0] if len(found) == 1 and not about(rest) and len(rest.split()) < 3 else plain(figures)
 
 
 def in_figures(text: str) -> str:

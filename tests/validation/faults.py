@@ -226,9 +226,10 @@ def uncomputed(gold: str) -> Spoil:
     )
 
 
-def cite_in(ability: str, position: int) -> Spoil:
+def cite_in(ability: str, position: int, part: str = "support") -> Spoil:
     return lambda r: r.with_probe(
-        ability, evidence=(Evidence(message_key=r.said[position].message_key, quote=r.said[position].content),)
+        ability,
+        evidence=(Evidence(message_key=r.said[position].message_key, quote=r.said[position].content, part=part),),
     )
 
 
@@ -278,6 +279,17 @@ def one_session(reader: MemoryReader) -> MemoryReader:
     first, second = reader.probe("temporal_reasoning").evidence
     same = second.model_copy(update={"message_key": first.message_key, "quote": first.quote})
     return reader.with_probe("temporal_reasoning", evidence=(first, same))
+
+
+def cite_replies(reader: MemoryReader) -> MemoryReader:
+    cited = tuple(Evidence(message_key=m.message_key, quote=m.content) for m in reader.said[1:6:2])
+    return reader.with_probe("summarization", evidence=cited)
+
+
+def said_twice(reader: MemoryReader) -> MemoryReader:
+    """A long message of the user comes again, with a few words before it."""
+    text = "The soft opening was wild, and by noon we had sold 140 loaves to people from the street. What next?"
+    return both(say(14, text), say(16, f"Well then. {text}"))(reader)
 
 
 FAULTS = (
@@ -346,6 +358,7 @@ FAULTS = (
     ),
     Fault("duplicates.same_assistant", lambda r: say(17, r.said[15].content)(r), "p0.s1.t3.n1"),
     Fault("duplicates.same_short", both(say(5, "You are welcome!"), say(7, "You are welcome!")), "p0.s0.t2.n1"),
+    Fault("duplicates.near_user", said_twice, "p0.s1.t3.n0"),
     Fault("duplicates.near_share", near_copies, "conversation"),
     Fault("duplicates.near", many_replies, "conversation"),
     Fault("persona.age", person(0, age=48), "n1"),  # 14 years older than her daughter
@@ -459,16 +472,21 @@ FAULTS = (
     Fault("later_values.changed_later", unledgered("information_extraction", "now the shop front costs"), ""),
     Fault("later_values.other_later", unledgered("information_extraction", "somebody's shop front came to"), ""),
     Fault("later_values.third_value", unledgered("knowledge_update", "now the shop front costs"), ""),
+    Fault("later_values.maybe_changed", unledgered("knowledge_update", "the new bill of the shop front says"), ""),
     Fault("contradiction.close", denied(10, "By the way, I never hired an electrician called Priya."), ""),
     Fault("contradiction.no_denial", denied(14, "I am glad of the electrician. Any advice?"), ""),
     Fault("contradiction.different_things", denied(14, "I have never eaten a mango. Any advice?"), ""),
+    Fault("contradiction.different_things", denied(14, "I have never praised an electrician. Any advice?"), ""),
     Fault(
         "contradiction.denial_not_said",
         nugget("contradiction_resolution", "Says that the user has never paid a plumber in cash"),
         "contradiction_resolution.0",
     ),
     Fault("evidence.unrelated", cite_in("information_extraction", 14), "information_extraction.0"),
+    Fault("evidence.unrelated", cite_in("instruction_following", 14, "instruction"), "instruction_following.0"),
     Fault("evidence_parts.only_replies", both(as_import, cite_reply), "information_extraction.0"),
+    Fault("evidence_parts.only_replies", both(as_import, cite_in("preference_following", 5, "preference")), ""),
+    Fault("evidence_parts.only_replies_retold", both(as_import, cite_replies), "summarization.0"),
     Fault("evidence_parts.one_message", one_update, "knowledge_update.0"),
     Fault("evidence_parts.one_session", one_session, "temporal_reasoning.0"),
     Fault("evidence_parts.items_asked", on_probe("event_ordering", question="In which order? Name five items."), ""),
@@ -551,6 +569,11 @@ FAULTS = (
     Fault(
         "question_leaks.all_values",
         on_probe("information_extraction", question="Is $900 the price?"),
+        "information_extraction.0",
+    ),
+    Fault(
+        "question_leaks.some_values",
+        on_probe("information_extraction", question="Is it $900?", gold_answer="$900, or $950 with the door."),
         "information_extraction.0",
     ),
     Fault(
