@@ -1,32 +1,28 @@
 """A ChatModel over any endpoint that speaks OpenAI's chat completions.
 
-The `openai` package gives the configuration and the HTTP client with its aiohttp transport; requests go straight to
-that client, because `chat.completions.create` costs four times the CPU of the call itself
-(docs/design/0012-transport-and-limits.md). Nothing is retried here: the limits above must see every refusal.
+The `openai` package gives the headers, and its HTTP library the certificates; requests go out over connections of our
+own, because `chat.completions.create` costs ten times their CPU (docs/design/0012-transport-and-limits.md). Nothing
+is retried here: the limits above must see every refusal.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from pydantic_core import from_json, to_json
 
-from longbeam.errors import ProviderError
+from longbeam.errors import ProviderError, SpecError
 from longbeam.models.base import ModelCall
+from longbeam.models.connections import Answer, BrokenOff, Connections, Unreachable
 from longbeam.models.provider_errors import error_in_reply, error_of_status, is_web_page
 from longbeam.models.structured import StructuredOutput
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import Endpoint
 
-if TYPE_CHECKING:
-    import httpx2
-
 OPENAI_URL = "https://api.openai.com/v1"
-CONNECT_TIMEOUT_S = 20.0
-MOST_CONNECTIONS = 8192
-"""More than any spec may ask for: calls are limited elsewhere, and must not queue a second time here."""
 SENT_HEADERS = frozenset(
     {"accept", "authorization", "content-type", "user-agent", "openai-organization", "openai-project"}
 )
@@ -41,20 +37,23 @@ class OpenAIModel:
         """`name` as the spec has it; `key` may be empty; `notice` gets a line when a kind of request is given up."""
         # Not at the top: 0.6 s that an offline run need not wait for. Not with the first call: it would hold up others.
         import httpx2
-        import openai
 
-        self._transport, self._sdk = httpx2, openai
         self._name = name
         self._endpoint = endpoint
         self._key = key
-        self._base_url = endpoint.base_url or OPENAI_URL
-        self.where = f"{name} at {self._base_url}"
+        base_url = endpoint.base_url or OPENAI_URL
+        self.where = f"{name} at {base_url}"
         self._model = endpoint.model or name.partition(":")[2]
+        self._model_json = to_json(self._model)
         self._structured = StructuredOutput(endpoint.structured, notice, self.where)
-        self._url = httpx2.URL(f"{self._base_url}/chat/completions")
-        self._http: httpx2.AsyncClient | None = None
-        self._headers: dict[str, str] = {}
-        self._extensions: dict[str, Any] = {}
+        try:
+            self._connections = Connections(
+                f"{base_url}/chat/completions",
+                _headers(key, base_url),
+                create_ssl_context=httpx2.create_ssl_context,
+            )
+        except ValueError as exc:
+            raise SpecError(f"{name}: {exc}") from exc
 
     async def complete(self, call: ModelCall) -> ModelReply:
         """Return the reply; raise ProviderError when there is none. A refused kind of request is sent another way."""
@@ -74,11 +73,10 @@ class OpenAIModel:
 
     async def aclose(self) -> None:
         """Close the connections."""
-        if self._http is not None:
-            await self._http.aclose()
-            self._http = None
+        self._connections.close()
+        await asyncio.sleep(0)  # in which the loop does it
 
-    def _body(self, call: ModelCall) -> bytes:
+    def _body(self, call: ModelCall) -> list[bytes]:
         body: dict[str, Any] = {}
         if (response_format := self._structured.response_format(call.prompt, call.inputs)) is not None:
             body["response_format"] = response_format
@@ -88,54 +86,38 @@ class OpenAIModel:
         else:
             body["max_tokens"], body["temperature"] = sampling.max_tokens, sampling.temperature
         # Most of a request is what the one before it said: the JSON of each message is kept with the message.
-        members = [
-            b'"model":' + to_json(self._model),
-            b'"messages":[' + b",".join(m.kept_json for m in call.messages()) + b"]",
-            *(b'"%s":%s' % (name.encode(), to_json(value)) for name, value in body.items() if value is not None),
-        ]
+        parts = [b'{"model":', self._model_json, b',"messages":[']
+        for message in call.messages():
+            parts += (message.kept_json, b",")
+        parts[-1] = b"]"
+        for name, value in body.items():
+            if value is not None:
+                parts.append(b',"%s":%s' % (name.encode(), to_json(value)))
         if self._endpoint.offline_writer:
-            members.append(b'"%s":%s' % (EXTRA_FIELD.encode(), _typed_inputs(call)))
-        return b"{" + b",".join(members) + b"}"
+            parts += (b',"%s":{"inputs":' % EXTRA_FIELD.encode(), call.inputs.kept_json, _named(call))
+        parts.append(b"}")
+        return parts
 
-    async def _post(self, content: bytes) -> dict[str, Any]:
-        http = self._http or self._connect()
+    async def _post(self, parts: Sequence[bytes]) -> dict[str, Any]:
         try:
-            # Not `http.post`, which puts headers, cookies and addresses together anew for 0.12 ms a call.
-            answer = await http.send(
-                self._transport.Request(
-                    "POST", self._url, headers=self._headers, content=content, extensions=self._extensions
-                )
-            )
-        except (self._transport.ConnectTimeout, self._transport.ConnectError) as exc:
+            answer = await self._connections.post(parts)
+        except Unreachable as exc:
             reason = f"cannot be reached ({_reason(exc)}); is it running, and is base_url right?"
             raise ProviderError(f"{self.where} {reason}", kind="connection", is_retryable=True) from exc
-        except (self._transport.TransportError, OSError) as exc:
+        except BrokenOff as exc:
             reason = f"the connection broke before the reply was whole ({_reason(exc)})"
             raise ProviderError(f"{self.where}: {reason}", kind="connection", is_retryable=True) from exc
-        return self._data_of(answer.status_code, answer.headers, self._without_key(answer.content))
-
-    def _connect(self) -> httpx2.AsyncClient:
-        self._http = self._sdk.DefaultAioHttpClient(
-            timeout=self._transport.Timeout(None, connect=CONNECT_TIMEOUT_S),
-            limits=self._transport.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=MOST_CONNECTIONS),
-            follow_redirects=False,
-        )
-        sdk = self._sdk.AsyncOpenAI(api_key=self._key or "none", base_url=self._base_url, http_client=self._http)
-        given = {**sdk.default_headers, **(sdk.auth_headers if self._key else {})}
-        # The rest tells OpenAI about this machine, and each header costs 10 us a call.
-        self._extensions = {"timeout": self._http.timeout.as_dict()}
-        self._headers = {n: v for n, v in given.items() if isinstance(v, str) and n.lower() in SENT_HEADERS}
-        return self._http
+        return self._data_of(answer, self._without_key(answer.body))
 
     def _without_key(self, body: bytes) -> bytes:
         """The body, unless the endpoint says our key in it: replies and errors are stored and shown."""
         key = self._key.encode()
         return body.replace(key, b"***") if key and key in body else body
 
-    def _data_of(self, status: int, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
-        if status >= 400:
-            raise error_of_status(self.where, status, headers, body)
-        if is_web_page(body) or 300 <= status < 400:
+    def _data_of(self, answer: Answer, body: bytes) -> dict[str, Any]:
+        if answer.status >= 400:
+            raise error_of_status(self.where, answer.status, answer.headers, body)
+        if is_web_page(body) or 300 <= answer.status < 400:
             raise ProviderError(
                 f"{self.where} answers with a web page or a redirection, not as an API does; "
                 "base_url should end as in http://127.0.0.1:8000/v1",
@@ -169,6 +151,16 @@ class OpenAIModel:
         )
 
 
+def _headers(key: str, base_url: str) -> dict[str, str]:
+    """What goes with each request; organisation and project are the package's to find."""
+    import openai
+
+    with openai.OpenAI(api_key=key or "none", base_url=base_url) as sdk:
+        given = {**sdk.default_headers, **(sdk.auth_headers if key else {})}
+    # The rest tells OpenAI about this machine.
+    return {n: v for n, v in given.items() if isinstance(v, str) and n.lower() in SENT_HEADERS}
+
+
 def _parsed(body: bytes) -> Any:  # Any: a JSON tree
     try:
         return from_json(body)
@@ -176,7 +168,8 @@ def _parsed(body: bytes) -> Any:  # Any: a JSON tree
         return json.loads(body)  # slower, and it takes half a surrogate pair, which some models say
 
 
-def _typed_inputs(call: ModelCall) -> bytes:
+def _named(call: ModelCall) -> bytes:
+    """What stands behind the typed inputs in the member for offline writers."""
     named = {
         "prompt_id": call.prompt.prompt_id,
         "prompt_version": call.prompt.version,
@@ -185,7 +178,7 @@ def _typed_inputs(call: ModelCall) -> bytes:
         "unit_key": call.unit_key,
         "generation": call.generation,
     }
-    return b'{"inputs":%s,%s' % (call.inputs.kept_json, to_json(named)[1:])
+    return b"," + to_json(named)[1:]
 
 
 def _text(content: Any) -> str:  # Any: what the endpoint sent
@@ -210,7 +203,5 @@ def _count(usage: dict[str, Any], name: str) -> int:
 
 
 def _reason(exc: BaseException) -> str:
-    """The innermost reason of a transport's error, in one line."""
-    while (inner := exc.__cause__ or exc.__context__) is not None and str(inner):
-        exc = inner
+    """A transport's reason in one line."""
     return " ".join(str(exc).split())[:200] or type(exc).__name__
