@@ -3,6 +3,10 @@
 Calls within a sub-plan are a chain; chains of one conversation, and of all conversations of a run, share one limit.
 Whatever unlocks other work goes first (plans, then user turns), then the dialogue with most tokens left. A run ends
 when its longest chain does, so a short one that waits costs nothing.
+
+The longest chains of all may not have begun: only so many dialogues are open at a time. As long as one waits for its
+place, the open one with fewest tokens left goes first, so that places come free and the last dialogues begin early
+enough to be talked beside each other.
 """
 
 from __future__ import annotations
@@ -21,6 +25,10 @@ OPEN_PER_CALL = 4
 LEAST_OPEN = 16
 _UNLOCKS = {"persona": 3e9, "plan": 2e9, "user_turns": 1e9}
 """Stages that others wait for, before any dialogue."""
+LONGEST = 1e8
+"""More tokens than any dialogue has."""
+_Waiting = tuple[float, int, "asyncio.Future[None]", ModelCall]
+"""Urgency, negated, for the heap; the order of arrival; the turn; the call."""
 
 
 @dataclass
@@ -29,7 +37,9 @@ class Schedule:
 
     concurrency: int
     _left: dict[str, float] = field(default_factory=dict)
-    _waiting: list[tuple[float, int, asyncio.Future[None]]] = field(default_factory=list)
+    _waiting: list[_Waiting] = field(default_factory=list)
+    _unopened: int = 0
+    """Dialogues that wait for a place."""
     _in_flight: int = 0
     _arrived: int = 0
 
@@ -44,12 +54,25 @@ class Schedule:
     @asynccontextmanager
     async def dialogue(self, unit_key: str, tokens: int) -> AsyncIterator[None]:
         """Hold a place among the open dialogues; `tokens` is what this one has to say."""
-        async with self._dialogues:
+        self._change_unopened(+1)
+        try:
+            await self._dialogues.acquire()
+        finally:
+            self._change_unopened(-1)
+        try:
             self._left[unit_key] = tokens
             try:
                 yield
             finally:
                 del self._left[unit_key]
+        finally:
+            self._dialogues.release()
+
+    def _change_unopened(self, by: int) -> None:
+        before, self._unopened = self._unopened, self._unopened + by
+        if bool(before) is not bool(self._unopened):
+            self._waiting = [(-self._urgency(call), n, turn, call) for _, n, turn, call in self._waiting]
+            heapq.heapify(self._waiting)
 
     async def _enter(self, call: ModelCall) -> None:
         if self._in_flight < self.concurrency:
@@ -57,7 +80,7 @@ class Schedule:
             return
         turn = asyncio.get_running_loop().create_future()
         self._arrived += 1
-        heapq.heappush(self._waiting, (-self._urgency(call), self._arrived, turn))
+        heapq.heappush(self._waiting, (-self._urgency(call), self._arrived, turn, call))
         try:
             await turn
         except asyncio.CancelledError:
@@ -67,7 +90,7 @@ class Schedule:
 
     def _leave(self) -> None:
         while self._waiting:
-            _, _, turn = heapq.heappop(self._waiting)
+            _, _, turn, _ = heapq.heappop(self._waiting)
             if not turn.done():
                 turn.set_result(None)
                 return
@@ -75,7 +98,10 @@ class Schedule:
 
     def _urgency(self, call: ModelCall) -> float:
         stage = call.unit_key.split("/", 2)[1]
-        return _UNLOCKS.get(stage, 0.0) or self._left.get(_unit_of(call), 0.0)
+        if (unlocks := _UNLOCKS.get(stage)) is not None:
+            return unlocks
+        left = self._left.get(_unit_of(call))
+        return 0.0 if left is None else LONGEST - left if self._unopened else left
 
     def _said(self, call: ModelCall, reply: ModelReply) -> None:
         unit = _unit_of(call)

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 from longbeam.models.base import ModelCall
-from longbeam.pipeline.scheduling import Schedule
+from longbeam.pipeline.scheduling import LEAST_OPEN, Schedule
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import Role
@@ -91,3 +91,27 @@ async def test_no_more_calls_than_allowed_and_a_cancelled_one_gives_its_place_ba
     await gated.release()
     await gated.release()
     await asyncio.gather(tasks[0], tasks[1], tasks[3])
+
+
+async def test_while_dialogues_wait_for_a_place_the_one_nearest_its_end_goes_first() -> None:
+    schedule, gated = Schedule(concurrency=1), Gated()
+    model = schedule.ordered(gated)
+    opened: list[str] = []
+
+    async def dialogue(key: str, tokens: int) -> None:
+        async with schedule.dialogue(f"c0/dialogue/{key}", tokens):
+            opened.append(key)
+            await model.complete(call(f"c0/dialogue/{key}/0"))
+
+    # As many as may be open, with ever more to say, and one for which there is no place yet.
+    keys = [f"d{i:02}" for i in range(LEAST_OPEN + 1)]
+    tasks = [asyncio.create_task(dialogue(key, 1_000 + i)) for i, key in enumerate(keys)]
+    await settle()
+    assert opened == keys[:-1]
+    await gated.release()  # the first, which found a free place, ends; the last one opens
+    assert opened == keys
+    for _ in keys[1:]:
+        await gated.release()
+    await asyncio.gather(*tasks)
+    # d00 found the way free, d01 was chosen while one was waiting; then the longest chains go first again.
+    assert gated.order == [f"c0/dialogue/{key}/0" for key in (keys[0], keys[1], *keys[:1:-1])]
