@@ -208,7 +208,10 @@ async def listening(server: LoopbackServer, port: int = 0) -> AsyncIterator[str]
 
 async def serve(prompts: Prompts, settings: ServerSettings, *, port: int, on_ready: Callable[[str], None]) -> None:
     """Serve until SIGINT or SIGTERM; `on_ready` gets the base URL. Raises UserError when the port is taken."""
-    async with listening(LoopbackServer(prompts, settings), port) as base_url:
+    server = LoopbackServer(prompts, settings)
+    server.writer.load()
+    server.usage.count("loaded")
+    async with listening(server, port) as base_url:
         stopped = asyncio.Event()
         for name in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(name, stopped.set)

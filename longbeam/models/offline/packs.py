@@ -12,7 +12,7 @@ import string
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import yaml
 from pydantic import Field, ValidationError, model_validator
@@ -255,13 +255,14 @@ class Wishes(Record):
 
 
 @lru_cache(maxsize=1)
-def _common_wishes() -> Wishes:
-    return Wishes.model_validate(yaml.safe_load(WISHES.read_text(encoding="utf-8")))
+def common_wishes() -> Wishes:
+    """Those of `data/wishes.yaml`."""
+    return Wishes.model_validate(read_yaml(WISHES))
 
 
 def wishes(pack: Pack) -> Wishes:
     """What a user of this domain may ask for: the pack's own wishes, then the common ones, one per condition."""
-    common = _common_wishes()
+    common = common_wishes()
     taken = {s.condition for s in (*pack.instructions, *pack.preferences)}
     return Wishes(
         instructions=(*pack.instructions, *(s for s in common.instructions if s.condition not in taken)),
@@ -369,10 +370,14 @@ def _lint_pack(pack: Pack) -> Iterator[str]:
 def load_pack(path: Path) -> Pack:
     """Read one pack; raises UserError with the file and the first thing that is wrong."""
     try:
-        data = yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        return Pack.model_validate(data)
+        return Pack.model_validate(read_yaml(path))
     except (yaml.YAMLError, ValidationError) as exc:
         raise UserError(f"domain pack {path.name}: {' '.join(str(exc).split())[:300]}") from exc
+
+
+def read_yaml(path: Path) -> Any:  # Any: YAML
+    """Return what a file holds, read by the parser in C where there is one."""
+    return yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 @lru_cache(maxsize=4)

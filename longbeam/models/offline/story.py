@@ -13,13 +13,11 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-import yaml
-
 from longbeam.models.offline.balance import Cue, fullness
 from longbeam.models.offline.bounds import NO_BOUNDS, Bounds
 from longbeam.models.offline.drawing import Span
 from longbeam.models.offline.naming import things_of
-from longbeam.models.offline.packs import Pack, Thread, pack_for
+from longbeam.models.offline.packs import Pack, Thread, pack_for, read_yaml
 from longbeam.models.offline.telling import Scene, Teller
 from longbeam.models.offline.visits import Visits
 from longbeam.schemas.people import Person, Profile
@@ -43,7 +41,7 @@ SLACK = 0.9
 @lru_cache(maxsize=1)
 def people_thread() -> Thread:
     """The thread whose things are the people around the user."""
-    return Thread.model_validate(yaml.safe_load(PEOPLE.read_text(encoding="utf-8")))
+    return Thread.model_validate(read_yaml(PEOPLE))
 
 
 @lru_cache(maxsize=64)

@@ -17,6 +17,8 @@ from pydantic import BaseModel
 
 from longbeam.models.base import ModelCall
 from longbeam.models.offline import answering, chapters, judging, memorizing, planning, probing, replies, titles, turns
+from longbeam.models.offline.packs import common_wishes, load_pack, pack_paths
+from longbeam.models.offline.story import people_thread
 from longbeam.schemas.calls import ModelReply
 
 MODEL_NAME = "offline"
@@ -27,6 +29,13 @@ class OfflineWriter:
 
     def __init__(self, invocation_log: Path | None = None) -> None:
         self._log = invocation_log
+
+    def load(self) -> None:
+        """Read what stories are told from now, so that the first call does not wait half a second for it."""
+        for path in pack_paths():
+            load_pack(path)
+        common_wishes()
+        people_thread()
 
     async def complete(self, call: ModelCall) -> ModelReply:
         """Return the reply; raises KeyError for a prompt it has no rule for."""
