@@ -25,7 +25,7 @@ from longbeam.evaluation.scoring import EVENT_ORDERING
 from longbeam.evaluation.table import HIT_AT, Row, rows_of, rule
 from longbeam.evaluation.timings import Latency
 from longbeam.memory.registry import FLOORS
-from longbeam.schemas.evaluation import AskedProbe, Result, Spending
+from longbeam.schemas.evaluation import AskedProbe, Result, Spending, Usage
 
 PROBES_SHOWN = 20
 """Probes per ability in the drill-down, unless asked for otherwise."""
@@ -53,6 +53,8 @@ class Line:
     """Prompt and output tokens of an answer as the endpoints counted them; None where nobody counts."""
     usd_per_answer: float | None
     usd_prepare: float | None
+    usage: Usage | None
+    """What its preparation took; None for what prepares nothing."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,7 @@ def _section(one: Evaluated, against: str, probes_shown: int) -> Section:
 
 def _line(one: Evaluated, row: Row, against: str) -> Line:
     own = [r for r in one.results if r.system == row.system]
+    usage = next((p.usage for p in one.run.preparations if p.system == row.system), None)
     spent: dict[str, Spending] = {s.stage: s for s in one.run.spending if s.system == row.system}
     answers = spent.get("answer")
     tokens = answers.prompt_tokens + answers.output_tokens if answers else 0
@@ -136,6 +139,7 @@ def _line(one: Evaluated, row: Row, against: str) -> Line:
         tokens_per_answer=tokens / len(own) if tokens else None,
         usd_per_answer=answers.cost_usd / len(own) if answers and answers.cost_usd is not None else None,
         usd_prepare=spent["prepare"].cost_usd if "prepare" in spent else None,
+        usage=usage,
     )
 
 

@@ -40,7 +40,7 @@ from longbeam.models.base import ChatModel
 from longbeam.models.journal import JournalledModel
 from longbeam.models.tokens import load_tokenizer
 from longbeam.pipeline.benchmark import Benchmark
-from longbeam.pipeline.spending import spent, summed
+from longbeam.pipeline.spending import preparations_of, spent, summed
 from longbeam.pipeline.units import Blocked, Progress, SilentProgress, Units, all_of
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.base import digest_of
@@ -55,6 +55,7 @@ from longbeam.schemas.evaluation import (
     Question,
     Result,
     Spending,
+    Usage,
 )
 from longbeam.schemas.evaluation_calls import AnswerInputs
 from longbeam.schemas.probes import Probe
@@ -82,6 +83,8 @@ class _Subject:
     embedder: Embedder | None
     timings: Timings
     systems: dict[str, asyncio.Task[MemorySystem]] = field(default_factory=dict)
+    used: dict[str, Usage] = field(default_factory=dict)
+    """What preparing each system took, before it was asked anything."""
 
     @cached_property
     def count_tokens(self) -> Callable[[str], int]:
@@ -136,6 +139,7 @@ async def evaluate(
     results: list[Result] = []
     failures: list[str] = []
     spending: list[Spending] = []
+    used: dict[str, list[Usage]] = {}
     probes: list[AskedProbe] = []
     tokens = 0
     shown = progress or SilentProgress()
@@ -149,6 +153,8 @@ async def evaluate(
             results += (r for of_arm in found for r in of_arm)
             failures += [f"{conversation_id}/{u.stage}/{u.unit_key}: {u.error}" for u in subject.units.failed]
             spending += spent(log, conversation_id, spec, [arm.name for arm in arms])
+            for arm in arms:
+                used.setdefault(arm.name, []).extend([subject.used[arm.name]] if arm.name in subject.used else [])
     run = EvaluationRun(
         longbeam=__version__,
         benchmark=benchmark.spec.name,
@@ -162,6 +168,7 @@ async def evaluate(
         systems=tuple(arm.name for arm in arms),
         probes=tuple(probes),
         spending=summed(spending),
+        preparations=preparations_of(used),
         failures=tuple(failures),
     )
     write_results(folder / RESULTS_FILE, run, results)
@@ -260,6 +267,8 @@ def _stored(benchmark: Benchmark, embedder: Embedder | None) -> Iterator[Embedde
 
 async def _evaluate_arm(subject: _Subject, arm: Arm) -> list[Result]:
     results = await asyncio.gather(*(_evaluate_probe(subject, arm, p) for p in subject.probes))
+    if arm.registered is not None and any(results):  # something was answered, so it could be prepared
+        subject.used[arm.name] = await _used(subject, arm)
     subject.systems.pop(arm.name, None)
     return [r for r in results if r is not None]
 
@@ -291,13 +300,11 @@ async def _answer(subject: _Subject, arm: Arm, probe: Probe) -> Answer:
     async def work(asker: Asker) -> Sequence[Answer]:
         return [await _ask(subject, arm, probe, asker, answer)]
 
-    embedder = subject.embedder.name if subject.embedder else None
-    needs = [EVALUATION_VERSION, subject.digest, probe, arm.name, arm.settings, subject.budget(arm), embedder]
     (found,) = await subject.units.run(
         "answer",
         f"{arm.name}/{probe.probe_id}",
         record=Answer,
-        needs=needs,
+        needs=[*_preparation(subject, arm), probe, subject.budget(arm)],
         work=work,
         prompts=("answer",),
         roles=(Role.READER, Role.EXTRACTOR),
@@ -369,7 +376,25 @@ async def _prepare(subject: _Subject, arm: Arm) -> MemorySystem:
         await system.add(exchange)
     await system.finish()
     subject.timings.add_preparation(arm.name, subject.conversation_id, time.perf_counter() - began)
+    subject.used[arm.name] = system.usage()
     return system
+
+
+async def _used(subject: _Subject, arm: Arm) -> Usage:
+    """What preparing the arm's system took; a unit, because what is answered already is not prepared again."""
+
+    async def work(asker: Asker) -> Sequence[Usage]:
+        await _prepared(subject, arm)
+        return [subject.used[arm.name]]
+
+    (found,) = await subject.units.run("used", arm.name, record=Usage, needs=_preparation(subject, arm), work=work)
+    return found
+
+
+def _preparation(subject: _Subject, arm: Arm) -> list[object]:
+    """All that a prepared system depends on."""
+    embedder = subject.embedder.name if subject.embedder else None
+    return [EVALUATION_VERSION, subject.digest, arm.name, arm.settings, embedder]
 
 
 async def _judgement(subject: _Subject, arm: Arm, probe: Probe, answer: Answer) -> Judgement:

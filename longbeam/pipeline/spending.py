@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from longbeam.models.cost import cost_of, prices_of
-from longbeam.schemas.evaluation import Spending
+from longbeam.schemas.evaluation import Preparation, Spending, Usage
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.worklog import WorkLog
 
@@ -32,6 +32,16 @@ def spent(log: WorkLog, conversation_id: str, spec: BenchmarkSpec, systems: Sequ
                     )
                 )
     return found
+
+
+def preparations_of(used: Mapping[str, Sequence[Usage]]) -> tuple[Preparation, ...]:
+    """Add up what each system's preparations took; systems that took nothing are left out."""
+    found = []
+    for system, usages in used.items():
+        total = Usage(**{name: sum(getattr(u, name) for u in usages) for name in Usage.model_fields})
+        if total != Usage():
+            found.append(Preparation(system=system, usage=total))
+    return tuple(found)
 
 
 def summed(spending: Sequence[Spending]) -> tuple[Spending, ...]:

@@ -73,7 +73,7 @@ class Context(Record):
 
 
 class Usage(Record):
-    """What preparing a memory system took."""
+    """What preparing a memory system took, beside the tokens of its calls, which the journal counts."""
 
     model_calls: int = 0
     failed_calls: int = 0
@@ -217,6 +217,13 @@ class Spending(Record):
     """None where a price is not known."""
 
 
+class Preparation(Record):
+    """What preparing one system took, over all conversations, that no journal says."""
+
+    system: str
+    usage: Usage
+
+
 class EvaluationRun(Record):
     """The head of a results file: what all its results have in common."""
 
@@ -236,5 +243,7 @@ class EvaluationRun(Record):
     systems: tuple[str, ...]
     probes: tuple[AskedProbe, ...] = ()
     spending: tuple[Spending, ...] = ()
+    preparations: tuple[Preparation, ...] = ()
+    """Only those that made something: an index, a summary, an embedding."""
     failures: tuple[str, ...] = ()
     """Units that failed, `c000/answer/rag/x: reason`; their results are missing and in no mean."""

@@ -1,4 +1,4 @@
-"""An evaluation that is killed while it answers and while it judges: nothing is paid twice, the same bytes."""
+"""An evaluation that is killed while it prepares, answers and judges: nothing is paid twice, the same bytes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from longbeam.errors import StoreError
 from longbeam.pipeline.benchmark import create_benchmark, open_benchmark
 from longbeam.pipeline.evaluating import results_path
 from longbeam.pipeline.run import run_inline
@@ -33,8 +34,11 @@ class Evaluation:
     def stages(self) -> Counter[str]:
         """How many replies of each stage are in the journal."""
         path = self.out / "short" / "evaluation" / "c000.sqlite"
-        with WorkLog.open_read_only(path) as log:
-            return Counter({row.stage: row.calls for row in log.usage()})
+        try:
+            with WorkLog.open_read_only(path) as log:
+                return Counter({row.stage: row.calls for row in log.usage()})
+        except StoreError:  # the run has not written it yet
+            return Counter()
 
     def committed(self) -> set[str]:
         """Keys of the replies that are in the journal."""
@@ -44,21 +48,21 @@ class Evaluation:
         with WorkLog.open_read_only(path) as log:
             return set(log.reply_keys())
 
-    def run(self, kill_after: int | None = None) -> None:
-        """Run to the end, or until that many calls were answered in all, then SIGKILL."""
+    def run(self, kill_at: tuple[str, int] | None = None) -> None:
+        """Run to the end, or until the journal has that many replies of a stage, then SIGKILL."""
         command = [sys.executable, "-m", "longbeam", "evaluate", "short", "--out", str(self.out)]
-        command += ["--system", "rag,summary", "--invocation-log", str(self.log)]
+        command += ["--system", "light,summary", "--invocation-log", str(self.log)]
         environment = {**os.environ, "PYTHONHASHSEED": self.hash_seed}
         with subprocess.Popen(
             command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         ) as process:
-            while process.poll() is None and (kill_after is None or len(self.answered()) < kill_after):
+            while process.poll() is None and (kill_at is None or self.stages()[kill_at[0]] < kill_at[1]):
                 time.sleep(0.005)
-            if kill_after is not None:
+            if kill_at is not None:
                 assert process.poll() is None, "the run ended before it was to be killed"
                 process.send_signal(signal.SIGKILL)
             process.wait()
-        assert kill_after is not None or process.returncode == 0
+        assert kill_at is not None or process.returncode == 0
 
     def results(self) -> bytes:
         """The results file."""
@@ -76,17 +80,17 @@ async def test_an_evaluation_pays_nothing_twice_when_it_is_killed(tmp_path: Path
     for out in (whole.out, killed.out):
         await _made(out)
     whole.run()
-    total, answers = len(whole.answered()), whole.stages()["answer"]
-    assert len(set(whole.answered())) == total
+    stages = ("prepare", "answer", "judge")
+    replies = whole.stages()
 
-    paid_twice, seen_stages = Counter[str](), []
-    for moment in (answers // 2, (answers + total) // 2, None):
-        before, seen = killed.committed(), len(killed.answered())
-        killed.run(moment)
-        seen_stages.append(set(killed.stages()))
-        paid_twice.update(key for key in killed.answered()[seen:] if key in before)
+    paid_twice, seen = Counter[str](), list[Counter[str]]()
+    for stage in (*stages, None):
+        before, known = killed.committed(), len(killed.answered())
+        killed.run((stage, replies[stage] // 2) if stage else None)
+        seen.append(killed.stages())
+        paid_twice.update(key for key in killed.answered()[known:] if key in before)
 
-    assert "answer" in seen_stages[0]
-    assert "judge" in seen_stages[1]
+    for stage, at_its_kill in zip(stages, seen, strict=False):
+        assert 0 < at_its_kill[stage] < replies[stage], f"killed in the middle of {stage}"
     assert paid_twice == {}
     assert killed.results() == whole.results()

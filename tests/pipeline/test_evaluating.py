@@ -20,6 +20,7 @@ from longbeam.pipeline.benchmark import Benchmark, create_benchmark
 from longbeam.pipeline.evaluating import evaluate, evaluation_spec, results_path
 from longbeam.pipeline.importing import import_benchmark
 from longbeam.pipeline.run import run_inline
+from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.evaluation import EvaluationSettings
 from longbeam.schemas.spec import BenchmarkSpec, Role
@@ -60,8 +61,14 @@ async def test_another_judge_asks_the_judge_only(benchmark: Benchmark) -> None:
     arms = [arm_of("rag", {})]
     await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), OfflineWriter())
     lenient = CountingModel()
-    await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(is_strict=False), lenient)
+    _, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(is_strict=False), lenient)
     assert {stage for stage, _ in lenient.calls} == {"judge"}
+    prompt = default_registry()["judge_nugget"]
+    named = f"lexical judge, no language model (judge_nugget.v{prompt.version} {prompt.digest[:12]}"
+    for result in results:
+        assert result.judgement is not None
+        assert result.judgement.judge.startswith(named)
+        assert result.judgement.judge.endswith("lenient)")
 
 
 async def test_a_failed_answer_is_missing_and_never_a_zero(benchmark: Benchmark) -> None:

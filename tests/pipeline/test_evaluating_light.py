@@ -118,15 +118,15 @@ async def test_a_second_run_embeds_nothing(benchmark: Benchmark) -> None:
             self.texts += len(texts)
             return await super().embed(texts, is_query=is_query)
 
-    async def run(embedder: Counting, **values: object) -> list[Result]:
+    async def run(embedder: Counting, **values: object) -> tuple[EvaluationRun, list[Result]]:
         arms = [arm_of("light", values)]
-        return (
-            await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), OfflineWriter(), embedder=embedder)
-        )[1]
+        return await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), OfflineWriter(), embedder=embedder)
 
     first, again = Counting(), Counting()
     results = await run(first)
-    assert first.texts > 0
+    (light,) = results[0].preparations
+    assert 0 < light.usage.embedded_texts <= first.texts
+    assert light.usage.embedded_tokens > light.usage.embedded_texts
     assert await run(again) == results
     assert again.texts == 0
     # Another arm needs the same vectors of texts and questions.
