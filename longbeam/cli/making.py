@@ -29,6 +29,7 @@ from longbeam.generators.suites.registry import SUITES
 from longbeam.terminal import Target, counted, display_for
 
 if TYPE_CHECKING:
+    from longbeam.flows.clusters import ClusterOptions
     from longbeam.models.cost import CostMeter
     from longbeam.pipeline.benchmark import Benchmark
     from longbeam.pipeline.outlook import Outlook
@@ -41,10 +42,30 @@ class Runner(StrEnum):
 
     PREFECT = "prefect"
     INLINE = "inline"
+    DASK = "dask"
+    RAY = "ray"
 
 
 RunnerOption = Annotated[
-    Runner, typer.Option("--runner", help="prefect: with its pages and records; inline: plain Python, faster.")
+    Runner,
+    typer.Option(
+        "--runner",
+        help="prefect: with its pages and records; inline: plain Python, faster; dask, ray: on many workers.",
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", min=1, help="dask, ray: workers of a cluster on this machine.", show_default=False),
+]
+Address = Annotated[
+    str,
+    typer.Option("--address", help="dask, ray: a running cluster, as in tcp://10.0.0.5:8786.", show_default=False),
+]
+Host = Annotated[
+    str, typer.Option("--host", help="dask, ray: this machine, as workers elsewhere reach it.", show_default=False)
+]
+Scratch = Annotated[
+    str, typer.Option("--scratch", help="dask, ray: folder on each worker's own disk.", show_default=False)
 ]
 Concurrency = Annotated[int | None, typer.Option("--concurrency", help="Model calls in flight.", show_default=False)]
 MaxCost = Annotated[
@@ -69,6 +90,10 @@ def generate(
     model: Annotated[str | None, typer.Option(help="Model of all roles [default: offline].")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of all randomness [default: 0].")] = None,
     runner: RunnerOption = Runner.PREFECT,
+    workers: Workers = None,
+    address: Address = "",
+    host: Host = "",
+    scratch: Scratch = "",
     concurrency: Concurrency = None,
     max_cost: MaxCost = None,
     out: Out = DEFAULT_OUT,
@@ -88,15 +113,19 @@ def generate(
         "seed": seed,
         "limits": _limits(concurrency, max_cost),
     }
+    cluster = _cluster(runner, workers, address, host, scratch)
     spec = load_spec(spec_file, {key: value for key, value in overrides.items() if value is not None})
-    benchmark = _create(spec, out)
-    return _run_and_report(benchmark, runner, out, invocation_log)
+    return _run_and_report(_create(spec, out), runner, out, invocation_log, cluster)
 
 
 @app.command(short_help="Go on with a benchmark that was stopped.")
 def resume(
     name: Name,
     runner: RunnerOption = Runner.PREFECT,
+    workers: Workers = None,
+    address: Address = "",
+    host: Host = "",
+    scratch: Scratch = "",
     concurrency: Concurrency = None,
     max_cost: MaxCost = None,
     out: Out = DEFAULT_OUT,
@@ -105,6 +134,7 @@ def resume(
     """Go on with a benchmark that was stopped or has failed units; what is done is not done again."""
     from longbeam.pipeline.benchmark import open_benchmark
 
+    cluster = _cluster(runner, workers, address, host, scratch)
     spec = open_benchmark(out, name).spec
     if spec.is_given:
         raise UserError(f"benchmark {name!r} was {spec.source}; there is nothing to resume")
@@ -112,7 +142,7 @@ def resume(
         from longbeam.pipeline.spec_file import with_overrides
 
         spec = with_overrides(spec, {"limits": limits})
-    return _run_and_report(_create(spec, out), runner, out, invocation_log)
+    return _run_and_report(_create(spec, out), runner, out, invocation_log, cluster)
 
 
 @app.command()
@@ -244,17 +274,35 @@ def _create(spec: BenchmarkSpec, out: Path) -> Benchmark:
     return create_benchmark(spec, out)
 
 
-def _run_and_report(benchmark: Benchmark, runner: Runner, out: Path, invocation_log: Path | None) -> int:
+def _cluster(runner: Runner, workers: int | None, address: str, host: str, scratch: str) -> ClusterOptions | None:
+    """What the options say of a cluster; None for a runner without one."""
+    from longbeam.flows.clusters import ClusterOptions
+
+    given = {"--workers": workers, "--address": address, "--host": host, "--scratch": scratch}
+    if runner in {Runner.DASK, Runner.RAY}:
+        if workers and address:
+            raise UserError("--workers is of a cluster on this machine, --address of one that runs: give one of them")
+        return ClusterOptions(workers=workers, address=address, host=host, scratch=scratch)
+    if unfit := [name for name, value in given.items() if value]:
+        raise UserError(f"{unfit[0]} is for --runner dask and --runner ray, not for {runner.value}")
+    return None
+
+
+def _run_and_report(
+    benchmark: Benchmark, runner: Runner, out: Path, invocation_log: Path | None, cluster: ClusterOptions | None
+) -> int:
     name = benchmark.spec.name
     try:
-        summary = _run(benchmark, runner, invocation_log)
+        summary = _run(benchmark, runner, invocation_log, cluster)
     except KeyboardInterrupt:
         print(f"\nstopped; nothing is lost. Go on with: {command_line('resume', name, out)}", file=sys.stderr)
         return INTERRUPTED
     return report_run(benchmark, summary, out)
 
 
-def _run(benchmark: Benchmark, runner: Runner, invocation_log: Path | None) -> RunSummary:
+def _run(
+    benchmark: Benchmark, runner: Runner, invocation_log: Path | None, cluster: ClusterOptions | None
+) -> RunSummary:
     from longbeam.pipeline.metering import open_meter
 
     spec = benchmark.spec
@@ -266,8 +314,19 @@ def _run(benchmark: Benchmark, runner: Runner, invocation_log: Path | None) -> R
                 from longbeam.pipeline.run import run_inline
 
                 return asyncio.run(run_inline(benchmark, progress=progress, model=meter))
-            from longbeam.flows.runner import run_with_prefect
+            from longbeam.flows.runner import run_on_cluster, run_with_prefect
 
+            if cluster is not None:
+                made = run_on_cluster(
+                    benchmark,
+                    runner.value,
+                    cluster,
+                    meter,
+                    progress=progress,
+                    notice=lambda line: print(f"note: {line}", file=sys.stderr),
+                    invocation_log=invocation_log,
+                )
+                return asyncio.run(made)
             return asyncio.run(run_with_prefect(benchmark, progress=progress, model=meter))
     finally:
         if outlook is not None:

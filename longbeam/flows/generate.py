@@ -91,7 +91,7 @@ async def run_stage_task(
 async def generate_flow(name: str, shared: Any) -> State | None:  # Any: Prefect makes a schema of annotations
     """Run every conversation of a benchmark through all stages, some at a time; `shared` is a `Job`."""
     job: Job = shared
-    _keep_terminate_handler(job)
+    keep_terminate_handler(job.terminate_handler)
     benchmark = job.benchmark
     conversations = zip(benchmark.conversation_ids, seeds_of(benchmark), strict=True)
     runs = await asyncio.gather(*(_run_conversation(i, seed, job) for i, seed in conversations))
@@ -127,13 +127,13 @@ async def _step(run: ConversationRun, stage: str, plan_index: int | None) -> Sta
     return told[0]
 
 
-def _keep_terminate_handler(job: Job) -> None:
+def keep_terminate_handler(handler: Any) -> None:  # Any: what `signal.getsignal` returns
     """Put back the handler of SIGTERM that was there before the flow.
 
     Prefect's own raises in whatever frame is running, also in Prefect's, and then cannot store what it raised.
     """
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, job.terminate_handler)
+        signal.signal(signal.SIGTERM, handler)
 
 
 async def run_flow(benchmark: Benchmark, *, progress: Progress, model: ChatModel | None = None) -> RunSummary:
@@ -156,7 +156,7 @@ async def run_flow(benchmark: Benchmark, *, progress: Progress, model: ChatModel
             raise AssertionError("a flow without a summary ends with an error")
         return job.summary
     finally:
-        await _drain_events()
+        await drain_events()
 
 
 async def close_former_runs(name: str) -> None:
@@ -173,7 +173,7 @@ async def close_former_runs(name: str) -> None:
             await client.set_flow_run_state(run.id, Crashed(message="its process was killed"), force=True)
 
 
-async def _drain_events() -> None:
+async def drain_events() -> None:
     """Wait until the server has heard of every task run.
 
     Left to the interpreter's exit, when the server is gone, Prefect tries each event ten times, a second apart.

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
+from longbeam.flows.clusters import ClusterOptions, OpenCluster, own_host, refuse_unfit
 from longbeam.flows.server import prefect_server
 from longbeam.models.base import ChatModel
+from longbeam.models.cost import CostMeter
 from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.run import RunSummary
 from longbeam.pipeline.units import Progress
@@ -29,6 +33,52 @@ async def run_with_prefect(benchmark: Benchmark, *, progress: Progress, model: C
     finally:
         if had_prefect:
             _take_up_settings()
+
+
+async def run_on_cluster(
+    benchmark: Benchmark,
+    kind: str,
+    options: ClusterOptions,
+    meter: CostMeter,
+    *,
+    progress: Progress,
+    notice: Callable[[str], None],
+    invocation_log: Path | None = None,
+) -> RunSummary:
+    """Make the conversations on the workers of a `dask` or `ray` cluster, and return what was done.
+
+    Raises UserError when the extra is not installed, the cluster does not answer, or a worker cannot do its work.
+    """
+    open_cluster = _opener(kind)
+    host = own_host(options.address, options.host)
+    benchmark = Benchmark(benchmark.spec, benchmark.root.resolve())
+    async with (
+        prefect_server(benchmark.root.parent / HOME, host) as api_url,
+        open_cluster(options, benchmark.spec.conversations) as cluster,
+    ):
+        _take_up_settings()
+        refuse_unfit(await cluster.survey(api_url, str(benchmark.root / "spec.json")), benchmark.root, api_url)
+        from longbeam.flows.distributed import run_distributed
+
+        return await run_distributed(
+            benchmark,
+            cluster,
+            meter,
+            progress=progress,
+            notice=notice,
+            scratch=options.scratch,
+            invocation_log=invocation_log,
+        )
+
+
+def _opener(kind: str) -> Callable[[ClusterOptions, int], OpenCluster]:
+    if kind == "dask":
+        from longbeam.flows.on_dask import dask_cluster
+
+        return dask_cluster
+    from longbeam.flows.on_ray import ray_cluster
+
+    return ray_cluster
 
 
 def _take_up_settings() -> None:

@@ -13,6 +13,7 @@ import fcntl
 import http.client
 import importlib
 import os
+import secrets
 import socket
 import subprocess
 import sys
@@ -21,19 +22,26 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
-from longbeam.errors import LongbeamError, StoreError
+from longbeam.errors import LongbeamError, StoreError, UserError
 from longbeam.flows.server_child import GRACE_S
 
 START_TIMEOUT_S = 180.0
 """The first start creates Prefect's database: 14 s on two cores, several times that on a busy machine."""
 POLL_S = 0.05
+LOOPBACK = "127.0.0.1"
 INSTEAD = "`--runner inline`, which does the same work without Prefect"
 
 
-def server_settings(home: Path, port: int) -> dict[str, str]:
-    """Return the environment variables of the server and its client: nothing phones home, nothing is lost."""
-    url = f"http://127.0.0.1:{port}/api"
+def server_settings(home: Path, port: int, host: str = LOOPBACK) -> dict[str, str]:
+    """Return the environment variables of the server and its client: nothing phones home, nothing is lost.
+
+    A server that other machines can reach asks for a password, made for this run; workers are told it with their tasks.
+    """
+    url = f"http://{host}:{port}/api"
+    secret = f"longbeam:{secrets.token_urlsafe(24)}"
+    locked = {"PREFECT_SERVER_API_AUTH_STRING": secret, "PREFECT_API_AUTH_STRING": secret}
     return {
+        **(locked if host != LOOPBACK else {}),
         "PREFECT_HOME": str(home),
         "PREFECT_API_URL": url,
         "PREFECT_SERVER_UI_API_URL": url,
@@ -58,30 +66,32 @@ def server_settings(home: Path, port: int) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def prefect_server(home: Path) -> AsyncIterator[str]:
+async def prefect_server(home: Path, host: str = LOOPBACK) -> AsyncIterator[str]:
     """Yield the API's address while a server runs; in the block Prefect is imported and set up for it.
+
+    `host` is the address of this machine that it listens at.
 
     The server stops with the block, and with this process however it ends. Raises LongbeamError, with the
     server's last words, when it does not start; StoreError when `home` cannot be written.
     """
     home = _make_home(home)
     with contextlib.closing(socket.socket()) as listener:
-        listener.bind(("127.0.0.1", 0))
+        _listen(listener, host)
         port = listener.getsockname()[1]
-        settings = server_settings(home, port)
+        settings = server_settings(home, port, host)
         log = home / f"server-{os.getpid()}.log"
         async with _only_one_starting(home):
             _remove_logs_of_killed(home)
             child = _start(listener, settings, log)
             try:
-                with _environment(settings):
+                with _environment(settings, host):
                     importing = asyncio.to_thread(importlib.import_module, "prefect")  # 2 s, of no use later
-                    await asyncio.gather(_wait_until_ready(child, port, log), importing)
+                    await asyncio.gather(_wait_until_ready(child, (host, port), log), importing)
             except BaseException:
                 await _stop(child)
                 raise
     try:
-        with _environment(settings):
+        with _environment(settings, host):
             yield settings["PREFECT_API_URL"]
     except Exception as exc:
         if child.poll() is None:
@@ -105,6 +115,13 @@ def _make_home(home: Path) -> Path:
     return home.resolve()
 
 
+def _listen(listener: socket.socket, host: str) -> None:
+    try:
+        listener.bind((host, 0))
+    except OSError as exc:
+        raise UserError(f"--host {host!r} is no address of this machine: {exc.strerror or exc}") from exc
+
+
 def _start(listener: socket.socket, settings: Mapping[str, str], log: Path) -> subprocess.Popen[bytes]:
     with log.open("wb") as output:
         return subprocess.Popen(
@@ -119,9 +136,9 @@ def _start(listener: socket.socket, settings: Mapping[str, str], log: Path) -> s
         )
 
 
-async def _wait_until_ready(child: subprocess.Popen[bytes], port: int, log: Path) -> None:
+async def _wait_until_ready(child: subprocess.Popen[bytes], address: tuple[str, int], log: Path) -> None:
     deadline = time.monotonic() + START_TIMEOUT_S
-    while not await asyncio.to_thread(_is_healthy, port):
+    while not await asyncio.to_thread(_is_healthy, *address):
         if child.poll() is not None:
             raise LongbeamError(
                 f"the Prefect server ended with code {child.returncode} while starting: {_last_line(log)} "
@@ -134,9 +151,9 @@ async def _wait_until_ready(child: subprocess.Popen[bytes], port: int, log: Path
         await asyncio.sleep(POLL_S)
 
 
-def _is_healthy(port: int) -> bool:
+def _is_healthy(host: str, port: int) -> bool:
     # http.client takes no notice of proxies, which would not know our 127.0.0.1.
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
+    connection = http.client.HTTPConnection(host, port, timeout=2)
     try:
         connection.request("GET", "/api/health")
         return connection.getresponse().status == 200
@@ -181,10 +198,10 @@ async def _only_one_starting(home: Path) -> AsyncIterator[None]:
 
 
 @contextmanager
-def _environment(settings: Mapping[str, str]) -> Iterator[None]:
+def _environment(settings: Mapping[str, str], host: str) -> Iterator[None]:
     """Set this process's environment for Prefect, and put it back."""
     before = dict(os.environ)
-    direct = {name: ",".join(filter(None, [before.get(name), "127.0.0.1"])) for name in ("NO_PROXY", "no_proxy")}
+    direct = {name: ",".join(filter(None, [before.get(name), host])) for name in ("NO_PROXY", "no_proxy")}
     os.environ.clear()
     os.environ.update({**_foreign_environment(before), **settings, **direct})
     try:

@@ -117,6 +117,17 @@ class CostMeter:
         self._count(call, reply)
         return reply
 
+    @property
+    def is_capped(self) -> bool:
+        """Whether the cap has stopped a call."""
+        return bool(self._stopped)
+
+    def add(self, rows: Iterable[Usage]) -> None:
+        """Count what another process of this run used."""
+        for row in rows:
+            self.now.setdefault(row.key, Counter()).update(row.counts())
+            self._spent += cost_of(self.prices, [row]) or 0.0
+
     async def aclose(self) -> None:
         """Give back the connections of what answers."""
         await close_model(self.inner)

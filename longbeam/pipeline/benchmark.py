@@ -5,6 +5,7 @@ output/<name>/work/<conversation_id>.sqlite       journal and units: decides wha
 output/<name>/conversations/<conversation_id>.duckdb   sealed conversations: what everything else reads
 output/<name>/benchmark.duckdb                    seeds, findings, statistics
 output/<name>/reviews.sqlite                      what reviewers did
+output/<name>/leases/<conversation_id>/           which machine makes it, and replies on their way from there
 """
 
 from __future__ import annotations
@@ -54,6 +55,10 @@ class Benchmark:
     def work_path(self, conversation_id: str) -> Path:
         """The work log of a conversation."""
         return self.root / "work" / f"{conversation_id}.sqlite"
+
+    def lease_folder(self, conversation_id: str) -> Path:
+        """What workers on several machines say about a conversation; absent where none ever made it."""
+        return self.root / "leases" / conversation_id
 
     def sealed_path(self, conversation_id: str) -> Path:
         """The sealed file of a conversation; absent until it is finished."""

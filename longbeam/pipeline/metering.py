@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from longbeam.models.cost import CostMeter
 from longbeam.models.factory import make_model
 from longbeam.pipeline.benchmark import Benchmark
 from longbeam.schemas.usage import Usage, summed
+from longbeam.store.reply_files import has_replies, take_back
+from longbeam.store.shared_lease import HeldElsewhere
 from longbeam.store.worklog import WorkLog
 
 
@@ -24,9 +27,11 @@ def journalled_usage(benchmark: Benchmark) -> list[Usage]:
     """Return what the journals hold, over all conversations, by stage, role, prompt and model."""
     rows: list[Usage] = []
     for conversation_id in benchmark.conversation_ids:
-        path = benchmark.work_path(conversation_id)
-        if path.exists():
+        path, folder = benchmark.work_path(conversation_id), benchmark.lease_folder(conversation_id)
+        if path.exists() or has_replies(folder):
             # Opened for writing: a file of an older longbeam is brought up to date, which reading cannot do.
             with WorkLog.open(path) as log:
+                with suppress(HeldElsewhere):  # counted when its worker has ended
+                    take_back(folder, log)
                 rows += log.usage()
     return summed(rows)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from longbeam.errors import RunStopped
 from longbeam.generators.seeds import seeds_for
 from longbeam.models.base import ChatModel, close_model
-from longbeam.models.journal import JournalledModel
+from longbeam.models.journal import Journal, JournalledModel
 from longbeam.models.limits import LimitedModel
 from longbeam.models.tokens import load_tokenizer
 from longbeam.pipeline.benchmark import Benchmark
@@ -26,6 +26,7 @@ from longbeam.pipeline.units import Blocked, Progress, SilentProgress, Units, al
 from longbeam.prompts.declarations import default_registry
 from longbeam.prompts.registry import PromptRegistry
 from longbeam.schemas.seeds import Seed
+from longbeam.store.reply_files import take_back
 from longbeam.store.worklog import Unit, WorkLog
 
 __all__ = ["STAGES", "ConversationRun", "RunSummary", "StageOutcome", "run_conversation", "run_inline", "run_stage"]
@@ -96,14 +97,18 @@ async def open_run(
     *,
     progress: Progress | None = None,
     prompts: PromptRegistry | None = None,
+    journal: Callable[[WorkLog], Journal] | None = None,
 ) -> AsyncIterator[ConversationRun]:
     """Open a conversation's work log for writing, for as long as the block lasts.
 
-    `model` is what all conversations of the run share; their calls go to it in the order of `schedule`.
+    `model` is what all conversations of the run share; their calls go to it in the order of `schedule`. `journal`
+    makes what replies are recorded with of the work log; without it that is the work log itself.
     """
     spec = benchmark.spec
     with WorkLog.open(benchmark.work_path(conversation_id)) as log:
-        journalled = JournalledModel(schedule.ordered(model), log)
+        if journal is None:
+            take_back(benchmark.lease_folder(conversation_id), log)
+        journalled = JournalledModel(schedule.ordered(model), log if journal is None else journal(log))
         shown = _Shown(progress or SilentProgress(), conversation_id, journalled)
         units = Units(conversation_id, spec, log, journalled, prompts or default_registry(), on_unit=shown.unit_ended)
         conversation = Conversation(

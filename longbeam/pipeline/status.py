@@ -8,6 +8,7 @@ from longbeam.pipeline.outlook import EstimateRow, money, render_rows, rows_by_r
 from longbeam.pipeline.probe_repairs import REPAIR
 from longbeam.schemas.base import Record
 from longbeam.schemas.usage import Usage, summed
+from longbeam.store.shared_lease import Position, living_holder, position_of_holder
 from longbeam.store.worklog import Unit, UnitStatus, WorkLog
 from longbeam.terminal import counted, duration
 
@@ -23,6 +24,10 @@ class ConversationStatus(Record):
     failures: tuple[Unit, ...]
     calls: tuple[Usage, ...]
     """Model calls in the journal."""
+    worker: str = ""
+    """Who makes it on a cluster now; empty if nobody does."""
+    position: Position | None = None
+    """How far the worker is, beyond what the work log in place holds; None where it has not said."""
 
 
 class BenchmarkStatus(Record):
@@ -71,8 +76,20 @@ def benchmark_status(benchmark: Benchmark) -> BenchmarkStatus:
 
 
 def _conversation_status(benchmark: Benchmark, conversation_id: str) -> ConversationStatus:
+    folder = benchmark.lease_folder(conversation_id)
+    holder = living_holder(folder)
+    worker = holder.worker if holder is not None else ""
+    position = position_of_holder(folder) if holder is not None else None
     if not benchmark.work_path(conversation_id).exists():
-        return ConversationStatus(conversation_id=conversation_id, is_finished=False, done={}, failures=(), calls=())
+        return ConversationStatus(
+            conversation_id=conversation_id,
+            is_finished=False,
+            done={},
+            failures=(),
+            calls=(),
+            worker=worker,
+            position=position,
+        )
     with WorkLog.open_read_only(benchmark.work_path(conversation_id)) as log:
         counts, failures, calls = log.unit_counts(), log.failures(), log.usage()
     return ConversationStatus(
@@ -82,6 +99,8 @@ def _conversation_status(benchmark: Benchmark, conversation_id: str) -> Conversa
         done={stage: count[UnitStatus.DONE] for stage, count in counts.items()},
         failures=tuple(failures),
         calls=tuple(calls),
+        worker=worker,
+        position=position,
     )
 
 
@@ -117,6 +136,10 @@ def describe_failure(unit: Unit) -> str:
 
 
 def _state(conversation: ConversationStatus) -> str:
+    if conversation.worker:
+        at = conversation.position
+        where = f", {at.stage} {at.units_done}/{at.units_total}, {at.calls:,} calls" if at and at.stage else ""
+        return f"with {conversation.worker}{where}"
     if conversation.is_finished:
         return "finished"
     if conversation.failures:

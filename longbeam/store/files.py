@@ -67,9 +67,9 @@ def scratch_beside(path: Path) -> Iterator[Path]:
 def put_in_place(written: Path, path: Path) -> None:
     """Rename `written` to `path` so that a power cut leaves the old file or the new one."""
     try:
-        _sync(written, os.O_RDWR)
+        sync_file(written)
         written.replace(path)
-        _sync(path.parent, os.O_RDONLY)
+        sync_folder(path.parent)
     except OSError as exc:
         raise StoreError(describe_os_error(path, exc)) from exc
 
@@ -79,6 +79,16 @@ def describe_os_error(path: Path, exc: OSError, act: str = "write") -> str:
     if exc.errno in FULL:
         return f"{path}: the disk is full ({exc.strerror}); free some space and run the command again"
     return f"{path}: cannot {act} the file: {exc.strerror or exc}"
+
+
+def sync_file(path: Path) -> None:
+    """Have what was written to a file on disk when this returns."""
+    _sync(path, os.O_RDWR)
+
+
+def sync_folder(folder: Path) -> None:
+    """Have what was renamed in a folder on disk when this returns."""
+    _sync(folder, os.O_RDONLY)
 
 
 def _sync(path: Path, flags: int) -> None:
@@ -95,11 +105,12 @@ def _remove_leftovers(path: Path) -> None:
     for leftover in path.parent.iterdir():
         if leftover.name.startswith(start):
             pid = leftover.name.removeprefix(start).split("-")[0]
-            if pid.isdecimal() and not _is_alive(int(pid)):
+            if pid.isdecimal() and not is_alive(int(pid)):
                 shutil.rmtree(leftover, ignore_errors=True)
 
 
-def _is_alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
+    """Return whether a process of this machine runs; True where that cannot be told."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -13,7 +13,7 @@ import sqlite3
 import threading
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
@@ -26,7 +26,7 @@ from longbeam.schemas.base import Record
 from longbeam.schemas.calls import ChatMessage, ModelReply
 from longbeam.schemas.conversation import Author
 from longbeam.schemas.usage import COUNTS, Usage
-from longbeam.store.files import describe_os_error
+from longbeam.store.files import describe_os_error, sync_file
 from longbeam.store.lease import Lease
 from longbeam.store.sqlite import open_for_reading, open_for_writing, transaction, translated_errors
 from longbeam.store.texts import HASH_BYTES, TextWriter, hash_of
@@ -106,6 +106,23 @@ class WorkLog:
                 if self._lease is not None:
                     self._lease.release()
                     self._lease = None
+
+    def copy_to(self, path: Path) -> None:
+        """Write a copy of what is committed, also while somebody writes; it is on disk when this returns.
+
+        The copy is one file: it can be read where no write-ahead log may lie.
+        """
+        with translated_errors(path), closing(open_for_reading(self.path, WORK_LOG)) as source:
+            path.unlink(missing_ok=True)
+            with closing(sqlite3.connect(path, isolation_level=None)) as target:
+                source.backup(target)
+                target.execute("PRAGMA journal_mode = DELETE")
+            sync_file(path)
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether anything was written since it was opened."""
+        return self._db.total_changes > 0
 
     def __enter__(self) -> Self:
         return self

@@ -26,6 +26,8 @@ class Bench:
     spec: Path
     out: Path
     runner: str = "inline"
+    options: tuple[str, ...] = ()
+    """More of the command line."""
 
     @property
     def log(self) -> Path:
@@ -54,6 +56,7 @@ class Bench:
         return [
             *(sys.executable, "-m", "longbeam", "generate", str(self.spec), "--runner", self.runner),
             *("--out", str(self.out), "--concurrency", str(concurrency), "--invocation-log", str(self.log)),
+            *self.options,
         ]
 
     def run(self, concurrency: int = 16) -> None:

@@ -215,3 +215,15 @@ def test_records_come_back_equal(
 def test_any_keys_have_one_order(keys: list[str]) -> None:
     backwards = keys[::-1]
     assert sorted(keys, key=natural_order) == sorted(backwards, key=natural_order)
+
+
+def test_a_copy_is_one_file_that_needs_no_log_beside_it(tmp_path: Path) -> None:
+    with WorkLog.open(tmp_path / "own.sqlite") as log:
+        assert not log.has_changed
+        log.meta_set("a", 1)
+        assert log.has_changed
+        (tmp_path / "elsewhere").mkdir()
+        log.copy_to(tmp_path / "elsewhere" / "copy.sqlite")
+        with WorkLog.open_read_only(tmp_path / "elsewhere" / "copy.sqlite") as copy:
+            assert copy.meta_get("a") == 1
+    assert [p.name for p in (tmp_path / "elsewhere").iterdir()] == ["copy.sqlite"]

@@ -1,0 +1,162 @@
+"""What a run needs of a cluster, whichever it is: its places, whether its workers can work, how a task ended."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlsplit
+
+from longbeam import __version__
+from longbeam.errors import LongbeamError, UserError
+from longbeam.flows.server import LOOPBACK
+
+if TYPE_CHECKING:
+    from prefect.client.schemas.objects import State
+    from prefect.futures import PrefectFuture
+    from prefect.task_runners import TaskRunner
+
+REACH_S = 20.0
+"""How long a cluster may take to answer."""
+SOMEWHERE = "10.255.255.254"
+"""Any address that is not of this machine."""
+
+
+@dataclass(frozen=True)
+class ClusterOptions:
+    """What the command line says of the cluster."""
+
+    workers: int | None = None
+    """Of a local cluster; None: one for each core, and no more than there are conversations."""
+    address: str = ""
+    """Of a cluster that runs already; empty: a local one is started, and ends with the command."""
+    host: str = ""
+    """Name or address under which workers reach this machine; empty: that from which it reaches the cluster."""
+    scratch: str = ""
+    """Folder on each worker's own disk."""
+
+    def local_workers(self, conversations: int) -> int:
+        """How many workers a local cluster has."""
+        return self.workers or max(1, min(os.cpu_count() or 1, conversations))
+
+
+class Cluster(Protocol):
+    """A cluster whose workers run Prefect tasks."""
+
+    @property
+    def places(self) -> int:
+        """Tasks that run at the same time."""
+
+    @property
+    def task_runner(self) -> TaskRunner[Any]:
+        """Prefect's, for this cluster."""
+
+    async def survey(self, api_url: str, mark: str) -> Mapping[str, WorkerFacts]:
+        """What `facts_here` returns on each worker, by the worker's name."""
+
+    async def state_of(self, future: PrefectFuture[Any]) -> State[Any]:
+        """The state in which a task ended; raises WorkerDied."""
+
+
+OpenCluster = AbstractAsyncContextManager[Cluster]
+
+
+@dataclass(frozen=True)
+class WorkerFacts:
+    """What a worker finds where it is."""
+
+    longbeam: str
+    python: str
+    sees_folder: bool
+    reaches_prefect: str
+    """Empty, or why not."""
+
+
+def facts_here(api_url: str, mark: str) -> WorkerFacts:
+    """Return what a worker needs to know of its surroundings; `mark` is a file in the benchmark's folder."""
+    try:
+        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        direct.open(f"{api_url}/health", timeout=REACH_S).close()
+        trouble = ""
+    except (OSError, urllib.error.URLError) as exc:
+        trouble = str(exc)
+    return WorkerFacts(
+        longbeam=__version__,
+        python=".".join(map(str, sys.version_info[:2])),
+        sees_folder=Path(mark).exists() and os.access(Path(mark).parent, os.W_OK),
+        reaches_prefect=trouble,
+    )
+
+
+def refuse_unfit(facts: Mapping[str, WorkerFacts], root: Path, api_url: str) -> None:
+    """Raise UserError for the first worker that cannot do its work, and say what it lacks."""
+    here = ".".join(map(str, sys.version_info[:2]))
+    for worker, fact in sorted(facts.items()):
+        if fact.longbeam != __version__:
+            raise UserError(f"worker {worker} has longbeam {fact.longbeam}, this command {__version__}; install one")
+        if fact.python != here:
+            raise UserError(f"worker {worker} has Python {fact.python}, this command {here}; install the same")
+        if not fact.sees_folder:
+            raise UserError(
+                f"worker {worker} cannot write {root}: the benchmark must lie in a folder that all machines see under "
+                "one path; name it with --out"
+            )
+        if fact.reaches_prefect:
+            raise UserError(
+                f"worker {worker} cannot reach this command's Prefect server at {api_url} ({fact.reaches_prefect}); "
+                "name this machine as workers know it with --host"
+            )
+
+
+def refuse_without(extra: str, *modules: str) -> None:
+    """Raise UserError where an extra is not installed."""
+    if missing := [m for m in modules if find_spec(m) is None]:
+        raise UserError(f"--runner {extra} needs {missing[0]}, which is not installed: pip install 'longbeam[{extra}]'")
+
+
+def unreachable(extra: str, address: str, reason: object) -> LongbeamError:
+    """The error for a cluster that does not answer."""
+    words = " ".join(str(reason).split())[:200]
+    return UserError(f"no {extra} cluster answers at {address!r}: {words}. See that it runs, and its address")
+
+
+def without_longbeam(extra: str, reason: object) -> LongbeamError:
+    """The error for workers that could not even begin."""
+    words = " ".join(str(reason).split())
+    if "No module named" in words:
+        name = words.rpartition("No module named")[2].split()[0].strip("'\".\\;")
+        return UserError(f"a worker has no {name}: install longbeam[{extra}]=={__version__} on every machine")
+    return LongbeamError(f"the workers of the {extra} cluster could not be asked: {words[-300:]}")
+
+
+def own_host(address: str, asked: str) -> str:
+    """Return the address under which workers of the cluster at `address` reach this machine."""
+    if asked:
+        return asked
+    if not address:
+        return LOOPBACK
+    parts = urlsplit(address if "//" in address else f"//{address}")
+    if parts.hostname == "auto":  # Ray's word for the cluster of this machine; others may belong to it
+        try:
+            return _facing(SOMEWHERE, 9)
+        except OSError:  # no network at all
+            return LOOPBACK
+    try:
+        return _facing(parts.hostname or LOOPBACK, parts.port or 9)
+    except (OSError, ValueError) as exc:
+        raise UserError(f"--address {address!r}: {exc}; write it as in tcp://10.0.0.5:8786") from exc
+
+
+def _facing(host: str, port: int) -> str:
+    """The address of this machine from which it would send to another one; nothing is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect((host, port))
+        return str(probe.getsockname()[0])

@@ -1,0 +1,144 @@
+"""Conversations on many machines: a flow run is a benchmark, a task run is one conversation on some worker.
+
+The task is given a job and gives back its result, both as JSON. Prefect shows and distributes; leases in the
+benchmark's folder decide who makes what, and the work log what is done. Imported by `runner` when our server is there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from prefect import flow, task
+from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import State
+from prefect.states import Completed, Failed
+
+from longbeam import __version__
+from longbeam.flows.clusters import Cluster
+from longbeam.flows.generate import FLOW_NAME, close_former_runs, drain_events, keep_terminate_handler
+from longbeam.models.cost import CostMeter
+from longbeam.pipeline.benchmark import Benchmark
+from longbeam.pipeline.distributing import WorkerDied, distribute
+from longbeam.pipeline.jobs import Job, JobEnd, JobResult
+from longbeam.pipeline.run import RunSummary
+from longbeam.pipeline.units import Progress
+from longbeam.pipeline.working import work
+from longbeam.store.shared_lease import worker_name
+
+
+@dataclass
+class Distribution:
+    """What the flow needs and no worker may be sent."""
+
+    benchmark: Benchmark
+    cluster: Cluster
+    meter: CostMeter
+    progress: Progress
+    notice: Callable[[str], None]
+    scratch: str
+    invocation_log: Path | None
+    terminate_handler: Any  # Any: what `signal.getsignal` returns
+    summary: RunSummary | None = None
+
+
+_running: dict[str, Distribution] = {}
+"""By benchmark name: Prefect sends a flow's parameters to every worker, so they are names only."""
+
+
+@task(name="conversation", task_run_name="{conversation_id}", cache_policy=NO_CACHE, persist_result=False, retries=0)
+def make_conversation(conversation_id: str, job: str) -> State:
+    """Make a conversation on this worker; the state carries the `JobResult` as JSON."""
+    return _conversation_made(conversation_id, job)
+
+
+# Prefect's decorators keep functions apart from their names, so that workers are sent their code and what it refers
+# to: what tasks and flows do stands in functions of its own, of which only the names are sent.
+
+
+def _conversation_made(conversation_id: str, job: str) -> State:
+    result = _work_on(conversation_id, job)
+    is_good = result.end is JobEnd.MADE and result.is_finished and not result.failures
+    why = result.stopped or result.error or f"{len(result.failures)} units failed; see `longbeam status`"
+    text = result.model_dump_json()
+    return Completed(message=result.worker, data=text) if is_good else Failed(message=why, data=text)
+
+
+def _work_on(conversation_id: str, job: str) -> JobResult:
+    version = json.loads(job)["version"]
+    if version != __version__:  # before the rest is read: it may mean something else there
+        error = f"this worker has longbeam {__version__}, the command {version}: install one of them everywhere"
+        return JobResult(conversation_id=conversation_id, worker=worker_name(), end=JobEnd.REFUSED, error=error)
+    return asyncio.run(work(Job.model_validate_json(job)))
+
+
+@flow(name=FLOW_NAME, flow_run_name="{name}", validate_parameters=False, persist_result=False, retries=0)
+async def distribute_flow(name: str) -> State | None:
+    """Give every conversation of a benchmark to some worker."""
+    return await _conversations_given_out(name)
+
+
+async def _conversations_given_out(name: str) -> State | None:
+    running = _running[name]
+    keep_terminate_handler(running.terminate_handler)
+
+    async def submit(job: Job) -> JobResult:
+        future = make_conversation.submit(job.conversation_id, job.model_dump_json())
+        state = await running.cluster.state_of(future)
+        told = await state.aresult(raise_on_failure=False)
+        if not isinstance(told, str):
+            raise WorkerDied(" ".join(str(told if told is not None else state.message).split())[:200])
+        return JobResult.model_validate_json(told)
+
+    summary = running.summary = await distribute(
+        running.benchmark,
+        submit,
+        running.meter,
+        places=running.cluster.places,
+        progress=running.progress,
+        notice=running.notice,
+        scratch=running.scratch,
+        invocation_log=running.invocation_log,
+    )
+    if summary.failures or summary.stopped:
+        return Failed(message=summary.stopped or f"{len(summary.failures)} units failed; see `longbeam status {name}`")
+    return None
+
+
+async def run_distributed(
+    benchmark: Benchmark,
+    cluster: Cluster,
+    meter: CostMeter,
+    *,
+    progress: Progress,
+    notice: Callable[[str], None],
+    scratch: str,
+    invocation_log: Path | None,
+) -> RunSummary:
+    """Run the benchmark's flow on a cluster, and return what it did."""
+    name = benchmark.spec.name
+    await close_former_runs(name)
+    running = _running[name] = Distribution(
+        benchmark,
+        cluster,
+        meter,
+        progress,
+        notice,
+        scratch,
+        invocation_log,
+        signal.getsignal(signal.SIGTERM),
+    )
+    try:
+        state = await distribute_flow.with_options(task_runner=cluster.task_runner)(name, return_state=True)
+        if running.summary is None:
+            await state.aresult()  # raises what escaped the flow
+            raise AssertionError("a flow without a summary ends with an error")
+        return running.summary
+    finally:
+        del _running[name]
+        await drain_events()

@@ -1,0 +1,173 @@
+"""Replies as they arrive, appended to files that a network file system can hold; it cannot hold SQLite's log.
+
+A worker keeps its work log in local scratch and appends every reply to `000003-0000.replies` in the shared folder,
+too, before anybody reads the reply. Whoever makes the conversation next reads what the work log in place lacks. A copy
+of the work log that is put in place says up to which file it holds everything; those files are removed then.
+
+Each line is the CRC-32 of its JSON and the JSON; a line that was cut off by a crash ends the reading of its file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from longbeam.errors import StoreError
+from longbeam.schemas.calls import ChatMessage, ModelReply
+from longbeam.store.files import describe_os_error
+from longbeam.store.shared_lease import SharedLease
+from longbeam.store.worklog import WorkLog
+
+SUFFIX = ".replies"
+HELD = "reply_files"
+"""Name in a work log's `meta`: [token, part] of the last reply file that it holds."""
+
+FilePlace = tuple[int, int]
+"""Token of the holder, and number of the file."""
+
+
+class ReplyFiles:
+    """The files of one holder; one of them is open. Safe to share by threads."""
+
+    def __init__(self, lease: SharedLease) -> None:
+        self._lease = lease
+        self._part = 0
+        self._lock = threading.Lock()
+        self._known: dict[tuple[str, str], int] = {}
+        self._is_synced = True
+        self._descriptor = -1
+
+    def append(self, request: Sequence[ChatMessage], reply: ModelReply, asked: dict[str, Any]) -> None:
+        """Write a reply; nothing of it is lost when this process is killed, or, once `sync` was called, its machine."""
+        with self._lock:
+            new: list[tuple[str, str]] = []
+            said = [self._ordinal(m.role, m.content, new) for m in request]
+            row = {**asked, "new": new, "request": said, "reply": reply.model_dump(mode="json")}
+            text = json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass")
+            self._write(b"%08x %s\n" % (zlib.crc32(text), text))
+            self._is_synced = False
+
+    def sync(self) -> None:
+        """Have everything on the disk of the machine that holds the folder."""
+        with self._lock:
+            if not self._is_synced:
+                os.fsync(self._descriptor)
+                self._is_synced = True
+
+    def rotate(self) -> FilePlace:
+        """Begin another file; return the place of the one before, which is whole."""
+        with self._lock:
+            self._close()
+            self._part += 1
+            self._known = {}
+            return self._lease.token, self._part - 1
+
+    def close(self) -> None:
+        """Write no more."""
+        with self._lock:
+            self._close()
+
+    def _close(self) -> None:
+        if self._descriptor >= 0:
+            os.fsync(self._descriptor)
+            os.close(self._descriptor)
+            self._descriptor, self._is_synced = -1, True
+
+    def _ordinal(self, role: str, content: str, new: list[tuple[str, str]]) -> int:
+        text = (role, content)
+        if text not in self._known:
+            self._known[text] = len(self._known)
+            new.append(text)
+        return self._known[text]
+
+    def _write(self, line: bytes) -> None:
+        path = _path_of(self._lease.folder, (self._lease.token, self._part))
+        try:
+            if self._descriptor < 0:
+                self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+            while line:
+                line = line[os.write(self._descriptor, line) :]
+        except OSError as exc:
+            raise StoreError(describe_os_error(path, exc)) from exc
+
+
+class CopiedJournal:
+    """A work log's journal, each reply of which is written to the reply files, too."""
+
+    def __init__(self, log: WorkLog, files: ReplyFiles) -> None:
+        self._log = log
+        self._files = files
+        self.reply_of = log.reply_of
+        self.max_tokens_of = log.max_tokens_of
+
+    def record_reply(self, *, request: Sequence[ChatMessage], reply: ModelReply, **asked: Any) -> None:
+        """Record the reply here and there; in this order, so that a work log holds what older reply files do."""
+        self._log.record_reply(request=request, reply=reply, **asked)
+        self._files.append(request, reply, asked)
+
+
+def merge_replies(folder: Path, log: WorkLog) -> list[Path]:
+    """Record the replies of all files in `folder` that the log lacks; return the files, which it holds then."""
+    held = tuple(log.meta_get(HELD) or (0, 0))
+    places = _places(folder)
+    for place in places:
+        if place > held:
+            for request, reply, asked in _read(_path_of(folder, place)):
+                if log.reply_of(asked["key"]) != reply:
+                    log.record_reply(request=request, reply=reply, **asked)
+    if places and places[-1] > held:
+        log.meta_set(HELD, list(places[-1]))
+    return [_path_of(folder, place) for place in places]
+
+
+def take_back(folder: Path, log: WorkLog) -> None:
+    """Give the work log in place what workers on other machines left; HeldElsewhere while one of them is at it.
+
+    From then on none of them can put anything in place of it. `log` is open for writing, so that none begins.
+    """
+    if folder.exists():
+        lease = SharedLease.take(folder)
+        try:
+            for path in merge_replies(folder, log):
+                path.unlink(missing_ok=True)
+        finally:
+            lease.release()
+
+
+def remove_replies(folder: Path, up_to: FilePlace) -> None:
+    """Remove the files up to this one: a work log in place holds them."""
+    for place in _places(folder):
+        if place <= up_to:
+            _path_of(folder, place).unlink(missing_ok=True)
+
+
+def has_replies(folder: Path) -> bool:
+    """Return whether there are files that may hold what no work log in place does."""
+    return bool(_places(folder))
+
+
+def _path_of(folder: Path, place: FilePlace) -> Path:
+    return folder / f"{place[0]:06d}-{place[1]:04d}{SUFFIX}"
+
+
+def _places(folder: Path) -> list[FilePlace]:
+    stems = (path.stem.partition("-") for path in folder.glob(f"*{SUFFIX}"))
+    return sorted((int(token), int(part)) for token, _, part in stems if token.isdecimal() and part.isdecimal())
+
+
+def _read(path: Path) -> Iterator[tuple[list[ChatMessage], ModelReply, dict[str, Any]]]:
+    texts: list[ChatMessage] = []
+    with path.open("rb") as file:
+        for line in file:
+            checksum, text = line[:8], line[9:-1]
+            if not line.endswith(b"\n") or checksum != b"%08x" % zlib.crc32(text):
+                return  # cut off by a crash: what follows is not whole
+            row = json.loads(text.decode("utf-8", "surrogatepass"))
+            texts += [ChatMessage(role=role, content=content) for role, content in row.pop("new")]
+            request = [texts[i] for i in row.pop("request")]
+            yield request, ModelReply.model_validate(row.pop("reply")), row
