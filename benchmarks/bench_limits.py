@@ -24,7 +24,7 @@ from longbeam.errors import ProviderError
 from longbeam.models.base import ModelCall
 from longbeam.models.limits import LimitedModel
 from longbeam.models.openai_client import OpenAIModel
-from longbeam.schemas.calls import ChatMessage, PromptInputs, QuestionDetectorInputs
+from longbeam.schemas.calls import ChatMessage, PromptInputs, QuestionDetectorInputs, Tool
 from longbeam.schemas.spec import BenchmarkSpec, Endpoint, Role
 
 LATENCY_S = 0.05
@@ -124,6 +124,7 @@ class Prompt:
     prompt_id: str = "measured"
     version: int = 1
     output: type[BaseModel] | None = None
+    tool: Tool | None = None
 
     def schema(self, inputs: PromptInputs | None = None) -> None:
         """It asks for prose."""

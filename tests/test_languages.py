@@ -73,6 +73,7 @@ def test_every_call_of_a_run_says_the_language(frisian: tuple[Path, FrisianModel
         "compress_notes",
         "extract_keys",
         "notes_relevant",
+        "recall_step",
         "search_step",
         "select_notes",
         "take_notes",

@@ -21,6 +21,7 @@ from longbeam.cli.app import (
     refuse_nothing_sealed,
     warn_of_unfinished,
 )
+from longbeam.errors import UserError
 from longbeam.terminal import Display, Target, display_for
 
 ControlOption = Annotated[
@@ -164,4 +165,42 @@ def judge_agreement(
 
     found = agreement_of(read_results(first), read_results(second))
     print(found.model_dump_json(indent=2) if json else render_agreement(found), end="\n" if json else "")
+    return OK
+
+
+@app.command("paging", short_help="Study cooperative paging on a benchmark, without a model.")
+def paging(
+    name: Name,
+    tokens: Annotated[int, typer.Option("--tokens", help="Capacity of the context in tokens.", min=50)] = 2_000,
+    pages: Annotated[
+        int | None, typer.Option("--pages", help="Capacity in pages, as the paper has it.", min=1, show_default=False)
+    ] = None,
+    markdown: Annotated[Path | None, typer.Option("--markdown", help="File to write.", show_default=False)] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="SVG file to write.", show_default=False)] = None,
+    json: AsJson = False,
+    out: Out = DEFAULT_OUT,
+) -> int:
+    """Simulate boundaries, evictions, bookmark generators and formats; print accuracy and what it is made of."""
+    from longbeam.memory.paging.study import render_study, run_study, talk_of
+    from longbeam.memory.paging.study_plot import plot_study
+    from longbeam.models.tokens import load_tokenizer
+    from longbeam.pipeline.benchmark import open_benchmark
+    from longbeam.pipeline.checking import sealed_conversations
+    from longbeam.store.files import write_atomically
+
+    benchmark = open_benchmark(out, name)
+    refuse_nothing_sealed(benchmark, out)
+    with sealed_conversations(benchmark) as readers:
+        talks = [talk_of(r.head.conversation_id, r.messages(), r.probes()) for r in readers]
+    if not any(talk.asked for talk in talks):
+        raise UserError(f"benchmark {name!r} has no selected probe with evidence; there is nothing to page for")
+    count = load_tokenizer(benchmark.spec.tokenizer).count
+    study = run_study(name, talks, count, tokens=None if pages else tokens, pages=pages)
+    text = study.model_dump_json(indent=2) + "\n" if json else render_study(study)
+    if markdown is None:
+        print(text, end="")
+    for file, content in ((markdown, text), (plot, plot_study(study))):
+        if file is not None:
+            write_atomically(file, content)
+            print(f"written to {file}")
     return OK

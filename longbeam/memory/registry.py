@@ -18,6 +18,7 @@ from longbeam.memory.cmv.system import Cmv, CmvSettings
 from longbeam.memory.http import HttpMemory, HttpSettings
 from longbeam.memory.light.settings import LightSettings
 from longbeam.memory.light.system import Light
+from longbeam.memory.paging.system import Paging, PagingSettings
 from longbeam.schemas.base import Record
 
 ENTRY_POINTS = "longbeam.memory"
@@ -47,6 +48,9 @@ SYSTEMS: Mapping[str, Registered] = {
         long_context.LongContext,
         "the tail of the conversation that fits the reader's window",
         reads_everything=True,
+    ),
+    "paging": Registered(
+        PagingSettings, Paging, "resident pages, bookmarks of the others, and a tool that brings pages back"
     ),
     "rag": Registered(rag.RagSettings, rag.Rag, "exchanges found by BM25, vectors or both"),
     "cmv": Registered(

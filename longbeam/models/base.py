@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from pydantic import BaseModel
 
 from longbeam.schemas.base import Record, digest_of
-from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs
+from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs, Tool
 from longbeam.schemas.spec import Role
 
 
@@ -39,6 +39,10 @@ class PromptDeclaration(Protocol):
     @property
     def output(self) -> type[BaseModel] | None:
         """Schema of the reply; None for prose."""
+
+    @property
+    def tool(self) -> Tool | None:
+        """The tool that a reply may call; None for most prompts."""
 
     def schema(self, inputs: PromptInputs | None = None) -> dict[str, Any] | None:
         """The same as JSON schema, of one call's reply where its inputs are given; shared: not to be edited."""

@@ -19,7 +19,8 @@ from longbeam.models.base import ModelCall
 from longbeam.models.connections import Answer, BrokenOff, Connections, Unreachable
 from longbeam.models.provider_errors import error_in_reply, error_of_status, is_web_page
 from longbeam.models.structured import StructuredOutput
-from longbeam.schemas.calls import ModelReply
+from longbeam.models.tools import text_of_tools, tools_of
+from longbeam.schemas.calls import ModelReply, Tool
 from longbeam.schemas.spec import Endpoint
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -67,9 +68,9 @@ class OpenAIModel:
                 ):
                     continue
                 raise
-            if call.prompt.output is not None:
+            if call.prompt.output is not None and self._structured.tool_of(call.prompt) is None:
                 self._structured.accept(step)
-            return self._reply(data)
+            return self._reply(data, call.prompt.tool)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -78,7 +79,9 @@ class OpenAIModel:
 
     def _body(self, call: ModelCall) -> list[bytes]:
         body: dict[str, Any] = {}
-        if (response_format := self._structured.response_format(call.prompt, call.inputs)) is not None:
+        if (tool := self._structured.tool_of(call.prompt)) is not None:
+            body["tools"] = tools_of(call.prompt, tool, call.inputs)
+        elif (response_format := self._structured.response_format(call.prompt, call.inputs)) is not None:
             body["response_format"] = response_format
         sampling = call.sampling
         if self._endpoint.reasoning:
@@ -136,12 +139,15 @@ class OpenAIModel:
             raise ProviderError(text, kind="not_an_api", is_retryable=True)
         return data
 
-    def _reply(self, data: dict[str, Any]) -> ModelReply:
+    def _reply(self, data: dict[str, Any], tool: Tool | None) -> ModelReply:
         choice = _object(data["choices"][0])
         message, usage = _object(choice.get("message")), _object(data.get("usage"))
+        text, reason = _text(message.get("content")), str(choice.get("finish_reason") or "stop")
+        if tool is not None and reason in {"stop", "tool_calls"}:
+            text, reason = text_of_tools(tool, message, text), "stop"
         return ModelReply(
-            text=_storable(_text(message.get("content"))),
-            finish_reason=str(choice.get("finish_reason") or "stop"),
+            text=_storable(text),
+            finish_reason=reason,
             refusal=_storable(_text(message.get("refusal"))),
             model=_storable(str(data.get("model") or self._model)),
             prompt_tokens=_count(usage, "prompt_tokens"),

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from longbeam.models.base import PromptDeclaration
-from longbeam.schemas.calls import PromptInputs
+from longbeam.schemas.calls import PromptInputs, Tool
 from longbeam.schemas.spec import Structured
 
 LADDER = (Structured.JSON_SCHEMA, Structured.JSON_OBJECT, Structured.PROMPT)
 REFUSED_KEYWORDS = frozenset({"default", "title", "minLength", "maxLength", "uniqueItems"})
 """OpenAI refuses a strict schema with these; our own check of the reply does not need the grammar for them."""
 _REFUSAL = re.compile(r"response_format|json_schema|json_object|json mode|schema|grammar|guided|structured", re.I)
+_TOOL_REFUSAL = re.compile(r"tool|function", re.I)
 _UNSUPPORTED = re.compile(r"invalid schema", re.I)
 
 
@@ -63,6 +64,7 @@ class StructuredOutput:
     """The endpoint, in that line."""
     _step: Structured = field(init=False)
     _by_prompt: dict[str, Structured] = field(default_factory=dict)
+    _has_no_tools: bool = False
     _accepted: set[Structured] = field(default_factory=set)
     _formats: dict[str, tuple[dict[str, Any], dict[str, Any]]] = field(default_factory=dict)
     """By prompt: the last schema, and what is sent for it."""
@@ -73,6 +75,10 @@ class StructuredOutput:
     def step_for(self, prompt: PromptDeclaration) -> Structured:
         """The step that is taken for a prompt now."""
         return self._by_prompt.get(prompt.prompt_id, self._step)
+
+    def tool_of(self, prompt: PromptDeclaration) -> Tool | None:
+        """The tool that a request offers; None where the prompt or the endpoint has none."""
+        return None if self._has_no_tools else prompt.tool
 
     def response_format(self, prompt: PromptDeclaration, inputs: PromptInputs) -> dict[str, Any] | None:
         """The `response_format` of a request; None for prose and for a schema in the prompt alone."""
@@ -95,6 +101,12 @@ class StructuredOutput:
 
         One schema is left out where the endpoint has accepted others; otherwise the endpoint has no such step.
         """
+        if self.tool_of(prompt) is not None:
+            if not _TOOL_REFUSAL.search(message):
+                return False
+            self._has_no_tools = True
+            self.notice(f"{self.where} has no tool calls; structured output is used ({message[:200]})")
+            return True
         if prompt.output is None or self.wanted is not Structured.AUTO or step is LADDER[-1]:
             return False
         if not _REFUSAL.search(message):

@@ -37,6 +37,7 @@ _SYSTEMS: tuple[tuple[str, dict[str, object]], ...] = (
     ("light", {"pad_trigger": 3_000, "pad_limit": 2_000, "filter": "once"}),
     ("summary", {}),
     ("search_tool", {}),
+    ("paging", {}),
 )
 """With a scratchpad that is compressed."""
 OF_MANY_PLANS = {**SPEC, "name": "many", "length": "2.1M"}

@@ -29,6 +29,13 @@ def _probe(ability: str, *used: str, version: int = 2) -> Prompt:
     )
 
 
+RECALL = calls.Tool(
+    name="recall",
+    purpose="Brings pages of the conversation back, whole, by the numbers of their bookmarks.",
+    arguments=("page_ids",),
+    otherwise="answer",
+)
+
 PROMPTS: tuple[Prompt, ...] = (
     # Before everything else.
     Prompt("seeds", 1, calls.SeedsInputs, calls.SeedsReply, fixed=("domain",), narrow=narrowing.seeds),
@@ -130,6 +137,14 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("select_notes", 1, memory_calls.SelectNotesInputs, memory_calls.SelectNotesReply),
     Prompt("update_summary", 1, memory_calls.UpdateSummaryInputs),
     Prompt("search_step", 1, memory_calls.SearchStepInputs, memory_calls.SearchStepReply),
+    Prompt(
+        "recall_step",
+        1,
+        memory_calls.RecallStepInputs,
+        memory_calls.RecallStepReply,
+        narrow=narrowing.recall_step,
+        tool=RECALL,
+    ),
     # Evaluation.
     Prompt("answer", 1, evaluation_calls.AnswerInputs),
     Prompt("judge_nugget", 1, evaluation_calls.JudgeInputs, evaluation_calls.JudgeReply),

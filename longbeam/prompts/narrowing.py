@@ -12,7 +12,7 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from longbeam.schemas import calls
+from longbeam.schemas import calls, memory_calls
 
 Schema = dict[str, Any]
 Narrow = Callable[[Schema, Any], None]
@@ -27,6 +27,14 @@ def narrowed(schema: Schema, narrow: Narrow, inputs: calls.PromptInputs) -> Sche
     made = copy.deepcopy(schema)
     narrow(made, inputs)
     return made
+
+
+def recall_step(schema: Schema, inputs: memory_calls.RecallStepInputs) -> None:
+    """Pages that can be recalled; none when no recall is left."""
+    pages = schema["properties"]["page_ids"]
+    if inputs.page_ids and len(inputs.page_ids) <= MOST_CHOICES:
+        pages["items"]["enum"] = list(inputs.page_ids)
+    _count(pages, 0, len(inputs.page_ids) if inputs.recalls_left else 0)
 
 
 def seeds(schema: Schema, inputs: calls.SeedsInputs) -> None:

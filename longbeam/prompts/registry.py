@@ -35,7 +35,7 @@ from longbeam.prompts.examples import find_copied
 from longbeam.prompts.narrowing import Narrow, narrowed
 from longbeam.prompts.shapes import schema_of, shape_of
 from longbeam.prompts.slots import Trusted, fenced, inline, listed
-from longbeam.schemas.calls import ChatMessage, PromptInputs
+from longbeam.schemas.calls import ChatMessage, PromptInputs, Tool
 
 __all__ = ["TEMPLATES", "Prompt", "PromptRegistry", "Trusted", "fenced", "inline", "listed"]
 
@@ -62,6 +62,8 @@ class Prompt:
     """Input fields that only the offline writer reads."""
     narrow: Narrow | None = None
     """Puts what is known before a call, such as ids and counts, into the schema of its reply."""
+    tool: Tool | None = None
+    """What a reply may call where the endpoint has tools."""
     directory: Path = TEMPLATES
 
     @cached_property

@@ -29,6 +29,18 @@ class ChatMessage(KeptJson):
     content: str
 
 
+class Tool(Record):
+    """A tool that a reply may call instead of saying something."""
+
+    name: str
+    purpose: str
+    """What it does, in a sentence for the model."""
+    arguments: tuple[str, ...]
+    """Fields of the reply's schema that are its arguments."""
+    otherwise: str
+    """Field that holds what was said where the tool was not called."""
+
+
 class ModelReply(Record):
     """What came back from a model, before anything is made of it."""
 

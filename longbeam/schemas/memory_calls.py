@@ -109,3 +109,24 @@ class SearchStepReply(ReplyModel):
     action: Literal["search", "answer"]
     query: str = ""
     answer: str = ""
+
+
+class RecallStepInputs(PromptInputs):
+    """Recall pages, or answer."""
+
+    question: str
+    asked_on: dt.date
+    context: str
+    """Resident and recalled pages, and the bookmarks of the others."""
+    page_ids: tuple[int, ...]
+    """Pages of which only the bookmark is there."""
+    recalled: tuple[int, ...]
+    """Pages recalled so far."""
+    recalls_left: int
+
+
+class RecallStepReply(ReplyModel):
+    """The arguments of the tool `recall`, or the answer; the other one is empty."""
+
+    page_ids: tuple[int, ...] = ()
+    answer: str = ""

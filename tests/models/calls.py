@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from longbeam.models.base import ModelCall, Sampling
-from longbeam.schemas.calls import ChatMessage, PromptInputs, QuestionDetectorInputs
+from longbeam.schemas.calls import ChatMessage, PromptInputs, QuestionDetectorInputs, Tool
 from longbeam.schemas.spec import BenchmarkSpec, Role
 
 
@@ -19,6 +19,7 @@ class SimplePrompt:
     prompt_id: str = "question_detector"
     version: int = 1
     output: type[BaseModel] | None = None
+    tool: Tool | None = None
 
     def schema(self, inputs: PromptInputs | None = None) -> dict[str, Any] | None:
         return None if self.output is None else self.output.model_json_schema()
@@ -33,12 +34,13 @@ def call(
     *,
     said: str = "Which hotel?",
     output: type[BaseModel] | None = None,
+    tool: Tool | None = None,
     prompt_id: str = "question_detector",
     sampling: Sampling | None = None,
     unit_key: str = "c000/dialogue/p0.s0/t0",
 ) -> ModelCall:
     return ModelCall(
-        prompt=SimplePrompt(prompt_id=prompt_id, output=output),
+        prompt=SimplePrompt(prompt_id=prompt_id, output=output, tool=tool),
         inputs=QuestionDetectorInputs(reply=said),
         role=Role.DETECTOR,
         model=model,

@@ -13,7 +13,8 @@ import pytest
 from longbeam.errors import ProviderError
 from longbeam.models.base import Sampling
 from longbeam.models.openai_client import OpenAIModel
-from longbeam.schemas.calls import ModelReply, QuestionDetectorReply
+from longbeam.schemas.calls import ModelReply, QuestionDetectorReply, Tool
+from longbeam.schemas.memory_calls import RecallStepReply
 from longbeam.schemas.spec import Endpoint
 from tests.models.calls import call
 from tests.models.endpoint import Answer, FakeEndpoint, completion, endpoint
@@ -256,3 +257,50 @@ async def test_a_kind_that_the_spec_chose_is_not_left() -> None:
 async def test_prose_asks_for_no_format() -> None:
     _, fake = await reply_to(Answer())
     assert "response_format" not in fake.bodies[0]
+
+
+RECALL = Tool(name="recall", purpose="Brings pages back.", arguments=("page_ids",), otherwise="answer")
+
+
+def _called(*arguments: str) -> dict[str, Any]:
+    calls = [{"id": "1", "type": "function", "function": {"name": "recall", "arguments": a}} for a in arguments]
+    message = {"role": "assistant", "content": None, "tool_calls": calls}
+    return completion(choices=[{"index": 0, "message": message, "finish_reason": "tool_calls"}])
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (_called('{"page_ids": [3]}'), '{"page_ids": [3], "answer": ""}'),
+        (_called('{"page_ids": [3]}', '{"page_ids": [5]}'), '{"page_ids": [3, 5], "answer": ""}'),
+        (_called('{"page_ids": [3'), '{"page_ids": [3'),
+        (completion("It costs 900 euros."), '{"answer": "It costs 900 euros."}'),
+        (completion('{"page_ids": [2], "answer": ""}'), '{"page_ids": [2], "answer": ""}'),
+    ],
+)
+async def test_a_tool_call_is_read_as_the_prompts_json(body: dict[str, Any], text: str) -> None:
+    asked = call(output=RecallStepReply, tool=RECALL)
+    async with endpoint(Answer(body)) as (fake, base_url), client_of(base_url) as client:
+        reply = await client.complete(asked)
+    assert (reply.text, reply.finish_reason) == (text, "stop")
+    (tool,) = fake.bodies[0]["tools"]
+    assert tool["function"]["name"] == "recall"
+    assert list(tool["function"]["parameters"]["properties"]) == ["page_ids"]
+    assert "response_format" not in fake.bodies[0]
+
+
+async def test_an_endpoint_without_tools_is_asked_for_structured_output() -> None:
+    def answer(body: dict[str, Any]) -> Answer:
+        if "tools" in body:
+            return Answer({"error": {"message": "tools are not supported"}}, status=400)
+        return Answer(completion('{"page_ids": [], "answer": "no"}'))
+
+    notices: list[str] = []
+    asked = call(output=RecallStepReply, tool=RECALL)
+    async with endpoint(answer) as (fake, base_url), client_of(base_url, notices=notices) as client:
+        first, second = await client.complete(asked), await client.complete(asked)
+    assert first.text == second.text == '{"page_ids": [], "answer": "no"}'
+    assert ["tools" in body for body in fake.bodies] == [True, False, False]
+    assert fake.bodies[1]["response_format"]["type"] == "json_schema"
+    (notice,) = notices
+    assert "has no tool calls; structured output is used" in notice

@@ -436,6 +436,14 @@ SAMPLES: dict[str, calls.PromptInputs] = {
         searches=("oven price",),
         searches_left=1,
     ),
+    "recall_step": memory_calls.RecallStepInputs(
+        question="What does the oven cost?",
+        asked_on=dt.date(2023, 7, 1),
+        context=f"[p1:oven,900]\n{SAID}",
+        page_ids=(1,),
+        recalled=(),
+        recalls_left=2,
+    ),
     "answer": evaluation_calls.AnswerInputs(
         context="[Tuesday, 07 March 2023, 10:00]\nuser: The kiln costs 4,200 euros.",
         question="What does the kiln cost?",

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from longbeam.generators.suites.base import Suite
     from longbeam.schemas.base import Record
 
-SUITES: Mapping[str, str] = {"agentic": "longbeam.generators.suites.agentic:AGENTIC"}
+SUITES: Mapping[str, str] = {
+    "agentic": "longbeam.generators.suites.agentic:AGENTIC",
+    "paging": "longbeam.generators.suites.paging:PAGING",
+}
 """Module and object of each suite."""
 
 

@@ -19,6 +19,8 @@ from longbeam.schemas.memory_calls import (
     KeyValue,
     NotesRelevantInputs,
     NotesRelevantReply,
+    RecallStepInputs,
+    RecallStepReply,
     SearchStepInputs,
     SearchStepReply,
     SelectNotesInputs,
@@ -77,6 +79,9 @@ def notes_relevant(inputs: NotesRelevantInputs) -> NotesRelevantReply:
     return NotesRelevantReply(verdict="yes" if _is_relevant(set(words_of(inputs.question)), inputs.notes) else "no")
 
 
+_BOOKMARK = re.compile(r"\[p(\d+):([^\]]*)\]")
+
+
 def select_notes(inputs: SelectNotesInputs) -> SelectNotesReply:
     """Return the pieces that `notes_relevant` would keep."""
     asked = set(words_of(inputs.question))
@@ -89,6 +94,18 @@ def search_step(inputs: SearchStepInputs) -> SearchStepReply:
         return SearchStepReply(action="search", query=inputs.question)
     given = AnswerInputs(context=inputs.found, question=inputs.question, asked_on=inputs.asked_on)
     return SearchStepReply(action="answer", answer=answering.answer(given))
+
+
+def recall_step(inputs: RecallStepInputs) -> RecallStepReply:
+    """Recall the page whose bookmark shares the most words with the question, once; then answer from what is there."""
+    asked = set(words_of(inputs.question))
+    marks = ((int(m[1]), set(words_of(m[2]))) for m in _BOOKMARK.finditer(inputs.context))
+    shared = [(len(asked & words), page_id) for page_id, words in marks if page_id in inputs.page_ids]
+    most, page_id = max(shared, key=lambda s: (s[0], -s[1]), default=(0, 0))
+    if most and inputs.recalls_left and not inputs.recalled:
+        return RecallStepReply(page_ids=(page_id,))
+    given = AnswerInputs(context=inputs.context, question=inputs.question, asked_on=inputs.asked_on)
+    return RecallStepReply(answer=answering.answer(given))
 
 
 def _is_relevant(asked: set[str], piece: str) -> bool:

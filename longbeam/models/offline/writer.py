@@ -91,6 +91,7 @@ _RULES: dict[str, Callable[[Any, random.Random], BaseModel | str]] = {
     "select_notes": lambda inputs, _: memorizing.select_notes(inputs),
     "update_summary": lambda inputs, _: memorizing.update_summary(inputs),
     "search_step": lambda inputs, _: memorizing.search_step(inputs),
+    "recall_step": lambda inputs, _: memorizing.recall_step(inputs),
     "answer": lambda inputs, _: answering.answer(inputs),
     "judge_nugget": lambda inputs, _: judging.judge(inputs),
     "align_event": lambda inputs, _: judging.align(inputs),

@@ -1,0 +1,167 @@
+"""What stays of a page that is gone: a bookmark of a few words that say when to bring it back.
+
+Generators see all pages of the conversation. `random`, `heuristic` and `tfidf` are the paper's; `contextual`, `batch`
+and `hybrid` ask a model there, and have rules here that do the same work without one: words that no other page has, a
+division of words among pages, one such word beside the heuristic ones. Source: memory-systems.md 4.1, 4.3.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from longbeam.memory.paging.pages import Page
+from longbeam.schemas.words import words_of
+
+MOST_KEYWORDS, RANDOM_KEYWORDS, HEAD_TURNS = 5, 4, 4
+SNIPPET_CHARS = 160
+Generator = Literal["random", "heuristic", "tfidf", "contextual", "batch", "hybrid"]
+GENERATORS: tuple[Generator, ...] = ("random", "heuristic", "tfidf", "contextual", "batch", "hybrid")
+Format = Literal["id", "minimal", "medium", "structured"]
+FORMATS: tuple[Format, ...] = ("id", "minimal", "medium", "structured")
+
+_STOP = frozenset(
+    (  # noqa: SIM905 - a word list reads better as words
+        "a about actually also an and any anyway are as at be by can could did do does for from get go good great "
+        "had has have hello hey hi how i if in is it just let like maybe me my no not now of okay on one or our "
+        "please really so some sure thanks thank that the then there they this to today tomorrow was we well what "
+        "when which who will with would yes yesterday you your monday tuesday wednesday thursday friday saturday sunday"
+    ).split()
+)
+_TOKEN = re.compile(r"[$€£]\s?\d[\d.,]*\w*|\d[\d.,:/-]*\w*%?|[^\W\d_][\w'’-]*")
+_MONEY_OR_NUMBER = re.compile(r"[$€£]?\s?\d")
+
+
+def keywords_of(pages: Sequence[Page], generator: Generator, *, seed: str) -> list[tuple[str, ...]]:
+    """Return at most five keywords for each page, in order; deterministic, with `seed` for the random ones."""
+    return _GENERATORS[generator](pages, seed)
+
+
+def bookmark(page: Page, keywords: Sequence[str], form: Format = "minimal") -> str:
+    """Return what stays of a page, as `[p3:allergy,penicillin]`; what would end it early is left out of words."""
+    words = [clean for word in keywords if (clean := _inert(word))][:MOST_KEYWORDS]
+    own = f"p{page.page_id}"
+    match form:
+        case "id":
+            return f"[{own}]"
+        case "medium":
+            first = _inert(" ".join(page.text.split()))[:SNIPPET_CHARS]
+            return f'[{own}:{",".join(words)}|"{first}"]'
+        case "structured":
+            speakers = ",".join(dict.fromkeys(_inert(turn.speaker) for turn in page.turns))
+            return f"[{own}:t={','.join(words)};e={speakers};n={len(page.turns)}]"
+    return f"[{own}:{','.join(words)}]"
+
+
+def _inert(word: str) -> str:
+    """Return a word without what a bookmark is made of: brackets, separators, line ends."""
+    return " ".join(re.sub(r"[\[\]|;\"\r\n]+|,(?!\d)", " ", word).split())
+
+
+def _salient(page: Page) -> list[str]:
+    """Capitalised words, numbers, amounts and dates of a page's first turns, in order, each once."""
+    found: dict[str, str] = {}
+    for turn in page.turns[:HEAD_TURNS]:
+        for match in _TOKEN.finditer(turn.text):
+            word = match[0].strip(".,:;'’-")
+            is_telling = bool(_MONEY_OR_NUMBER.match(word)) or (len(word) > 1 and word[0].isupper())
+            if is_telling and word.casefold() not in _STOP:
+                found.setdefault(word.casefold(), word)
+    return list(found.values())
+
+
+def _counts(page: Page) -> Counter[str]:
+    """How often each word of a page occurs, as it was first said, without function words."""
+    counted: Counter[str] = Counter()
+    shown: dict[str, str] = {}
+    for turn in page.turns:
+        for match in _TOKEN.finditer(turn.text):
+            word = match[0].strip(".,:;'’-")
+            if len(word) > 1 and word.casefold() not in _STOP and words_of(word):
+                counted[shown.setdefault(word.casefold(), word)] += 1
+    return counted
+
+
+def _random(pages: Sequence[Page], seed: str) -> list[tuple[str, ...]]:
+    drawn = []
+    for page in pages:
+        words = sorted(_counts(page))
+        rng = random.Random(f"{seed}/bookmark/{page.page_id}")
+        drawn.append(tuple(rng.sample(words, min(RANDOM_KEYWORDS, len(words)))))
+    return drawn
+
+
+def _heuristic(pages: Sequence[Page], seed: str) -> list[tuple[str, ...]]:
+    return [tuple(_salient(page)[:MOST_KEYWORDS]) or _tfidf(pages, seed)[i] for i, page in enumerate(pages)]
+
+
+def _weights(pages: Sequence[Page]) -> list[dict[str, float]]:
+    """TF·IDF of each word of each page, over these pages."""
+    counted = [_counts(page) for page in pages]
+    pages_with = Counter(word.casefold() for counts in counted for word in counts)
+    return [
+        {w: n * math.log(1 + len(pages) / pages_with[w.casefold()]) for w, n in counts.items()} for counts in counted
+    ]
+
+
+def _best(weights: dict[str, float], most: int = MOST_KEYWORDS) -> tuple[str, ...]:
+    return tuple(sorted(weights, key=lambda w: (-weights[w], w))[:most])
+
+
+def _tfidf(pages: Sequence[Page], seed: str) -> list[tuple[str, ...]]:
+    return [_best(weights) for weights in _weights(pages)]
+
+
+def _contextual(pages: Sequence[Page], seed: str) -> list[tuple[str, ...]]:
+    """Telling words first that no other page has, then the heavy ones: what a digest of the others would leave."""
+    counted = [_counts(page) for page in pages]
+    pages_with = Counter(word.casefold() for counts in counted for word in counts)
+    chosen = []
+    for page, weights in zip(pages, _weights(pages), strict=True):
+        own = [w for w in _salient(page) if pages_with[w.casefold()] == 1]
+        chosen.append(tuple(dict.fromkeys([*own, *_best(weights)]))[:MOST_KEYWORDS])
+    return chosen
+
+
+def _batch(pages: Sequence[Page], seed: str) -> list[tuple[str, ...]]:
+    """Words divided among the pages so that none is used twice, the heaviest claim first."""
+    weighted = _weights(pages)
+    telling = [{w.casefold() for w in _salient_anywhere(page)} for page in pages]
+    claims = sorted(
+        ((-weight * (2 if word.casefold() in telling[i] else 1), i, word)
+         for i, weights in enumerate(weighted) for word, weight in weights.items()),
+    )  # fmt: skip
+    taken: set[str] = set()
+    chosen: list[list[str]] = [[] for _ in pages]
+    for _, i, word in claims:
+        if len(chosen[i]) < MOST_KEYWORDS and word.casefold() not in taken:
+            chosen[i].append(word)
+            taken.add(word.casefold())
+    return [tuple(words) for words in chosen]
+
+
+def _salient_anywhere(page: Page) -> list[str]:
+    return [w for turn in page.turns for w in _salient(Page(page.page_id, (turn,)))]
+
+
+def _hybrid(pages: Sequence[Page], seed: str) -> list[tuple[str, ...]]:
+    """The heuristic words, and the one that tells the page best from the others."""
+    divided = _batch(pages, seed)
+    return [
+        tuple(dict.fromkeys([*own[:1], *words]))[:MOST_KEYWORDS]
+        for words, own in zip(_heuristic(pages, seed), divided, strict=True)
+    ]
+
+
+_GENERATORS: dict[Generator, Callable[[Sequence[Page], str], list[tuple[str, ...]]]] = {
+    "random": _random,
+    "heuristic": _heuristic,
+    "tfidf": _tfidf,
+    "contextual": _contextual,
+    "batch": _batch,
+    "hybrid": _hybrid,
+}

@@ -1,0 +1,105 @@
+"""A conversation cut into pages, turn by turn: a turn is one message.
+
+Source of the boundaries: memory-systems.md 4.2.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from longbeam.errors import UserError
+from longbeam.schemas.words import words_of
+
+SHIFT_WINDOW, SHIFT_BELOW = 5, 0.15
+"""`topic_shift`: a page ends where a turn shares less than this (Jaccard) with the words of so many turns before."""
+BOUNDARIES = ("topic_shift", "fixed_5", "fixed_10", "exchange_5", "fixed_20")
+"""The paper's five, by the length of their pages."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One message as paging sees it."""
+
+    key: str
+    speaker: str
+    text: str
+    tokens: int
+    is_user: bool
+    session: int = 0
+
+
+@dataclass(frozen=True)
+class Page:
+    """Consecutive turns."""
+
+    page_id: int
+    """From 1, dense."""
+    turns: tuple[Turn, ...]
+
+    @property
+    def text(self) -> str:
+        """The page as it is read: who said what."""
+        return "\n".join(f"{turn.speaker}: {turn.text}" for turn in self.turns)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of its turns."""
+        return sum(turn.tokens for turn in self.turns)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Message keys of its turns."""
+        return tuple(turn.key for turn in self.turns)
+
+
+Boundary = Callable[[Sequence[Turn], Turn], bool]
+"""Given the turns of the open page (at least one) and the next turn: whether that begins a new page."""
+
+
+def boundary_of(name: str) -> Boundary:
+    """Return a boundary by name: `fixed_N` turns, `exchange_N` exchanges, `session`, `topic_shift`; else UserError."""
+    counted = re.fullmatch(r"(fixed|exchange)_([1-9]\d{0,3})", name)
+    if counted is not None:
+        most = int(counted[2])
+        return _fixed(most) if counted[1] == "fixed" else _exchanges(most)
+    if name == "session":
+        return lambda page, turn: turn.session != page[-1].session
+    if name == "topic_shift":
+        return _topic_shift
+    raise UserError(f"boundary {name!r}: write fixed_N, exchange_N (1 to 9999), session or topic_shift")
+
+
+def cut(turns: Iterable[Turn], boundary: Boundary) -> list[Page]:
+    """Return all turns on pages, each once, in order."""
+    pages: list[Page] = []
+    open_page: list[Turn] = []
+    for turn in turns:
+        if open_page and boundary(open_page, turn):
+            pages.append(Page(len(pages) + 1, tuple(open_page)))
+            open_page = []
+        open_page.append(turn)
+    return [*pages, Page(len(pages) + 1, tuple(open_page))] if open_page else pages
+
+
+def _fixed(most: int) -> Boundary:
+    return lambda page, turn: len(page) >= most
+
+
+def _exchanges(most: int) -> Boundary:
+    def begins(page: Sequence[Turn], turn: Turn) -> bool:
+        # An exchange begins with a turn of the user that follows one of the other side.
+        openings = sum(1 for i, t in enumerate(page) if t.is_user and (not i or not page[i - 1].is_user))
+        return turn.is_user and not page[-1].is_user and openings >= most
+
+    return begins
+
+
+def _topic_shift(page: Sequence[Turn], turn: Turn) -> bool:
+    # The paper looks at the five turns before, wherever its pages end; those of the open page are all that is known
+    # of the topic since the last shift.
+    before = {word for t in page[-SHIFT_WINDOW:] for word in words_of(t.text)}
+    now = set(words_of(turn.text))
+    union = before | now
+    return bool(union) and len(before & now) / len(union) < SHIFT_BELOW

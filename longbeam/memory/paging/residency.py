@@ -1,0 +1,91 @@
+"""Pages in and out of a context of limited size, as the conversation grows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from longbeam.memory.paging.eviction import History, Need, victim_of
+from longbeam.memory.paging.pages import Boundary, Page, Turn
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """How much is resident: tokens of pages and bookmarks, or pages, as the paper has it."""
+
+    tokens: int | None = None
+    pages: int | None = None
+
+
+@dataclass
+class PagedContext:
+    """The pages of a conversation so far, and which of them are resident. The newest page always is."""
+
+    boundary: Boundary
+    capacity: Capacity
+    policy: str
+    bookmark_tokens: Callable[[Page], int] = field(default=lambda page: 0)
+    """Of the bookmark that stays of a page, for a capacity in tokens."""
+    future: Sequence[Need] = ()
+    """For clairvoyant policies."""
+    kept: Mapping[int, int] = field(default_factory=dict)
+    """For `belady`: until when each page stays."""
+    history: History = field(default_factory=History)
+    pages: dict[int, Page] = field(default_factory=dict)
+    """All pages but the open one, by id."""
+    resident: list[int] = field(default_factory=list)
+    """Ids of resident pages but the open one, oldest first."""
+    open_turns: list[Turn] = field(default_factory=list)
+    time: int = 0
+    """Turns said."""
+    _held: int = 0
+    _bookmarks: int = 0
+
+    def say(self, turn: Turn) -> None:
+        """Take in the next turn, and evict what no longer fits."""
+        if self.open_turns and self.boundary(self.open_turns, turn):
+            page = Page(len(self.pages) + 1, tuple(self.open_turns))
+            self.pages[page.page_id] = page
+            self.resident.append(page.page_id)
+            self._held += page.tokens
+            self.open_turns = []
+        self.open_turns.append(turn)
+        self.time += 1
+        while self.resident and not self._fits():
+            self._evict()
+
+    @property
+    def open_page(self) -> Page:
+        """The page that is being written."""
+        return Page(len(self.pages) + 1, tuple(self.open_turns))
+
+    @property
+    def evicted(self) -> list[int]:
+        """Ids of the pages of which only bookmarks are left, oldest first."""
+        here = set(self.resident)
+        return [page_id for page_id in self.pages if page_id not in here]
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of what is resident, bookmarks among them."""
+        return self._held + self._bookmarks + sum(turn.tokens for turn in self.open_turns)
+
+    def is_resident(self, page_id: int) -> bool:
+        """Whether a page can be read without a recall."""
+        return page_id in self.resident or page_id == len(self.pages) + 1
+
+    def refer(self, page_ids: Sequence[int]) -> None:
+        """Note that a question, or a recall for it, referred to pages."""
+        self.history.refer(page_ids, self.time)
+
+    def _fits(self) -> bool:
+        if self.capacity.pages is not None:
+            return len(self.resident) + 1 <= self.capacity.pages
+        return self.capacity.tokens is None or self.tokens <= self.capacity.tokens
+
+    def _evict(self) -> None:
+        ahead = [need for need in self.future if need.after >= self.time]
+        gone = victim_of(self.policy, self.resident, self.history, future=ahead, kept=self.kept, now=self.time)
+        self.resident.remove(gone)
+        self._held -= self.pages[gone].tokens
+        self._bookmarks += self.bookmark_tokens(self.pages[gone])

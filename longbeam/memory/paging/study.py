@@ -1,0 +1,153 @@
+"""The studies of the paper in one command: boundaries against evictions, bookmark generators, formats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from longbeam.memory.paging.bookmarks import FORMATS, GENERATORS
+from longbeam.memory.paging.eviction import POLICIES
+from longbeam.memory.paging.pages import BOUNDARIES, Turn, boundary_of, cut
+from longbeam.memory.paging.simulator import (
+    Asked,
+    CountTokens,
+    Outcome,
+    PagingConfig,
+    Selector,
+    Summary,
+    Talk,
+    simulate,
+    summarise,
+)
+from longbeam.schemas.base import Record
+from longbeam.schemas.dialogue import Message, Role
+from longbeam.schemas.probes import Probe
+
+SELECTORS: tuple[Selector, ...] = ("random", "lexical", "oracle")
+
+
+class Row(Record):
+    """One configuration and its means."""
+
+    config: PagingConfig
+    summary: Summary
+    pages: float
+    """Of a conversation, on average."""
+    by_kind: dict[str, float]
+    """Accuracy by type of fact or category of question."""
+
+
+class Study(Record):
+    """Rows of a study, in its order."""
+
+    name: str
+    capacity: str
+    conversations: int
+    questions: int
+    ablation: tuple[Row, ...]
+    bookmarks: tuple[Row, ...]
+    formats: tuple[Row, ...]
+
+
+def talk_of(name: str, messages: Iterable[Message], probes: Iterable[Probe]) -> Talk:
+    """Return a conversation as paging sees it; probes without evidence are left out, for no page is needed."""
+    turns, times = [], []
+    first_speaker = ""
+    for message in messages:
+        first_speaker = first_speaker or message.speaker
+        is_user = (
+            message.role is Role.USER
+            if message.speaker in {"user", "assistant"}
+            else (message.speaker == first_speaker)
+        )
+        turns.append(
+            Turn(message.message_key, message.speaker, message.content, message.tokens, is_user, message.session)
+        )
+        times.append(message.sent_at)
+    asked = []
+    for probe in probes:
+        keys = frozenset(cited.message_key for cited in probe.evidence)
+        if probe.is_selected and keys:
+            after = len(turns) if probe.asked_at is None else sum(1 for at in times if at <= probe.asked_at)
+            kind = probe.details.variety or probe.source_category or probe.ability
+            asked.append(Asked(probe.question, max(after, 1), keys, kind))
+    return Talk(name, tuple(turns), tuple(sorted(asked, key=lambda a: a.after)))
+
+
+def run_study(
+    name: str,
+    talks: Sequence[Talk],
+    count: CountTokens,
+    *,
+    tokens: int | None,
+    pages: int | None,
+    boundaries: Sequence[str] = BOUNDARIES,
+) -> Study:
+    """Return both studies: five boundaries × four evictions, six generators × three selectors, four formats."""
+    base = PagingConfig(tokens=tokens if pages is None else None, pages=pages)
+
+    def rows(configs: Iterable[dict[str, str]]) -> tuple[Row, ...]:
+        return tuple(_row(talks, base.model_copy(update=changed), count) for changed in configs)
+
+    return Study(
+        name=name,
+        capacity=f"{pages} pages" if pages is not None else f"{tokens:,} tokens",
+        conversations=len(talks),
+        questions=sum(len(t.asked) for t in talks),
+        ablation=rows({"boundary": b, "eviction": e} for b in boundaries for e in POLICIES),
+        bookmarks=rows({"bookmarks": g, "selector": s} for g in GENERATORS for s in SELECTORS),
+        formats=rows({"form": f} for f in FORMATS),
+    )
+
+
+def _row(talks: Sequence[Talk], config: PagingConfig, count: CountTokens) -> Row:
+    outcomes: list[Outcome] = []
+    pages = 0
+    for talk in talks:
+        outcomes += simulate(talk, config, count)
+        pages += len(cut(talk.turns, boundary_of(config.boundary)))
+    kinds = sorted({o.kind for o in outcomes})
+    return Row(
+        config=config,
+        summary=summarise(outcomes),
+        pages=pages / len(talks) if talks else 0.0,
+        by_kind={kind: summarise(o for o in outcomes if o.kind == kind).accuracy for kind in kinds},
+    )
+
+
+def render_study(study: Study) -> str:
+    """Return the tables as Markdown."""
+    return "\n".join(_lines(study)) + "\n"
+
+
+_HEADS = ("accuracy", "resident", "triggered", "right page", "context tokens", "recalled tokens")
+
+
+def _lines(study: Study) -> Iterator[str]:
+    yield f"## {study.name}, {study.capacity}"
+    yield ""
+    yield f"{study.conversations} conversations, {study.questions} questions; readers take the best bookmark by words."
+    yield ""
+    yield from _table(
+        "Boundary and eviction (heuristic bookmarks)",
+        ("boundary", "eviction", "pages"),
+        [((r.config.boundary, r.config.eviction, f"{r.pages:.0f}"), r.summary) for r in study.ablation],
+    )
+    yield from _table(
+        "Bookmark generators (fixed_10, lru)",
+        ("generator", "reader"),
+        [((r.config.bookmarks, r.config.selector), r.summary) for r in study.bookmarks],
+    )
+    yield from _table(
+        "Formats (fixed_10, lru, heuristic)", ("format",), [((r.config.form,), r.summary) for r in study.formats]
+    )
+
+
+def _table(title: str, heads: Sequence[str], rows: Sequence[tuple[tuple[str, ...], Summary]]) -> Iterator[str]:
+    yield f"### {title}"
+    yield ""
+    yield f"| {' | '.join([*heads, *_HEADS])} |"
+    yield "|" + "---|" * (len(heads) + len(_HEADS))
+    for named, s in rows:
+        cells = [f"{100 * v:.1f}" for v in (s.accuracy, s.residency, s.trigger, s.precision)]
+        yield f"| {' | '.join([*named, *cells, f'{s.context_tokens:,.0f}', f'{s.recalled_tokens:,.0f}'])} |"
+    yield ""

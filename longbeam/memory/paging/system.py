@@ -1,0 +1,173 @@
+"""Cooperative paging as a memory system: resident pages, bookmarks of the others, and `recall` as a tool.
+
+The reader is given the tool where its endpoint has tool calls, and answers or calls it (prompt `recall_step`); offline,
+a rule recalls the pages whose bookmarks share words with the question. What is recalled is seen for that question only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from longbeam.memory.base import Tools
+from longbeam.memory.bm25 import Bm25Index, ranked
+from longbeam.memory.context import ContextBuilder
+from longbeam.memory.paging.bookmarks import Format, Generator, bookmark, keywords_of
+from longbeam.memory.paging.eviction import ONLINE
+from longbeam.memory.paging.pages import Page, Turn, boundary_of
+from longbeam.memory.paging.residency import Capacity, PagedContext
+from longbeam.models.asking import Asker
+from longbeam.schemas.base import Record
+from longbeam.schemas.dialogue import Role as Speaker
+from longbeam.schemas.evaluation import Context, Exchange, Passage, Question, Usage
+from longbeam.schemas.memory_calls import RecallStepInputs, RecallStepReply
+from longbeam.schemas.spec import Role
+
+
+class PagingSettings(Record):
+    """How it pages."""
+
+    boundary: str = "fixed_10"
+    """`fixed_N` messages, `exchange_N` exchanges, `session` or `topic_shift`."""
+    eviction: str = Field(default="lru", pattern=f"^({'|'.join(ONLINE)})$")
+    bookmarks: Generator = "heuristic"
+    form: Format = "minimal"
+    capacity: int | None = None
+    """Tokens of resident pages and bookmarks; None takes half of the budget and leaves half for recalled pages."""
+    pages: int | None = Field(default=None, ge=1)
+    """Capacity in pages instead, as the paper has it."""
+    recalls: int = Field(default=2, ge=1)
+    """How often the tool may be called for one question."""
+
+
+class PageStore:
+    """The whole pages, by id; what `recall` reads."""
+
+    def __init__(self, pages: Sequence[Page]) -> None:
+        self._pages = {page.page_id: page for page in pages}
+
+    def recall(self, page_ids: Sequence[int]) -> list[Page]:
+        """Return the pages with these ids in order, each once; ids that no page has are passed over.
+
+        Nothing changes: the same call gives the same pages.
+        """
+        return [self._pages[page_id] for page_id in dict.fromkeys(page_ids) if page_id in self._pages]
+
+
+class Paging:
+    """Pages a conversation as it is told, and answers with a recall where bookmarks are not enough."""
+
+    def __init__(self, settings: PagingSettings, tools: Tools) -> None:
+        self._settings = settings
+        self._tools = tools
+        self._boundary = boundary_of(settings.boundary)
+        self._turns: list[Turn] = []
+        self._paged: PagedContext | None = None
+        self._marks: dict[int, str] = {}
+        self._store = PageStore(())
+
+    async def add(self, exchange: Exchange) -> None:
+        """Take in the messages of an exchange as turns."""
+        first = self._turns[0].speaker if self._turns else exchange.messages[0].speaker
+        for m in exchange.messages:
+            is_user = m.speaker == first if m.speaker not in {"user", "assistant"} else m.role is Speaker.USER
+            self._turns.append(Turn(m.message_key, m.speaker, m.content, m.tokens, is_user, m.session))
+
+    async def finish(self) -> None:
+        """Nothing is paged yet: how much fits is known with the first question's budget."""
+
+    async def retrieve(self, question: Question, *, k: int) -> Sequence[Passage]:
+        """Return the k pages whose bookmarks speak most to the question, resident ones by their words."""
+        paged = self._page(k * 1_000)
+        pages = [*paged.pages.values(), paged.open_page]
+        texts = [self._marks.get(p.page_id, p.text) if not paged.is_resident(p.page_id) else p.text for p in pages]
+        scores = Bm25Index(texts).scores(question.text)
+        return [
+            Passage(
+                passage_id=f"p{pages[place].page_id}",
+                text=pages[place].text,
+                score=float(scores[place]),
+                message_keys=pages[place].keys,
+                tokens=pages[place].tokens,
+            )
+            for place in ranked(scores, k)
+        ]
+
+    async def context(self, question: Question, *, budget: int) -> Context:
+        """Return what is resident, the bookmarks, and the page that a rule would recall."""
+        paged = self._page(budget)
+        builder = self._resident(paged, budget)
+        self._add_recalled(builder, paged, _by_words(question.text, paged, self._marks, most=self._settings.recalls))
+        return builder.build()
+
+    async def answer(self, question: Question, *, budget: int, asker: Asker) -> tuple[str, Context, int]:
+        """Let the reader recall pages until it answers; all that was read shares the budget."""
+        paged = self._page(budget)
+        builder = self._resident(paged, budget)
+        recalled: list[int] = []
+        for left in range(self._settings.recalls, -1, -1):
+            inputs = RecallStepInputs(
+                question=question.text,
+                asked_on=question.asked_at.date(),
+                context=builder.build().text,
+                page_ids=tuple(p for p in paged.evicted if p not in recalled),
+                recalled=tuple(recalled),
+                recalls_left=left,
+            )
+            step: RecallStepReply = await asker.structured(
+                "recall_step", inputs, role=Role.READER, place=f"step{self._settings.recalls - left}"
+            )
+            if not step.page_ids or not left:
+                break
+            recalled += self._add_recalled(builder, paged, step.page_ids)
+        return step.answer, builder.build(), self._settings.recalls - left + 1
+
+    def usage(self) -> Usage:
+        """Bytes of the store; bookmarks are made by rules."""
+        return Usage(index_bytes=sum(len(turn.text.encode()) for turn in self._turns))
+
+    def _page(self, budget: int) -> PagedContext:
+        """Page the whole conversation, for what fits this budget."""
+        capacity = Capacity(tokens=self._settings.capacity or budget // 2, pages=self._settings.pages)
+        if self._paged is not None and self._paged.capacity == capacity:
+            return self._paged
+        count = self._tools.count_tokens
+        whole = PagedContext(self._boundary, Capacity(), "fifo")
+        for turn in self._turns:
+            whole.say(turn)
+        pages = [*whole.pages.values(), whole.open_page]
+        words = keywords_of(pages, self._settings.bookmarks, seed=self._tools.rng_key)
+        self._marks = {p.page_id: bookmark(p, w, self._settings.form) for p, w in zip(pages, words, strict=True)}
+        sizes = {page_id: count(mark) for page_id, mark in self._marks.items()}
+        self._paged = PagedContext(self._boundary, capacity, self._settings.eviction, lambda p: sizes[p.page_id])
+        for turn in self._turns:
+            self._paged.say(turn)
+        self._store = PageStore(pages)
+        return self._paged
+
+    def _resident(self, paged: PagedContext, budget: int) -> ContextBuilder:
+        """A context of the bookmarks, newest first as far as they fit, and of the resident pages."""
+        builder = ContextBuilder(budget, self._tools.count_tokens)
+        builder.put("open page", paged.open_page.text, paged.open_page.keys, place=paged.open_page.page_id)
+        for page_id in reversed(paged.resident):
+            page = paged.pages[page_id]
+            builder.put("resident", page.text, page.keys, place=page_id)
+        for page_id in reversed(paged.evicted):
+            builder.put("bookmarks", self._marks[page_id], place=page_id)
+        return builder
+
+    def _add_recalled(self, builder: ContextBuilder, paged: PagedContext, page_ids: Sequence[int]) -> list[int]:
+        """Put recalled pages into the context as far as they fit, and return the ids asked for."""
+        gone = [page for page in self._store.recall(page_ids) if not paged.is_resident(page.page_id)]
+        for page in gone:
+            text = f"[recalled p{page.page_id}]\n{page.text}"
+            if not builder.put("recalled", text, page.keys, place=(page.page_id, 1)):
+                builder.put_tail("recalled", text, page.keys, place=(page.page_id, 1))
+        paged.refer([page.page_id for page in gone])
+        return [page.page_id for page in gone]
+
+
+def _by_words(question: str, paged: PagedContext, marks: dict[int, str], *, most: int) -> list[int]:
+    gone = paged.evicted
+    return [gone[place] for place in ranked(Bm25Index([marks[p] for p in gone]).scores(question), most)]

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from longbeam.cli import OK, USER_ERROR, run
+from longbeam.generators.suites.base import Draw
+from longbeam.generators.suites.paging import TYPES, make_conversation
+from longbeam.generators.suites.paging import PagingSettings as SuiteSettings
+from longbeam.memory.base import Tools
+from longbeam.memory.exchanges import exchanges_of
+from longbeam.memory.paging.study import talk_of
+from longbeam.memory.paging.system import Paging, PagingSettings
+from longbeam.models.asking import Asker
+from longbeam.models.offline.writer import OfflineWriter
+from longbeam.models.tokens import load_tokenizer
+from longbeam.prompts.declarations import default_registry
+from longbeam.schemas.conversation import GivenConversation
+from longbeam.schemas.evaluation import Question
+from longbeam.schemas.spec import BenchmarkSpec
+
+COUNT = load_tokenizer("o200k_base").count
+ASKER = Asker(OfflineWriter(), default_registry(), BenchmarkSpec(name="x"), "c000/evaluate/paging")
+
+
+@pytest.fixture(scope="module")
+def conversation() -> GivenConversation:
+    return make_conversation(SuiteSettings(), Draw("paging", 3, 0, COUNT, "o200k_base"))
+
+
+async def paged(conversation: GivenConversation, **settings: object) -> Paging:
+    system = Paging(PagingSettings.model_validate(settings), Tools(count_tokens=COUNT, asker=ASKER, rng_key="k"))
+    for exchange in exchanges_of(conversation.messages()):
+        await system.add(exchange)
+    await system.finish()
+    return system
+
+
+def test_the_suite_has_the_papers_shape(conversation: GivenConversation) -> None:
+    for index in range(8):
+        made = make_conversation(SuiteSettings(), Draw("paging", 3, index, COUNT, "o200k_base"))
+        messages = list(made.messages())
+        assert 118 <= len(messages) <= 200
+        kinds = {p.details.variety for p in made.probes}
+        assert 6 <= len(kinds) <= 8
+        assert kinds <= set(TYPES)
+        last = [p for p in made.probes if p.asked_at is None]
+        assert len(last) == len(kinds)
+        text = {m.message_key: m.content for m in messages}
+        for probe in made.probes:
+            (cited,) = probe.evidence
+            assert cited.quote in text[cited.message_key]
+            assert probe.details.new_value in cited.quote
+        talk = talk_of("c", messages, made.probes)
+        assert [a.after for a in talk.asked] == sorted(a.after for a in talk.asked)
+        assert all(min(int(k.split(".t")[1].split(".")[0]) for k in a.keys) * 2 < a.after for a in talk.asked)
+
+
+async def test_the_reader_recalls_the_page_and_answers_within_the_budget(conversation: GivenConversation) -> None:
+    system = await paged(conversation, bookmarks="tfidf", boundary="fixed_2")
+    by_recall = 0
+    for probe in conversation.probes:
+        question = Question(text=probe.question, asked_at=datetime(2026, 1, 1))
+        answer, context, calls = await system.answer(question, budget=2_000, asker=ASKER)
+        assert context.tokens <= 2_000
+        assert 1 <= calls <= 3
+        if calls == 2:
+            assert "[recalled p" in context.text
+            by_recall += probe.details.new_value in answer
+    assert by_recall > 0
+
+
+async def test_a_recalled_page_is_gone_for_the_next_question(conversation: GivenConversation) -> None:
+    system = await paged(conversation, bookmarks="tfidf", boundary="fixed_2")
+    first = conversation.probes[0]
+    told = Question(text=first.question, asked_at=datetime(2026, 1, 1))
+    once = await system.answer(told, budget=2_000, asker=ASKER)
+    other = Question(text="zzz", asked_at=datetime(2026, 1, 1))
+    _, context, _ = await system.answer(other, budget=2_000, asker=ASKER)
+    assert "[recalled" not in context.text
+    assert await system.answer(told, budget=2_000, asker=ASKER) == once
+
+
+async def test_the_context_without_a_reader_has_the_pages_that_words_find(conversation: GivenConversation) -> None:
+    system = await paged(conversation, bookmarks="tfidf", pages=3)
+    probe = conversation.probes[-1]
+    context = await system.context(Question(text=probe.question, asked_at=datetime(2026, 1, 1)), budget=3_000)
+    assert {part.name for part in context.parts} >= {"open page", "resident", "bookmarks"}
+    found = await system.retrieve(Question(text=probe.question, asked_at=datetime(2026, 1, 1)), k=3)
+    assert 0 < len(found) <= 3
+    assert found == sorted(found, key=lambda p: -p.score)
+
+
+def test_the_study_is_one_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = ["--out", str(tmp_path)]
+    assert (
+        run(["suite", "paging", "--name", "facts", "--set", "fewest_messages=40", "--set", "most_messages=50", *out])
+        == OK
+    )
+    table, plot = tmp_path / "t.md", tmp_path / "p.svg"
+    assert run(["paging", "facts", "--pages", "2", "--markdown", str(table), "--plot", str(plot), *out]) == OK
+    rows = table.read_text(encoding="utf-8").splitlines()
+    assert sum(row.startswith(("| fixed", "| topic", "| exchange")) for row in rows) == 20
+    assert plot.read_text(encoding="utf-8").count("rotate(60)") == 20
+    assert run(["evaluate", "facts", "--system", "paging", "--budget", "600", *out]) == OK
+    assert "paging" in capsys.readouterr().out
+    assert run(["paging", "nothing", *out]) == USER_ERROR
