@@ -17,6 +17,8 @@ from longbeam.store.worklog import WorkLog
 
 EXPORTED = ("conversations.jsonl", "messages.jsonl", "probes.jsonl")
 MARK = "LONGBEAM_TEST_MARK"
+KEY_LINE_BYTES = 65
+"""Of the invocation log: a SHA-256 in hex and the end of the line."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class Bench:
     runner: str = "inline"
     options: tuple[str, ...] = ()
     """More of the command line."""
+    timeout_s: float = 600
 
     @property
     def log(self) -> Path:
@@ -42,6 +45,10 @@ class Bench:
     def invocations(self) -> list[str]:
         """Keys of the calls answered so far, in order."""
         return self.log.read_text().splitlines() if self.log.exists() else []
+
+    def answered(self) -> int:
+        """How many calls were answered so far; at 10M tokens the log is too long to be read for it all the time."""
+        return self.log.stat().st_size // KEY_LINE_BYTES if self.log.exists() else 0
 
     def committed(self) -> set[str]:
         """Keys of the replies that are in the journals."""
@@ -62,7 +69,7 @@ class Bench:
     def run(self, concurrency: int = 16) -> None:
         """Run to the end."""
         self.out.mkdir(parents=True, exist_ok=True)
-        done = subprocess.run(self.command(concurrency), capture_output=True, text=True, timeout=600)
+        done = subprocess.run(self.command(concurrency), capture_output=True, text=True, timeout=self.timeout_s)
         assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
 
     def run_and_kill(self, after: int, concurrency: int = 16) -> bool:
@@ -76,7 +83,7 @@ class Bench:
         with subprocess.Popen(
             self.command(concurrency), env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         ) as process:
-            while process.poll() is None and len(self.invocations()) < after:
+            while process.poll() is None and self.answered() < after:
                 time.sleep(0.005)
             was_running = process.poll() is None
             if was_running:
@@ -90,7 +97,7 @@ class Bench:
         target = self.out / "export"
         command = [sys.executable, "-m", "longbeam", "export", self.name, "--format", "jsonl"]
         command += ["--to", str(target), "--out", str(self.out)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=self.timeout_s)
         assert done.returncode == 0, done.stderr[-2000:]
         return {name: hashlib.sha256((target / name).read_bytes()).hexdigest() for name in EXPORTED}
 

@@ -21,8 +21,6 @@ class Bounds:
     """Subject and attribute of what happened once, in an earlier plan."""
     known: tuple[tuple[str, str, Value], ...] = ()
     """Subject, attribute and value of facts of earlier plans."""
-    introduced: tuple[str, ...] | None = None
-    """First names of the people who come in; None: everybody."""
     is_last: bool = True
     """Whether no plan follows, so that the last word can be said."""
 

@@ -45,6 +45,8 @@ FIRST_SHARE = 0.4
 """Share of the storyline's things that its first phase tells of; the others share the rest."""
 OTHER_PLANS_NAMED = 12
 """Plans whose subjects a plan is told to leave alone: those next to it."""
+NAMED_BEHIND = 3
+"""Subtopics of the plan before that a plan begins with."""
 CHARACTERS_PER_TOKEN = 4
 _LONG_AGO = 260
 """Characters of the summary that each plan but the newest keeps."""
@@ -93,7 +95,7 @@ def _theme(inputs: PlanSeedsInputs, i: int) -> str:
     idea = inputs.ideas[i]
     if i == 0 or inputs.strategy is Strategy.SEQUENTIAL:
         return idea.theme
-    return f"{inputs.seed.theme.rstrip('.')}; by now it is also a matter of {lower_first(idea.title)}"
+    return f"{inputs.seed.theme.rstrip('.')}; and there is another side to it now: {lower_first(idea.theme)}"
 
 
 def _told_apart(topics: list[str]) -> list[str]:
@@ -140,7 +142,6 @@ def bounds_of(chapter: Chapter | None) -> Bounds:
         passed=_passed(chapter),
         settled=frozenset((f.subject, f.attribute) for f in chapter.facts if f.is_fixed),
         known=tuple((f.subject, f.attribute, f.value) for f in chapter.facts if f.value is not None),
-        introduced=chapter.introduced,
         is_last=chapter.plan_index == len(chapter.plan_seeds) - 1,
     )
 
@@ -168,7 +169,9 @@ def beginning(inputs: SubPlanInputs) -> BulletDraft | None:
         return None
     day = inputs.stages[0].first_day
     theme = lower_first(chapter.plan_seed.theme.rstrip("."))
-    before = within_sentence(chapter.plan_seeds[chapter.plan_index - 1].subtopics[0])
+    # Several of them, as a list: one alone ("all that about needs") would want an article.
+    behind = chapter.plan_seeds[chapter.plan_index - 1].subtopics[:NAMED_BEHIND]
+    before = ", ".join(within_sentence(s) for s in behind)
     rng = random.Random(f"{inputs.seed.title}/{chapter.plan_index}")
     told = next((f for f in chapter.facts if f.subject == "me" and f.attribute == "age"), None)
     facts, aged, labels = [], "", {n.label for n in inputs.narratives}
@@ -178,9 +181,9 @@ def beginning(inputs: SubPlanInputs) -> BulletDraft | None:
         aged = f" I've turned {age.text} in the meantime."
     text = rng.choice(
         (
-            f"All that about {before} is behind me for now. These days it's about this: {theme}.{aged}",
-            f"After all that time with {before} I've got something else on my plate: {theme}.{aged}",
-            f"I haven't thought much about {before} lately. Something else has taken its place: {theme}.{aged}",
+            f"{upper_first(before)}: all that is behind me for now. These days it's about this: {theme}.{aged}",
+            f"After all that ({before}) I've got something else on my plate: {theme}.{aged}",
+            f"I haven't had much to do with the old subjects lately: {before}. Now it's this: {theme}.{aged}",
         )
     )
     return BulletDraft(

@@ -36,6 +36,8 @@ _THANKS = (
 )
 CREDITS = 3
 """People thanked in the last message, at most."""
+LONG_PAST = 120
+"""Days after which nobody remarks any more that a day has passed: it may have been named years ago."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +94,6 @@ class Teller:
         self._values: dict[tuple[str, str], Value] = {}
         self._paid: dict[tuple[str, str], Value] = {}
         self._named: set[str] = set()
-        if bounds.introduced is not None:
-            self._named = {p.person_id for p in people if p.first_name not in bounds.introduced}
         self._values.update(((subject, attribute), value) for subject, attribute, value in bounds.known)
         self._told: dict[tuple[str, str], int] = {}
         self._remarked: set[tuple[str, str]] = set()
@@ -159,6 +159,8 @@ class Teller:
             slot = thread.slots[name]
             to_come = slot.type is ValueKind.DATE and slot.in_days is not None and slot.in_days[0] > 0
             key = (subject, slot.attribute)
+            if value.date is not None and (day - value.date).days > LONG_PAST:
+                continue
             if not to_come or key in self._remarked or name in (*beat.sets, *beat.fixed, *beat.updates):
                 continue
             going_on = beat is not thread.beats[-1] and beat.beat != slot.told_by

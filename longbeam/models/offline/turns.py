@@ -34,6 +34,11 @@ _OPENERS = (
     "", "", "", "", "", "", "Hi again. ", "Quick update: ", "Okay, so ", "One more thing. ", "Right, next point. ",
     "I'm back. ", "So, ", "Something else: ", "Good morning. ", "A short one today. ", "Bit of news. ", "Hm. ",
 )  # fmt: skip
+_LONG_AGO = (
+    "Something from a while back: ", "An older matter: ", "This goes back a while: ", "You may remember this one: ",
+    "Back to something old: ", "Do you still have this? ", "From before all this: ", "An old thread: ",
+)  # fmt: skip
+"""What an update of something from an earlier part of the story begins with."""
 _LOWERED = frozenset(
     (
         "We've", "There's", "That's", "Here's", "They've", "It'll",
@@ -228,13 +233,22 @@ def _voicing_turn(
     opener = (
         "" if kind in {*WISHES, BulletKind.INTRODUCTION} or last.bullet.variety == CLOSING else rng.choice(_OPENERS)
     )
+    if kind is BulletKind.UPDATE and _is_of_earlier_plan(last.bullet):
+        opener = rng.choice(_LONG_AGO)
     if opener.rstrip().endswith((",", ":", "so")):
-        lowers = said.partition(" ")[0] in _LOWERED
-        opener, said = (opener, lower_first(said)) if lowers else ("", said)
+        if said.partition(" ")[0] in _LOWERED:
+            said = lower_first(said)
+        elif opener not in _LONG_AGO:  # behind these a capital may stand
+            opener = ""
     shown = ""
     if reading is not None and reading.beat is not None and reading.beat.show:
         shown = _shown(pack, reading, rng)
     return UserTurnDraft(text=f"{opener}{said} {question}{shown}".strip(), voices=voices, asks_about=[])
+
+
+def _is_of_earlier_plan(bullet: Bullet) -> bool:
+    target = bullet.target_bullet_id or bullet.bullet_id
+    return target.partition(".")[0] != bullet.bullet_id.partition(".")[0]
 
 
 def _going_on(pack: Pack, context: Sequence[Bullet]) -> Reading | None:

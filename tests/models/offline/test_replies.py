@@ -12,7 +12,14 @@ from longbeam.models.offline.language import within_sentence
 from longbeam.models.offline.openings import concerns
 from longbeam.models.offline.packs import Pack, Thread, pack_for
 from longbeam.models.offline.replies import assemble, assistant_reply
-from longbeam.models.offline.turns import detect_question, follow_up_kind, user_answer, user_follow_up, user_turns
+from longbeam.models.offline.turns import (
+    _LONG_AGO,
+    detect_question,
+    follow_up_kind,
+    user_answer,
+    user_follow_up,
+    user_turns,
+)
 from longbeam.models.tokens import load_tokenizer
 from longbeam.schemas.calls import (
     AssistantReplyInputs,
@@ -193,6 +200,24 @@ def test_follow_up_that_was_asked_before_is_put_otherwise() -> None:
     asked = [user_follow_up(first, random.Random(1)), *(user_follow_up(again, random.Random(i)) for i in range(6))]
     assert len(set(asked)) >= 6
     assert None not in [follow_up_kind(text, _thread().things[0]) for text in asked]
+
+
+def test_update_of_an_earlier_plan_says_that_it_goes_back() -> None:
+    def opening(bullet_id: str, seed: int) -> str:
+        changed = _brief(BulletKind.UPDATE)
+        bullet = changed.bullet.model_copy(update={"bullet_id": bullet_id, "target_bullet_id": "p0.s0.b0"})
+        inputs = UserTurnsInputs(
+            seed=HEAD.seed,
+            profile=HEAD.profile,
+            people=HEAD.relationships.people,
+            stage=STAGE,
+            batch=(changed.model_copy(update={"bullet": bullet}),),
+            questions=1,
+        )
+        return user_turns(inputs, random.Random(seed)).turns[0].text.partition("I want to be done")[0]
+
+    assert all(opening("p2.s0.b9", seed) in _LONG_AGO for seed in range(8))
+    assert not any(opening("p0.s3.b9", seed) in _LONG_AGO for seed in range(8))
 
 
 def test_questions_beside_outcomes_are_about_what_was_told_before_them() -> None:
