@@ -20,7 +20,10 @@ IN_MEMORY = 8 * 2**20
 """Bytes up to which there is no file."""
 BLOCK = 64
 """Items that are read at once."""
-KEPT_BLOCKS = 64
+HELD_BLOCKS = 32
+"""The first blocks, which are never written: a conversation of up to 850K tokens costs no pickling."""
+KEPT_BLOCKS = 32
+"""Of the others, those read last."""
 
 
 class Pieces:
@@ -61,7 +64,8 @@ class Spool(Sequence[T], Generic[T]):
     """
 
     def __init__(self, items: Iterable[T]) -> None:
-        self._blocks = Pieces()
+        self._held: list[list[T]] = []
+        self._written = Pieces()
         self._recent: OrderedDict[int, list[T]] = OrderedDict()
         self._length = 0
         block: list[T] = []
@@ -74,14 +78,17 @@ class Spool(Sequence[T], Generic[T]):
             self._append(block)
 
     def _append(self, block: list[T]) -> None:
-        self._blocks.append(pickle.dumps(block, protocol=pickle.HIGHEST_PROTOCOL))
+        if len(self._held) < HELD_BLOCKS:
+            self._held.append(block)
+        else:
+            self._written.append(pickle.dumps(block, protocol=pickle.HIGHEST_PROTOCOL))
         self._length += len(block)
 
     def __len__(self) -> int:
         return self._length
 
     def __iter__(self) -> Iterator[T]:
-        for number in range(len(self._blocks)):
+        for number in range(len(self._held) + len(self._written)):
             yield from self._block(number)
 
     @overload
@@ -98,9 +105,12 @@ class Spool(Sequence[T], Generic[T]):
         return self._block(place // BLOCK)[place % BLOCK]
 
     def _block(self, number: int) -> list[T]:
+        if number < len(self._held):
+            return self._held[number]
         # Nobody but this object writes the file, so unpickling it is safe.
         if (block := self._recent.get(number)) is None:
-            found: Any = pickle.loads(self._blocks.between(number, number + 1))
+            place = number - len(self._held)
+            found: Any = pickle.loads(self._written.between(place, place + 1))
             block = self._recent[number] = found
             if len(self._recent) > KEPT_BLOCKS:
                 self._recent.popitem(last=False)

@@ -18,8 +18,8 @@ from longbeam.schemas.conversation import ConversationHead, ConversationReader
 from longbeam.schemas.dialogue import Message, Role
 from longbeam.schemas.plans import Assertion, Bullet, Fact, Stance, Value
 from longbeam.schemas.probes import Probe
+from longbeam.store.folded import FoldedTexts
 from longbeam.store.spool import Spool
-from longbeam.validation.texts import FoldedTexts
 from longbeam.validation.wording import about
 
 T = TypeVar("T")

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from longbeam.validation.texts import AT_ONCE, FoldedTexts
+from longbeam.store.folded import AT_ONCE, FoldedTexts
 
 
 def test_texts_that_hold_all_words_are_found_in_order() -> None:
