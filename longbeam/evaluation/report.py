@@ -147,8 +147,12 @@ def _line(one: Evaluated, row: Row, against: str) -> Line:
 
 
 def plots_of(sections: Sequence[Section]) -> list[tuple[str, str]]:
-    """Return the plots as (title, SVG): score against length, then against evidence and tokens per evaluation."""
-    found = [("Score against length of the conversations", length_plot(sections))]
+    """Return the plots as (title, SVG): score against length, then against evidence and tokens per evaluation.
+
+    Where all conversations are of one length there is nothing to see against it.
+    """
+    has_lengths = len({section.evaluated.run.tokens for section in sections}) > 1
+    found = [("Score against length of the conversations", length_plot(sections))] if has_lengths else []
     for section in sections:
         label = section.evaluated.label
         found.append((f"{label}: score against where the evidence is", decile_plot(section)))

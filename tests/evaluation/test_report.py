@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,11 @@ import pytest
 from longbeam.cli import run
 from longbeam.errors import UserError
 from longbeam.evaluation.leaderboard import merged
-from longbeam.evaluation.report import kind_of, render_html, render_markdown, sections_of
+from longbeam.evaluation.report import kind_of, plots_of, render_html, render_markdown, sections_of
 from longbeam.evaluation.results import contexts_path, read_results, write_results
 from longbeam.pipeline.benchmark import create_benchmark
 from longbeam.pipeline.evaluating import results_path
+from longbeam.schemas.evaluation import Preparation, Usage
 from longbeam.schemas.spec import BenchmarkSpec
 from tests.evaluation.evaluated import evaluated
 
@@ -57,6 +59,22 @@ def test_several_lengths_stand_side_by_side() -> None:
     assert "| all | rag | 0.875 | 0.875 |" in table  # (0.75 + 1) / 2; the unscored probe is in no mean
     assert "longer, 128K" in table
     assert "128K</text>" in render_html(sections)  # a tick of the plot
+
+
+def test_one_length_has_no_plot_against_length() -> None:
+    titles = [title for title, _ in plots_of(sections_of([evaluated(SCORES), evaluated(SCORES, name="other")]))]
+    assert len(titles) == 4
+    assert not any("against length" in title for title in titles)
+    titles = [title for title, _ in plots_of(sections_of([evaluated(SCORES), evaluated(SCORES, tokens=9_000)]))]
+    assert "against length" in titles[0]
+
+
+def test_what_preparing_took_stands_in_both_forms() -> None:
+    made = evaluated(SCORES)
+    used = Preparation(system="rag", usage=Usage(embedded_texts=7, embedded_tokens=12_345))
+    sections = sections_of([replace(made, run=made.run.model_copy(update={"preparations": (used,)}))])
+    assert "<td>12,345</td>" in render_html(sections)
+    assert "| rag | 0 | 0 | 7 | 12345 | 0 |" in render_markdown(sections)
 
 
 def test_a_system_to_compare_with_must_be_there() -> None:
