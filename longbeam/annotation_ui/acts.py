@@ -15,6 +15,7 @@ from longbeam.annotation_ui.errors import Refusal, invalid, not_found
 from longbeam.annotation_ui.fold import EVIDENCE, ITEMS_TARGET, MESSAGE, NUGGET, TEXT_TARGETS, Opinion
 from longbeam.annotation_ui.gates import gates_of
 from longbeam.annotation_ui.guidelines import current_version
+from longbeam.annotation_ui.items import evidence_views
 from longbeam.annotation_ui.log import new_event, next_redo, next_undo
 from longbeam.annotation_ui.people import Viewer
 from longbeam.annotation_ui.state import ItemState
@@ -81,13 +82,20 @@ def open_item(desk: Desk, viewer: Viewer, item_id: str) -> ReviewEvent:
             EventKind.OPENED,
             item_id,
             viewer.reviewer_id,
-            after=None if is_known else state.base.model_dump(mode="json"),
+            after=None if is_known else _snapshot(desk, item_id, state),
             item_version=opinion.version,
             probe_version=state.version,
             guideline_version=current_version(desk),
         )
     )
     return event
+
+
+def _snapshot(desk: Desk, item_id: str, state: ItemState) -> dict[str, Any]:
+    """Return the sealed probe and the anchors of its quotes: what a later version is compared with."""
+    conversation = desk.conversation(item_id.partition("/")[0])
+    anchors = [e.anchor.model_dump() for e in evidence_views(conversation, state.base, state.base) if e.quote.strip()]
+    return {"probe": state.base.model_dump(mode="json"), "anchors": anchors}
 
 
 def undo(desk: Desk, viewer: Viewer) -> ReviewEvent | None:

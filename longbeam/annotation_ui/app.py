@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 
-from longbeam.annotation_ui import api, leads, pages
+from longbeam.annotation_ui import api, hunts, leads, pages
 from longbeam.annotation_ui.api import SESSION_S
 from longbeam.annotation_ui.checking import Checker
 from longbeam.annotation_ui.desk import Desk
@@ -28,6 +28,7 @@ def create_app(desk: Desk, access: Access) -> FastAPI:
     app.state.desk, app.state.access, app.state.checker = desk, access, Checker(desk)
     app.include_router(api.router)
     app.include_router(leads.router)
+    app.include_router(hunts.router)
     app.include_router(pages.router)
     app.add_api_route("/join/{token}", join, methods=["GET"], include_in_schema=False, response_model=None)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")

@@ -8,9 +8,12 @@ from longbeam.annotation_ui.fold import CHECKS_TARGET, Opinion
 from longbeam.annotation_ui.search import distinct_queries
 from longbeam.annotation_ui.state import ItemState
 from longbeam.annotation_ui.views import Gate
+from longbeam.annotation_ui.whatif import what_if
 from longbeam.schemas.findings import Severity
 
 ABSTENTION = "abstention"
+BY_HAND = "by_hand"
+"""`details.variety` of probes that a reviewer wrote."""
 
 
 def gates_of(desk: Desk, item_id: str, state: ItemState, opinion: Opinion) -> list[Gate]:
@@ -31,6 +34,11 @@ def gates_of(desk: Desk, item_id: str, state: ItemState, opinion: Opinion) -> li
     if errors and CHECKS_TARGET not in opinion.stale:
         text = f"{len(errors)} error findings stand: {errors[0].check}; say in a note why the probe is right"
         gates.append(Gate(code="error_findings", message=text, can_override=True))
+    if opinion.is_edited or opinion.probe.details.variety == BY_HAND:
+        tried = what_if(opinion.probe, desk.probes(item_id.partition("/")[0]).values())
+        if odd := [row.answer_kind for row in tried.rows if not row.is_as_expected]:
+            text = f"the judge scores {', '.join(odd)} otherwise than it should; say in a note why"
+            gates.append(Gate(code="what_if", message=text, can_override=True))
     return gates
 
 

@@ -15,6 +15,7 @@ from fastapi.templating import Jinja2Templates
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from longbeam.annotation_ui.adjudication import AdjudicationPage, adjudication_page
+from longbeam.annotation_ui.anchor_report import AnchorsPage, anchors_page
 from longbeam.annotation_ui.causes import message_href
 from longbeam.annotation_ui.context import (
     ConversationOf,
@@ -26,9 +27,18 @@ from longbeam.annotation_ui.context import (
 )
 from longbeam.annotation_ui.conversations import conversation_view, conversations_view, marks_for
 from longbeam.annotation_ui.errors import not_found
+from longbeam.annotation_ui.figures import (
+    AgreementPage,
+    ProgressPage,
+    RatingsPage,
+    agreement_page,
+    progress_page,
+    ratings_page,
+)
 from longbeam.annotation_ui.guidelines import GuidelinesView, guidelines_view
 from longbeam.annotation_ui.history import history_view
 from longbeam.annotation_ui.items import item_view
+from longbeam.annotation_ui.passport import PassportView, passport_view
 from longbeam.annotation_ui.queue import queue_view
 from longbeam.annotation_ui.search import SearchFilter, SearchResult, search
 from longbeam.annotation_ui.transcript import (
@@ -105,6 +115,12 @@ def queue(request: Request, desk: DeskOf, viewer: ViewerOf, wanted: QueueOf) -> 
 def item_history(request: Request, desk: DeskOf, viewer: ViewerOf, item_id: ItemOf) -> HistoryView:
     """What was done to an item, newest first."""
     return history_view(desk, viewer, item_id=item_id)
+
+
+@page("/items/{conversation_id}/{probe_id}/passport", "passport.html")
+def passport(request: Request, desk: DeskOf, viewer: ViewerOf, item_id: ItemOf) -> PassportView:
+    """One page about one probe, to print and to cite."""
+    return passport_view(desk, viewer, item_id)
 
 
 @page("/items/{conversation_id}/{probe_id}", "item.html")
@@ -232,6 +248,30 @@ def conversation(
 def adjudication(request: Request, desk: DeskOf, viewer: ViewerOf) -> AdjudicationPage:
     """Items on which reviewers differ, all versions side by side."""
     return adjudication_page(desk)
+
+
+@page("/agreement", "agreement.html")
+def agreement(request: Request, desk: DeskOf) -> AgreementPage:
+    """How far reviewers agree, by ability, nugget, aspect and pair."""
+    return agreement_page(desk)
+
+
+@page("/progress", "progress.html")
+def progress(request: Request, desk: DeskOf, viewer: ViewerOf) -> ProgressPage:
+    """How far the review and each reviewer is."""
+    return progress_page(desk, viewer)
+
+
+@page("/ratings", "ratings.html")
+def ratings(request: Request, desk: DeskOf) -> RatingsPage:
+    """Ratings of conversations beside BEAM's Table 4."""
+    return ratings_page(desk)
+
+
+@page("/anchors", "anchors.html")
+def anchors(request: Request, desk: DeskOf) -> AnchorsPage:
+    """Quotes that reviewers saw or added, and where they stand now."""
+    return anchors_page(desk)
 
 
 @page("/guidelines", "guidelines.html")

@@ -85,6 +85,7 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
         listener = socket.socket(family, kind, protocol)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
+        listener.listen(128)  # whoever reads the address may connect at once
     except OSError as exc:
         raise UserError(f"--host {host} --port {port}: cannot listen there: {exc.strerror}; choose another") from exc
     with listener:

@@ -150,10 +150,13 @@ class ItemState:
 
     @cached_property
     def is_unsettled(self) -> bool:
-        """Whether somebody has edited the probe and the review is not final: neither version is fit for export."""
+        """Whether somebody has edited the probe and not finished: neither version is fit for export.
+
+        Here no stale opinion can be saved; one that comes with another log may be.
+        """
         if self.adjudication is not None or self.status is ItemStatus.CONFLICT:
             return False
-        return any(o.is_edited and not o.is_saved for o in self.opinions.values())
+        return any(o.is_edited and (not o.is_saved or _is_stale(o)) for o in self.opinions.values())
 
     @property
     def former(self) -> int:
@@ -166,6 +169,10 @@ def outcome_of(opinion: Opinion) -> tuple[str, str]:
     """Return what two opinions must share to agree: the verdict, and for an accepted probe what it says."""
     verdict = opinion.verdict.value if opinion.verdict else ""
     return verdict, probe_version(opinion.probe) if opinion.verdict is Verdict.ACCEPT else ""
+
+
+def _is_stale(opinion: Opinion) -> bool:
+    return opinion.verdict is Verdict.ACCEPT and bool(opinion.stale)
 
 
 def _status_of(verdict: Verdict, probe: Probe, sealed_version: str) -> ItemStatus:

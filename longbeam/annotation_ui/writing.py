@@ -13,6 +13,7 @@ from longbeam.annotation_ui.checking import Checker, checked_value
 from longbeam.annotation_ui.desk import Desk
 from longbeam.annotation_ui.errors import invalid, not_found
 from longbeam.annotation_ui.fold import probe_version
+from longbeam.annotation_ui.gates import BY_HAND
 from longbeam.annotation_ui.log import new_event
 from longbeam.annotation_ui.people import Viewer
 from longbeam.annotation_ui.views import FindingView
@@ -103,7 +104,7 @@ def _probe_of(desk: Desk, conversation: OpenConversation, conversation_id: str, 
         rubric=rubric,
         evidence=tuple(evidence for _, evidence in cited),
         details=ProbeDetails(
-            variety="by_hand", items=tuple(draft.items), missing=draft.missing, searches=tuple(draft.searches)
+            variety=BY_HAND, items=tuple(draft.items), missing=draft.missing, searches=tuple(draft.searches)
         ),
         rank=len(taken),
     )

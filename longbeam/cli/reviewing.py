@@ -1,4 +1,4 @@
-"""Commands of the human half of validation: review, reviews export, reviews import."""
+"""Commands of the human half of validation: review, and reviews export, import, bundle."""
 
 from __future__ import annotations
 
@@ -125,4 +125,27 @@ def import_reviews(
 
     new, known = import_log(open_benchmark(out, name).reviews_path, file)
     print(f"{name}: {counted(new, 'new event')}, {known:,} known already")
+    return OK
+
+
+@reviews_app.command("bundle", short_help="Write a folder to review elsewhere.")
+def bundle_reviews(
+    name: Name,
+    to: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to write; a former bundle is replaced.")],
+    reviewer: Annotated[str, typer.Option("--reviewer", help="Who will review.", show_default=False)],
+    around: Annotated[int, typer.Option("--around", min=0, max=20, help="Messages on each side of the evidence.")] = 3,
+    out: Out = DEFAULT_OUT,
+) -> int:
+    """Write the open items with their evidence as a page without server; `reviews import` takes what it saves."""
+    from longbeam.annotation_ui.bundle import write_bundle
+    from longbeam.annotation_ui.server import open_desk
+    from longbeam.pipeline.benchmark import open_benchmark
+
+    benchmark = open_benchmark(out, name)
+    refuse_nothing_sealed(benchmark, out)
+    with open_desk(benchmark) as desk:
+        report = write_bundle(desk, reviewer, to, around=around)
+    print(f"{to}: {counted(report.items, 'item')} for {reviewer}; open {to / 'index.html'}")
+    if report.left_out:
+        print(f"left out: {counted(report.left_out, 'abstention')}; what is missing cannot be seen in a window")
     return OK

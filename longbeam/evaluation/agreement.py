@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from typing import TypeVar
 
 from longbeam.errors import UserError
 from longbeam.evaluation.results import Evaluated
 from longbeam.schemas.base import Record
 
+T = TypeVar("T", bound=Hashable)
 VERDICTS = (0.0, 0.5, 1.0)
 ALL = "all"
 
@@ -42,7 +44,7 @@ class AgreementReport(Record):
 def agreement_of(first: Evaluated, second: Evaluated) -> AgreementReport:
     """Return the agreement on the answers that both files have; blank answers are left out, no judge was asked.
 
-    UserError when there are none. Source of kappa: Cohen (1960), "A Coefficient of Agreement for Nominal Scales".
+    UserError when there are none.
     """
     others = {(r.conversation_id, r.probe_id, r.system): r for r in second.results}
     pairs: dict[str, list[tuple[float, float]]] = defaultdict(list)
@@ -79,17 +81,29 @@ def agreement_of(first: Evaluated, second: Evaluated) -> AgreementReport:
 
 def _agreement(ability: str, pairs: Sequence[tuple[float, float]]) -> Agreement:
     counts = Counter(pairs)
-    total = len(pairs)
-    equal = sum(counts[v, v] for v in VERDICTS) / total
-    mine, theirs = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
-    chance = sum(mine[v] * theirs[v] for v in VERDICTS) / total**2
     return Agreement(
         ability=ability,
-        verdicts=total,
-        equal=equal,
-        kappa=(equal - chance) / (1 - chance) if chance < 1 else None,
+        verdicts=len(pairs),
+        equal=sum(a == b for a, b in pairs) / len(pairs),
+        kappa=cohen_kappa(pairs),
         confusion=tuple(tuple(counts[a, b] for b in VERDICTS) for a in VERDICTS),
     )
+
+
+def cohen_kappa(pairs: Sequence[tuple[T, T]]) -> float | None:
+    """Return Cohen's kappa of two judges' labels; None without labels, and where both give one and the same only.
+
+    Source: Cohen (1960), "A Coefficient of Agreement for Nominal Scales".
+    """
+    total = len(pairs)
+    if not total:
+        return None
+    equal = sum(a == b for a, b in pairs)
+    mine, theirs = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
+    by_chance = sum(mine[v] * theirs[v] for v in mine)  # of total squared
+    if by_chance == total**2:
+        return None
+    return (equal * total - by_chance) / (total**2 - by_chance)
 
 
 def render_agreement(report: AgreementReport) -> str:

@@ -60,7 +60,7 @@ def _length_faults(index: ConversationIndex, probe: Probe) -> Iterator[tuple[str
     for value in stated.values():
         if is_said(probe.question, value):
             continue
-        readings = [_compare(value, a, b) for a, b in spans]
+        readings = [fault_of_length(value, a, b) for a, b in spans]
         if "" in readings or (len(spans) > 1 and any(r != "wrong_duration" for r in readings)):
             continue
         (first, second), kind = spans[0], readings[0]
@@ -81,8 +81,8 @@ def dates_in(index: ConversationIndex, probe: Probe, text: str) -> list[dt.date]
     return list(dict.fromkeys(d for d in found if d is not None))
 
 
-def _compare(value: Value, first: dt.date, second: dt.date) -> str:
-    """Return the kind of fault that a stated length of the span is, or nothing where it is right."""
+def fault_of_length(value: Value, first: dt.date, second: dt.date) -> str:
+    """Return the kind of fault that a stated length of time from one day to another is; empty where it is right."""
     amount, days = value.number or 0, (second - first).days
     if value.unit == "days":
         return "" if amount == days else "both_ends" if amount == days + 1 else "wrong_duration"
@@ -109,7 +109,7 @@ def is_computed(index: ConversationIndex, probe: Probe, value: Value) -> bool:
     texts = [probe.gold_answer, probe.question, *(n.text for n in probe.rubric), *said]
     if value.kind is ValueKind.DURATION and value.unit in ("days", "weeks", "months", "years"):
         dates = sorted({d for text in texts for d in dates_in(index, probe, text)})
-        if any(_compare(value, a, b) != "wrong_duration" for a, b in combinations(dates[:12], 2)):
+        if any(fault_of_length(value, a, b) != "wrong_duration" for a, b in combinations(dates[:12], 2)):
             return True
     pools = [_amounts(text, value.kind) for text in said]
     amounts = sorted({a for pool in pools for a in pool})[:24]

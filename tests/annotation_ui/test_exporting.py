@@ -56,7 +56,7 @@ async def test_export_has_the_edits_of_accepted_probes_and_no_half_edited_one(
     for nugget in (await ana.item(ITEM))["rubric"]:
         await ana.act(ITEM, "judged", f"nugget/{nugget['nugget_id']}", {"label": "yes"})
     await ana.post(f"/api/items/{ITEM}/check")
-    await ana.judge(ITEM, "accept", override=["error_findings"], note="seen")
+    await ana.judge(ITEM, "accept", override=["error_findings", "what_if"], note="seen")
     probes, report = exported(benchmark, tmp_path / "export")
     line = probes["information_extraction.0"]
     assert (line["question"], line["review"]["status"]) == ("When do we fly, and on which budget?", "edited")

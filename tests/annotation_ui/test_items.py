@@ -28,7 +28,7 @@ async def test_an_edit_makes_nuggets_and_checks_stale_and_bars_acceptance(enter:
     assert [n["is_stale"] for n in item["rubric"]] == [True, True]
     refused = await ana.judge(ITEM, "accept", status=409)
     assert refused["error"] == "gates"
-    assert [gate["code"] for gate in refused["gates"]] == ["stale", "checks"]
+    assert [gate["code"] for gate in refused["gates"]] == ["stale", "checks", "what_if"]
 
 
 async def test_a_save_on_an_old_version_is_refused_with_what_changed(enter: Enter) -> None:

@@ -38,7 +38,7 @@ async def test_a_lead_decides_a_conflict_and_the_opinions_stay(enter: Enter, two
     assert (await lead.post(f"/api/items/{ITEM}/adjudicate", early, status=409))["error"] == "conflict"
     await bo.act(ITEM, "edited", "nugget/information_extraction.0.n1", "says 900 euros")
     await bo.post(f"/api/items/{ITEM}/check")
-    await bo.judge(ITEM, "accept", override=["error_findings"], note="the quote says it")
+    await bo.judge(ITEM, "accept", override=["error_findings", "what_if"], note="the quote says it")
     page = await lead.get("/adjudication.json")
     assert (page["open"], page["items"][0]["differs_in"]) == (1, ["item", "nugget/information_extraction.0.n1"])
     assert (await ana.post(f"/api/items/{ITEM}/adjudicate", early, status=403))["error"] == "forbidden"

@@ -1,0 +1,211 @@
+"""The figures of a review: agreement by ability, nugget and pair; progress by reviewer; ratings beside BEAM's."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from statistics import fmean
+
+from longbeam.annotation_ui.agreement import Agreement, Unit, agreement_over, pairs_of
+from longbeam.annotation_ui.desk import Desk
+from longbeam.annotation_ui.fold import Opinion
+from longbeam.annotation_ui.people import Viewer
+from longbeam.annotation_ui.queue import my_state
+from longbeam.annotation_ui.ratings import ratings_of
+from longbeam.annotation_ui.state import FINAL, ItemState, ItemStatus
+from longbeam.schemas.base import Record
+from longbeam.schemas.review import RATED_ASPECTS, Verdict
+
+ALL = "all"
+BEAM_TABLE_4 = {
+    "128K": (4.4, 4.55, 4.35),
+    "500K": (4.49, 4.4, 4.63),
+    "1M": (4.66, 4.54, 4.6),
+    "10M": (4.6, 4.8, 5.0),
+    "all": (4.53, 4.57, 4.64),
+}
+"""By length, in the order of RATED_ASPECTS. Source: arXiv 2510.27246, Table 4, two annotators."""
+_SIZES = ((300_000, "128K"), (750_000, "500K"), (3_000_000, "1M"))
+
+
+class AgreementPage(Record):
+    """Agreement on what at least two reviewers have judged."""
+
+    verdicts: tuple[Agreement, ...]
+    """`accept`, `edit`, `reject`; all, then by ability."""
+    nuggets: tuple[Agreement, ...]
+    """`yes`, `no`, `edit`; all, then by ability."""
+    ratings: tuple[Agreement, ...]
+    """By aspect, on the ordinal scale 1 to 5."""
+    pairs: tuple[Agreement, ...]
+    """Verdicts, by two reviewers."""
+
+
+class ReviewerRow(Record):
+    """One reviewer's work."""
+
+    reviewer_id: str
+    saved: int
+    skipped: int
+    begun: int
+    conflicts: int
+    """Saved items on which another reviewer said otherwise."""
+    active_s: float
+    items_per_hour: float | None
+    gold_seen: int | None
+    """Only leads are told."""
+    gold_right: int | None
+
+
+class ProgressPage(Record):
+    """How far the review is."""
+
+    items: int
+    finished: int
+    by_status: dict[str, int]
+    by_ability: dict[str, dict[str, int]]
+    """Items by status, by ability."""
+    reviewers: tuple[ReviewerRow, ...]
+
+
+class RatingRow(Record):
+    """Mean ratings of conversations of one length, beside BEAM's."""
+
+    length: str
+    conversations: int
+    ratings: int
+    means: dict[str, float | None]
+    beam: dict[str, float]
+
+
+class RatingsPage(Record):
+    """The table beside BEAM's Table 4; only ratings that are no longer blind count."""
+
+    rows: tuple[RatingRow, ...]
+    agreement: tuple[Agreement, ...]
+    waiting: int
+    """Conversations that have not all the ratings that are wanted."""
+
+
+def agreement_page(desk: Desk) -> AgreementPage:
+    """Return the agreement on all items that are no longer blind."""
+    verdicts: dict[str, list[Unit]] = defaultdict(list)
+    nuggets: dict[str, list[Unit]] = defaultdict(list)
+    for item_id in desk.item_ids():
+        state = desk.state(item_id)
+        if not state.is_open or len(state.saved) < 2:
+            continue
+        ability = state.base.ability
+        verdicts[ability].append({o.reviewer_id: label_of(o) for o in state.saved})
+        nuggets[ability] += nugget_units(state)
+    everything = [unit for units in verdicts.values() for unit in units]
+    return AgreementPage(
+        verdicts=_rows(verdicts),
+        nuggets=_rows(nuggets),
+        ratings=_rating_rows(desk),
+        pairs=tuple(agreement_over(" / ".join(pair), units) for pair, units in pairs_of(everything)),
+    )
+
+
+def label_of(opinion: Opinion) -> str:
+    """Return a saved opinion's label: `accept`, `edit` (accepted with changes) or `reject`."""
+    if opinion.verdict is Verdict.REJECT:
+        return "reject"
+    return "edit" if opinion.is_edited else "accept"
+
+
+def nugget_units(state: ItemState) -> list[Unit]:
+    """Return what reviewers said of each nugget of the sealed rubric; who said nothing of it is left out."""
+    units: list[Unit] = []
+    for nugget in state.base.rubric:
+        unit = {}
+        for opinion in state.saved:
+            texts = {n.nugget_id: n.text for n in opinion.probe.rubric}
+            if texts.get(nugget.nugget_id) != nugget.text:
+                unit[opinion.reviewer_id] = "edit"
+            elif nugget.nugget_id in opinion.labels:
+                unit[opinion.reviewer_id] = opinion.labels[nugget.nugget_id].value
+        units.append(unit)
+    return units
+
+
+def progress_page(desk: Desk, viewer: Viewer) -> ProgressPage:
+    """Return how far the review and each reviewer is."""
+    by_ability: dict[str, Counter[str]] = defaultdict(Counter)
+    states = {item_id: desk.state(item_id) for item_id in desk.item_ids()}
+    opinions: dict[str, list[tuple[str, ItemState, Opinion]]] = defaultdict(list)
+    for item_id, state in states.items():
+        by_ability[state.base.ability][state.status.value] += 1
+        for opinion in state.opinions.values():
+            if my_state(opinion) != "none" or opinion.active_ms:
+                opinions[opinion.reviewer_id].append((item_id, state, opinion))
+    by_status = sum(by_ability.values(), Counter[str]())
+    return ProgressPage(
+        items=len(states),
+        finished=sum(by_status[status.value] for status in FINAL),
+        by_status=dict(by_status),
+        by_ability={ability: dict(counts) for ability, counts in by_ability.items()},
+        reviewers=tuple(_reviewer_row(desk, viewer, name, opinions[name]) for name in sorted(opinions)),
+    )
+
+
+def ratings_page(desk: Desk) -> RatingsPage:
+    """Return mean ratings by length beside BEAM's, and how far the raters agree."""
+    given: dict[str, list[dict[str, dict[str, int]]]] = defaultdict(list)
+    waiting = 0
+    for conversation_id in desk.archive.conversation_ids:
+        ratings = ratings_of(desk, conversation_id)
+        if all(len(by) >= desk.settings.overlap for by in ratings.values()):
+            given[_size_of(desk, conversation_id)].append(ratings)
+            given[ALL].append(ratings)
+        else:
+            waiting += 1
+    rows = []
+    for length, beam in BEAM_TABLE_4.items():
+        scores = {a: [s for ratings in given[length] for s in ratings[a].values()] for a in RATED_ASPECTS}
+        rows.append(
+            RatingRow(
+                length=length,
+                conversations=len(given[length]),
+                ratings=sum(map(len, scores.values())),
+                means={a: fmean(values) if values else None for a, values in scores.items()},
+                beam=dict(zip(RATED_ASPECTS, beam, strict=True)),
+            )
+        )
+    return RatingsPage(rows=tuple(rows), agreement=_rating_rows(desk), waiting=waiting)
+
+
+def _rows(units: dict[str, list[Unit]]) -> tuple[Agreement, ...]:
+    everything = [unit for of in units.values() for unit in of]
+    return (agreement_over(ALL, everything), *(agreement_over(a, units[a]) for a in sorted(units)))
+
+
+def _rating_rows(desk: Desk) -> tuple[Agreement, ...]:
+    units: dict[str, list[Unit]] = {aspect: [] for aspect in RATED_ASPECTS}
+    for conversation_id in desk.archive.conversation_ids:
+        for aspect, given in ratings_of(desk, conversation_id).items():
+            if len(given) >= max(desk.settings.overlap, 2):
+                units[aspect].append({r: str(score) for r, score in given.items()})
+    return tuple(agreement_over(aspect, of, "ordinal") for aspect, of in units.items())
+
+
+def _reviewer_row(desk: Desk, viewer: Viewer, name: str, opinions: list[tuple[str, ItemState, Opinion]]) -> ReviewerRow:
+    saved = [o for _, _, o in opinions if o.is_saved]
+    active_s = sum(o.active_ms for _, _, o in opinions) / 1000
+    gold = [(desk.gold_verdict(i), o) for i, _, o in opinions if o.is_saved and desk.gold_verdict(i)]
+    return ReviewerRow(
+        reviewer_id=name,
+        saved=len(saved),
+        skipped=sum(o.verdict is Verdict.SKIP for _, _, o in opinions),
+        begun=sum(my_state(o) in ("draft", "lapsed") for _, _, o in opinions),
+        conflicts=sum(s.status is ItemStatus.CONFLICT and o.is_saved for _, s, o in opinions),
+        active_s=active_s,
+        items_per_hour=len(saved) / active_s * 3600 if active_s else None,
+        gold_seen=len(gold) if viewer.is_lead else None,
+        gold_right=sum(right is o.verdict for right, o in gold) if viewer.is_lead else None,
+    )
+
+
+def _size_of(desk: Desk, conversation_id: str) -> str:
+    """The column of BEAM's table that a conversation is nearest to; ours are 128K where BEAM says 100K."""
+    tokens = sum(line.tokens for line in desk.conversation(conversation_id).lines)
+    return next((name for most, name in _SIZES if tokens <= most), "10M")
