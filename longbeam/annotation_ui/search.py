@@ -81,7 +81,8 @@ def search(
     )
     page = rows[first : first + min(count, MOST_HITS)]
     counts = dict(page)
-    hits = [_hit(conversation, message_id, counts[message_id], query) for message_id, _ in page]
+    texts = {m.message_id: m.content for m in conversation.messages_of(counts)}
+    hits = [_hit(conversation, message_id, counts[message_id], texts[message_id], query) for message_id, _ in page]
     return SearchResult(
         query=query,
         total=sum(times for _, times in rows),
@@ -92,9 +93,8 @@ def search(
     )
 
 
-def _hit(conversation: OpenConversation, message_id: int, times: int, query: str) -> Hit:
+def _hit(conversation: OpenConversation, message_id: int, times: int, content: str, query: str) -> Hit:
     line = conversation.lines[message_id]
-    content = conversation.content(message_id)
     start, end = place_of(content, query)
     low, high = max(start - AROUND, 0), min(end + AROUND, len(content))
     excerpt = " ".join(content[low:high].split("\n"))
