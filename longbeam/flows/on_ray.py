@@ -30,9 +30,7 @@ if TYPE_CHECKING:
 SETTINGS = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_AUTH_MODE": "disabled",  # else it writes a token into the user's home
-    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-    "RAY_DEDUP_LOGS": "0",
-    "RAY_DISABLE_IMPORT_WARNING": "1",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # else it warns that a later version will not hide GPUs
 }
 OBJECT_STORE_BYTES = 80_000_000
 """Close to the least that Ray allows: jobs and results are a few kilobytes."""

@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -88,32 +88,37 @@ class _Hold:
     lease: SharedLease
     position: Position = field(default_factory=Position)
     verdict: JobEnd = JobEnd.MADE
+    _making: asyncio.Task[None] | None = None
     _copying: threading.Lock = field(default_factory=threading.Lock)
+    _copied: int = 0
+    """Rows of the work log that the last copy held."""
 
     async def make(self, model: ChatModel | None) -> JobResult:
-        self._fetch()
-        conversation_id, spec = self.job.conversation_id, self.job.spec
-        log_file = Path(self.job.invocation_log) if self.job.invocation_log else None
-        meter = CostMeter(model or make_model(spec, invocation_log=log_file), spec)
         files = ReplyFiles(self.lease)
         try:
-            async with (
-                limited_model(self.away, meter) as shared,
-                open_run(
-                    self.away,
-                    conversation_id,
-                    self.job.seed,
-                    shared,
-                    Schedule(spec.limits.concurrency),
-                    progress=self,
-                    journal=lambda log: self._journal(log, files),
-                ) as run,
-            ):
-                await self._run(run, files)
+            with self._beating(files):
+                return await self._make(model, files)
         finally:
             files.close()
-        if self.verdict is JobEnd.LOST:
-            raise LeaseLost(f"{conversation_id}: another worker has taken over")
+
+    async def _make(self, model: ChatModel | None, files: ReplyFiles) -> JobResult:
+        self._fetch()
+        spec = self.job.spec
+        log_file = Path(self.job.invocation_log) if self.job.invocation_log else None
+        meter = CostMeter(model or make_model(spec, invocation_log=log_file), spec)
+        async with (
+            limited_model(self.away, meter) as shared,
+            open_run(
+                self.away,
+                self.job.conversation_id,
+                self.job.seed,
+                shared,
+                Schedule(spec.limits.concurrency),
+                progress=self,
+                journal=lambda log: self._journal(log, files),
+            ) as run,
+        ):
+            await self._run(run, files)
         self._put_sealed()
         return self._result(run, meter)
 
@@ -131,24 +136,24 @@ class _Hold:
 
     async def _run(self, run: ConversationRun, files: ReplyFiles) -> None:
         log = run.conversation.units.log
-        making = asyncio.create_task(run_conversation(run))
+        making = self._making = asyncio.create_task(run_conversation(run))
         copying = asyncio.create_task(self._copy_now_and_then(log, files))
+        if self.verdict is not JobEnd.MADE:  # while the work log was fetched
+            making.cancel()
         try:
-            with self._beating(files, making.cancel):
-                await asyncio.wait({making, copying}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({making, copying}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for task in (copying, making):
                 task.cancel()
             ended = await asyncio.gather(making, copying, return_exceptions=True)
-            if self.verdict is not JobEnd.LOST and log.has_changed:
-                await asyncio.to_thread(self._put_log, log, files)
+            await asyncio.to_thread(self._put_log, log, files)
         for error in ended:
             if isinstance(error, BaseException) and not isinstance(error, asyncio.CancelledError):
                 raise error
 
     @contextmanager
-    def _beating(self, files: ReplyFiles, cancel: Callable[[], object]) -> Iterator[None]:
-        """Give signs of life while the block lasts; `cancel` is called when it is to end."""
+    def _beating(self, files: ReplyFiles) -> Iterator[None]:
+        """Give signs of life while the block lasts, and end the making when the command or another worker says so."""
         loop, over = asyncio.get_running_loop(), threading.Event()
         stop = stop_path(self.benchmark.root, self.job.run_id)
 
@@ -158,17 +163,15 @@ class _Hold:
                     self.lease.renew()
                     files.sync()
                     self.lease.show(self.position)
-                    is_over = stop.exists()
+                    if stop.exists() and self.verdict is JobEnd.MADE:
+                        self.verdict = JobEnd.STOPPED
+                        loop.call_soon_threadsafe(self._cancel)
                 except LeaseLost:
                     self.verdict = JobEnd.LOST
+                    loop.call_soon_threadsafe(self._cancel)
+                    return
                 except OSError:
                     continue  # a file server that is away; where it was for too long, the next beat finds that out
-                else:
-                    if not is_over:
-                        continue
-                    self.verdict = JobEnd.STOPPED
-                loop.call_soon_threadsafe(cancel)
-                return
 
         thread = threading.Thread(target=beat, name="longbeam-heart", daemon=True)
         thread.start()
@@ -178,13 +181,16 @@ class _Hold:
             over.set()
             thread.join()
 
+    def _cancel(self) -> None:
+        if self._making is not None:
+            self._making.cancel()
+
     async def _copy_now_and_then(self, log: WorkLog, files: ReplyFiles) -> None:
         wait_s = COPY_EVERY_S
         while True:
             await asyncio.sleep(wait_s)
             began = time.monotonic()
-            if log.has_changed:
-                await asyncio.to_thread(self._put_log, log, files)
+            await asyncio.to_thread(self._put_log, log, files)
             wait_s = max(COPY_EVERY_S, (time.monotonic() - began) / COPY_SHARE)
 
     # --- between the benchmark's folder and scratch ------------------------------------------------------------
@@ -209,10 +215,14 @@ class _Hold:
             raise StoreError(describe_os_error(target, exc)) from exc
 
     def _put_log(self, log: WorkLog, files: ReplyFiles) -> None:
-        """Put a copy of the work log in place, and remove the reply files that it makes needless."""
+        """Put a copy of the work log in place, where there is news, and remove the reply files that it replaces."""
         with self._copying:  # one may still be at it
+            self.lease.check()
+            if log.changes == self._copied:
+                return
             held = files.rotate()
             log.meta_set(HELD, list(held))
+            changes = log.changes
             source = self.lease.source("work.sqlite")
             log.copy_to(source)
             target = self.benchmark.work_path(self.job.conversation_id)
@@ -221,6 +231,7 @@ class _Hold:
                 self.lease.put_in_place(source, target)
                 for suffix in ("-wal", "-shm"):  # empty ones of readers, which would be taken for this file's
                     target.with_name(target.name + suffix).unlink(missing_ok=True)
+            self._copied = changes
             remove_replies(self.lease.folder, held)
 
     def _put_sealed(self) -> None:

@@ -120,9 +120,9 @@ class WorkLog:
             sync_file(path)
 
     @property
-    def has_changed(self) -> bool:
-        """Whether anything was written since it was opened."""
-        return self._db.total_changes > 0
+    def changes(self) -> int:
+        """Rows written since it was opened."""
+        return self._db.total_changes
 
     def __enter__(self) -> Self:
         return self
