@@ -7,7 +7,6 @@ benchmark's folder decide who makes what, and the work log what is done. Importe
 from __future__ import annotations
 
 import asyncio
-import json
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 from prefect.states import Completed, Failed
 
-from longbeam import __version__
 from longbeam.flows.clusters import Cluster
 from longbeam.flows.generate import FLOW_NAME, close_former_runs, drain_events, keep_terminate_handler
 from longbeam.models.cost import CostMeter
@@ -28,8 +26,7 @@ from longbeam.pipeline.distributing import WorkerDied, distribute
 from longbeam.pipeline.jobs import Job, JobEnd, JobResult
 from longbeam.pipeline.run import RunSummary
 from longbeam.pipeline.units import Progress
-from longbeam.pipeline.working import work
-from longbeam.store.shared_lease import worker_name
+from longbeam.pipeline.working import work_on
 
 
 @dataclass
@@ -54,27 +51,19 @@ _running: dict[str, Distribution] = {}
 @task(name="conversation", task_run_name="{conversation_id}", cache_policy=NO_CACHE, persist_result=False, retries=0)
 def make_conversation(conversation_id: str, job: str) -> State:
     """Make a conversation on this worker; the state carries the `JobResult` as JSON."""
-    return _conversation_made(conversation_id, job)
+    return _conversation_made(job)
 
 
 # Prefect's decorators keep functions apart from their names, so that workers are sent their code and what it refers
 # to: what tasks and flows do stands in functions of its own, of which only the names are sent.
 
 
-def _conversation_made(conversation_id: str, job: str) -> State:
-    result = _work_on(conversation_id, job)
+def _conversation_made(job: str) -> State:
+    result = asyncio.run(work_on(job))
     is_good = result.end is JobEnd.MADE and result.is_finished and not result.failures
     why = result.stopped or result.error or f"{len(result.failures)} units failed; see `longbeam status`"
     text = result.model_dump_json()
     return Completed(message=result.worker, data=text) if is_good else Failed(message=why, data=text)
-
-
-def _work_on(conversation_id: str, job: str) -> JobResult:
-    version = json.loads(job)["version"]
-    if version != __version__:  # before the rest is read: it may mean something else there
-        error = f"this worker has longbeam {__version__}, the command {version}: install one of them everywhere"
-        return JobResult(conversation_id=conversation_id, worker=worker_name(), end=JobEnd.REFUSED, error=error)
-    return asyncio.run(work(Job.model_validate_json(job)))
 
 
 @flow(name=FLOW_NAME, flow_run_name="{name}", validate_parameters=False, persist_result=False, retries=0)

@@ -82,6 +82,10 @@ class _Distribution:
     """Conversations that a worker has now."""
     _reserved: dict[str, float] = field(default_factory=dict)
     """USD that they may spend."""
+    _lost_usd: float = 0.0
+    """What workers that died may have spent."""
+    _over: set[str] = field(default_factory=set)
+    """Conversations that are not tried again in this run."""
     _idle: asyncio.Event = field(default_factory=asyncio.Event)
     """No worker has anything to do."""
 
@@ -107,6 +111,7 @@ class _Distribution:
                     result = await self._give_out(self._job(conversation_id, seed))
                 except WorkerDied as exc:
                     deaths += 1
+                    self._lost_usd += self._reserved.pop(conversation_id, 0.0)
                     self.notice(f"{conversation_id}: a worker died ({exc}); another goes on")
                     if deaths == DEATHS:
                         raise self._stop_for(_too_many_deaths(conversation_id, exc)) from exc
@@ -125,6 +130,7 @@ class _Distribution:
                     raise self._stop_for(RuntimeError(f"on {result.worker}:\n{result.error}"))
                 case JobEnd.MADE | JobEnd.STOPPED:
                     if self._is_over(result):
+                        self._over.add(conversation_id)
                         return
                     await self._idle.wait()  # what the others leave of their money may be enough to go on
 
@@ -137,9 +143,11 @@ class _Distribution:
         finally:
             if sent.done():
                 del self._out[conversation_id]
-                self._reserved.pop(conversation_id, None)
             if not self._out:
                 self._idle.set()
+        reserved = self._reserved.pop(conversation_id, 0.0)
+        if result.end is JobEnd.LOST:
+            self._lost_usd += reserved
         self.meter.add(result.usage)
         self.results[conversation_id].append(result)
         self._show(conversation_id, result.position)
@@ -192,12 +200,8 @@ class _Distribution:
         cap = self.benchmark.spec.limits.max_cost_usd
         if cap is None:
             return None
-        waiting = sum(
-            1
-            for i, results in self.results.items()
-            if i == conversation_id or not (i in self._out or (results and results[-1].is_finished))
-        )
-        left = cap - self.meter.spent_usd - sum(self._reserved.values())
+        waiting = len(self.results.keys() - self._over - self._out.keys() | {conversation_id})
+        left = cap - self.meter.spent_usd - sum(self._reserved.values()) - self._lost_usd
         share = max(left / waiting, 1e-9)  # a cap of nothing is no cap that a spec can have
         self._reserved[conversation_id] = share
         return share

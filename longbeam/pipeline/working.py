@@ -7,6 +7,7 @@ life; everything else happens in scratch.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
 import tempfile
@@ -48,6 +49,15 @@ def stop_path(root: Path, run_id: str) -> Path:
     return root / "leases" / f"{run_id}.stop"
 
 
+async def work_on(text: str) -> JobResult:
+    """Do what a `Job` in JSON asks for; one of another longbeam is refused before it is read."""
+    head = json.loads(text)
+    if head["version"] == __version__:
+        return await work(Job.model_validate_json(text))
+    error = f"this worker has longbeam {__version__}, the command {head['version']}: install one of them everywhere"
+    return JobResult(conversation_id=head["conversation_id"], worker=worker_name(), end=JobEnd.REFUSED, error=error)
+
+
 async def work(job: Job, model: ChatModel | None = None) -> JobResult:
     """Make a conversation, or go on with it, and say what became of it; raises nothing but for being cancelled."""
     try:
@@ -67,8 +77,6 @@ def _ended(job: Job, end: JobEnd, error: str) -> JobResult:
 
 
 async def _work(job: Job, model: ChatModel | None) -> JobResult:
-    if job.version != __version__:
-        raise LongbeamError(f"this worker has longbeam {__version__}, the command {job.version}: install that one")
     benchmark = Benchmark(job.spec, Path(job.root))
     lease = SharedLease.take(benchmark.lease_folder(job.conversation_id))
     try:

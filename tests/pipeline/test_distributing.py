@@ -159,6 +159,22 @@ async def test_the_cap_holds_over_all_workers_and_is_used(out: Path) -> None:
     assert sum(paid.values()) <= 4.0 + 1e-6
 
 
+async def test_what_a_dead_worker_may_have_spent_counts_toward_the_cap(out: Path) -> None:
+    limits = {"concurrency": 10, "max_cost_usd": 4.0}
+    benchmark = create_benchmark(BenchmarkSpec.model_validate({**PRICED, "limits": limits}), out)
+    shares: dict[str, list[float]] = {}
+
+    async def submit(job: Job) -> JobResult:
+        await asyncio.sleep(0)
+        shares.setdefault(job.conversation_id, []).append(job.spec.limits.max_cost_usd or 0.0)
+        if job.conversation_id == "c000" and len(shares["c000"]) == 1:
+            raise WorkerDied("killed")
+        return ended(job, **spent(shares[job.conversation_id][-1]))
+
+    assert (await run(benchmark, submit)).finished == 4
+    assert sum(share for given in shares.values() for share in given) <= 4.0 + 1e-6
+
+
 def test_shares_of_limits_stay_within_them() -> None:
     endpoint = {"base_url": "http://127.0.0.1:1/v1", "limits": {"concurrency": 2, "requests_per_minute": 100}}
     spec = BenchmarkSpec.model_validate({**PRICED, "endpoints": {"openai:m": endpoint}, "limits": {"concurrency": 16}})

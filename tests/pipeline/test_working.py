@@ -17,7 +17,7 @@ from longbeam.pipeline.jobs import JobEnd, JobResult
 from longbeam.pipeline.metering import journalled_usage
 from longbeam.pipeline.run import run_inline
 from longbeam.pipeline.status import benchmark_status, render_status
-from longbeam.pipeline.working import stop_path, work
+from longbeam.pipeline.working import stop_path, work, work_on
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.shared_lease import SharedLease, living_holder
 from tests.pipeline.conftest import CountingModel
@@ -99,7 +99,7 @@ async def test_a_conversation_that_another_makes_is_left_to_it(spec: BenchmarkSp
 async def test_what_a_user_can_mend_is_told_in_one_line(spec: BenchmarkSpec, out: Path) -> None:
     benchmark = create_benchmark(spec, out)
     job = job_of(benchmark, out / "scratch", version="0.0.1")
-    result = await work(job, CountingModel())
+    result = await work_on(job.model_dump_json())
     assert result.end is JobEnd.REFUSED
     assert "the command 0.0.1" in result.error
 
