@@ -8,7 +8,7 @@ import signal
 import tempfile
 import warnings
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any, cast
@@ -97,10 +97,16 @@ async def dask_cluster(options: ClusterOptions, conversations: int) -> AsyncIter
             try:
                 yield DaskCluster(address, client)
             finally:
-                await asyncio.to_thread(client.close, REACH_S)
+                await _close(client)
         finally:
             if cluster is not None:
-                await asyncio.shield(asyncio.to_thread(cluster.close, REACH_S))
+                await asyncio.shield(_close(cluster))
+
+
+async def _close(closable: Any) -> None:
+    # On a busy machine it may take longer; then the workers' processes end with this one, by themselves.
+    with suppress(TimeoutError):
+        await asyncio.to_thread(closable.close, REACH_S)
 
 
 def _start(distributed: Any, workers: int, folder: str) -> Any:
