@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from longbeam.prompts.examples import find_copied
 from longbeam.schemas.traces import ENGLISH_KINDS, find_traces
-from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
+from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
+
+_LETTER = re.compile(
+    r"^\W*(?:dear|subject|hi|hello|hey|(?:best|kind|warm)(?: regards| wishes)?|regards|sincerely|yours|cheers)\b"
+    r"[^\n]{0,60}$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A line that opens or closes a letter: its blanks are for the user to fill."""
 
 
 def find_problems(index: ConversationIndex) -> Iterator[Problem]:
@@ -18,6 +26,8 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
         folded = message.content.casefold()
         key, who = message.message_key, message.role.value
         for kind, words in find_traces(message.content, folded, message.role, category):
+            if kind == "maybe_placeholder" and words.startswith("[") and _LETTER.search(message.content):
+                kind = "drafted_blank"
             yield Problem(kind, key, f"the {who} says {shorten(words, 60)!r}", (key,))
         if term := find_copied(folded, known=told):
             yield Problem("example", key, f"the {who} says {term!r}, which is from the examples in our prompts", (key,))
@@ -35,6 +45,7 @@ CHECK = Check(
         "example": ERROR,
         "maybe_placeholder": WARNING,
         "maybe_plan_word": WARNING,
+        "drafted_blank": INFO,
     },
     english_only=dict.fromkeys(
         ENGLISH_KINDS,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from text_to_num import alpha2digit
+
 from longbeam.schemas.plans import Value, ValueKind
-from longbeam.schemas.values import extract_values, number, plain, says
+from longbeam.schemas.values import MONTHS, extract_values, number, plain, says
 from longbeam.schemas.words import words_of
 
 _RUBRIC_OPENING = re.compile(
@@ -30,18 +32,15 @@ _TOLD_YOU = re.compile(
     r"\b(?:with|to|for|told|tell|gave|give|asked|ask|shown?|mentioned to|remind) you\b", re.IGNORECASE
 )
 """The assistant as the one to whom the user said something."""
-_SMALL = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen".split()  # noqa: SIM905
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()  # noqa: SIM905
-_AMOUNTS = {word: i for i, word in enumerate((*_SMALL, "seventeen", "eighteen", "nineteen"), 1)}
-_AMOUNTS |= {word: 10 * i for i, word in enumerate(_TENS, 2)}
-_SIZES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000}
-_NUMBER_WORD = "|".join(sorted((*_AMOUNTS, *_SIZES), key=len, reverse=True))
-_SPELLED_RUN = re.compile(
-    rf"(?<![\w-])(?:{'|'.join(sorted(_AMOUNTS, key=len, reverse=True))})"
-    rf"(?:[\s-]+(?:and[\s-]+)?(?:{_NUMBER_WORD}))*(?!\w)",
-    re.IGNORECASE,
+_SPELLED = re.compile(r"(?:teen|ty|hundred|thousand|million|teenth|tieth|ty-\w+)\b", re.IGNORECASE)
+"""Where a text may spell a number from 13 up."""
+_MONTH = "|".join(MONTHS) + r"|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.?"
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+_DAYS_LISTED = re.compile(
+    rf"\b({_MONTH})\s+({_DAY}(?:,\s+{_DAY})*(?:,?\s+(?:and|or|to|through)\s+|\s?[-–]\s?){_DAY})"
+    r"(?=(,?\s+(?:19|20)\d\d\b)|\s*(?:[.,;:!?)]|\Z)|\s+(?:and|with|at|for|in|on|but|so|by|from|when|I)\b)"
 )
-_SPELLED_LARGE = re.compile(r"(?:teen|ty|hundred|thousand|million)\b", re.IGNORECASE)
+"""`May 10, 12, and 15, 2024`, `April 6-7`: days of one month, the first of which names it."""
 _SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
 _CODE = re.compile(r"\b(USD|EUR|GBP)\s?(?=\d)(\d[\d,]*(?:\.\d+)?)")
 _DAYS = {"days": 1, "weeks": 7}
@@ -101,27 +100,16 @@ def read_value(text: str) -> Value:
 
 
 def in_figures(text: str) -> str:
-    """Return a text with spelled numbers from 13 up, and currency codes before an amount, as figures: `61`, `$600`."""
+    """Return a text with numbers from 13 up in figures (`61`, `21st of March`), `$600` for `USD 600`, days in full."""
     text = _CODE.sub(lambda m: f"{_SIGNS[m[1].upper()]}{m[2]}", text)
-    return _SPELLED_RUN.sub(_figure, text) if _SPELLED_LARGE.search(text) else text
+    text = _DAYS_LISTED.sub(_in_full, text)
+    return alpha2digit(text, "en", threshold=MAX_ENUMERATION) if _SPELLED.search(text) else text
 
 
-def _figure(match: re.Match[str]) -> str:
-    total = group = 0
-    for word in re.findall(r"[a-z]+", match.group().casefold()):
-        size = _SIZES.get(word)
-        if word == "and":
-            continue
-        if size is None:
-            amount = _AMOUNTS[word]
-            if group % 100 and (group % 10 or amount > 9 or group % 100 < 20):
-                return match.group()  # `two three` is no number
-            group += amount
-        elif size == 100:
-            group = max(group, 1) * size
-        else:
-            total, group = total + max(group, 1) * size, 0
-    return str(total + group) if total + group > 12 else match.group()
+def _in_full(match: re.Match[str]) -> str:
+    """Name the month before each day of a list, and the year after each but the last, which has its own."""
+    days, year = re.findall(_DAY, match[2]), match[3] or ""
+    return f"{year}, ".join(f"{match[1]} {day}" for day in days)
 
 
 def in_days(value: Value) -> float | None:

@@ -344,6 +344,7 @@ FAULTS = (
     Fault("leaks.example", append(5, " Ask Yrsa about the dimmer board."), "p0.s0.t1.n3"),
     Fault("leaks.maybe_placeholder", append(5, " Sign it as [Your Name]."), "p0.s0.t1.n3"),
     Fault("leaks.maybe_placeholder", append(5, " Ask <name> first. TODO"), "p0.s0.t1.n3"),
+    Fault("leaks.drafted_blank", append(5, "\n\nDear Tom,\n\nPlease come on Monday.\n\n[Your Name]"), "p0.s0.t1.n3"),
     Fault("leaks.maybe_plan_word", append(4, " This bullet says it all."), "p0.s0.t1.n2"),
     Fault("degenerate.empty", say(5, " \n"), "p0.s0.t1.n3"),
     Fault("degenerate.repeats_itself", say(5, "Wait for the windows. " * 200), "p0.s0.t1.n3"),
