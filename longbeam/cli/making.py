@@ -150,12 +150,13 @@ def status(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
     """Show how far a benchmark is, also while it is being made."""
     from longbeam.pipeline.benchmark import open_benchmark
     from longbeam.pipeline.run import STAGES
-    from longbeam.pipeline.status import benchmark_status, render_status
+    from longbeam.pipeline.status import benchmark_status, render_status, render_used
 
     benchmark = open_benchmark(out, name)
     if benchmark.spec.is_given and not json:
         count = counted(len(benchmark.sealed_ids), "conversation")
         print(f"{name}: {benchmark.spec.source}, {count}; nothing is left to do")
+        print(render_used(benchmark_status(benchmark)), end="")
         return OK
     found = benchmark_status(benchmark)
     if json:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -55,7 +56,7 @@ def repair(
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
-    is_import = bool(benchmark.spec.imported_from)
+    is_import = benchmark.spec.is_given
     if withdraw and not is_import:
         raise UserError(
             f"--withdraw is for imports; {name!r} was generated: `repair` puts other probes in the places of bad ones"
@@ -75,14 +76,16 @@ def repair(
 
 
 def _say_plan(benchmark: Benchmark) -> int:
+    from longbeam.annotation_ui.rejections import rejections_of
     from longbeam.pipeline.checking import check_and_store
     from longbeam.pipeline.repair_cost import render_plan
     from longbeam.pipeline.repair_plan import repairs_of
     from longbeam.pipeline.repairing import left_of
 
     findings = check_and_store(benchmark)
-    wanted = repairs_of(benchmark, findings, {})
-    if benchmark.spec.imported_from:
+    rejected = rejections_of(benchmark)
+    wanted = repairs_of(benchmark, findings, rejected)
+    if benchmark.spec.is_given:
         for conversation_id, repairs in wanted.items():
             for probe_id, reason in repairs.probes.items():
                 print(f"{conversation_id} {probe_id}: would be withdrawn with --withdraw ({reason})")
@@ -90,17 +93,19 @@ def _say_plan(benchmark: Benchmark) -> int:
         print(render_plan(benchmark, wanted), end="")
     for line in left_of(benchmark, findings, wanted):
         print(f"cannot be mended: {line}")
-    return INCOMPLETE if any(finding.severity == "error" for finding in findings) else OK
+    return INCOMPLETE if wanted or any(finding.severity == "error" for finding in findings) else OK
 
 
 def _repaired(benchmark: Benchmark, rounds: int, withdraw: bool, invocation_log: Path | None) -> RepairReport:
+    from longbeam.annotation_ui.rejections import rejections_of
     from longbeam.pipeline.metering import open_meter
     from longbeam.pipeline.repairing import repair, repair_import
 
-    if benchmark.spec.imported_from:
-        return repair_import(benchmark, withdraws=withdraw)
+    rejected = partial(rejections_of, benchmark)
+    if benchmark.spec.is_given:
+        return repair_import(benchmark, withdraws=withdraw, rejected=rejected)
     meter = open_meter(benchmark, invocation_log=invocation_log)
-    return asyncio.run(repair(benchmark, rounds=rounds, model=meter))
+    return asyncio.run(repair(benchmark, rejected=rejected, rounds=rounds, model=meter))
 
 
 def _text(report: RepairReport) -> str:

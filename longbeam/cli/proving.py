@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +15,7 @@ from longbeam.cli.app import (
     INCOMPLETE,
     OK,
     AsJson,
+    InvocationLog,
     Name,
     Out,
     app,
@@ -22,7 +24,11 @@ from longbeam.cli.app import (
     warn_of_unfinished,
 )
 from longbeam.formats.registry import EXPORTS, IMPORTS
-from longbeam.terminal import counted
+from longbeam.terminal import Display, Target, counted, display_for
+
+if TYPE_CHECKING:
+    from longbeam.pipeline.benchmark import Benchmark
+    from longbeam.pipeline.model_checking import ModelChecksRun
 
 MOST_FINDINGS = 40
 """Findings that `validate` prints; `--json` has all."""
@@ -42,9 +48,23 @@ def validate(
     html: Annotated[
         Path | None, typer.Option(help="Write the findings to this file as a page to read and print.")
     ] = None,
+    model_checks: Annotated[
+        bool, typer.Option("--model-checks", help="Also ask a model what no rule can tell; costs calls.")
+    ] = False,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", help="Model of these [default: the spec's reader and judge].", show_default=False),
+    ] = None,
+    max_cost: Annotated[
+        float | None, typer.Option("--max-cost", help="Stop these before more USD are spent.", show_default=False)
+    ] = None,
     out: Out = DEFAULT_OUT,
+    invocation_log: InvocationLog = None,
 ) -> int:
-    """Check every finished conversation; exit 1 if there is an error finding or an unfinished conversation."""
+    """Check every finished conversation; exit 1 if there is an error finding or an unfinished conversation.
+
+    What model-backed checks found before is listed as long as the probe is the same.
+    """
     from longbeam.pipeline.benchmark import open_benchmark
     from longbeam.pipeline.checking import (
         check_and_store,
@@ -56,6 +76,7 @@ def validate(
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
+    failed = _ask_models(benchmark, model, max_cost, invocation_log) if model_checks else False
     findings = check_and_store(benchmark)
     checked = len(benchmark.sealed_ids)
     print(findings_json(findings) if json else render_findings(name, checked, findings, MOST_FINDINGS), end="")
@@ -65,7 +86,35 @@ def validate(
     print(render_left_out(benchmark.spec.language), end="", file=sys.stderr if json else sys.stdout)
     unfinished = warn_of_unfinished(benchmark, out)
     has_errors = any(finding.severity == "error" for finding in findings)
-    return INCOMPLETE if has_errors or unfinished else OK
+    return INCOMPLETE if has_errors or unfinished or failed else OK
+
+
+def _ask_models(
+    benchmark: Benchmark, model: str | None, max_cost_usd: float | None, invocation_log: Path | None
+) -> bool:
+    """Run the model-backed checks; return whether some could not be had."""
+    from longbeam.pipeline.benchmark import Benchmark
+    from longbeam.pipeline.metering import meter_of_checks
+    from longbeam.pipeline.model_checking import checking_spec, refuse_offline, run_model_checks
+    from longbeam.pipeline.run import limited_model
+
+    spec = checking_spec(benchmark.spec, model, max_cost_usd)
+    refuse_offline(benchmark, spec)
+    meter = meter_of_checks(benchmark, spec, invocation_log=invocation_log)
+
+    async def asked(progress: Display) -> ModelChecksRun:
+        async with limited_model(Benchmark(spec, benchmark.root), meter) as limited:
+            return await run_model_checks(benchmark, spec, limited, progress=progress)
+
+    with display_for(sys.stderr, Target(len(benchmark.sealed_ids), 0)) as progress:
+        run = asyncio.run(asked(progress))
+    replayed = f", {run.replayed:,} replies from the journal" if run.replayed else ""
+    print(f"model-backed checks: {counted(run.calls, 'model call')}{replayed}", file=sys.stderr)
+    for failure in run.failures:
+        print(f"failed: {failure}", file=sys.stderr)
+    if run.stopped:
+        print(f"stopped: {run.stopped}; what was answered is kept", file=sys.stderr)
+    return bool(run.failures or run.stopped)
 
 
 @app.command()

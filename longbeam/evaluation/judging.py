@@ -23,7 +23,7 @@ async def judge_answer(probe: Probe, answer: Answer, asker: Asker, *, judge: str
 
     Raises ProviderError when the way to the judge fails; a reply that does not fit is a failed verdict instead.
     """
-    nuggets = await asyncio.gather(*(_verdict(probe, n, answer.text, asker, is_strict) for n in probe.rubric))
+    nuggets = await judge_nuggets(probe, answer.text, asker, is_strict=is_strict)
     items: Sequence[int | None] = ()
     lines: Sequence[int | None] = ()
     if probe.ability == EVENT_ORDERING:
@@ -33,10 +33,15 @@ async def judge_answer(probe: Probe, answer: Answer, asker: Asker, *, judge: str
         probe_id=probe.probe_id,
         system=answer.system,
         judge=judge,
-        nuggets=tuple(nuggets),
+        nuggets=nuggets,
         aligned_items=tuple(items),
         aligned_lines=tuple(lines),
     )
+
+
+async def judge_nuggets(probe: Probe, text: str, asker: Asker, *, is_strict: bool) -> tuple[NuggetJudgement, ...]:
+    """Return the verdict on each nugget; a blank answer meets none, and no judge is asked."""
+    return tuple(await asyncio.gather(*(_verdict(probe, n, text, asker, is_strict) for n in probe.rubric)))
 
 
 async def _verdict(probe: Probe, nugget: Nugget, text: str, asker: Asker, is_strict: bool) -> NuggetJudgement:

@@ -3,6 +3,7 @@
 output/<name>/spec.json                           the spec as last accepted
 output/<name>/work/<conversation_id>.sqlite       journal and units: decides what is done
 output/<name>/conversations/<conversation_id>.duckdb   sealed conversations: what everything else reads
+output/<name>/checks/<conversation_id>.sqlite     journal and findings of model-backed checks
 output/<name>/benchmark.duckdb                    seeds, findings, statistics
 output/<name>/reviews.sqlite                      what reviewers did
 output/<name>/leases/<conversation_id>/           which machine makes it, and replies on their way from there
@@ -59,6 +60,10 @@ class Benchmark:
     def lease_folder(self, conversation_id: str) -> Path:
         """What workers on several machines say about a conversation; absent where none ever made it."""
         return self.root / "leases" / conversation_id
+
+    def checks_path(self, conversation_id: str) -> Path:
+        """The work log of a conversation's model-backed checks; absent until they were asked for."""
+        return self.root / "checks" / f"{conversation_id}.sqlite"
 
     def sealed_path(self, conversation_id: str) -> Path:
         """The sealed file of a conversation; absent until it is finished."""

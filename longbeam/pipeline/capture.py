@@ -22,6 +22,7 @@ from longbeam.models.offline.writer import OfflineWriter
 from longbeam.models.tokens import Tokenizer, load_tokenizer
 from longbeam.pipeline.benchmark import Benchmark, create_benchmark
 from longbeam.pipeline.evaluating import evaluate
+from longbeam.pipeline.model_checking import run_model_checks
 from longbeam.pipeline.run import run_inline
 from longbeam.pipeline.seeding import make_seeds
 from longbeam.prompts.docs import PAGES, Captured
@@ -67,8 +68,9 @@ def capture(spec: BenchmarkSpec) -> list[Captured]:
 
 
 async def _run(benchmark: Benchmark, model: ChatModel) -> None:
-    """Generate, then evaluate."""
+    """Generate, check, evaluate."""
     await run_inline(benchmark, model=model)
+    await run_model_checks(benchmark, benchmark.spec, model)
     await evaluate(
         benchmark,
         benchmark.spec,

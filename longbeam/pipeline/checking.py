@@ -10,6 +10,7 @@ from pathlib import Path
 
 from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.findings_page import findings_page
+from longbeam.pipeline.model_checking import stored_model_findings
 from longbeam.schemas.findings import Finding, Severity
 from longbeam.schemas.seeds import Seed
 from longbeam.schemas.statistics import Statistics
@@ -39,7 +40,7 @@ def sealed_conversations(benchmark: Benchmark) -> Iterator[Iterator[SealedConver
 
 
 def check_and_store(benchmark: Benchmark) -> list[Finding]:
-    """Return what the checks find: conversation by conversation, then across them."""
+    """Return what the checks find: in conversations, across them, and what model-backed ones found of the same."""
     spec = benchmark.spec
     asked = None if spec.is_given else dict.fromkeys(spec.abilities, spec.probes_per_ability)
     findings: list[Finding] = []
@@ -50,6 +51,7 @@ def check_and_store(benchmark: Benchmark) -> list[Finding]:
             seeds.append((reader.head.conversation_id, reader.head.seed))
     with sealed_conversations(benchmark) as readers:
         findings += check_benchmark(readers)
+    findings += stored_model_findings(benchmark)
     path = benchmark.database_path
     statistics = read_statistics(path) if path.exists() else {}
     write_benchmark(path, seeds=seeds, findings=findings, statistics=statistics)

@@ -86,7 +86,7 @@ async def _mend_sub_plan(
             fault = replace(fault, sealed=_spare_turn(material, messages, fault.bullet_id, taken))
         key = turn_key(fault.sealed[0]) if fault.sealed else _next_turn(messages, material.sub_plan.key)
         if (problem := await _mend(c, material, messages, key, fault)) is not None:
-            failures.append(problem)
+            failures.append(f"{fault.bullet_id or key}: {problem}")
     return failures
 
 
@@ -126,7 +126,7 @@ async def _mend(
         if _texts(made) != _texts(fault.sealed):
             return None  # it was said anew and is only not sealed yet: the run that made it was stopped
         if unit.generation + 1 >= MOST_TRIES:
-            return f"{key}: said anew {MOST_TRIES} times, and the checks refused each"
+            return f"said anew {MOST_TRIES} times, and the checks refused each"
         log.fail_unit(
             REPAIR,
             key,
@@ -136,7 +136,7 @@ async def _mend(
             attempts=1,
         )
     elif unit is not None and unit.generation >= MOST_TRIES:
-        return f"{key}: {unit.error}"
+        return unit.error
     before = tuple(m for m in messages if natural_order(turn_key(m)) < natural_order(key))
     place = Place(material, before, frozenset(m.content for m in (*messages, *fault.sealed)))
 
@@ -149,7 +149,8 @@ async def _mend(
     try:
         c.mended[key] = await c.units.run(REPAIR, key, record=Message, needs=needs, work=say)
     except Blocked:
-        return f"{key}: {c.units.failed[-1].error}"
+        failed = log.unit(REPAIR, key)
+        return failed.error if failed is not None else "it could not be said anew"
     return None
 
 

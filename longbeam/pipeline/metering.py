@@ -8,6 +8,8 @@ from pathlib import Path
 from longbeam.models.cost import CostMeter
 from longbeam.models.factory import make_model
 from longbeam.pipeline.benchmark import Benchmark
+from longbeam.pipeline.model_checking import checks_usage
+from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.schemas.usage import Usage, summed
 from longbeam.store.reply_files import has_replies, take_back
 from longbeam.store.shared_lease import HeldElsewhere
@@ -21,6 +23,12 @@ def open_meter(benchmark: Benchmark, *, invocation_log: Path | None = None) -> C
     """
     model = make_model(benchmark.spec, invocation_log=invocation_log)
     return CostMeter(model, benchmark.spec, before=journalled_usage(benchmark))
+
+
+def meter_of_checks(benchmark: Benchmark, spec: BenchmarkSpec, *, invocation_log: Path | None = None) -> CostMeter:
+    """Return the models of a spec of checks behind a meter, with what checks cost before counted."""
+    before = summed(row for i in benchmark.conversation_ids for row in checks_usage(benchmark, i))
+    return CostMeter(make_model(spec, invocation_log=invocation_log), spec, before=before)
 
 
 def journalled_usage(benchmark: Benchmark) -> list[Usage]:

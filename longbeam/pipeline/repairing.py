@@ -189,9 +189,12 @@ class _ConversationRepair:
 
     async def step(self, run: ConversationRun, stage: str, plan_index: int | None) -> StageOutcome:
         """Run a stage: all replies come from the journal, but for what is to be made again before the probes."""
+        c = run.conversation
+        if stage == "seal":
+            # The sealed file is what was found at fault, whatever the work log says of how it was made.
+            c.units.log.remove_units("seal", keep=())
         if stage != "probes":
             return await run_stage(run, stage, plan_index)
-        c = run.conversation
         with SealedConversation(c.sealed_path) as sealed:
             before = list(sealed.probes())
         if remembered_order(c.units.log) is None:
@@ -236,4 +239,4 @@ class _ConversationRepair:
         self.done += [f"{i}: taken in its place" for i in sorted(now - was)]
         for probe in after:
             if probe.probe_id in was & now and version_of(probe) != version_of(old[probe.probe_id]):
-                self.done.append(f"{probe.probe_id}: kept, made again to fit what is said now")
+                self.done.append(f"{probe.probe_id}: kept, and made again from what is said and known now")

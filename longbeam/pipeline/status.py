@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from longbeam.models.cost import prices_of
 from longbeam.pipeline.benchmark import Benchmark
+from longbeam.pipeline.model_checking import checks_usage
 from longbeam.pipeline.outlook import EstimateRow, money, render_rows, rows_by_role, stored_outlook, total_of
 from longbeam.pipeline.probe_repairs import REPAIR
+from longbeam.pipeline.stages import STAGES
 from longbeam.schemas.base import Record
 from longbeam.schemas.usage import Usage, summed
 from longbeam.store.shared_lease import Position, living_holder, position_of_holder
@@ -23,7 +25,7 @@ class ConversationStatus(Record):
     """Units done, by stage."""
     failures: tuple[Unit, ...]
     calls: tuple[Usage, ...]
-    """Model calls in the journal."""
+    """Model calls in the journal, those of model-backed checks among them."""
     worker: str = ""
     """Who makes it on a cluster now; empty if nobody does."""
     position: Position | None = None
@@ -64,7 +66,7 @@ def benchmark_status(benchmark: Benchmark) -> BenchmarkStatus:
     conversations = tuple(_conversation_status(benchmark, i) for i in benchmark.conversation_ids)
     prices = prices_of(benchmark.spec)
     used = summed(row for c in conversations for row in c.calls)
-    expected, seconds_left = stored_outlook(benchmark, used)
+    expected, seconds_left = stored_outlook(benchmark, [row for row in used if row.stage in STAGES])
     return BenchmarkStatus(
         name=benchmark.spec.name,
         length=benchmark.spec.length,
@@ -80,13 +82,14 @@ def _conversation_status(benchmark: Benchmark, conversation_id: str) -> Conversa
     holder = living_holder(folder)
     worker = holder.worker if holder is not None else ""
     position = position_of_holder(folder) if holder is not None else None
+    checks = tuple(checks_usage(benchmark, conversation_id))
     if not benchmark.work_path(conversation_id).exists():
         return ConversationStatus(
             conversation_id=conversation_id,
             is_finished=False,
             done={},
             failures=(),
-            calls=(),
+            calls=checks,
             worker=worker,
             position=position,
         )
@@ -98,10 +101,17 @@ def _conversation_status(benchmark: Benchmark, conversation_id: str) -> Conversa
         is_finished=benchmark.sealed_path(conversation_id).exists() and all(f.stage == REPAIR for f in failures),
         done={stage: count[UnitStatus.DONE] for stage, count in counts.items()},
         failures=tuple(failures),
-        calls=tuple(calls),
+        calls=(*calls, *checks),
         worker=worker,
         position=position,
     )
+
+
+def render_used(status: BenchmarkStatus) -> str:
+    """Return the table of what was used; empty where nothing was counted. Ends a line."""
+    if not any(row.prompt_tokens for row in status.used):
+        return ""
+    return f"used so far\n{render_rows(status.used).rstrip()}\n"
 
 
 def render_status(status: BenchmarkStatus, stages: tuple[str, ...]) -> str:
@@ -116,8 +126,8 @@ def render_status(status: BenchmarkStatus, stages: tuple[str, ...]) -> str:
         done = (str(conversation.done.get(stage, 0)).rjust(width) for stage in stages)
         lines.append("  ".join([conversation.conversation_id.ljust(5), *done, _state(conversation)]))
         lines.extend(f"       {describe_failure(unit)}" for unit in conversation.failures)
-    if any(row.prompt_tokens for row in status.used):
-        lines += ["", "used so far", render_rows(status.used).rstrip()]
+    if used := render_used(status):
+        lines += ["", used.rstrip()]
     if status.expected and status.finished < len(status.conversations):
         left = f", about {duration(status.seconds_left)} left" if status.seconds_left is not None else ""
         total = total_of(status.expected)

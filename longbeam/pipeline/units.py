@@ -136,12 +136,15 @@ class Units:
 
     def fingerprint(self, prompts: Sequence[str], roles: Sequence[Role], needs: Sequence[object]) -> str:
         """Digest of what a unit depends on: prompt versions, models of its roles, input records."""
-        return digest_of(
-            LAYOUT_VERSION,
-            list(self.prompts.versions(prompts)),
-            [self.spec.identity_of(self.spec.model_for(r)) for r in roles],
-            list(needs),
-        )
+        return fingerprint_of(self.spec, self.prompts, prompts, roles, needs)
+
+
+def fingerprint_of(
+    spec: BenchmarkSpec, known: PromptRegistry, prompts: Sequence[str], roles: Sequence[Role], needs: Sequence[object]
+) -> str:
+    """Digest of what a unit depends on: prompt versions, models of its roles, input records."""
+    models = [spec.identity_of(spec.model_for(r)) for r in roles]
+    return digest_of(LAYOUT_VERSION, list(known.versions(prompts)), models, list(needs))
 
 
 async def both(first: Awaitable[T], second: Awaitable[U]) -> tuple[T, U]:

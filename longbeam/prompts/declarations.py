@@ -10,7 +10,7 @@ from functools import cache
 
 from longbeam.prompts import narrowing
 from longbeam.prompts.registry import Prompt, PromptRegistry
-from longbeam.schemas import calls, evaluation_calls, memory_calls
+from longbeam.schemas import calls, check_calls, evaluation_calls, memory_calls
 
 _STAGE = ("seed", "profile", "people", "stage")
 _DIALOGUE = ("context", "summary")
@@ -149,6 +149,10 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("answer", 1, evaluation_calls.AnswerInputs),
     Prompt("judge_nugget", 1, evaluation_calls.JudgeInputs, evaluation_calls.JudgeReply),
     Prompt("align_event", 1, evaluation_calls.AlignInputs, evaluation_calls.AlignReply),
+    # Model-backed checks.
+    Prompt("support_nuggets", 1, check_calls.SupportInputs, check_calls.SupportReply),
+    Prompt("guess_answer", 1, check_calls.GuessInputs),
+    Prompt("counter_evidence", 1, check_calls.CounterEvidenceInputs, check_calls.CounterEvidenceReply),
 )
 
 

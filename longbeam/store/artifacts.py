@@ -101,6 +101,14 @@ class SealedConversation:
                 yield Message.model_validate({**row, "parts": parts, "details": details})
             first += _MESSAGES_AT_A_TIME
 
+    @cached_property
+    def said_digest(self) -> str:
+        """Digest of all that is said, in order."""
+        with translated_errors(self.path), self.connection.cursor() as cursor:
+            query = "SELECT md5(string_agg(md5(content), '' ORDER BY message_id)) FROM sealed.messages"
+            (row,) = cursor.execute(query).fetchall()
+        return str(row[0])
+
     def probes(self) -> Iterator[Probe]:
         """Yield all candidate probes by ability and rank."""
         rubrics = self._by_probe("nuggets", Nugget)

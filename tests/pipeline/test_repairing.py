@@ -6,10 +6,14 @@ import asyncio
 import json
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from longbeam.annotation_ui.fold import probe_version
+from longbeam.annotation_ui.log import new_event
+from longbeam.annotation_ui.rejections import rejections_of
 from longbeam.cli import INCOMPLETE, OK, run
 from longbeam.formats.beam import import_beam
 from longbeam.formats.reading import ImportOptions
@@ -24,8 +28,10 @@ from longbeam.pipeline.status import benchmark_status
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.probes import Probe
+from longbeam.schemas.review import EventKind
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.artifacts import SealedConversation
+from longbeam.store.reviews import ReviewStore
 from tests.formats.sources import beam_folder
 from tests.pipeline.conftest import CountingModel
 
@@ -168,11 +174,27 @@ def selected_of(benchmark: Benchmark, ability: str) -> list[str]:
     return [p.probe_id for p in probes_of(benchmark) if p.is_selected and p.ability == ability]
 
 
+def reject(benchmark: Benchmark, item_id: str, note: str) -> None:
+    """As a reviewer does in the browser."""
+    probe = next(p for p in probes_of(benchmark) if item_id.endswith(p.probe_id))
+    with ReviewStore(benchmark.reviews_path) as store:
+        verdict = new_event(
+            EventKind.JUDGED,
+            item_id,
+            "ana",
+            after={"verdict": "reject"},
+            probe_version=probe_version(probe),
+            note=note,
+        )
+        store.append([verdict])
+
+
 async def test_the_next_candidate_takes_the_place_of_a_rejected_probe_for_nothing(benchmark: Benchmark) -> None:
     ranked = [p.probe_id for p in probes_of(benchmark) if p.ability == "temporal_reasoning"]
     others = [p for p in probes_of(benchmark) if p.ability != "temporal_reasoning"]
     model = CountingModel()
-    report = await repair(benchmark, model=model, rejected=lambda: {"c000": {ranked[0]: "asks for a trifle"}})
+    reject(benchmark, f"c000/{ranked[0]}", "asks for a trifle")
+    report = await repair(benchmark, model=model, rejected=partial(rejections_of, benchmark))
     assert (model.calls, report.left) == ({}, ())
     assert report.done == (
         f"c000 {ranked[0]}: left out (asks for a trifle)",
@@ -183,7 +205,7 @@ async def test_the_next_candidate_takes_the_place_of_a_rejected_probe_for_nothin
     assert errors_of(benchmark) == []
     # neither resume nor a second repair brings it back
     await run_inline(benchmark, model=model)
-    report = await repair(benchmark, model=model, rejected=lambda: {"c000": {ranked[0]: "asks for a trifle"}})
+    report = await repair(benchmark, model=model, rejected=partial(rejections_of, benchmark))
     assert (model.calls, report.done) == ({}, ())
     assert selected_of(benchmark, "temporal_reasoning") == ranked[1:3]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from longbeam.schemas import calls, evaluation_calls, memory_calls
+from longbeam.schemas import calls, check_calls, evaluation_calls, memory_calls
 from longbeam.schemas.people import Gender, Person, Profile, Relation
 from longbeam.schemas.plans import Bullet, BulletKind, Narrative, PlanSeed, Value, ValueKind
 from longbeam.schemas.probes import Difficulty
@@ -453,6 +453,22 @@ SAMPLES: dict[str, calls.PromptInputs] = {
         question="What does the kiln cost?", nugget="States that the kiln costs 4,200 euros", answer="4,200 euros."
     ),
     "align_event": evaluation_calls.AlignInputs(item="the lease", events=("signing of the lease", "opening night")),
+    "support_nuggets": check_calls.SupportInputs(
+        question="What does the kiln cost?",
+        nuggets=("States that the kiln costs 4,200 euros", "States that it is paid in May"),
+        evidence=(check_calls.DatedMessage(number=1, said_on=dt.date(2023, 3, 7), text="It costs 4,200 euros."),),
+    ),
+    "guess_answer": check_calls.GuessInputs(question="What does the kiln cost?"),
+    "counter_evidence": check_calls.CounterEvidenceInputs(
+        question="What does the kiln cost?",
+        gold_answer="4,200 euros.",
+        evidence=(check_calls.DatedMessage(number=1, said_on=dt.date(2023, 3, 7), text="It costs 4,200 euros."),),
+        others=(
+            check_calls.DatedMessage(
+                number=1, said_on=dt.date(2023, 4, 2), text="They raised the price to 4,400 euros.", is_after=True
+            ),
+        ),
+    ),
 }
 
 _DOMAINS = {Category.GENERAL: SEED.domain, Category.CODING: Domain.CODING, Category.MATH: Domain.MATH}

@@ -16,7 +16,18 @@ from typing import Any
 from pydantic import BaseModel
 
 from longbeam.models.base import ModelCall
-from longbeam.models.offline import answering, chapters, judging, memorizing, planning, probing, replies, titles, turns
+from longbeam.models.offline import (
+    answering,
+    chapters,
+    checking,
+    judging,
+    memorizing,
+    planning,
+    probing,
+    replies,
+    titles,
+    turns,
+)
 from longbeam.models.offline.packs import common_wishes, load_pack, pack_paths
 from longbeam.models.offline.story import people_thread
 from longbeam.schemas.calls import ModelReply
@@ -95,4 +106,7 @@ _RULES: dict[str, Callable[[Any, random.Random], BaseModel | str]] = {
     "answer": lambda inputs, _: answering.answer(inputs),
     "judge_nugget": lambda inputs, _: judging.judge(inputs),
     "align_event": lambda inputs, _: judging.align(inputs),
+    "support_nuggets": lambda inputs, _: checking.support(inputs),
+    "guess_answer": lambda inputs, _: checking.guess(inputs),
+    "counter_evidence": lambda inputs, _: checking.counter_evidence(inputs),
 }

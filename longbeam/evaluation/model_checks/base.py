@@ -1,0 +1,83 @@
+"""What a model-backed check is, and what it is given of a probe."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from longbeam.errors import ReplyError
+from longbeam.evaluation.judging import judge_nuggets
+from longbeam.models.asking import Asker
+from longbeam.schemas.check_calls import DatedMessage
+from longbeam.schemas.dialogue import Message
+from longbeam.schemas.findings import Finding, Severity
+from longbeam.schemas.probes import Probe
+from longbeam.validation.base import Problem
+
+ABSTENTION = "abstention"
+OFFLINE = "offline"
+MOST_CHARACTERS = 8_000
+"""Of a message that a checker sees; what people say of a fact stands before pasted code and logs, or after them."""
+
+
+@dataclass(frozen=True)
+class ProbeCase:
+    """One probe, and what a check may read of its conversation."""
+
+    conversation_id: str
+    probe: Probe
+    cited: tuple[Message, ...]
+    """Messages that the probe cites and that exist, oldest first."""
+    others: tuple[Probe, ...]
+    """The other selected probes."""
+    asked_at: datetime
+    nearest: Callable[[str, int], Sequence[Message]]
+    """Messages that are not cited, the nearest in words to a query, oldest first."""
+
+
+Find = Callable[[Asker, ProbeCase], Awaitable[list[Problem]]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelCheck:
+    """One check; each probe that it applies to is a unit of its own."""
+
+    name: str
+    doc: str
+    severities: Mapping[str, Severity]
+    prompts: tuple[str, ...]
+    """Prompts that it asks."""
+    applies: Callable[[ProbeCase], bool]
+    find: Find
+    reads_all: bool = False
+    """Whether it reads more of the conversation than the cited messages."""
+
+    def finding(self, problem: Problem, case: ProbeCase, model: str) -> Finding:
+        """Return a problem as a finding that says who judged."""
+        judge = "lexical rules, no language model" if model == OFFLINE else model
+        return Finding(
+            check=f"{self.name}.{problem.kind}",
+            severity=self.severities[problem.kind],
+            conversation_id=case.conversation_id,
+            subject=problem.subject,
+            message=f"{problem.message} [{judge}]",
+            evidence=problem.evidence,
+        )
+
+
+async def verdicts(asker: Asker, case: ProbeCase, text: str) -> tuple[float, ...]:
+    """Return the strict verdict on an answer for each nugget, 0 to 1; ReplyError if a judgement cannot be had."""
+    judged = await judge_nuggets(case.probe, text, asker, is_strict=True)
+    if failed := [n for n in judged if n.score is None]:
+        raise ReplyError(failed[0].error, kind="schema")
+    return tuple(n.score for n in judged if n.score is not None)
+
+
+def dated(message: Message, number: int, *, is_after: bool = False) -> DatedMessage:
+    """Return a message as a checker sees it, the middle of a long one left out."""
+    text = message.content
+    if len(text) > MOST_CHARACTERS:
+        half = MOST_CHARACTERS // 2
+        text = f"{text[:half]}\n[...]\n{text[-half:]}"
+    return DatedMessage(number=number, said_on=message.sent_at.date(), text=text, is_after=is_after)

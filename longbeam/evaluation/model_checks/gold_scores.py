@@ -1,0 +1,71 @@
+"""The rubric tells right from wrong: the gold gets full marks under it, the echoed question and a wrong answer do not.
+
+A blank answer needs no check: it scores 0 by the rule of scoring, and no judge is asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+
+from longbeam.evaluation.model_checks.base import ModelCheck, ProbeCase, verdicts
+from longbeam.models.asking import Asker
+from longbeam.schemas.probes import Probe
+from longbeam.schemas.values import extract_values
+from longbeam.schemas.words import words_of
+from longbeam.validation.base import ERROR, Problem, shorten
+
+_FIGURE = re.compile(r"\d+")
+
+
+async def find_problems(asker: Asker, case: ProbeCase) -> list[Problem]:
+    """Return a problem for each of the three answers that scores as it should not."""
+    probe = case.probe
+    answers = {"gold": probe.gold_answer, "echo": probe.question, "wrong": wrong_answer(probe, case.others)}
+    met = dict(
+        zip(
+            answers,
+            await asyncio.gather(*(verdicts(asker.within(name), case, text) for name, text in answers.items())),
+            strict=True,
+        )
+    )
+    problems = []
+    if missed := [n for n, score in zip(probe.rubric, met["gold"], strict=True) if score < 1]:
+        text = f"the gold answer does not meet its own rubric: {shorten(missed[0].text)}"
+        problems.append(Problem("gold_not_full", probe.probe_id, text))
+    if min(met["echo"]) == 1:
+        problems.append(Problem("echo_full", probe.probe_id, "repeating the question gets full marks"))
+    if min(met["wrong"]) == 1:
+        text = f"a wrong answer gets full marks: {shorten(answers['wrong'], 90)!r}"
+        problems.append(Problem("wrong_full", probe.probe_id, text))
+    return problems
+
+
+def wrong_answer(probe: Probe, others: Sequence[Probe]) -> str:
+    """Return an answer that is surely wrong: the gold with every figure changed, or another probe's gold.
+
+    Figures only where the rubric asks for some; of the others' golds the one that shares fewest words with this one.
+    """
+    if any(_FIGURE.search(v.text) for n in probe.rubric for v in extract_values(n.text)):
+        # 7 more than twice as much is no figure, day or year that the rubric may ask for besides.
+        changed = _FIGURE.sub(lambda m: str(int(m[0]) * 2 + 7), probe.gold_answer)
+        if changed != probe.gold_answer:
+            return changed
+    own = set(words_of(probe.gold_answer)) | {w for n in probe.rubric for w in words_of(n.text)}
+
+    def shared(other: Probe) -> tuple[int, str]:
+        return len(own & set(words_of(other.gold_answer))), other.probe_id
+
+    rest = [o for o in others if o.ability != probe.ability and o.gold_answer.strip()]
+    return min(rest, key=shared).gold_answer if rest else "It was a purple bicycle, as far as anybody remembers."
+
+
+CHECK = ModelCheck(
+    name="gold_scores",
+    doc="The gold answer gets full marks under its own rubric; the echoed question and a wrong answer do not.",
+    severities={"gold_not_full": ERROR, "echo_full": ERROR, "wrong_full": ERROR},
+    prompts=("judge_nugget",),
+    applies=lambda case: True,
+    find=find_problems,
+)
