@@ -97,11 +97,14 @@ class Ledger:
     def lines(self, before: str | None = None) -> tuple[LedgerLine, ...]:
         """The state of every fact asserted before a bullet (of all of them when None), in order of first mention."""
         end = len(self.bullets) if before is None else self.position[before]
+        return tuple(self._line(fact_id, value) for fact_id, value in self._state(end).items())
+
+    def _state(self, end: int) -> dict[str, Value | None]:
         state: dict[str, Value | None] = {}
         for bullet in self.bullets[:end]:
             for assertion in self.by_bullet.get(bullet.bullet_id, ()):
                 state[assertion.fact_id] = _after(state.get(assertion.fact_id), assertion)
-        return tuple(self._line(fact_id, value) for fact_id, value in state.items())
+        return state
 
     def changed_lines(self, before: str) -> tuple[LedgerLine, ...]:
         """The state of those facts that were updated before a bullet."""
@@ -109,7 +112,7 @@ class Ledger:
         updated = {
             a.fact_id for a in self.assertions if a.stance is Stance.UPDATES and self.position[a.bullet_id] < end
         }
-        return tuple(line for line in self.lines(before) if line.fact_id in updated)
+        return tuple(self._line(fact_id, value) for fact_id, value in self._state(end).items() if fact_id in updated)
 
     def briefs(self, bullets: Iterable[Bullet]) -> tuple[BulletBrief, ...]:
         """Each bullet with the facts it sets, updates or denies, and what they were before."""
