@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -41,6 +41,15 @@ class Prompts(Protocol):
 
 
 @dataclass(frozen=True)
+class _Way:
+    """How the calls of a role are made."""
+
+    model: str
+    identity: str
+    sampling: Sampling
+
+
+@dataclass(frozen=True)
 class Asker:
     """A model stack bound to the unit that asks; `place` names the call within it."""
 
@@ -51,6 +60,8 @@ class Asker:
     """`c000/dialogue/p0.s2`."""
     generation: int = 0
     """How often this unit has failed in earlier runs."""
+    _ways: dict[tuple[Role, int], _Way] = field(default_factory=dict, repr=False, compare=False)
+    """By role and room: what the spec says of it; shared with the askers of this unit's parts."""
 
     def within(self, part: str) -> Asker:
         """An asker for a part of this unit, so that places stay short."""
@@ -134,21 +145,24 @@ class Asker:
 
     def _call(self, prompt_id: str, inputs: PromptInputs, role: Role, place: str, attempt: int, room: int) -> ModelCall:
         """The call of an attempt, with `room` times the spec's `max_tokens`."""
-        model, sampling = self.spec.model_for(role), self.spec.sampling_for(role)
+        way = self._ways.get((role, room)) or self._ways.setdefault((role, room), _way_of(self.spec, role, room))
         return ModelCall(
             prompt=self.prompts[prompt_id],
             inputs=inputs,
             role=role,
-            model=model,
-            identity=self.spec.identity_of(model),
+            model=way.model,
+            identity=way.identity,
             benchmark_seed=self.spec.seed,
             unit_key=f"{self.unit_key}/{place}" if place else self.unit_key,
             generation=self.generation * ATTEMPTS + attempt,
-            sampling=Sampling(
-                temperature=sampling.temperature,
-                max_tokens=None if sampling.max_tokens is None else sampling.max_tokens * room,
-            ),
+            sampling=way.sampling,
         )
+
+
+def _way_of(spec: BenchmarkSpec, role: Role, room: int) -> _Way:
+    model, sampling = spec.model_for(role), spec.sampling_for(role)
+    most = None if sampling.max_tokens is None else sampling.max_tokens * room
+    return _Way(model, spec.identity_of(model), Sampling(temperature=sampling.temperature, max_tokens=most))
 
 
 def _dump_of(inputs: PromptInputs) -> Iterator[str]:

@@ -6,7 +6,6 @@ Prices are those of the spec. What has none is counted in tokens alone.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -14,7 +13,7 @@ from longbeam.errors import RunStopped, SpecError
 from longbeam.models.base import ChatModel, ModelCall, close_model
 from longbeam.schemas.calls import AssistantReplyInputs, ModelReply
 from longbeam.schemas.spec import BenchmarkSpec, Price, Role, provider_of
-from longbeam.schemas.usage import Usage, UsageKey, summed
+from longbeam.schemas.usage import COUNTS, Usage, UsageKey, summed
 
 FREE = Price()
 MILLION = 1_000_000
@@ -77,7 +76,7 @@ class CostMeter:
     spec: BenchmarkSpec
     before: Sequence[Usage] = ()
     """What the journals held when the run began: it counts toward the cap."""
-    now: dict[UsageKey, Counter[str]] = field(default_factory=dict)
+    now: dict[UsageKey, dict[str, int]] = field(default_factory=dict)
     """What this run used."""
     asked_tokens: int = 0
     """Lengths that the assistant's replies were asked for in this run ..."""
@@ -125,7 +124,9 @@ class CostMeter:
     def add(self, rows: Iterable[Usage]) -> None:
         """Count what another process of this run used."""
         for row in rows:
-            self.now.setdefault(row.key, Counter()).update(row.counts())
+            counts = self._counts(row.key)
+            for name, more in row.counts().items():
+                counts[name] += more
             self._spent += cost_of(self.prices, [row]) or 0.0
 
     async def aclose(self) -> None:
@@ -160,17 +161,22 @@ class CostMeter:
             output_tokens=call.sampling.max_tokens or UNSEEN_OUTPUT_TOKENS,
         )
 
+    def _counts(self, key: UsageKey) -> dict[str, int]:
+        counts = self.now.get(key)
+        if counts is None:
+            counts = self.now[key] = dict.fromkeys(COUNTS, 0)
+        return counts
+
     def _count(self, call: ModelCall, reply: ModelReply) -> None:
         prompt_id = call.prompt.prompt_id
         stage = call.unit_key.split("/")[1]
-        counts = self.now.setdefault((stage, call.role.value, prompt_id, call.model), Counter())
-        counts.update(
-            calls=1,
-            prompt_tokens=reply.prompt_tokens,
-            cached_tokens=reply.cached_tokens,
-            output_tokens=reply.output_tokens,
-            reasoning_tokens=reply.reasoning_tokens,
-        )
+        key = stage, call.role.value, prompt_id, call.model
+        counts = self._counts(key)
+        counts["calls"] += 1
+        counts["prompt_tokens"] += reply.prompt_tokens
+        counts["cached_tokens"] += reply.cached_tokens
+        counts["output_tokens"] += reply.output_tokens
+        counts["reasoning_tokens"] += reply.reasoning_tokens
         if isinstance(call.inputs, AssistantReplyInputs):
             self.asked_tokens += call.inputs.target_tokens
             self.said_tokens += reply.output_tokens - reply.reasoning_tokens

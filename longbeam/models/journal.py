@@ -51,24 +51,28 @@ class JournalledModel:
     """Calls answered from the journal."""
     asks: int = 0
     """Calls passed on to `inner`."""
-    _in_flight: dict[str, asyncio.Event] = field(default_factory=dict)
+    _in_flight: dict[str, asyncio.Event | None] = field(default_factory=dict)
+    """By key: what others wait for who ask the same, where there are any."""
 
     async def complete(self, call: ModelCall) -> ModelReply:
         """Return the recorded reply; where there is none, ask, record and return."""
         # Once the first of several equal calls is over, the others find its reply. If it failed, its error is
         # its own: the next one asks.
-        while (first := self._in_flight.get(call.key)) is not None:
-            await first.wait()
+        key = call.key
+        while key in self._in_flight:
+            over = self._in_flight[key] = self._in_flight[key] or asyncio.Event()
+            await over.wait()
         recorded = self._recorded(call)
         if recorded is not None:
             self.hits += 1
             return recorded
-        over = self._in_flight[call.key] = asyncio.Event()
+        self._in_flight[key] = None
         try:
             return await self._ask(call)
         finally:
-            del self._in_flight[call.key]
-            over.set()
+            waited_for = self._in_flight.pop(key)
+            if waited_for is not None:
+                waited_for.set()
 
     def _recorded(self, call: ModelCall) -> ModelReply | None:
         reply = self.journal.reply_of(call.key)

@@ -78,24 +78,19 @@ class OpenAIModel:
         await asyncio.sleep(0)  # in which the loop does it
 
     def _body(self, call: ModelCall) -> list[bytes]:
-        body: dict[str, Any] = {}
-        if (tool := self._structured.tool_of(call.prompt)) is not None:
-            body["tools"] = tools_of(call.prompt, tool, call.inputs)
-        elif (response_format := self._structured.response_format(call.prompt, call.inputs)) is not None:
-            body["response_format"] = response_format
-        sampling = call.sampling
-        if self._endpoint.reasoning:
-            body["max_completion_tokens"] = sampling.max_tokens
-        else:
-            body["max_tokens"], body["temperature"] = sampling.max_tokens, sampling.temperature
         # Most of a request is what the one before it said: the JSON of each message is kept with the message.
         parts = [b'{"model":', self._model_json, b',"messages":[']
         for message in call.messages():
             parts += (message.kept_json, b",")
         parts[-1] = b"]"
-        for name, value in body.items():
-            if value is not None:
-                parts.append(b',"%s":%s' % (name.encode(), to_json(value)))
+        if (tool := self._structured.tool_of(call.prompt)) is not None:
+            parts += (b',"tools":', to_json(tools_of(call.prompt, tool, call.inputs)))
+        elif (response_format := self._structured.response_format(call.prompt, call.inputs)) is not None:
+            parts += (b',"response_format":', response_format)
+        if (most := call.sampling.max_tokens) is not None:
+            parts.append(b',"%s":%d' % (b"max_completion_tokens" if self._endpoint.reasoning else b"max_tokens", most))
+        if call.sampling.temperature is not None and not self._endpoint.reasoning:
+            parts.append(b',"temperature":' + to_json(call.sampling.temperature))
         if self._endpoint.offline_writer:
             parts += (b',"%s":{"inputs":' % EXTRA_FIELD.encode(), call.inputs.kept_json, _named(call))
         parts.append(b"}")

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic_core import to_json
+
 from longbeam.models.base import PromptDeclaration
 from longbeam.schemas.calls import PromptInputs, Tool
 from longbeam.schemas.spec import Structured
@@ -66,7 +68,7 @@ class StructuredOutput:
     _by_prompt: dict[str, Structured] = field(default_factory=dict)
     _has_no_tools: bool = False
     _accepted: set[Structured] = field(default_factory=set)
-    _formats: dict[str, tuple[dict[str, Any], dict[str, Any]]] = field(default_factory=dict)
+    _formats: dict[str, tuple[dict[str, Any], bytes]] = field(default_factory=dict)
     """By prompt: the last schema, and what is sent for it."""
 
     def __post_init__(self) -> None:
@@ -80,15 +82,15 @@ class StructuredOutput:
         """The tool that a request offers; None where the prompt or the endpoint has none."""
         return None if self._has_no_tools else prompt.tool
 
-    def response_format(self, prompt: PromptDeclaration, inputs: PromptInputs) -> dict[str, Any] | None:
-        """The `response_format` of a request; None for prose and for a schema in the prompt alone."""
+    def response_format(self, prompt: PromptDeclaration, inputs: PromptInputs) -> bytes | None:
+        """The `response_format` of a request as JSON; None for prose and for a schema in the prompt alone."""
         if prompt.output is None:
             return None
         match self.step_for(prompt):
             case Structured.JSON_SCHEMA:
                 return self._schema_format(prompt, inputs)
             case Structured.JSON_OBJECT:
-                return {"type": "json_object"}
+                return b'{"type":"json_object"}'
             case _:
                 return None
 
@@ -123,13 +125,13 @@ class StructuredOutput:
         self.notice(f"{self.where} {what} ({message[:200]})")
         return True
 
-    def _schema_format(self, prompt: PromptDeclaration, inputs: PromptInputs) -> dict[str, Any] | None:
+    def _schema_format(self, prompt: PromptDeclaration, inputs: PromptInputs) -> bytes | None:
         schema = prompt.schema(inputs)
         if schema is None:
             return None
-        known, made = self._formats.get(prompt.prompt_id, (None, {}))
+        known, made = self._formats.get(prompt.prompt_id, (None, b""))
         if known is not schema:  # most prompts have one schema for all calls, and it is one object
             named = {"name": prompt.prompt_id, "strict": True, "schema": strict_schema(schema)}
-            made = {"type": "json_schema", "json_schema": named}
+            made = to_json({"type": "json_schema", "json_schema": named})
             self._formats[prompt.prompt_id] = schema, made
         return made

@@ -105,12 +105,14 @@ async def open_run(
     makes what replies are recorded with of the work log; without it that is the work log itself.
     """
     spec = benchmark.spec
+    prompts = prompts or default_registry()
+    prompts.compile()
     with WorkLog.open(benchmark.work_path(conversation_id)) as log:
         if journal is None:
             take_back(benchmark.lease_folder(conversation_id), log)
         journalled = JournalledModel(schedule.ordered(model), log if journal is None else journal(log))
         shown = _Shown(progress or SilentProgress(), conversation_id, journalled)
-        units = Units(conversation_id, spec, log, journalled, prompts or default_registry(), on_unit=shown.unit_ended)
+        units = Units(conversation_id, spec, log, journalled, prompts, on_unit=shown.unit_ended)
         conversation = Conversation(
             conversation_id=conversation_id,
             index=int(conversation_id[1:]),

@@ -57,8 +57,13 @@ def environment_of(directory: Path) -> Environment:
 
 
 def parse(environment: Environment, name: str) -> nodes.Template:
-    """Return the syntax tree of a template file."""
-    return environment.parse(source_of(environment, name), name)
+    """Return the syntax tree of a template file. It may be shared: do not edit it."""
+    return _parsed(environment, name, source_of(environment, name))
+
+
+@lru_cache(maxsize=256)
+def _parsed(environment: Environment, name: str, source: str) -> nodes.Template:
+    return environment.parse(source, name)
 
 
 def source_of(environment: Environment, name: str) -> str:

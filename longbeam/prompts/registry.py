@@ -128,6 +128,13 @@ class Prompt:
         if used.get("opening"):
             raise ValueError("block opening stands before every history and uses no variable")
 
+    def compile(self) -> None:
+        """Make ready what the first rendering would."""
+        environment = environment_of(self.directory)
+        _ = self._template, self._system_digest  # both are kept
+        for name in parts_of(environment, parse(environment, self._file)):
+            environment.get_template(name)
+
     def render(self, inputs: PromptInputs) -> tuple[ChatMessage, ...]:
         """Return the request: system, then the history if there is one, then user if there is such a block.
 
@@ -151,13 +158,27 @@ class Prompt:
         return tuple(parts)
 
     def _system(self, inputs: PromptInputs) -> ChatMessage:
-        values = {name: getattr(inputs, name) for name in (*self.fixed, "language")}
-        key = (self.digest, *(_identity(v) for v in values.values()))
+        values = {name: getattr(inputs, name) for name in self._system_fields}
+        key = (self._system_digest, *map(_identity, values.values()))
         message = _SYSTEM_MESSAGES.get(key)
         if message is None:
             message = ChatMessage(role="system", content=self._block("system", values) + self._form_of_reply())
             _SYSTEM_MESSAGES.put(key, message, tuple(values.values()))
         return message
+
+    @cached_property
+    def _system_fields(self) -> tuple[str, ...]:
+        return (*self.fixed, "language")
+
+    @cached_property
+    def _system_digest(self) -> str:
+        """SHA-256 (hex) of all that decides what the system message is; prompts of one role may have it in common."""
+        environment = environment_of(self.directory)
+        tree = block_of(parse(environment, self._file), "system")
+        assert tree is not None
+        parts = [[name, source_of(environment, name)] for name in sorted(parts_of(environment, tree))]
+        shown = [repr(tree.body), parts, self._form_of_reply(), self._system_fields, str(self.directory)]
+        return hashlib.sha256(json.dumps(shown).encode()).hexdigest()
 
     def _block(self, name: str, values: Mapping[str, object]) -> str:
         block = self._template.blocks.get(name)
@@ -197,6 +218,8 @@ def _identity(value: object) -> Hashable:
     A record is frozen, so being the same object is being equal. Its digest would say more, but a copy made by
     `model_copy` inherits the digest of its original, and a wrong system message is worse than one made twice.
     """
+    if type(value) is str or value is None:  # the others are asked about one after the other, which costs more
+        return str, value
     if isinstance(value, BaseModel):
         return type(value), id(value)
     if isinstance(value, Mapping):
@@ -270,6 +293,11 @@ class PromptRegistry:
     def replaced(self, prompt: Prompt) -> PromptRegistry:
         """Return a registry with this prompt in the place of the one of the same id."""
         return PromptRegistry([prompt if p.prompt_id == prompt.prompt_id else p for p in self])
+
+    def compile(self) -> None:
+        """Compile all templates that were not: with the first call that needs one it would hold up the others."""
+        for prompt in self:
+            prompt.compile()
 
     def versions(self, prompt_ids: Sequence[str]) -> tuple[str, ...]:
         """`id@version` of each; part of a unit's fingerprint."""

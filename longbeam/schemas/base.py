@@ -13,6 +13,9 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
+_encode = json.JSONEncoder(sort_keys=True).encode
+"""What `json.dumps` does; that makes an encoder anew with each call."""
+
 
 class Record(BaseModel):
     """A frozen record that flows between the rooms; it does no I/O."""
@@ -54,7 +57,7 @@ def digest_of(*parts: object) -> str:
 
     Records contribute their cached digest, so hashing a long list of messages is cheap.
     """
-    return hashlib.sha256(json.dumps([_digestible(p) for p in parts], sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(_encode([_digestible(p) for p in parts]).encode()).hexdigest()
 
 
 def _digestible(part: object) -> Any:  # Any: the JSON tree

@@ -8,7 +8,7 @@ prompt declares as `offline_fields`, which only the offline writer reads, becaus
 from __future__ import annotations
 
 import datetime as dt
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -70,8 +70,20 @@ class PromptInputs(KeptJson):
     @cached_property
     def kept_json(self) -> bytes:
         """Put together of the parts that many calls share, such as a sub-plan's context and a dialogue's messages."""
-        members = (b'"%s":%s' % (name.encode(), _json_of(getattr(self, name))) for name in type(self).model_fields)
-        return b"{" + b",".join(members) + b"}"
+        parts: list[bytes] = []
+        values = self.__dict__
+        for name, opening in _openings(type(self)):
+            parts += (opening, _json_of(values[name]))
+        parts.append(b"}")
+        return b"".join(parts)
+
+
+@cache
+def _openings(inputs: type[PromptInputs]) -> tuple[tuple[str, bytes], ...]:
+    """The fields of inputs, each with what stands before its value in their JSON."""
+    return tuple(
+        (name, b'%s"%s":' % (b"," if i else b"{", name.encode())) for i, name in enumerate(inputs.model_fields)
+    )
 
 
 def _json_of(value: object) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 HASH_BYTES = 32
 
@@ -31,16 +31,21 @@ class TextWriter:
         self._known: dict[RoleAndContent, bytes] = {}
         self._characters = 0
 
-    def put(self, texts: Sequence[RoleAndContent]) -> list[bytes]:
-        """Return the hashes of the texts, in order; call `remember` once the transaction is committed."""
-        return [self._known.get(text) or self._insert(text) for text in texts]
+    def put(self, texts: Sequence[RoleAndContent]) -> tuple[list[bytes], Mapping[RoleAndContent, bytes]]:
+        """Return the hashes of the texts, in order, and what to `remember` once the transaction is committed."""
+        known, new = self._known, dict[RoleAndContent, bytes]()
+        hashes = []
+        for text in texts:
+            digest = known.get(text)
+            if digest is None:
+                digest = new[text] = self._insert(text)
+            hashes.append(digest)
+        return hashes, new
 
-    def remember(self, texts: Sequence[RoleAndContent], hashes: Sequence[bytes]) -> None:
+    def remember(self, new: Mapping[RoleAndContent, bytes]) -> None:
         """Note that these texts are in the file for good; the oldest ones are forgotten beyond MAX_CHARACTERS."""
-        for text, digest in zip(texts, hashes, strict=True):
-            if text not in self._known:
-                self._known[text] = digest
-                self._characters += len(text[1])
+        self._known.update(new)
+        self._characters += sum(len(content) for _, content in new)
         while self._characters > MAX_CHARACTERS:
             oldest = next(iter(self._known))
             del self._known[oldest]

@@ -29,7 +29,7 @@ from longbeam.schemas.usage import COUNTS, Usage
 from longbeam.store.files import describe_os_error, sync_file
 from longbeam.store.lease import Lease
 from longbeam.store.sqlite import open_for_reading, open_for_writing, transaction, translated_errors
-from longbeam.store.texts import HASH_BYTES, TextWriter, hash_of
+from longbeam.store.texts import HASH_BYTES, RoleAndContent, TextWriter, hash_of
 from longbeam.store.worklog_schema import WORK_LOG
 
 R = TypeVar("R", bound=Record)
@@ -72,6 +72,8 @@ class WorkLog:
         self._db = db
         self._lease = lease
         self._texts = TextWriter(db)
+        self._replied: set[int] | None = None
+        """Python hashes of the keys with a reply, where this process writes the file and so knows them all."""
         self._lock = threading.RLock()
 
     @classmethod
@@ -136,11 +138,18 @@ class WorkLog:
 
     def reply_of(self, key: str) -> ModelReply | None:
         """Return the recorded reply of the call with this key, or None."""
+        if self._lease is not None and hash(key) not in self._known_keys():
+            return None  # as for nearly all calls of a run: a look at the file costs ten times this
         row = self._one(
             f"SELECT content, {_REPLY_COLUMNS} FROM replies JOIN texts ON sha256 = reply WHERE key = ?",
             key,
         )
         return None if row is None else ModelReply.model_validate(dict(zip(_REPLY_FIELDS, row, strict=True)))
+
+    def _known_keys(self) -> set[int]:
+        if self._replied is None:
+            self._replied = {hash(key) for (key,) in self._all("SELECT key FROM replies")}
+        return self._replied
 
     def max_tokens_of(self, key: str) -> int | None:
         """Return the limit under which the call's recorded reply was written; None if none was named.
@@ -172,16 +181,22 @@ class WorkLog:
         A second reply to the same key replaces the first: it was asked for because the first was cut short. What
         the first cost is kept.
         """
-        said = [*((m.role, m.content) for m in request), ("assistant", reply.text)]
+        said: list[RoleAndContent] = [(m.role, m.content) for m in request]
+        said.append(("assistant", reply.text))
         asked = (key, unit_key, stage, role, prompt_id, prompt_version, model, generation, max_tokens)
         counted = [getattr(reply, name) for name in _REPLY_FIELDS[1:]]
         with self._lock:
-            with self._writing() as db:
-                hashes = self._texts.put(said)
-                db.execute(_KEEP_COST, (key,))
-                db.execute(_RECORD_REPLY, (*asked, b"".join(hashes[:-1]), hashes[-1], *counted))
+            with translated_errors(self.path), transaction(self._db):
+                hashes, new = self._texts.put(said)
+                row = (*asked, b"".join(hashes[:-1]), hashes[-1], *counted)
+                if self._db.execute(_RECORD_REPLY, row).rowcount == 0:  # there is a reply already
+                    self._db.execute(_KEEP_COST, (key,))
+                    self._db.execute("DELETE FROM replies WHERE key = ?", (key,))
+                    self._db.execute(_RECORD_REPLY, row)
             # Only now: what was rolled back is not in the file.
-            self._texts.remember(said, hashes)
+            self._texts.remember(new)
+            if self._replied is not None:
+                self._replied.add(hash(key))
 
     def request_of(self, key: str) -> tuple[ChatMessage, ...]:
         """Return the messages that the recorded reply answers; KeyError if no reply is recorded."""
@@ -394,9 +409,10 @@ _REPLY_FIELDS = tuple(ModelReply.model_fields)  # `text` first: it stands in `te
 _REPLY_COLUMNS = ", ".join(f"reply_{name}" if name == "model" else name for name in _REPLY_FIELDS[1:])
 
 _RECORD_REPLY = f"""
-INSERT OR REPLACE INTO replies (key, unit_key, stage, role, prompt_id, prompt_version, model, generation, max_tokens,
+INSERT INTO replies (key, unit_key, stage, role, prompt_id, prompt_version, model, generation, max_tokens,
                                 request, reply, {_REPLY_COLUMNS})
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?{", ?" * (len(_REPLY_FIELDS) - 1)})"""
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?{", ?" * (len(_REPLY_FIELDS) - 1)})
+ON CONFLICT (key) DO NOTHING"""
 
 _KEEP_COST = f"""
 INSERT INTO replaced (stage, role, prompt_id, model, {", ".join(COUNTS[1:])})
