@@ -17,14 +17,15 @@ import tempfile
 import time
 import urllib.request
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from benchmarks.bench_generate import Watch
 
+N = TypeVar("N", int, float)
 LATENCY_MS, CONCURRENCY, CALLS = 50, 64, 1_000
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 """Modules are compiled once, as for a user, and not in the middle of every run that is measured."""
@@ -126,8 +127,8 @@ def measure(length: str, runner: str) -> Made:
         watch.join()
         if status != 0:
             raise SystemExit(f"{' '.join(command)} failed")
-        counts = _get(f"{base_url.removesuffix('/v1')}/counts")
-        chain = longest_chain(out / "bench" / "work" / "c000.sqlite")
+        counts = get_json(f"{base_url.removesuffix('/v1')}/counts")
+        chain = longest_chain(calls_of(out / "bench" / "work" / "c000.sqlite"))
     return Made(
         calls=counts["received"],
         cpu_s=used.ru_utime + used.ru_stime,
@@ -139,17 +140,24 @@ def measure(length: str, runner: str) -> Made:
     )
 
 
-def longest_chain(work_log: Path) -> int:
-    """Return how many calls of a conversation had to wait for each other: the calls of a unit are one chain.
+def calls_of(work_log: Path) -> Counter[str]:
+    """Return the calls of each unit (`dialogue/p0.s1`) of a conversation."""
+    with sqlite3.connect(f"file:{work_log}?mode=ro", uri=True) as db:
+        return Counter("/".join(key.split("/")[1:3]) for (key,) in db.execute("SELECT unit_key FROM replies"))
+
+
+def longest_chain(units: Mapping[str, N]) -> N:
+    """Return how much of a conversation of one plan had to wait for each other: the calls of a unit are one chain.
+
+    `units`: calls, or seconds of them, by unit.
 
     Personality and narratives go side by side; then the outline, the stages one after the other, their special
     bullets side by side, all batches of turns side by side, the dialogues side by side and what settles their length
     one after the other, and for each ability the candidates and then their wordings side by side.
     """
-    with sqlite3.connect(f"file:{work_log}?mode=ro", uri=True) as db:
-        units = Counter(tuple(key.split("/")[1:3]) for (key,) in db.execute("SELECT unit_key FROM replies"))
-    by_stage: dict[str, dict[str, int]] = {}
-    for (stage, unit), calls in units.items():
+    by_stage: dict[str, dict[str, N]] = {}
+    for key, calls in units.items():
+        stage, _, unit = key.partition("/")
         by_stage.setdefault(stage, {})[unit] = calls
     plan, dialogue, probes = by_stage["plan"], by_stage["dialogue"], by_stage["probes"]
     abilities = {unit.partition(".")[0] for unit in probes}
@@ -205,7 +213,8 @@ def loopback(*settings: str) -> Iterator[str]:
             time.sleep(0.1)
 
 
-def _get(address: str) -> Any:  # Any: JSON
+def get_json(address: str) -> Any:  # Any: JSON
+    """Return what an address answers."""
     with urllib.request.urlopen(address, timeout=30) as reply:
         return json.load(reply)
 

@@ -3,17 +3,24 @@
 Every call takes 0.5 to 5 s on a virtual clock; nothing sleeps. `chains` is the wall time without a limit: the critical
 path. The bound is the larger of that and the sum of all latencies over the calls in flight. Run:
 `python -m benchmarks.bench_latency [--length 10M] [--conversations 1]`.
+
+`--over-http` makes the same with real requests to the loopback server in real time (`--length 1M --in-flight 64`), with
+latencies of 0.2 to 2 s; there the critical path is added up from the latencies that the server drew.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import os
+import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.bench_http import SPEC, get_json, longest_chain, loopback
 from benchmarks.virtual_clock import DelayedModel, VirtualClockLoop
 from longbeam.models.offline.writer import OfflineWriter
 from longbeam.pipeline.benchmark import create_benchmark
@@ -58,12 +65,35 @@ def measure(length: str, conversations: int, in_flight: int) -> Timed:
     return Timed(in_flight, model.calls, model.total_s, wall_s, model.most_in_flight, took_s)
 
 
+def measure_over_http(length: str, in_flight: int) -> None:
+    """Make a conversation of one plan over HTTP, and print wall time against critical path and sum of latencies."""
+    with tempfile.TemporaryDirectory() as folder, loopback("latency_ms=200", "jitter_ms=1800") as base_url:
+        spec = Path(folder, "bench.toml")
+        spec.write_text(SPEC.format(length=length, base_url=base_url, concurrency=in_flight))
+        command = [sys.executable, "-m", "longbeam", "generate", str(spec), "--runner", "inline", "--out", folder]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        counts = get_json(f"{base_url.removesuffix('/v1')}/counts?calls=1")
+    units = {key.partition("/")[2]: seconds for key, seconds in counts["latencies_s"].items()}
+    serial_s, chains_s, wall_s = sum(units.values()), longest_chain(units), counts["span_s"]
+    bound_s = max(chains_s, serial_s / in_flight)
+    print(
+        f"{length} over HTTP, {in_flight} in flight: {counts['received']} calls, {serial_s:.0f} s one after the other, "
+        f"critical path {chains_s:.0f} s, bound {bound_s:.0f} s, wall {wall_s:.0f} s ({wall_s / bound_s:.3f} of the "
+        f"bound, {serial_s / wall_s:.1f} times faster); load {os.getloadavg()[1]:.1f}"
+    )
+
+
 def main() -> None:
     """Print the table as Markdown, a line as soon as it is measured."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--length", default="10M")
     parser.add_argument("--conversations", type=int, default=1)
+    parser.add_argument("--over-http", action="store_true")
+    parser.add_argument("--in-flight", type=int, default=64, help="over HTTP")
     arguments = parser.parse_args()
+    if arguments.over_http:
+        measure_over_http(arguments.length, arguments.in_flight)
+        return
     print(f"{arguments.conversations} x {arguments.length}, latencies 0.5 to 5 s\n")
     print("| in flight | calls | serial h | wall h | times faster | bound h | wall / bound | most in flight | real s |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)

@@ -79,6 +79,18 @@ def _spread_problems(index: ConversationIndex) -> Iterator[Problem]:
     if len(index.selected) > 2 and len(levels) == 1:
         text = f"all {len(index.selected)} selected probes are {levels.pop().value}"
         yield Problem("one_difficulty", "conversation", text)
+    if len(index.head.plans) > 1:
+        yield from _plan_problems(index)
+
+
+def _plan_problems(index: ConversationIndex) -> Iterator[Problem]:
+    """Yield abilities whose selected probes all rest on one plan of several: they measure a part of the length."""
+    for ability, count in Counter(p.ability for p in index.selected if p.evidence).items():
+        cited = (m for p in index.selected if p.ability == ability for m in index.cited(p))
+        plans = {m.plan_index for m in cited if m.plan_index is not None}
+        if count > 1 and len(plans) == 1:
+            text = f"all {count} selected probes of {ability} rest on plan {plans.pop()} of {len(index.head.plans)}"
+            yield Problem("one_plan", ability, text)
 
 
 CHECK = Check(
@@ -92,6 +104,7 @@ CHECK = Check(
         "similar_question": WARNING,
         "same_evidence": WARNING,
         "one_difficulty": INFO,
+        "one_plan": WARNING,
     },
     on_conversation=find_problems,
 )

@@ -378,6 +378,9 @@ FAULTS = (
         "information_extraction.1",
     ),
     Fault("probe_set.same_evidence", second_probe("summarization", question="What else?"), "summarization.1"),
+    Fault(
+        "probe_set.one_plan", both(another_plan, second_probe("summarization", question="What else?")), "summarization"
+    ),
     Fault("probe_set.one_difficulty", lambda r: probes_like(r, Difficulty.HARD), "conversation"),
     Fault("rubric.empty", on_probe("summarization", gold_answer=" "), "summarization.0"),
     Fault("rubric.empty", empty_rubric, "summarization.0"),

@@ -33,6 +33,8 @@ class Counts:
     """How often each call was asked, by its key; requests beyond `max_in_flight` do not count."""
     answered_calls: dict[str, str] = field(default_factory=dict)
     """Key of each answered call to `unit_key#generation`, in the order of the first answers."""
+    latencies_s: Counter[str] = field(default_factory=Counter)
+    """Seconds from arrival to reply, as drawn, of the answered requests of each unit key without its place."""
 
     def begin(self) -> None:
         """A request came."""
@@ -52,11 +54,12 @@ class Counts:
             self.asked_again.add(key)
         return before
 
-    def answer(self, key: str, name: str) -> None:
-        """A call was answered."""
+    def answer(self, key: str, unit_key: str, generation: int, latency_s: float) -> None:
+        """A call was answered, after a latency that was drawn for it."""
         self.answered += 1
         self.last_at = time.monotonic()
-        self.answered_calls.setdefault(key, name)
+        self.answered_calls.setdefault(key, f"{unit_key}#{generation}")
+        self.latencies_s["/".join(unit_key.split("/", 3)[:3])] += latency_s
 
     def as_json(self) -> dict[str, Any]:
         """The numbers, without the list of calls."""

@@ -2,7 +2,7 @@
 
     POST /v1/chat/completions   the reply to the typed inputs in the body's `longbeam` member
     GET  /v1/models
-    GET  /counts                what was asked and answered; `?calls=1` adds the answered calls in order
+    GET  /counts                what was asked and answered; `?calls=1` adds the answered calls, and latencies by unit
     POST /control               a JSON object of settings to change; `{"reset": true}` zeroes the counts
 
 It listens on 127.0.0.1 only. aiohttp serves it, because it is cheap and tells a handler at once when its client
@@ -78,6 +78,7 @@ class LoopbackServer:
         shown = self.counts.as_json()
         if request.query.get("calls"):
             shown["answered_calls"] = list(self.counts.answered_calls.values())
+            shown["latencies_s"] = dict(sorted(self.counts.latencies_s.items()))
         return _json(shown)
 
     async def control(self, request: web.Request) -> web.Response:
@@ -142,14 +143,15 @@ class LoopbackServer:
         reply = b""
         if fault not in ("rate_limited", "failing"):
             reply = self._completion(body, call, answer(self.writer, call, settings), fault, attempt)
-        await _until(arrived + latency_s(settings, call.key, attempt))
+        latency = latency_s(settings, call.key, attempt)
+        await _until(arrived + latency)
         if fault == "rate_limited":
             raise _too_many(settings, "rate limit reached")
         if fault == "failing":
             raise Refusal(500, "server_error", "the server had an error while processing the request")
         sent = await _send(request, reply, cut_off=fault == "cut_off")
         if fault != "cut_off":
-            self.counts.answer(call.key, f"{call.unit_key}#{call.generation}")
+            self.counts.answer(call.key, call.unit_key, call.generation, latency)
         return sent
 
     async def _serve_fixed(

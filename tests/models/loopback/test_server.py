@@ -149,6 +149,7 @@ async def test_counts_tell_new_calls_from_those_asked_again() -> None:
         "received": 3, "answered": 3, "calls": 2, "asked_again": 1,
     }  # fmt: skip
     assert counts["answered_calls"] == ["c000/stage/unit/place#0", "c000/stage/unit/place#1"]
+    assert counts["latencies_s"] == {"c000/stage/unit": 0.0}
 
 
 async def test_usage_counts_what_earlier_requests_began_with_as_cached() -> None:
