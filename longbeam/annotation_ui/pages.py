@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.templating import Jinja2Templates
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from longbeam.annotation_ui.adjudication import AdjudicationPage, adjudication_page
 from longbeam.annotation_ui.anchor_report import AnchorsPage, anchors_page
@@ -38,6 +39,7 @@ from longbeam.annotation_ui.figures import (
 from longbeam.annotation_ui.guidelines import GuidelinesView, guidelines_view
 from longbeam.annotation_ui.history import history_view
 from longbeam.annotation_ui.items import item_view
+from longbeam.annotation_ui.keys import KEYS
 from longbeam.annotation_ui.passport import PassportView, passport_view
 from longbeam.annotation_ui.queue import queue_view
 from longbeam.annotation_ui.search import SearchFilter, SearchResult, search
@@ -59,6 +61,7 @@ from longbeam.annotation_ui.views import (
     QueueView,
     SessionView,
 )
+from longbeam.schemas.base import Record
 
 TEMPLATES = Path(__file__).parent / "templates"
 router = APIRouter()
@@ -73,6 +76,19 @@ templates = Jinja2Templates(
 )
 
 
+def as_json(value: Record | Sequence[Record]) -> Markup:
+    """Return records as JSON that may stand in a `<script type="application/json">`, which nothing in it can end."""
+    text = (
+        value.model_dump_json()
+        if isinstance(value, Record)
+        else "[" + ",".join(v.model_dump_json() for v in value) + "]"
+    )
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+
+
+templates.env.globals["as_json"] = as_json
+
+
 def page(path: str, template: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a view at `path` + `.json`, and the page of the template around it at `path`."""
 
@@ -80,7 +96,12 @@ def page(path: str, template: str) -> Callable[[Callable[..., Any]], Callable[..
         @functools.wraps(view)
         def html(**given: Any) -> HTMLResponse:
             request: Request = given["request"]
-            shown = {"view": view(**given), "session": session_view(request), "page": template.removesuffix(".html")}
+            shown: dict[str, Any] = {
+                "view": view(**given),
+                "session": session_view(request),
+                "page": template.removesuffix(".html"),
+            }
+            shown["keys"] = KEYS
             return templates.TemplateResponse(request, template, shown)
 
         # Each route needs the parameters of the view; what it answers with is a page.

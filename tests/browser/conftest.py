@@ -1,0 +1,108 @@
+"""A review server in a process of its own, and Chromium to look at its pages.
+
+Without a browser these tests are skipped on a developer's machine and fail where `CI` is set (`.ci/run` does).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+Opened = Callable[..., Page]
+
+
+# For a module, not for the session: while it is open, Playwright's loop runs in this thread, and no other may.
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        if os.environ.get("CI"):
+            pytest.fail("no Chromium: install Debian's `chromium` (see CONTRIBUTING.md)")
+        pytest.skip("no Chromium on this machine")
+    with sync_playwright() as playwright:
+        made = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield made
+        made.close()
+
+
+@pytest.fixture(scope="session")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a checked benchmark `made` of two conversations; tests copy it."""
+    out = tmp_path_factory.mktemp("generated")
+    given = ["--name", "made", "--length", "16K", "--conversations", "2", "--runner", "inline"]
+    for command in (["generate", *given], ["validate", "made"]):
+        subprocess.run(
+            [sys.executable, "-m", "longbeam", *command, "--out", str(out)], check=True, capture_output=True, text=True
+        )
+    return out
+
+
+@dataclass
+class Server:
+    """A running `longbeam review`."""
+
+    base: str
+    out: Path
+    process: subprocess.Popen[str]
+
+
+def serve(out: Path, name: str, *more: str) -> Server:
+    command = [sys.executable, "-m", "longbeam", "review", name, "--port", "0", "--out", str(out), *more]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    assert line.startswith("LISTENING "), line
+    return Server(line.split()[1], out, process)
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Server]]:
+    """Start a server over a copy of a folder of benchmarks; it is stopped afterwards."""
+    running: list[Server] = []
+
+    def started(folder: Path, name: str, *more: str) -> Server:
+        out = tmp_path / f"out{len(running)}"
+        shutil.copytree(folder, out)
+        running.append(serve(out, name, *more))
+        return running[-1]
+
+    yield started
+    for server in running:
+        server.process.terminate()
+        server.process.wait(20)
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Opened]:
+    """Open a page as somebody, in a browser profile of his own; what it asks elsewhere or throws fails the test."""
+    contexts: list[Any] = []
+    wrong: list[str] = []
+
+    def opened(server: Server, name: str = "", role: str = "annotator", **options: Any) -> Page:
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: wrong.append(f"script: {error}"))
+        page.on("request", lambda r: wrong.append(f"asks {r.url}") if not r.url.startswith(server.base) else None)
+        page.on("dialog", lambda dialog: wrong.append(f"dialog: {dialog.message}"))
+        if name:
+            page.goto(f"{server.base}/session")
+            page.fill("input[name=reviewer_id]", name)
+            page.select_option("select[name=role]", role)
+            page.click("#sign-in button")
+            page.wait_for_url("**/queue*")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert wrong == []
