@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,7 +33,7 @@ class Counts:
     """How often each call was asked, by its key; requests beyond `max_in_flight` do not count."""
     answered_calls: dict[str, str] = field(default_factory=dict)
     """Key of each answered call to `unit_key#generation`, in the order of the first answers."""
-    latencies_s: Counter[str] = field(default_factory=Counter)
+    latencies_s: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     """Seconds from arrival to reply, as drawn, of the answered requests of each unit key without its place."""
 
     def begin(self) -> None:
