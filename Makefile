@@ -54,7 +54,7 @@ demo: venv
 	@echo "  $(BIN)/longbeam --help                                  every command"
 
 test: venv
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 e2e: venv
 	$(BIN)/python -m pytest -m slow --timeout=1800 tests/e2e
