@@ -12,7 +12,7 @@ UV := $(shell uv --version >/dev/null 2>&1 && echo uv)
 # A demo that is there already is resumed, which does nothing when it is complete.
 DEMO = $(if $(wildcard output/demo),resume demo,generate --name demo --length 128K)
 
-.PHONY: help venv demo test e2e lint format bench lock clean
+.PHONY: help venv demo test e2e browser lint format bench lock clean
 
 help:
 	@echo "make demo     one conversation of 128K tokens, offline: generated, validated, exported"
@@ -58,6 +58,9 @@ test: venv
 
 e2e: venv
 	$(BIN)/python -m pytest -m slow --timeout=1800 tests/e2e
+
+browser: venv
+	$(BIN)/python -m pytest -m slow --timeout=300 tests/browser
 
 lint: venv
 	$(BIN)/ruff check .

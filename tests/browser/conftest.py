@@ -1,6 +1,6 @@
 """A review server in a process of its own, and Chromium to look at its pages.
 
-Without a browser these tests are skipped on a developer's machine and fail where `CI` is set (`.ci/run` does).
+Without a browser these tests are skipped on a developer's machine and fail where `CI` is set.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Server]]:
     yield started
     for server in running:
         server.process.terminate()
-        server.process.wait(20)
+        server.process.communicate(timeout=20)
 
 
 @pytest.fixture

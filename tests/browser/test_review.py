@@ -17,6 +17,9 @@ from longbeam.store.artifacts import seal_conversation
 from tests.browser.conftest import Opened, Server
 from tests.tiny import tiny_conversation
 
+# Minutes on two cores: `make browser` runs them.
+pytestmark = pytest.mark.slow
+
 Start = Callable[..., Server]
 
 
