@@ -82,7 +82,7 @@ def test_forty_items_with_the_keyboard_alone(start: Start, open_page: Opened, ge
 def test_undo_after_save_and_redo_go_back_to_the_item(start: Start, open_page: Opened, generated: Path) -> None:
     server = start(generated, "made")
     page = open_page(server, "ana")
-    begin(page, server, "/items/c000/summarization.0")
+    begin(page, server)
     first = page.locator("#bar b").inner_text()
     page.keyboard.press("s")
     expect(page.locator("#bar b")).not_to_have_text(first)
