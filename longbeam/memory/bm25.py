@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
+from typing import ClassVar
+from weakref import WeakValueDictionary
 
 import bm25s
 import numpy as np
@@ -13,6 +16,20 @@ from longbeam.schemas.words import words_of
 
 class Bm25Index:
     """BM25 (Lucene's variant, k1 1.5, b 0.75) over a fixed list of texts."""
+
+    _kept: ClassVar[WeakValueDictionary[bytes, Bm25Index]] = WeakValueDictionary()
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Bm25Index:
+        """Return the index over these texts; systems that search the same exchanges at a time share one."""
+        digest = hashlib.sha256()
+        for text in texts:
+            digest.update(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
+        key = digest.digest()
+        index = cls._kept.get(key)
+        if index is None:
+            index = cls._kept[key] = cls(texts)
+        return index
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._size = len(texts)

@@ -88,4 +88,4 @@ def word_overlap(exchanges: Sequence[Exchange], tools: Tools) -> Scores:
 
 def bm25(exchanges: Sequence[Exchange], tools: Tools) -> Scores:
     """Exchanges by BM25."""
-    return Bm25Index([said(e) for e in exchanges]).scores
+    return Bm25Index.of([said(e) for e in exchanges]).scores

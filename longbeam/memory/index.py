@@ -42,7 +42,7 @@ class TextIndex:
         cls, texts: Sequence[str], retriever: Retriever, tools: Tools, *, weight_dense: float = 0.7
     ) -> TextIndex:
         """Index the texts; all but bm25 need an embedder among the tools."""
-        index = cls(len(texts), Bm25Index(texts) if retriever != "dense" else None, weight_dense)
+        index = cls(len(texts), Bm25Index.of(texts) if retriever != "dense" else None, weight_dense)
         if retriever != "bm25" and texts:
             assert tools.embedder is not None
             index._embedder = tools.embedder

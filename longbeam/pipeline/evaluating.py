@@ -9,6 +9,7 @@ output/<name>/evaluation/<control>/                 the same of a negative contr
 
 A run that was killed goes on where it was: answers and verdicts are units, and preparation is replayed from the
 journal and the stored embeddings. Results are computed anew from answers and verdicts each time; that is cheap.
+What the offline model replied counts while its rules are the same: a version that is raised by hand is forgotten.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from longbeam import __version__
@@ -38,6 +39,7 @@ from longbeam.memory.exchanges import dated, exchanges_of
 from longbeam.models.asking import Asker
 from longbeam.models.base import ChatModel
 from longbeam.models.journal import JournalledModel
+from longbeam.models.offline.rules import rules_digest
 from longbeam.models.tokens import load_tokenizer
 from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.spending import preparations_of, spent, summed
@@ -66,9 +68,13 @@ from longbeam.store.worklog import WorkLog
 
 EVALUATION_VERSION = 3
 """Raised when what a system does with the same settings changes, so that old answers no longer count."""
+OFFLINE_RULES = "offline_rules"
+"""Under this name a work log says by which rules its offline replies were made."""
 VECTORS_FILE = "vectors.sqlite"
 RANKED = 20
 """Passages that a system is asked to rank, for hit@k."""
+COUNTS_KEPT = 32_768
+"""Texts whose tokens are counted once; exchanges of 10M tokens, with their dates and without, are 29,000."""
 
 
 @dataclass
@@ -88,7 +94,8 @@ class _Subject:
 
     @cached_property
     def count_tokens(self) -> Callable[[str], int]:
-        return load_tokenizer(self.units.spec.tokenizer).count
+        # Every system reads the same exchanges for many questions, and long context the same text for all.
+        return lru_cache(maxsize=COUNTS_KEPT)(load_tokenizer(self.units.spec.tokenizer).count)
 
     @cached_property
     def digest(self) -> str:
@@ -241,6 +248,7 @@ def _subject(
     timings: Timings,
     progress: Progress,
 ) -> _Subject:
+    _forget_other_rules(log)
     journalled = JournalledModel(model, log)
     units = Units(told.conversation_id, spec, log, journalled, default_registry())
 
@@ -251,6 +259,12 @@ def _subject(
 
     units.on_unit = tell
     return _Subject(told.conversation_id, told.exchanges, told.probes, units, settings, embedder, timings)
+
+
+def _forget_other_rules(log: WorkLog) -> None:
+    if log.meta_get(OFFLINE_RULES) != rules_digest():
+        log.forget_replies("offline")
+        log.meta_set(OFFLINE_RULES, rules_digest())
 
 
 @contextmanager
@@ -394,7 +408,7 @@ async def _used(subject: _Subject, arm: Arm) -> Usage:
 def _preparation(subject: _Subject, arm: Arm) -> list[object]:
     """All that a prepared system depends on."""
     embedder = subject.embedder.name if subject.embedder else None
-    return [EVALUATION_VERSION, subject.digest, arm.name, arm.settings, embedder]
+    return [EVALUATION_VERSION, rules_digest(), subject.digest, arm.name, arm.settings, embedder]
 
 
 async def _judgement(subject: _Subject, arm: Arm, probe: Probe, answer: Answer) -> Judgement:
@@ -408,7 +422,7 @@ async def _judgement(subject: _Subject, arm: Arm, probe: Probe, answer: Answer) 
         "judge",
         f"{arm.name}/{probe.probe_id}",
         record=Judgement,
-        needs=[EVALUATION_VERSION, probe, answer.text, judge],
+        needs=[EVALUATION_VERSION, rules_digest(), probe, answer.text, judge],
         work=work,
         prompts=JUDGE_PROMPTS,
         roles=(Role.JUDGE,),

@@ -210,6 +210,13 @@ class WorkLog:
         for _, key in self._paged("SELECT reply_id, key FROM replies WHERE reply_id > ? ORDER BY reply_id"):
             yield key
 
+    def forget_replies(self, model: str) -> int:
+        """Forget what a model replied, so that it is asked again; return how many replies there were."""
+        with self._writing() as db:
+            forgotten = db.execute("DELETE FROM replies WHERE model = ?", (model,)).rowcount
+        self._replied = None
+        return forgotten
+
     def usage(self) -> list[Usage]:
         """Return calls and tokens by stage, role, prompt and model, in this order; those of replaced replies, too."""
         sums = ", ".join(f"sum({name})" for name in COUNTS[1:])

@@ -57,6 +57,16 @@ async def test_second_run_asks_nothing_and_says_the_same(benchmark: Benchmark) -
     assert again.calls == {}
 
 
+async def test_other_offline_rules_answer_anew(benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
+    arms = [arm_of("rag", {})]
+    before = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), OfflineWriter())
+    monkeypatch.setattr("longbeam.pipeline.evaluating.rules_digest", lambda: "the next release")
+    again = CountingModel()
+    assert await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), again) == before
+    asked = sum(again.calls.values())
+    assert asked == sum(row.calls for row in before[0].spending) > 0
+
+
 async def test_another_judge_asks_the_judge_only(benchmark: Benchmark) -> None:
     arms = [arm_of("rag", {})]
     await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), OfflineWriter())

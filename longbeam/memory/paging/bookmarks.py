@@ -96,7 +96,9 @@ def _random(pages: Sequence[Page], seed: str) -> list[tuple[str, ...]]:
 
 
 def _heuristic(pages: Sequence[Page], seed: str) -> list[tuple[str, ...]]:
-    return [tuple(_salient(page)[:MOST_KEYWORDS]) or _tfidf(pages, seed)[i] for i, page in enumerate(pages)]
+    found = [tuple(_salient(page)[:MOST_KEYWORDS]) for page in pages]
+    heavy = found if all(found) else _tfidf(pages, seed)  # weighing every word of a conversation takes its time
+    return [own or other for own, other in zip(found, heavy, strict=True)]
 
 
 def _weights(pages: Sequence[Page]) -> list[dict[str, float]]:

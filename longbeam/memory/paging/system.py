@@ -15,7 +15,7 @@ from longbeam.memory.bm25 import Bm25Index, ranked
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.paging.bookmarks import Format, Generator, bookmark, keywords_of
 from longbeam.memory.paging.eviction import ONLINE
-from longbeam.memory.paging.pages import Page, Turn, boundary_of
+from longbeam.memory.paging.pages import Page, Turn, boundary_of, cut
 from longbeam.memory.paging.residency import Capacity, PagedContext
 from longbeam.models.asking import Asker
 from longbeam.schemas.base import Record
@@ -63,9 +63,11 @@ class Paging:
         self._tools = tools
         self._boundary = boundary_of(settings.boundary)
         self._turns: list[Turn] = []
-        self._paged: PagedContext | None = None
+        self._pages: Sequence[Page] = ()
         self._marks: dict[int, str] = {}
         self._store = PageStore(())
+        self._paged: dict[Capacity, PagedContext] = {}
+        self._indexes: dict[Capacity, Bm25Index] = {}
 
     async def add(self, exchange: Exchange) -> None:
         """Take in the messages of an exchange as turns."""
@@ -75,14 +77,20 @@ class Paging:
             self._turns.append(Turn(m.message_key, m.speaker, m.content, m.tokens, is_user, m.session))
 
     async def finish(self) -> None:
-        """Nothing is paged yet: how much fits is known with the first question's budget."""
+        """Cut the pages and write their bookmarks; what is resident follows from a question's budget."""
+        self._pages = cut(self._turns, self._boundary)
+        words = keywords_of(self._pages, self._settings.bookmarks, seed=self._tools.rng_key)
+        self._marks = {p.page_id: bookmark(p, w, self._settings.form) for p, w in zip(self._pages, words, strict=True)}
+        self._store = PageStore(self._pages)
 
     async def retrieve(self, question: Question, *, k: int) -> Sequence[Passage]:
         """Return the k pages whose bookmarks speak most to the question, resident ones by their words."""
-        paged = self._page(k * 1_000)
-        pages = [*paged.pages.values(), paged.open_page]
-        texts = [self._marks.get(p.page_id, p.text) if not paged.is_resident(p.page_id) else p.text for p in pages]
-        scores = Bm25Index(texts).scores(question.text)
+        paged, pages = self._page(k * 1_000), self._pages
+        index = self._indexes.get(paged.capacity)
+        if index is None:
+            texts = [p.text if paged.is_resident(p.page_id) else self._marks[p.page_id] for p in pages]
+            index = self._indexes[paged.capacity] = Bm25Index(texts)
+        scores = index.scores(question.text)
         return [
             Passage(
                 passage_id=f"p{pages[place].page_id}",
@@ -128,23 +136,15 @@ class Paging:
         return Usage(index_bytes=sum(len(turn.text.encode()) for turn in self._turns))
 
     def _page(self, budget: int) -> PagedContext:
-        """Page the whole conversation, for what fits this budget."""
+        """Page the whole conversation for what fits this budget, once."""
         capacity = Capacity(tokens=self._settings.capacity or budget // 2, pages=self._settings.pages)
-        if self._paged is not None and self._paged.capacity == capacity:
-            return self._paged
-        count = self._tools.count_tokens
-        whole = PagedContext(self._boundary, Capacity(), "fifo")
-        for turn in self._turns:
-            whole.say(turn)
-        pages = [*whole.pages.values(), whole.open_page]
-        words = keywords_of(pages, self._settings.bookmarks, seed=self._tools.rng_key)
-        self._marks = {p.page_id: bookmark(p, w, self._settings.form) for p, w in zip(pages, words, strict=True)}
-        sizes = {page_id: count(mark) for page_id, mark in self._marks.items()}
-        self._paged = PagedContext(self._boundary, capacity, self._settings.eviction, lambda p: sizes[p.page_id])
-        for turn in self._turns:
-            self._paged.say(turn)
-        self._store = PageStore(pages)
-        return self._paged
+        if capacity not in self._paged:
+            count, marks = self._tools.count_tokens, self._marks
+            paged = PagedContext(self._boundary, capacity, self._settings.eviction, lambda p: count(marks[p.page_id]))
+            for turn in self._turns:
+                paged.say(turn)
+            self._paged[capacity] = paged
+        return self._paged[capacity]
 
     def _resident(self, paged: PagedContext, budget: int) -> ContextBuilder:
         """A context of the bookmarks, newest first as far as they fit, and of the resident pages."""
