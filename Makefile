@@ -12,12 +12,13 @@ UV := $(shell uv --version >/dev/null 2>&1 && echo uv)
 # A demo that is there already is resumed, which does nothing when it is complete.
 DEMO = $(if $(wildcard output/demo),resume demo,generate --name demo --length 128K)
 
-.PHONY: help venv demo test e2e browser lint format bench lock clean
+.PHONY: help venv demo test e2e browser screenshots lint format bench lock clean
 
 help:
 	@echo "make demo     one conversation of 128K tokens, offline: generated, validated, exported"
 	@echo "make test     the tests, with the short end-to-end runs"
 	@echo "make e2e      the long end-to-end runs (minutes)"
+	@echo "make browser  the review pages in Chromium (a minute or two)"
 	@echo "make lint     ruff, the format, mypy"
 	@echo "make format   rewrite the code in the house format"
 	@echo "make bench    speed and memory measurements"
@@ -61,6 +62,9 @@ e2e: venv
 
 browser: venv
 	$(BIN)/python -m pytest -m slow --timeout=300 tests/browser
+
+screenshots: venv
+	$(BIN)/python -m tests.browser.screenshots docs/review
 
 lint: venv
 	$(BIN)/ruff check .

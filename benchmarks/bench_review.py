@@ -1,7 +1,7 @@
-"""Speed and memory of the review server, and what its counter-evidence brings to the eye.
+"""Speed and memory of the review pages in Chromium, and what their counter-evidence brings to the eye.
 
-Starts `longbeam review` on a benchmark in a process of its own and asks it as a browser would, each address many times
-over items, places and words chosen by a fixed seed; prints median, p95 and worst, and the server's peak memory.
+Starts `longbeam review` on a benchmark in a process of its own and works on it by keys, each act many times over items,
+places and words chosen by a fixed seed; prints median, p95 and worst, from the key to the picture, and peak memory.
 `recall` takes one side of the evidence away from each update and contradiction and says how often the message that was
 taken away is among the first messages offered. The log it writes is in a scratch copy: the benchmark stays as it was.
 
@@ -12,7 +12,6 @@ Run: `python -m benchmarks.bench_review output/ten [--times 50]`
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
 import shutil
@@ -20,40 +19,21 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from http.cookiejar import CookieJar
 from pathlib import Path
 from typing import Any
+
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from longbeam.annotation_ui.archive import Archive
 from longbeam.annotation_ui.counter import counter_evidence
 from longbeam.pipeline.benchmark import open_benchmark
 
 SEED = 7
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 WORDS = ("budget", "deadline", "the", "thank you", "2024", "$1", "never", "instead", "table", "zyzzyva")
 FIRST_OFFERED = (1, 5, 10, 30)
-
-
-class Client:
-    """A browser without pages."""
-
-    def __init__(self, base: str) -> None:
-        self.base = base
-        self.opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
-        self.csrf = self.post("/api/session", {"reviewer_id": "bench"})["csrf"]
-
-    def get(self, path: str) -> Any:
-        with self.opener.open(self.base + path) as answer:
-            return json.loads(answer.read())
-
-    def post(self, path: str, body: object) -> Any:
-        headers = {"Content-Type": "application/json", "X-CSRF-Token": getattr(self, "csrf", "")}
-        request = urllib.request.Request(self.base + path, json.dumps(body).encode(), headers)
-        with self.opener.open(request) as answer:
-            return json.loads(answer.read())
 
 
 @contextmanager
@@ -63,7 +43,7 @@ def serving(root: Path) -> Iterator[tuple[str, int]]:
         copy = Path(scratch) / root.name
         shutil.copytree(root, copy, ignore=shutil.ignore_patterns("work", "reviews.sqlite*", "evaluation"))
         command = [sys.executable, "-m", "longbeam", "review", root.name, "--out", scratch, "--port", "0"]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         try:
             assert process.stdout is not None
             line = process.stdout.readline()
@@ -74,87 +54,166 @@ def serving(root: Path) -> Iterator[tuple[str, int]]:
 
 
 def measure(root: Path, times: int) -> None:
-    """Print what each address takes."""
+    """Print what a reviewer waits for, from the key to the picture, and the memory of page and server."""
     draw = random.Random(SEED)
-    with serving(root) as (base, pid):
-        client = Client(base)
-        rows = client.get("/queue.json?count=1000")["rows"]
-        conversation_id = rows[0]["conversation_id"]
-        rows = [row for row in rows if row["conversation_id"] == conversation_id]
-        total = client.get(f"/conversations/{conversation_id}/minimap.json")["total"]
-        print(f"{root.name}: {len(rows)} items, {total:,} messages, {times} times each")
-        print(f"{'':34} {'median':>8} {'p95':>8} {'worst':>8} {'CPU':>8}  (ms)")
-        for row in rows:  # the first opening of an item is measured as well
-            client.get(row["href"] + ".json?k=1")
-        place = f"/conversations/{conversation_id}"
-        words = [draw.choice(WORDS) for _ in range(times)]
-        asked: dict[str, Callable[[int], Any]] = {
-            "item with evidence": lambda i: client.get(rows[draw.randrange(len(rows))]["href"] + ".json?k=1"),
-            "next item (k=0)": lambda i: client.get(rows[i % len(rows)]["href"] + ".json"),
-            "jump to any message": lambda i: client.get(
-                f"{place}/messages.json?first={draw.randrange(total)}&count=12"
-            ),
-            "search: 20 hits and full count": lambda i: client.get(
-                f"{place}/search.json?q={words[i].replace(' ', '+')}"
-            ),
-            "search: 1 hit": lambda i: client.get(f"{place}/search.json?count=1&q={words[i].replace(' ', '+')}"),
-            "minimap": lambda i: client.get(f"{place}/minimap.json"),
-            "queue": lambda i: client.get("/queue.json"),
-            "save a draft": lambda i: act(
-                client, rows[i % len(rows)], {"kind": "drafted", "target": "note", "after": str(i)}
-            ),
-            "save a verdict": lambda i: judge(client, rows[i % len(rows)]),
-            "counter-evidence": lambda i: client.get(rows[i % len(rows)]["href"] + "/counter.json"),
-            "panel": lambda i: client.get(rows[i % len(rows)]["href"] + "/panel.json"),
-        }
-        for name, ask in asked.items():
-            report(name, times, ask, pid)
-        report("check at once, first", 1, lambda i: client.post(f"/api{rows[0]['href']}/check", {}), pid)
-        report("check at once", times, lambda i: client.post(f"/api{rows[i % len(rows)]['href']}/check", {}), pid)
-        print(f"server: peak memory {peak_mb(pid)} MB")
+    with serving(root) as (base, pid), sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+        page.request.post(f"{base}/api/session", data={"reviewer_id": "bench"})
+        rows = page.request.get(f"{base}/queue.json?count=1000").json()["rows"]
+        cited = [row for row in rows if row["evidence"]]
+        page.goto(base + cited[0]["href"])
+        page.wait_for_selector(".message.target")
+        total = page.request.get(f"{base}/conversations/{cited[0]['conversation_id']}/minimap.json").json()["total"]
+        print(f"{root.name}: {len(rows)} items, {total:,} messages; {times} times each, load {os.getloadavg()[0]:.1f}")
+        page.wait_for_timeout(WARM_MS)  # checks and search are prepared in the background when an item is opened
+        print(f"{'':34} {'median':>8} {'p95':>8} {'worst':>8}  (ms)")
+        report("open an item with its evidence", [opened(page, base, draw.choice(cited)) for _ in range(times)])
+        steps = [stepped(page, base + rows[0]["href"]) for _ in range(times)]
+        report("next item, evidence drawn", [s[0] for s in steps])
+        report("next item, its place in the talk", [s[1] for s in steps])
+        report("jump to any message", [jumped(page, draw.randrange(total)) for _ in range(times)])
+        found = [searched(page, draw.choice(WORDS)) for _ in range(times)]
+        report("search: the first hit is shown", [f[0] for f in found])
+        report("search: full count", [f[1] for f in found])
+        report("save (a nugget)", [saved(page, i) for i in range(times)])
+        print(f"page: {page_memory(browser, page)}")
+        print(f"server: peak memory {status_mb(pid, 'VmHWM')} MB; load {os.getloadavg()[0]:.1f}")
+        browser.close()
 
 
-def act(client: Client, row: dict[str, Any], body: dict[str, Any]) -> Any:
-    """Do something to an item."""
-    return client.post(f"/api{row['href']}/acts", body)
+WARM_MS = 30_000
+UNTIL = """
+    const until = (done) => new Promise((resolve, reject) => {
+        const start = performance.now();
+        const look = () => done() ? resolve(performance.now())
+            : performance.now() - start > 30000 ? reject(new Error("30 s have passed")) : requestAnimationFrame(look);
+        look();
+    });
+    const press = (key, more = {}) => document.activeElement.dispatchEvent(
+        new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more }));
+"""
+"""Looked at once a frame: what is timed is what can be seen."""
 
 
-def judge(client: Client, row: dict[str, Any]) -> Any:
-    """Reject; undone at once, so that the next time meets the same queue. The version comes with the undo."""
-    version = versions.get(row["item_id"]) or client.get(row["href"] + ".json")["item_version"]
-    body = {"kind": "judged", "after": {"verdict": "reject"}, "reason_code": "other", "item_version": version}
-    versions[row["item_id"]] = act(client, row, body)["item"]["item_version"]
+def timed(page: Page, body: str, given: object = None) -> Any:
+    """Return what a script in the page returns; it may use `until` and `press`."""
+    return page.evaluate(f"async (given) => {{ {UNTIL} {body} }}", given)
 
 
-versions: dict[str, str] = {}
+def opened(page: Page, base: str, row: dict[str, Any]) -> float:
+    """Open an item by its address; ms from the navigation until its quote stands in the conversation."""
+    page.goto(base + row["href"], wait_until="commit")
+    page.wait_for_selector(".message.target", state="attached")
+    # The page wrote down when it had drawn what: the way of the question to it does not count.
+    return float(page.evaluate("performance.getEntriesByName('transcript-drawn').at(-1).startTime"))
 
 
-def report(name: str, times: int, ask: Callable[[int], Any], pid: int) -> None:
-    """Print the times of one kind of request, and the server's CPU per request: that is steadier on a busy machine."""
-    taken, cpu = [], cpu_s(pid)
-    for i in range(times):
-        start = time.perf_counter()
-        ask(i)
-        taken.append((time.perf_counter() - start) * 1000)
-    taken.sort()
-    p95 = taken[min(len(taken) - 1, round(0.95 * (len(taken) - 1)))]
-    print(
-        f"{name:34} {statistics.median(taken):8.1f} {p95:8.1f} {taken[-1]:8.1f} "
-        f"{(cpu_s(pid) - cpu) / times * 1000:8.1f}",
-        flush=True,
+def stepped(page: Page, first: str) -> tuple[float, float]:
+    """Go to the next item two seconds after the last; ms until it is drawn, and until its conversation is."""
+    if page.locator("[data-action=next-item]").is_disabled():
+        page.goto(first)
+    page.wait_for_timeout(2_000)
+    found = timed(
+        page,
+        """
+        const before = document.querySelector("#bar b").textContent;
+        const drawn = performance.getEntriesByName("transcript-drawn").length;
+        const start = performance.now();
+        document.activeElement.blur();
+        press("j");
+        const item = await until(() => document.querySelector("#bar b").textContent !== before);
+        const talk = await until(() => performance.getEntriesByName("transcript-drawn").length > drawn);
+        return [item - start, talk - start];
+        """,
+    )
+    return found[0], found[1]
+
+
+def jumped(page: Page, message_id: int) -> float:
+    """Jump by the key `t`."""
+    return float(
+        timed(
+            page,
+            """
+            document.activeElement.blur();
+            press("t");
+            document.querySelector("dialog textarea").value = String(given);
+            const start = performance.now();
+            press("Enter", { ctrlKey: true });
+            return await until(() => document.querySelector(`.message.target[data-id="${given}"]`)) - start;
+            """,
+            message_id,
+        )
     )
 
 
-def cpu_s(pid: int) -> float:
-    """Return the CPU seconds that a process has used."""
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+def searched(page: Page, word: str) -> tuple[float, float]:
+    """Search; ms until the first hit stands marked in the conversation, and until the count is told."""
+    found = timed(
+        page,
+        """
+        const box = document.querySelector(".tools input[type=search]");
+        const count = document.getElementById("search-count");
+        box.focus();
+        box.value = given;
+        count.textContent = "";
+        const drawn = performance.getEntriesByName("transcript-drawn").length;
+        const start = performance.now();
+        press("Enter");
+        const told = await until(() => count.textContent);
+        const isFound = !count.textContent.startsWith("0 ");
+        const isShown = () => performance.getEntriesByName("transcript-drawn").length > drawn;
+        const shown = isFound ? await until(isShown) : told;
+        return [shown - start, told - start];
+        """,
+        word,
+    )
+    return found[0], found[1]
 
 
-def peak_mb(pid: int) -> int:
-    """Return the most memory that a process ever had, in MB."""
+def saved(page: Page, number: int) -> float:
+    """Say yes or no of a nugget; ms until the server has it and the page says so."""
+    return float(
+        timed(
+            page,
+            """
+            document.activeElement.blur();
+            const buttons = () => [...document.querySelectorAll(".nugget.current button[aria-pressed]")];
+            const now = () => buttons().map((b) => b.ariaPressed).join();
+            const before = now();
+            const start = performance.now();
+            press(given);
+            return await until(() => now() !== before) - start;
+            """,
+            "yn"[number % 2],
+        )
+    )
+
+
+def page_memory(browser: Browser, page: Page) -> str:
+    """Tell the page's heap, its elements, and what its process has for itself."""
+    session = page.context.new_cdp_session(page)
+    session.send("HeapProfiler.collectGarbage")
+    session.send("Performance.enable")
+    metrics = {m["name"]: m["value"] for m in session.send("Performance.getMetrics")["metrics"]}
+    processes = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
+    private = max(status_mb(p["id"], "RssAnon") for p in processes if p["type"] == "renderer")
+    heap = metrics["JSHeapUsedSize"] / 2**20
+    return f"{heap:.1f} MB of script heap, {metrics['Nodes']:,.0f} nodes; its process has {private} MB of its own"
+
+
+def report(name: str, taken: Sequence[float]) -> None:
+    """Print the times of one kind of act."""
+    found = sorted(taken)
+    p95 = found[min(len(found) - 1, round(0.95 * (len(found) - 1)))]
+    print(f"{name:34} {statistics.median(found):8.0f} {p95:8.0f} {found[-1]:8.0f}", flush=True)
+
+
+def status_mb(pid: int, name: str) -> int:
+    """Return a figure of a process's memory, in MB."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
-    return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM"))) // 1024
+    return int(next(line.split()[1] for line in status.splitlines() if line.startswith(name))) // 1024
 
 
 def recall(root: Path) -> None:

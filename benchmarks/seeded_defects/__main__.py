@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 from benchmarks.seeded_defects.planting import plant
+from benchmarks.seeded_defects.review import review_table
 from benchmarks.seeded_defects.scoring import Finding, render, score
 from benchmarks.seeded_defects.tables import read_export, write_export
 
@@ -28,16 +29,17 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.seeded_defects", description=__doc__)
     parser.add_argument("--seed", type=int, default=1, help="of the conversations and of the faults")
     parser.add_argument("--keep", type=Path, help="a folder to work in; what is generated there is used again")
+    parser.add_argument("--review", action="store_true", help="tell, too, what the review pages bring to the eye")
     chosen = parser.parse_args(arguments)
     if chosen.keep is not None:
         chosen.keep.mkdir(parents=True, exist_ok=True)
-        print(measure(chosen.keep, chosen.seed), end="")
+        print(measure(chosen.keep, chosen.seed, with_review=chosen.review), end="")
         return
     with tempfile.TemporaryDirectory() as folder:
-        print(measure(Path(folder), chosen.seed), end="")
+        print(measure(Path(folder), chosen.seed, with_review=chosen.review), end="")
 
 
-def measure(folder: Path, seed: int) -> str:
+def measure(folder: Path, seed: int, *, with_review: bool = False) -> str:
     """Return the tables of one seed; everything that is made lies in the folder."""
     place = folder / f"seed-{seed}"
     place.mkdir(exist_ok=True)
@@ -61,7 +63,8 @@ def measure(folder: Path, seed: int) -> str:
         f"recall {result.recall:.1%}, precision {result.precision:.1%}; "
         f"planted, imported and checked twice in {time.perf_counter() - started:.0f} s\n\n"
     )
-    return head + render(result)
+    seen = review_table(place / run / "output", planted) + "\n" if with_review else ""
+    return head + seen + render(result)
 
 
 def _longbeam(*arguments: object) -> str:

@@ -20,6 +20,8 @@ class ConflictView(Record):
     """An item on which reviewers differ, or differed."""
 
     item_id: str
+    item_version: str
+    """The viewer's own, which a decision must name."""
     href: str
     ability: str
     question: str
@@ -41,13 +43,13 @@ class AdjudicationPage(Record):
     taxonomy: tuple[str, ...] = tuple(Taxonomy)
 
 
-def adjudication_page(desk: Desk) -> AdjudicationPage:
+def adjudication_page(desk: Desk, viewer: Viewer) -> AdjudicationPage:
     """Return all items in conflict, and those that a lead has decided."""
     found = []
-    for item_id in desk.item_ids():
+    for item_id in desk.judged_ids():
         state = desk.state(item_id)
         if state.status is ItemStatus.CONFLICT or state.adjudication is not None:
-            found.append(_conflict(item_id, state))
+            found.append(_conflict(item_id, state, viewer))
     decided = [c for c in found if c.is_decided]
     waiting = [c for c in found if not c.is_decided]
     return AdjudicationPage(open=len(waiting), decided=len(decided), items=(*waiting, *decided))
@@ -96,7 +98,7 @@ def adjudicate(desk: Desk, viewer: Viewer, item_id: str, decision: Decision) -> 
     return event
 
 
-def _conflict(item_id: str, state: ItemState) -> ConflictView:
+def _conflict(item_id: str, state: ItemState, viewer: Viewer) -> ConflictView:
     opinions = tuple(opinion_view(o, state.base) for o in state.saved)
     verdicts = {o.verdict for o in opinions}
     changes = [{c.target: c.after for c in o.changes} for o in opinions]
@@ -104,6 +106,7 @@ def _conflict(item_id: str, state: ItemState) -> ConflictView:
     differs = [t for t in targets if len({str(values.get(t, "as sealed")) for values in changes}) > 1]
     return ConflictView(
         item_id=item_id,
+        item_version=state.opinion(viewer.reviewer_id).version,
         href=item_href(item_id),
         ability=state.base.ability,
         question=state.base.question,

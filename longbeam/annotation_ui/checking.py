@@ -36,13 +36,15 @@ class Checker:
             return check_probes(index, [probe], language=self._desk.archive.benchmark.spec.language)
 
     def warm(self, conversation_id: str) -> None:
-        """Prepare for checks of a conversation without keeping anybody waiting."""
+        """Prepare for checks and searches of a conversation without keeping anybody waiting."""
         key = conversation_id, self._desk.archive.stamp(conversation_id)
         is_busy = self._warming is not None and self._warming.is_alive()
         if is_busy or (self._kept is not None and self._kept[0] == key):
             return
 
         def prepare() -> None:
+            conversation = self._desk.conversation(conversation_id)
+            _ = conversation.lowered  # the first search need not wait for it, either
             with self._lock:
                 self._index(conversation_id)
 

@@ -13,10 +13,13 @@ from longbeam.annotation_ui.people import Viewer
 from longbeam.annotation_ui.ratings import rating_views
 from longbeam.annotation_ui.rendering import Mark
 from longbeam.annotation_ui.state import FINAL
-from longbeam.annotation_ui.views import ConversationRow, ConversationsView, ConversationView
+from longbeam.annotation_ui.views import ConversationFinding, ConversationRow, ConversationsView, ConversationView
 from longbeam.errors import StoreError
 from longbeam.pipeline.status import benchmark_status
+from longbeam.schemas.findings import Finding, Severity
 from longbeam.schemas.review import probe_item_id
+
+MOST_FINDINGS = 200
 
 
 @dataclass
@@ -75,6 +78,7 @@ def conversation_view(desk: Desk, viewer: Viewer, conversation_id: str) -> Conve
     ((title, theme, domain, user),) = conversation.rows(
         "SELECT seed.title, seed.theme, seed.domain, coalesce(profile.name, '') FROM sealed.conversation"
     )
+    found = _findings(desk, conversation_id)
     abilities = Counter(desk.probes(conversation_id)[p].ability for p in _sealed_entries(desk, conversation_id))
     return ConversationView(
         conversation_id=conversation_id,
@@ -90,6 +94,25 @@ def conversation_view(desk: Desk, viewer: Viewer, conversation_id: str) -> Conve
         plans=len({line.plan_index for line in lines} - {None}),
         abilities=dict(abilities),
         ratings=rating_views(desk, viewer, conversation_id),
+        findings=tuple(_finding_view(conversation, conversation_id, f) for f in found[:MOST_FINDINGS]),
+        findings_total=len(found),
+    )
+
+
+def _findings(desk: Desk, conversation_id: str) -> list[Finding]:
+    probes = {*desk.probes(conversation_id), *desk.written(conversation_id)}
+    found = [f for f in desk.archive.findings if f.conversation_id == conversation_id and f.subject not in probes]
+    return sorted(found, key=lambda f: list(Severity).index(f.severity))
+
+
+def _finding_view(conversation: OpenConversation, conversation_id: str, finding: Finding) -> ConversationFinding:
+    keys = [k for k in (finding.subject, *finding.evidence) if k in conversation.ids]
+    return ConversationFinding(
+        check=finding.check,
+        severity=finding.severity.value,
+        subject=finding.subject,
+        message=finding.message,
+        href=f"/conversations/{conversation_id}/messages?first={conversation.ids[keys[0]]}" if keys else None,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from threading import RLock
 
 from longbeam.annotation_ui.archive import Archive, OpenConversation
@@ -78,7 +78,18 @@ class Desk:
 
     def state(self, item_id: str) -> ItemState:
         """Return the state of an item; KeyError if there is none."""
-        base = self.base(item_id)
+        return self._state(item_id, self.base(item_id))
+
+    def entry_states(self, conversation_id: str) -> dict[str, tuple[ItemState, Entry]]:
+        """Return the items of a conversation under review; its file is looked at once, not for each of them."""
+        bases = {**self.written(conversation_id), **self.probes(conversation_id)}
+        found = {}
+        for probe_id, entry in self.entries(conversation_id).items():
+            item_id = probe_item_id(conversation_id, probe_id)
+            found[item_id] = self._state(item_id, bases[probe_id]), entry
+        return found
+
+    def _state(self, item_id: str, base: Probe) -> ItemState:
         events = self.log.of_item(item_id)
         overlap = self.settings.overlap
         key = len(events), overlap, base.digest
@@ -118,15 +129,30 @@ class Desk:
             for probe_id in self.entries(conversation_id):
                 yield probe_item_id(conversation_id, probe_id)
 
+    def judged_ids(self) -> Iterable[str]:
+        """Yield the items under review, and those of the pool that somebody has worked on all the same."""
+        yield from dict.fromkeys((*self.item_ids(), *self._touched()))
+
+    def _touched(self) -> Iterable[str]:
+        for conversation_id in self.archive.conversation_ids:
+            known = {*self.probes(conversation_id), *self.written(conversation_id)}
+            for item_id in self.log.items_of(conversation_id):
+                if item_id.partition("/")[2] in known:
+                    yield item_id
+
     def findings(self, conversation_id: str, subject: str) -> list[Finding]:
         """Return what `validate` found on a probe, message or conversation."""
+        return self.grouped_findings().get((conversation_id, subject), [])
+
+    def grouped_findings(self) -> Mapping[tuple[str, str], list[Finding]]:
+        """Return what `validate` found, by conversation and subject."""
         findings = self.archive.findings
         if self._by_subject[0] != id(findings):
             grouped: dict[tuple[str, str], list[Finding]] = defaultdict(list)
             for finding in findings:
                 grouped[finding.conversation_id, finding.subject].append(finding)
             self._by_subject = id(findings), grouped
-        return self._by_subject[1].get((conversation_id, subject), [])
+        return self._by_subject[1]
 
     def gold_verdict(self, item_id: str) -> Verdict | None:
         """Return the verdict that a lead knows to be right; None for most items."""

@@ -90,7 +90,7 @@ def agreement_page(desk: Desk) -> AgreementPage:
     """Return the agreement on all items that are no longer blind."""
     verdicts: dict[str, list[Unit]] = defaultdict(list)
     nuggets: dict[str, list[Unit]] = defaultdict(list)
-    for item_id in desk.item_ids():
+    for item_id in desk.judged_ids():
         state = desk.state(item_id)
         if not state.is_open or len(state.saved) < 2:
             continue

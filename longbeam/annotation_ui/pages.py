@@ -268,7 +268,7 @@ def conversation(
 @page("/adjudication", "adjudication.html")
 def adjudication(request: Request, desk: DeskOf, viewer: ViewerOf) -> AdjudicationPage:
     """Items on which reviewers differ, all versions side by side."""
-    return adjudication_page(desk)
+    return adjudication_page(desk, viewer)
 
 
 @page("/agreement", "agreement.html")

@@ -15,7 +15,8 @@ from longbeam.annotation_ui.selection import Entry
 from longbeam.annotation_ui.state import FINAL, ItemState, ItemStatus
 from longbeam.annotation_ui.views import QueueRow, QueueView
 from longbeam.schemas.base import Record
-from longbeam.schemas.review import EventKind, Verdict, probe_item_id
+from longbeam.schemas.findings import Finding
+from longbeam.schemas.review import Verdict
 from longbeam.store.reviews import StoredLease
 
 VIEWS = ("all", "mine", "pending", "second", "conflict", "returned", "flagged", "done")
@@ -65,12 +66,12 @@ def wanted_rows(desk: Desk, viewer: Viewer, wanted: QueueFilter) -> list[QueueRo
 
 def all_rows(desk: Desk, viewer: Viewer) -> list[QueueRow]:
     """Return one row per item under review, by conversation, ability and rank."""
-    held = desk.leases()
+    held, findings = desk.leases(), desk.grouped_findings()
     rows = []
     for conversation_id in desk.archive.conversation_ids:
-        for probe_id, entry in desk.entries(conversation_id).items():
-            item_id = probe_item_id(conversation_id, probe_id)
-            rows.append(_row(desk, viewer, item_id, desk.state(item_id), entry, held.get(item_id, ())))
+        for item_id, (state, entry) in desk.entry_states(conversation_id).items():
+            found = findings.get((conversation_id, state.base.probe_id), ())
+            rows.append(_row(viewer, item_id, state, entry, found, held.get(item_id, ())))
     return rows
 
 
@@ -93,12 +94,17 @@ def my_state(opinion: Opinion) -> str:
 
 
 def _row(
-    desk: Desk, viewer: Viewer, item_id: str, state: ItemState, entry: Entry, leases: Sequence[StoredLease]
+    viewer: Viewer,
+    item_id: str,
+    state: ItemState,
+    entry: Entry,
+    findings: Sequence[Finding],
+    leases: Sequence[StoredLease],
 ) -> QueueRow:
     mine = state.opinion(viewer.reviewer_id)
     shown = mine.probe if mine.is_edited else state.probe
     conversation_id, _, probe_id = item_id.partition("/")
-    severities = Counter(f.severity.value for f in desk.findings(conversation_id, probe_id))
+    severities = Counter(f.severity.value for f in findings)
     return QueueRow(
         item_id=item_id,
         href=item_href(item_id),
@@ -162,9 +168,3 @@ def _resume(mine: Sequence[QueueRow]) -> str | None:
     begun = [r for r in mine if r.mine in ("draft", "lapsed")]
     found = next(iter(begun or mine), None)
     return found.href if found else None
-
-
-def last_touched(desk: Desk, viewer: Viewer) -> str | None:
-    """Return the address of the item that the viewer opened last."""
-    mine = [e for e in desk.log.events() if e.reviewer_id == viewer.reviewer_id and e.kind is EventKind.OPENED]
-    return item_href(mine[-1].item_id) if mine else None

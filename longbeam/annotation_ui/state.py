@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -80,7 +80,11 @@ class ItemState:
 
     def opinion(self, reviewer_id: str) -> Opinion:
         """A reviewer's opinion; an empty one where nothing was done yet."""
-        return self.opinions.get(reviewer_id) or fold_opinion(self.base, reviewer_id, ())
+        return self.opinions.get(reviewer_id) or replace(self._untouched, reviewer_id=reviewer_id)
+
+    @cached_property
+    def _untouched(self) -> Opinion:
+        return fold_opinion(self.base, "", ())
 
     @cached_property
     def saved(self) -> list[Opinion]:

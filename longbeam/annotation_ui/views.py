@@ -338,6 +338,20 @@ class ConversationView(Record):
     plans: int
     abilities: dict[str, int]
     ratings: dict[str, RatingView]
+    findings: tuple[ConversationFinding, ...]
+    """About messages, plans or the whole, worst first; those about probes stand with their items."""
+    findings_total: int
+
+
+class ConversationFinding(Record):
+    """What a check found in a conversation outside its probes."""
+
+    check: str
+    severity: str
+    subject: str
+    message: str
+    href: str | None
+    """The transcript at the message that it is about."""
 
 
 class RatingView(Record):

@@ -49,6 +49,17 @@ async def test_a_lead_decides_a_conflict_and_the_opinions_stay(enter: Enter, two
     assert {o["reviewer_id"]: o["verdict"] for o in item["others"]} == {"ana": "reject", "bo": "accept"}
 
 
+async def test_a_conflict_on_a_candidate_of_the_pool_is_decided_too(enter: Enter, two: Desk) -> None:
+    item = next(f"c000/{i}" for i in two.probes("c000") if f"c000/{i}" not in set(two.item_ids()))
+    ana, ben, lea = await enter("ana"), await enter("ben"), await enter("lea", "lead")
+    await ana.judge(item, "reject")
+    await ben.judge(item, "accept")
+    (conflict,) = (await lea.get("/adjudication.json"))["items"]
+    decision = {"verdict": "reject", "taxonomy": "annotator_error", "item_version": conflict["item_version"]}
+    await lea.post(f"/api/items/{item}/adjudicate", decision)
+    assert (await lea.get("/adjudication.json"))["decided"] == 1
+
+
 async def test_an_item_is_leased_to_as_many_as_are_wanted(enter: Enter) -> None:
     ana, bo = await enter("ana"), await enter("bo")
     await ana.post(f"/api/items/{ITEM}/open")

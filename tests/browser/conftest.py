@@ -17,15 +17,23 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+IS_CI = bool(os.environ.get("CI"))
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 Opened = Callable[..., Page]
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Let a skipped test fail the run where `CI` is set: `.ci/run` is to show all of them."""
+    reporter = session.config.pluginmanager.getplugin("terminalreporter")
+    if IS_CI and reporter is not None and reporter.stats.get("skipped"):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 # For a module, not for the session: while it is open, Playwright's loop runs in this thread, and no other may.
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
-        if os.environ.get("CI"):
+        if IS_CI:
             pytest.fail("no Chromium: install Debian's `chromium` (see CONTRIBUTING.md)")
         pytest.skip("no Chromium on this machine")
     with sync_playwright() as playwright:
@@ -38,12 +46,17 @@ def browser() -> Iterator[Browser]:
 def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a checked benchmark `made` of two conversations; tests copy it."""
     out = tmp_path_factory.mktemp("generated")
+    generate_made(out)
+    return out
+
+
+def generate_made(out: Path) -> None:
+    """Generate and check the benchmark `made`."""
     given = ["--name", "made", "--length", "16K", "--conversations", "2", "--runner", "inline"]
     for command in (["generate", *given], ["validate", "made"]):
         subprocess.run(
             [sys.executable, "-m", "longbeam", *command, "--out", str(out)], check=True, capture_output=True, text=True
         )
-    return out
 
 
 @dataclass
@@ -57,11 +70,22 @@ class Server:
 
 def serve(out: Path, name: str, *more: str) -> Server:
     command = [sys.executable, "-m", "longbeam", "review", name, "--port", "0", "--out", str(out), *more]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert process.stdout is not None
     line = process.stdout.readline()
     assert line.startswith("LISTENING "), line
     return Server(line.split()[1], out, process)
+
+
+@pytest.fixture(scope="module")
+def shared(generated: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server that the tests of a module share; each works on items of its own."""
+    out = tmp_path_factory.mktemp("shared")
+    shutil.copytree(generated, out, dirs_exist_ok=True)
+    server = serve(out, "made")
+    yield server
+    server.process.terminate()
+    server.process.communicate(timeout=20)
 
 
 @pytest.fixture
@@ -95,11 +119,8 @@ def open_page(browser: Browser) -> Iterator[Opened]:
         page.on("request", lambda r: wrong.append(f"asks {r.url}") if not r.url.startswith(server.base) else None)
         page.on("dialog", lambda dialog: wrong.append(f"dialog: {dialog.message}"))
         if name:
-            page.goto(f"{server.base}/session")
-            page.fill("input[name=reviewer_id]", name)
-            page.select_option("select[name=role]", role)
-            page.click("#sign-in button")
-            page.wait_for_url("**/queue*")
+            answer = context.request.post(f"{server.base}/api/session", data={"reviewer_id": name, "role": role})
+            assert answer.ok, answer.text()
         return page
 
     yield opened

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from longbeam.pipeline.benchmark import create_benchmark
 from longbeam.schemas.dialogue import Message
@@ -32,6 +34,12 @@ def begin(page: Page, server: Server, item: str = "") -> None:
     page.wait_for_selector(".message")
 
 
+def first_of(page: Page, server: Server, ability: str, conversation: str = "c000") -> str:
+    """Return the address of the first item of an ability in the queue."""
+    rows = api(page, server, f"/queue.json?ability={ability}&conversation={conversation}")["rows"]
+    return str(rows[0]["href"])
+
+
 def api(page: Page, server: Server, path: str) -> Any:
     answer = page.request.get(server.base + path)
     assert answer.ok, answer.text()
@@ -52,7 +60,11 @@ def accept(page: Page) -> None:
 
 def test_forty_items_with_the_keyboard_alone(start: Start, open_page: Opened, generated: Path) -> None:
     server = start(generated, "made")
-    page = open_page(server, "ana")
+    page = open_page(server)
+    page.goto(f"{server.base}/session")
+    page.keyboard.type("ana")
+    with page.expect_navigation(url="**/queue*"):
+        page.keyboard.press("Enter")
     begin(page, server)
     verdicts = {"accept": 0, "reject": 0, "skip": 0}
     for number in range(40):
@@ -72,16 +84,14 @@ def test_forty_items_with_the_keyboard_alone(start: Start, open_page: Opened, ge
         verdicts[word] += 1
         if number < 39:
             expect(page.locator("#bar b")).not_to_have_text(item)
-    page.goto(f"{server.base}/log?kind=judged")
     events = api(page, server, "/log.json?kind=judged&count=1000")["events"]
     saved = [e["after"]["verdict"] for e in events if e["target"] == "item"]
     assert {word: saved.count(word) for word in verdicts} == verdicts
     assert len({e["item_id"] for e in events if e["target"] == "item"}) == 40
 
 
-def test_undo_after_save_and_redo_go_back_to_the_item(start: Start, open_page: Opened, generated: Path) -> None:
-    server = start(generated, "made")
-    page = open_page(server, "ana")
+def test_undo_after_save_and_redo_go_back_to_the_item(shared: Server, open_page: Opened) -> None:
+    server, page = shared, open_page(shared, "una")
     begin(page, server)
     first = page.locator("#bar b").inner_text()
     page.keyboard.press("s")
@@ -96,8 +106,8 @@ def test_undo_after_save_and_redo_go_back_to_the_item(start: Start, open_page: O
 
 def test_two_reviewers_are_blind_then_a_lead_decides(start: Start, open_page: Opened, generated: Path) -> None:
     server = start(generated, "made", "--overlap", "2")
-    item = "c000/knowledge_update.0"
     ana, ben = open_page(server, "ana"), open_page(server, "ben")
+    item = first_of(ana, server, "knowledge_update").removeprefix("/items/")
     begin(ana, server, f"/items/{item}")
     ana.keyboard.press("e")
     ana.locator("#question textarea").fill("What does it cost by now?")
@@ -114,8 +124,11 @@ def test_two_reviewers_are_blind_then_a_lead_decides(start: Start, open_page: Op
     expect(ben.locator(".note")).to_contain_text("accept")
     lead = open_page(server, "lea", "lead")
     lead.goto(f"{server.base}/adjudication")
-    expect(lead.locator(".versions .card")).to_have_count(2)
-    lead.select_option("select[name=content_of]", "ana")
+    expect(lead.locator(".version")).to_have_count(2)
+    expect(lead.locator(".version").first).to_contain_text("ana: reject")
+    expect(lead.locator(".changed")).to_have_text("What does it cost by now?")
+    lead.select_option("select[name=verdict]", "accept")
+    lead.select_option("select[name=content_of]", "ben")
     lead.fill("input[name=note]", "clearer")
     lead.click("form[data-decide] button")
     expect(lead.locator("h1")).to_have_text("0 open, 1 decided")
@@ -124,32 +137,28 @@ def test_two_reviewers_are_blind_then_a_lead_decides(start: Start, open_page: Op
     assert {o["reviewer_id"] for o in decided["others"]} == {"ana", "ben"}
 
 
-def test_a_browser_killed_in_the_middle_of_an_edit_loses_nothing(
-    start: Start, open_page: Opened, generated: Path
-) -> None:
-    server = start(generated, "made")
-    page = open_page(server, "ana")
-    begin(page, server, "/items/c000/temporal_reasoning.0")
+def test_a_browser_killed_in_the_middle_of_an_edit_loses_nothing(shared: Server, open_page: Opened) -> None:
+    server, page = shared, open_page(shared, "kim")
+    item = first_of(page, server, "temporal_reasoning")
+    begin(page, server, item)
     page.keyboard.press("g")
     with page.expect_response(re.compile("/acts")):
-        page.locator("#gold textarea").fill("eleven days, half written")
+        page.locator("#gold-answer textarea").fill("eleven days, half written")
     page.context.close()
-    again = open_page(server, "ana")
-    begin(again, server, "/items/c000/temporal_reasoning.0")
+    again = open_page(server, "kim")
+    begin(again, server, item)
     again.keyboard.press("g")
-    expect(again.locator("#gold textarea")).to_have_value("eleven days, half written")
+    expect(again.locator("#gold-answer textarea")).to_have_value("eleven days, half written")
     again.keyboard.press("Escape")
-    assert api(again, server, "/items/c000/temporal_reasoning.0.json")["gold_answer"] != "eleven days, half written"
+    assert api(again, server, f"{item}.json")["gold_answer"] != "eleven days, half written"
 
 
-def test_what_another_tab_changed_is_shown_and_nothing_is_overwritten(
-    start: Start, open_page: Opened, generated: Path
-) -> None:
-    server = start(generated, "made")
-    first = open_page(server, "ana")
-    begin(first, server, "/items/c000/summarization.0")
+def test_what_another_tab_changed_is_shown_and_nothing_is_overwritten(shared: Server, open_page: Opened) -> None:
+    server, first = shared, open_page(shared, "tom")
+    item = first_of(first, server, "summarization")
+    begin(first, server, item)
     second = first.context.new_page()
-    begin(second, server, "/items/c000/summarization.0")
+    begin(second, server, item)
     second.keyboard.press("e")
     second.locator("#question textarea").fill("Sum it up, please.")
     second.keyboard.press("Control+Enter")
@@ -220,14 +229,13 @@ def test_a_message_of_330000_characters_opens_at_its_quote_and_can_be_searched(
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 1920])
 def test_both_schemes_and_widths_show_all_of_the_item(
-    start: Start, open_page: Opened, generated: Path, scheme: str, width: int
+    shared: Server, open_page: Opened, scheme: str, width: int
 ) -> None:
-    server = start(generated, "made")
-    page = open_page(server, "ana", color_scheme=scheme, viewport={"width": width, "height": 900})
-    begin(page, server, "/items/c001/contradiction_resolution.0")
+    page = open_page(shared, "wim", color_scheme=scheme, viewport={"width": width, "height": 900})
+    begin(page, shared, first_of(page, shared, "contradiction_resolution", "c001"))
     for part in (
         "#question",
-        "#gold",
+        "#gold-answer",
         "#rubric",
         "#verdict",
         "#dock .evidence >> nth=0",
@@ -247,20 +255,10 @@ def test_both_schemes_and_widths_show_all_of_the_item(
 def test_a_review_goes_on_while_generate_adds_conversations(start: Start, open_page: Opened, generated: Path) -> None:
     server = start(generated, "made")
     page = open_page(server, "ana")
-    begin(page, server, "/items/c000/instruction_following.0")
-    command = [
-        sys.executable,
-        "-m",
-        "longbeam",
-        "generate",
-        "--name",
-        "made",
-        "--length",
-        "16K",
-        "--conversations",
-        "3",
-    ]
-    with subprocess.Popen([*command, "--runner", "inline", "--out", str(server.out)], stderr=subprocess.DEVNULL) as run:
+    begin(page, server, first_of(page, server, "instruction_following"))
+    asked = ["generate", "--name", "made", "--length", "16K", "--conversations", "3", "--runner", "inline"]
+    command = [sys.executable, "-m", "longbeam", *asked, "--out", str(server.out)]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as run:
         for _ in range(3):
             page.keyboard.press("n")
             page.keyboard.press("n")
@@ -269,16 +267,13 @@ def test_a_review_goes_on_while_generate_adds_conversations(start: Start, open_p
         assert run.wait(100) == 0
     page.goto(f"{server.base}/conversations")
     expect(page.locator("td a")).to_have_count(3)
-    begin(page, server, "/items/c002/instruction_following.0")
-    expect(page.locator("#bar b")).to_have_text("c002/instruction_following.0")
+    added = first_of(page, server, "instruction_following", "c002")
+    begin(page, server, added)
+    expect(page.locator("#bar b")).to_have_text(added.removeprefix("/items/"))
 
 
-def test_words_selected_in_the_conversation_become_evidence(start: Start, open_page: Opened, generated: Path) -> None:
-    server = start(generated, "made")
-    page = open_page(server, "ana")
-    item = "c000/information_extraction.0"
-    begin(page, server, f"/items/{item}")
-    before = len(api(page, server, f"/items/{item}.json")["evidence"])
+def select_words(page: Page) -> None:
+    """Select the first paragraph of a user in the conversation, as a mouse would."""
     page.evaluate(
         """() => {
             const words = document.querySelector('.message.user .body p') ?? document.querySelector('.message .body p');
@@ -288,10 +283,121 @@ def test_words_selected_in_the_conversation_become_evidence(start: Start, open_p
             getSelection().addRange(range);
         }"""
     )
+
+
+def test_words_selected_in_the_conversation_become_evidence(shared: Server, open_page: Opened) -> None:
+    server, page = shared, open_page(shared, "eva")
+    item = first_of(page, server, "information_extraction").removeprefix("/items/")
+    begin(page, server, f"/items/{item}")
+    before = len(api(page, server, f"/items/{item}.json")["evidence"])
+    select_words(page)
     page.keyboard.press("v")
     expect(page.locator(".note")).to_contain_text("cited")
     found = api(page, server, f"/items/{item}.json")["evidence"]
     assert len(found) == before + 1
     assert all(e["attachment"] == "attached" for e in found)
     page.keyboard.press("z")
-    expect(page.locator(".evidence")).to_have_count(before)
+    expect(page.locator(".card.evidence")).to_have_count(before)
+
+
+def test_search_filters_jumps_and_the_minimap_lead_to_the_message(shared: Server, open_page: Opened) -> None:
+    server, page = shared, open_page(shared, "mia")
+    begin(page, server, first_of(page, server, "event_ordering", "c001"))
+    found = api(page, server, "/conversations/c001/search.json?q=the&speaker=user")
+    page.select_option(".tools select", "user")
+    page.keyboard.press("/")
+    page.keyboard.type("the")
+    page.keyboard.press("Enter")
+    expect(page.locator("#search-count")).to_have_text(f"{found['total']:,} in {found['messages']:,} messages")
+    expect(page.locator(".message.target")).to_have_attribute("data-id", str(found["message_ids"][0]))
+    expect(page.locator(".message.target mark.search").first).to_be_in_viewport()
+    page.keyboard.press("h")
+    expect(page.locator(".message.target")).to_have_attribute("data-id", str(found["message_ids"][1]))
+    page.locator(".tools details summary").click()
+    page.locator(".tools input[aria-label=session]").fill("1")
+    narrowed = api(page, server, "/conversations/c001/search.json?q=the&speaker=user&session=1")
+    assert 0 < narrowed["messages"] < found["messages"]
+    page.locator(".tools input[type=search]").press("Enter")
+    expect(page.locator("#search-count")).to_have_text(f"{narrowed['total']:,} in {narrowed['messages']:,} messages")
+    day = api(page, server, "/conversations/c001/messages.json?first=90&count=1")["messages"][0]["sent_at"][:10]
+    place = api(page, server, f"/conversations/c001/locate.json?by=date&value={day}")["message_id"]
+    page.keyboard.press("t")
+    page.keyboard.type(day)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".message.target")).to_have_attribute("data-id", str(place))
+    strip = page.locator(".transcript canvas").bounding_box()
+    assert strip is not None
+    page.mouse.click(strip["x"] + 10, strip["y"] + strip["height"] * 0.5)
+    total = api(page, server, "/conversations/c001/minimap.json")["total"]
+    page.wait_for_timeout(300)
+    shown = int(str(page.locator(".message.target").get_attribute("data-id")))
+    assert abs(shown - total / 2) <= 2
+
+
+def test_a_finding_leads_to_its_cause(start: Start, open_page: Opened, tmp_path: Path) -> None:
+    server = start(given(tmp_path, lambda i, m: m.content), "tiny")
+    page = open_page(server, "ana")
+    rows = api(page, server, "/queue.json?count=1000")["rows"]
+    begin(page, server, next(r["href"] for r in rows if r["evidence"] and r["nuggets"]))
+    page.keyboard.press("g")
+    page.locator("#gold-answer textarea").fill("It was 12,345 euros on May 3, 2031.")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#verdict")).to_contain_text("run the checks again")
+    page.keyboard.press("d")
+    finding = page.locator("#findings a").first
+    expect(finding).to_be_visible()
+    cause = str(finding.get_attribute("href"))
+    finding.click()
+    if not cause.startswith("#evidence-"):
+        expect(page.locator(cause.replace(".", "\\."))).to_have_class(re.compile("pointed"))
+
+
+def test_a_probe_written_by_hand_is_checked_and_reviewed_and_one_is_taken_from_the_pool(
+    shared: Server, open_page: Opened
+) -> None:
+    server, page = shared, open_page(shared, "pia")
+    begin(page, server, first_of(page, server, "multi_session_reasoning"))
+    candidate = page.locator("#pool p", has=page.get_by_role("button", name="take in")).first
+    name = candidate.locator("a").inner_text()
+    candidate.get_by_role("button", name="take in").click()
+    expect(page.locator("#pool p", has_text=f"{name} in the queue")).to_have_count(1)
+    page.get_by_role("button", name="write a probe").click()
+    page.locator("#writing textarea[aria-label=question]").fill("What did I say first?")
+    page.locator("#writing textarea[aria-label='gold answer']").fill("A greeting.")
+    page.locator("#writing textarea[aria-label=nuggets]").fill("Says that it was a greeting")
+    select_words(page)
+    page.get_by_role("button", name="cite selection").last.click()
+    page.locator("#writing").get_by_role("button", name="check").click()
+    expect(page.locator("#writing p.small, #writing p.ok").last).to_be_visible()
+    page.get_by_role("button", name="save and review").click()
+    expect(page.locator("#bar b")).to_have_text("c000/multi_session_reasoning.h0")
+    expect(page.locator("#question .field")).to_have_text("What did I say first?")
+
+
+def test_a_bundle_opens_without_a_server_and_its_decisions_come_back(
+    shared: Server, browser: Browser, tmp_path: Path
+) -> None:
+    def run(*given: str) -> None:
+        command = [sys.executable, "-m", "longbeam", "reviews", *given, "--out", str(shared.out)]
+        subprocess.run(command, check=True, capture_output=True)
+
+    run("bundle", "made", str(tmp_path / "bundle"), "--reviewer", "dora")
+    page = browser.new_page()
+    asked: list[str] = []
+    page.on("request", lambda r: asked.append(r.url))
+    page.goto((tmp_path / "bundle" / "index.html").as_uri())
+    assert not page.evaluate("fetch('http://127.0.0.1:9/').then(() => true, () => false)")
+    item = page.locator("#item h2 small").inner_text().strip()
+    page.get_by_role("button", name="accept").click()
+    expect(page.locator("#progress")).to_contain_text("1 of")
+    page.reload()
+    expect(page.locator("#progress")).to_contain_text("1 of")
+    with page.expect_download() as download:
+        page.click("#save")
+    download.value.save_as(tmp_path / "dora.jsonl")
+    page.close()
+    assert all(url.startswith(("file:", "blob:")) for url in asked if ":9/" not in url), asked
+    run("import", "made", str(tmp_path / "dora.jsonl"))
+    with urllib.request.urlopen(f"{shared.base}/log.json?reviewer=dora") as answer:
+        events = json.load(answer)["events"]
+    assert [(e["item_id"], e["after"]) for e in events] == [(item, {"verdict": "accept"})]

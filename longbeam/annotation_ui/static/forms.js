@@ -27,6 +27,7 @@ for (const form of document.querySelectorAll("form[data-decide]")) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const given = new FormData(form);
+    if (!given.get("verdict")) return say("choose accept or reject first", "error");
     send(form.dataset.decide, { verdict: given.get("verdict"), content_of: given.get("content_of"), taxonomy: given.get("taxonomy"),
       confidence: Number(given.get("confidence")), note: given.get("note"), item_version: form.dataset.version });
   });

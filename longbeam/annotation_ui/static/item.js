@@ -3,6 +3,7 @@ import { fill, h, say, when } from "./dom.js";
 import { button, handled, hint, on, press, sheet } from "./keys.js";
 import { get, post, twin } from "./net.js";
 import * as panels from "./panels.js";
+import { writing } from "./writing.js";
 import { Transcript } from "./transcript.js";
 
 const stage = document.getElementById("stage");
@@ -27,8 +28,12 @@ async function fetched(address) {
   return known ? known : get(twin(address));
 }
 
+// The queue that the item is read in goes along with every address.
+const within = (address) => (address && !address.includes("?") ? address + location.search : address);
+
 async function show(address, { push = true } = {}) {
   if (!address) return say("there is no further item in this list");
+  address = within(address);
   await busy;
   await leaveField();
   const next = await fetched(address);
@@ -44,15 +49,18 @@ async function take(next, isNew) {
   if (isNew) {
     if (other || !room) {
       room = new Transcript(item.conversation_id, item.item_id);
-      room.onSearched = (found) => act({ kind: "searched", after: { query: found.query, total: found.total, looked_at: found.hits.slice(0, 20).map((m) => m.message_id) } }, { quiet: true });
+      room.onSearched = (found) => act({ kind: "searched", after: { query: found.query, total: found.total, looked_at: found.hits.slice(0, 20).map((m) => m.message_id) } }, { quiet: true })
+        .then((done) => { if (done && item.ability === "abstention") drawPanel(); });
+      room.clear();
     }
     room.item = item.item_id;
     fill(document.getElementById("room"), room.element);
     const first = item.evidence.find((e) => e.message_id !== null);
     room.start(first ? first.message_id : 0).catch(complain);
-    panels.draw(document.getElementById("panel"), item, room);
-    if (item.can_write && !item.lease?.is_mine) post(api("/open")).then((view) => { if (view.item_id === item.item_id) { item = view; draw(); } }).catch(complain);
-    if (item.place.next && !cache.has(item.place.next)) cache.set(item.place.next, get(twin(item.place.next)).catch(() => null));
+    drawPanel();
+    if (item.can_write && !item.lease?.is_mine && isWanted()) post(api("/open")).then((view) => { if (view.item_id === item.item_id) { item = view; draw(); } }).catch(complain);
+    const after = within(item.place.next);
+    if (after && !cache.has(after)) cache.set(after, get(twin(after)).catch(() => null));
   }
 }
 
@@ -65,6 +73,11 @@ function complain(problem) {
   if (problem?.error === "gates") return gates(problem.gates);
   say(problem?.message ?? String(problem), "error");
 }
+
+// Whether an opinion of mine has room: else the item is only read.
+const isWanted = () => item.mine?.is_saved || item.saved < item.overlap || item.is_gold;
+
+const drawPanel = () => panels.draw(document.getElementById("panel"), item, room, act);
 
 const short = (value) => (typeof value === "string" ? value : JSON.stringify(value) ?? "nothing").slice(0, 300);
 
@@ -161,6 +174,7 @@ async function leaveField() {
 }
 
 async function save() {
+  if (document.activeElement?.closest(".tools, #writing")) return; // a search or a probe being written is no verdict
   if (!editing) return verdict("accept");
   const { target, value, before, timer } = editing;
   clearTimeout(timer);
@@ -173,6 +187,11 @@ async function save() {
 // --- drawing
 
 function draw() {
+  if (room) {
+    room.evidence = item.evidence.map((e) => e.message_id).filter((id) => id !== null);
+    room.comments = item.comments.map((c) => /\/messages\/(\d+)/.exec(c.href)?.[1]).filter(Boolean).map(Number);
+    room.draw();
+  }
   const held = document.activeElement === editing?.area ? [editing.area.selectionStart, editing.area.selectionEnd] : null;
   document.title = `${item.probe_id} - ${item.conversation_id}`;
   fill(document.getElementById("bar"), bar());
@@ -195,8 +214,8 @@ function left() {
   const mine = item.mine;
   return [
     h("div", { class: "card", id: "question" }, h("h2", {}, "Question ", button("edit-question", "edit", { class: "small" })), field("question", item.question)),
-    h("div", { class: "card", id: "gold" }, h("h2", {}, "Gold answer ", button("edit-gold", "edit", { class: "small" })), field("gold_answer", item.gold_answer)),
-    h("div", { class: "card", id: "rubric" }, h("h2", {}, "Rubric"), item.rubric.map((n, i) => h("div", { class: `nugget${i === nugget ? " current" : ""}${n.is_stale ? " stale" : ""}`, onclick: () => { if (nugget !== i) { nugget = i; draw(); } } },
+    h("div", { class: "card", id: "gold-answer" }, h("h2", {}, "Gold answer ", button("edit-gold", "edit", { class: "small" })), field("gold_answer", item.gold_answer)),
+    h("div", { class: "card", id: "rubric" }, h("h2", {}, "Rubric"), item.rubric.map((n, i) => h("div", { id: `nugget-${n.nugget_id}`, class: `nugget${i === nugget ? " current" : ""}${n.is_stale ? " stale" : ""}`, onclick: () => { if (nugget !== i) { nugget = i; draw(); } } },
       field(`nugget/${n.nugget_id}`, n.text), n.is_stale ? h("span", { class: "warning small" }, "depends on what was edited ") : null,
       h("span", { class: "small" }, ["yes", "no"].map((word) => h("button", { type: "button", "aria-pressed": String(n.label === word), onclick: () => label(i, word) }, word, i === nugget ? hint(`nugget-${word}`) : null)), " ",
         i === nugget ? button("edit-nugget", "edit") : null))),
@@ -204,7 +223,9 @@ function left() {
     h("div", { class: "card", id: "verdict" }, h("h2", {}, `Verdict ${mine?.verdict ? `(yours: ${mine.verdict}${mine.is_lapsed ? ", lapsed by an edit" : ""})` : ""}`),
       item.can_write ? h("p", {}, button("accept", "accept", { class: "good" }), " ", button("reject", "reject", { class: "bad" }), " ", button("skip", "skip"), " ", button("return", "return"), " ", button("flag", "flag"), " ", button("comment", "comment"))
         : h("p", { class: "soft" }, "You read only. ", h("a", { href: "/session" }, "Choose a name"), " to review."),
-      item.gates.length ? h("ul", { class: "small warning" }, item.gates.map((g) => h("li", {}, g.message))) : null,
+      item.gates.length ? h("ul", { class: "small warning" }, item.gates.map((g) => h("li", {}, g.message, g.code === "checks" ? [" ", button("check", "check now", { class: "small" })] : null))) : null,
+      item.can_write && !isWanted() ? h("p", { class: "soft small" }, `All ${item.overlap} opinions are given; you read only.`) : null,
+      item.is_gold === null ? null : h("p", { class: "small soft" }, "Measures reviewers silently: ", ["accept", "reject", null].map((word) => h("button", { type: "button", class: "small", onclick: () => post(api("/gold"), { verdict: word }).then((done) => { item = done.item; draw(); say("gold item set", "ok"); }).catch(complain) }, word ? `right is ${word}` : "no longer"))),
       item.returned ? h("p", { class: "warning" }, `returned by ${item.returned.reviewer_id}: ${item.returned.text}`) : null,
       item.adjudication ? h("p", {}, `decided by ${item.adjudication.reviewer_id}: ${item.adjudication.verdict} (${item.adjudication.taxonomy})`) : null,
       item.is_blind && item.overlap > 1 ? h("p", { class: "soft small" }, "Other opinions are shown when as many are saved as are wanted.") : null,
@@ -215,9 +236,9 @@ function left() {
 }
 
 function dock() {
-  return [h("h2", {}, `Evidence: ${item.evidence.length}${item.evidence.length > 1 ? `, ${item.spread.toLocaleString()} messages apart, ${item.sessions_touched} sessions` : ""} `, button("add-evidence", "cite selection", { class: "small" })),
+  return [h("h2", {}, `Evidence: ${item.evidence.length}${item.evidence.length > 1 ? `, ${item.spread.toLocaleString()} messages apart, ${item.sessions_touched} session${item.sessions_touched === 1 ? "" : "s"}` : ""} `, button("add-evidence", "cite selection", { class: "small" })),
     item.evidence.length ? null : h("p", { class: "soft" }, "Nothing is cited."),
-    item.evidence.map((e, i) => h("div", { class: `card evidence${i === piece ? " current" : ""}`, "data-evidence": e.evidence_id },
+    item.evidence.map((e, i) => h("div", { class: `card evidence${i === piece ? " current" : ""}`, "data-evidence": e.evidence_id, "data-key": e.message_key },
       h("div", { class: "small soft" }, e.message_id === null ? h("span", { class: "error" }, `${e.message_key} does not exist`) : h("button", { type: "button", onclick: () => { piece = i; draw(); room.go(e.message_id); } }, `#${e.message_id.toLocaleString()}`),
         ` ${when(e.sent_at)} ${e.plan_index === null ? "" : `plan ${e.plan_index}`} `, h("span", { class: "tag" }, e.group === null ? e.part : `item ${e.group + 1}`), " ",
         e.attachment === "attached" || e.attachment === "whole" ? null : h("span", { class: "error" }, e.attachment), " ",
@@ -231,13 +252,39 @@ function right() {
   return [
     h("div", { class: "card", id: "findings" }, h("h2", {}, "Findings ", button("check", "check again", { class: "small" })),
       item.is_checked ? null : h("p", { class: "warning" }, "The checks have not run."), item.is_checked && !item.is_findings_current ? h("p", { class: "warning" }, "Edited since the checks ran.") : null,
-      findings.map((f) => h("p", { class: `small ${f.severity}` }, h("b", {}, f.check), `: ${f.message} `, f.messages.map((m) => h("button", { type: "button", class: "small", onclick: () => room.go(m.message_id) }, `#${m.message_id}`)))),
-      h("p", { class: "small soft" }, item.is_checked ? `${fine} of ${item.checks.length} checks found nothing` : "")),
+      findings.map((f) => h("p", { class: `small ${f.severity}` }, h("a", { href: f.href, title: f.doc, onclick: (e) => { e.preventDefault(); showCause(f.href); } }, f.check), `: ${f.message} `, f.messages.map((m) => h("button", { type: "button", class: "small", onclick: () => room.go(m.message_id) }, `#${m.message_id}`)))),
+      h("details", { class: "small soft" }, h("summary", {}, item.is_checked ? `${fine} of ${item.checks.length} checks found nothing` : `${item.checks.length} checks`),
+        h("table", {}, item.checks.map((c) => h("tr", { class: c.state }, h("td", {}, c.check), h("td", {}, c.state.replace("_", " ")), h("td", {}, c.doc)))))),
     h("div", { class: "card", id: "panel-slot" }, panelHolder),
     h("div", { class: "card", id: "more" }, h("p", {}, button("counter", "counter-evidence"), " ", button("what-if", "what if")), extraHolder),
-    h("div", { class: "card", id: "pool" }, h("h2", {}, `Pool: ${item.candidates.length}`), item.candidates.slice(0, 12).map((c) => h("p", { class: "small" }, h("a", { href: `/items/${c.item_id.split("/").map(encodeURIComponent).join("/")}${location.search}` }, c.probe_id), ` ${c.is_in_queue ? "(in the queue) " : ""}${c.question}`))),
+    h("div", { class: "card", id: "pool" }, h("h2", {}, `Pool: ${item.candidates.length} `, item.can_write ? h("button", { type: "button", class: "small", onclick: () => { fill(extraHolder, writing(item, room, show, complain)); extraHolder.scrollIntoView({ block: "nearest" }); } }, "write a probe") : null),
+      item.candidates.slice(0, 20).map((c) => h("p", { class: "small" }, h("a", { href: itemAddress(c.item_id) + location.search }, c.probe_id), ` ${c.status === "pending" && c.is_in_queue ? "in the queue" : c.is_in_queue ? c.status.replace("_", " ") : "candidate"} `,
+        item.can_write && !c.is_in_queue && c.status !== "rejected" ? h("button", { type: "button", class: "small", onclick: () => takeIn(c.item_id) }, "take in") : null, h("br"), c.question))),
     h("p", { class: "small" }, h("a", { href: `${location.pathname}/history` }, "history"), " · ", h("a", { href: "/guidelines" }, `guidelines ${item.guideline_version.slice(0, 8)}`)),
   ];
+}
+
+// Where a finding's cause is: a field, a nugget or a cited message.
+function showCause(href) {
+  const name = decodeURIComponent(href.slice(1));
+  const [kind, key] = [name.split("-")[0], name.slice(name.indexOf("-") + 1)];
+  if (kind === "evidence") {
+    const at = item.evidence.findIndex((e) => e.message_key === key);
+    piece = Math.max(at, 0);
+    draw();
+    if (item.evidence[piece]?.message_id != null) room.go(item.evidence[piece].message_id).catch(complain);
+  } else if (kind === "nugget") { nugget = Math.max(item.rubric.findIndex((n) => n.nugget_id === key), 0); draw(); }
+  const there = kind === "evidence" ? document.querySelector(".evidence.current") : document.getElementById(name);
+  there?.scrollIntoView({ block: "nearest" });
+  there?.classList.add("pointed");
+}
+
+const itemAddress = (id) => `/items/${id.split("/").map(encodeURIComponent).join("/")}`;
+
+// Takes a candidate of the pool into the review.
+function takeIn(id) {
+  post(`/api${itemAddress(id)}/acts`, { kind: "chosen", target: "item", after: true }).then(() => { say(`${id} is in the queue`, "ok"); return get(twin(location.pathname + location.search)); })
+    .then((view) => take(view, false)).catch(complain);
 }
 
 const panelHolder = h("div", { id: "panel" });
@@ -315,8 +362,11 @@ on("edit-question", () => edit("question", item.question));
 on("edit-gold", () => edit("gold_answer", item.gold_answer));
 on("add-evidence", addEvidence);
 on("remove-evidence", removeEvidence);
-on("comment", () => write("Comment", (note) => act({ kind: "commented", note })));
-on("flag", () => write("Flag it for a lead: why?", (note) => act({ kind: "flagged", after: true, note })));
+// With words of a message selected, a comment or a flag is about that message.
+const subject = () => (room.selected() ? `message/${room.selected().message_key}` : "item");
+const about = (target) => (target === "item" ? "" : ` (message ${target.slice(8)})`);
+on("comment", () => { const target = subject(); write(`Comment${about(target)}`, (note) => act({ kind: "commented", target, note })); });
+on("flag", () => { const target = subject(); write(`Flag it for a lead: why?${about(target)}`, (note) => act({ kind: "flagged", target, after: true, note })); });
 on("check", () => post(api("/check")).then((done) => { if (done.item) { item = done.item; draw(); say("checked", "ok"); } }).catch(complain));
 on("what-if", () => extra("what-if", panels.whatIf));
 on("counter", () => extra("counter", (found) => panels.counter(found, room, clear)));

@@ -4,17 +4,33 @@ import { get } from "./net.js";
 
 const list = (rows) => h("ul", {}, rows);
 
-export function draw(where, item, room) {
-  fill(where, h("h2", {}, item.ability.replaceAll("_", " ")), details(item));
+const FURTHER = { abstention: ["absence", absence], temporal_reasoning: ["dates", dates] };
+
+export async function draw(where, item, room, act) {
   const base = `/items/${item.item_id.split("/").map(encodeURIComponent).join("/")}`;
-  get(`${base}/panel.json`).then((panel) => where.append(...bodies(panel, item, room))).catch((p) => where.append(h("p", { class: "error" }, p.message)));
-  if (item.ability === "abstention") get(`${base}/absence.json`).then((a) => where.append(absence(a))).catch(() => {});
-  if (item.ability === "temporal_reasoning") get(`${base}/dates.json`).then((d) => where.append(dates(d))).catch(() => {});
+  const [name, drawn] = FURTHER[item.ability] ?? [];
+  fill(where, h("h2", {}, item.ability.replaceAll("_", " ")), details(item), ordering(item, act, room));
+  where.dataset.item = item.item_id;
+  try {
+    const [panel, further] = await Promise.all([get(`${base}/panel.json`), name ? get(`${base}/${name}.json`) : null]);
+    // Another item may have been opened meanwhile; of two answers for this one the later takes the place of the first.
+    if (where.dataset.item === item.item_id) fill(where, h("h2", {}, item.ability.replaceAll("_", " ")), details(item), ordering(item, act, room), further ? drawn(further) : null, bodies(panel, item, room));
+  } catch (problem) { where.append(h("p", { class: "error" }, problem.message)); }
+}
+
+// The items of an order, each of which can be moved; saved as an edit.
+function ordering(item, act, room) {
+  const items = item.ability === "event_ordering" ? (item.details.items ?? []) : [];
+  if (!items.length || !item.can_write) return null;
+  const moved = (from, to) => { const next = [...items]; next.splice(to, 0, ...next.splice(from, 1)); act({ kind: "edited", target: "details/items", after: next }).then((done) => done && draw(document.getElementById("panel"), done.item, room, act)); };
+  return h("details", { class: "small" }, h("summary", {}, "change the order"), h("ol", {}, items.map((text, i) => h("li", {}, `${text} `,
+    h("button", { type: "button", class: "small", "aria-label": `move ${text} up`, disabled: i === 0, onclick: () => moved(i, i - 1) }, "↑"),
+    h("button", { type: "button", class: "small", "aria-label": `move ${text} down`, disabled: i === items.length - 1, onclick: () => moved(i, i + 1) }, "↓")))));
 }
 
 function details(item) {
   const d = item.details;
-  const rows = [["variety", d.variety], ["old value", d.old_value], ["new value", d.new_value], ["computed", d.computed_value && `${d.computation}: ${d.computed_value}`],
+  const rows = [["variety", d.variety?.replaceAll("_", " ")], ["old value", d.old_value], ["new value", d.new_value], ["computed", d.computed_value && `${d.computation}: ${d.computed_value}`],
     ["missing", d.missing], ["instruction", d.instruction], ["preference", d.preference]].filter(([, v]) => v);
   return h("table", { class: "small" }, rows.map(([name, value]) => h("tr", {}, h("th", {}, name), h("td", {}, value))));
 }
@@ -32,14 +48,16 @@ function bodies(panel, item, room) {
   if (panel.sides.length && ["contradiction_resolution", "event_ordering", "knowledge_update", "instruction_following", "preference_following"].includes(item.ability)) {
     const ordered = [...panel.sides].sort((a, b) => (a.group ?? 0) - (b.group ?? 0));
     made.push(h("h3", {}, item.ability === "event_ordering" ? "Items as asked, and their place in the conversation" : "Sides"),
-      h("table", { class: "small" }, ordered.map((s) => h("tr", {}, h("td", {}, s.item || s.part), h("td", {}, s.mention_rank === null ? "" : `mention ${s.mention_rank + 1}`),
-        h("td", {}, when(s.sent_at)), h("td", {}, link(s.message, room))))));
+      h("table", { class: "small" }, ordered.map((s) => h("tr", {}, h("td", {}, s.item || s.part), h("td", {}, s.mention_rank === null || ordered.length < 2 ? "" : `${s.mention_rank + 1}.`),
+        h("td", { class: "when" }, when(s.sent_at).slice(0, 10)), h("td", {}, link(s.message, room))))));
   }
   if (panel.matches.length) {
-    made.push(h("h3", {}, "Values of the gold in the evidence"), list(panel.matches.map((m) => h("li", { class: m.evidence_ids.length ? "ok" : "error" },
-      `${m.value}: ${m.evidence_ids.length ? `said in ${m.evidence_ids.length}` : "said in no quote"}`))));
+    made.push(h("h3", {}, "Values of the gold in the evidence"), list(panel.matches.map((m) => {
+      const isComputed = !m.evidence_ids.length && item.details.computed_value && m.value.includes(item.details.computed_value);
+      return h("li", { class: m.evidence_ids.length ? "ok" : isComputed ? "" : "error" }, `${m.value}: ${m.evidence_ids.length ? `said in ${m.evidence_ids.length}` : isComputed ? "computed" : "said in no quote"}`);
+    })));
   }
-  if (panel.coverage.length) {
+  if (panel.coverage.length && item.evidence.length) {
     made.push(h("h3", {}, "Nuggets and evidence"), h("table", { class: "small" }, panel.coverage.map((c, i) => h("tr", {}, h("td", {}, `nugget ${i + 1}`),
       h("td", { class: c.cited.length ? "ok" : "warning" }, `cited ${c.cited.length}`), h("td", { class: c.worded.length ? "ok" : "warning" }, `worded ${c.worded.length}`)))));
   }
@@ -59,11 +77,16 @@ function absence(a) {
 }
 
 function dates(d) {
-  return h("div", {}, h("h3", {}, "Dates"), list(d.dates.map((x) => h("li", {}, `${x.weekday} ${x.date}: ${x.text} (${x.where})${x.is_year_guessed ? ", year from the message" : ""}`))),
+  const days = Map.groupBy(d.dates, (x) => x.date);
+  return h("div", {}, h("h3", {}, "Days counted, beside the gold"),
     d.spans.length ? h("table", { class: "small" }, h("tr", {}, ["from", "to", "days", "both ends", "weeks"].map((t) => h("th", {}, t))),
       d.spans.map((s) => h("tr", {}, h("td", {}, s.first), h("td", {}, s.second), h("td", {}, String(s.days)), h("td", {}, String(s.days_inclusive)), h("td", {}, s.weeks.toFixed(1))))) : null,
-    list(d.lengths.map((l) => h("li", { class: l.verdict.startsWith("no") || l.verdict.includes("wrong") ? "error" : "" }, `${l.where}: ${l.text}: ${l.verdict}`))));
+    list(d.lengths.map((l) => h("li", { class: l.verdict.startsWith("no") || l.verdict.includes("wrong") ? "error" : "" }, `${place(l.where)}: ${l.text}: ${l.verdict}`))),
+    h("h3", {}, "Dates"), list([...days].map(([date, found]) => h("li", {}, `${found[0].weekday} ${date}: `,
+      h("span", { class: "soft" }, [...new Set(found.map((x) => place(x.where) + (x.is_year_guessed ? ", year of the message" : "")))].join(", "))))));
 }
+
+const place = (where) => where.replace(/^nugget\/.*\.n(\d+)$/, (_, n) => `nugget ${Number(n) + 1}`).replaceAll("_", " ").replace(/^sent\//, "sent with ").replace(/^message\//, "");
 
 export function counter(found, room, clear) {
   return h("div", {}, h("h2", {}, "Could change the answer"), h("p", { class: "small soft" }, `looked for ${found.terms.join(", ")} in ${found.considered} messages`),

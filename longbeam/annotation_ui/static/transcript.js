@@ -11,6 +11,8 @@ export class Transcript {
     this.item = item;
     this.query = "";
     this.hits = [];
+    this.evidence = []; // ordinals, and those of comments: marks on the strip
+    this.comments = [];
     this.first = 0;
     this.total = 0;
     this.views = [];
@@ -19,14 +21,26 @@ export class Transcript {
     this.count = h("span", { class: "small soft", id: "search-count" });
     this.box = h("input", { type: "search", placeholder: "search, then Enter", "aria-label": "search the conversation", maxlength: "200" });
     this.speaker = h("select", { "aria-label": "who says it" }, ["", "user", "assistant"].map((s) => h("option", { value: s }, s || "anybody")));
+    this.filters = Object.fromEntries([["date_from", "date", "from"], ["date_to", "date", "to"], ["plan", "number", "plan"], ["session", "number", "session"]]
+      .map(([name, type, label]) => [name, h("input", { type, "aria-label": label, title: label, placeholder: label, min: type === "number" ? "0" : null, onchange: () => this.query && this.search() })]));
     this.position = h("span", { class: "small soft" });
     this.element = h("div", { class: "card transcript" },
-      h("div", { class: "tools" }, this.box, this.speaker, this.count, this.position), this.lines, this.canvas);
+      h("div", { class: "tools" }, this.box, this.speaker, h("details", { class: "small" }, h("summary", {}, "filter"), Object.entries(this.filters).map(([name, input]) => h("label", {}, `${name.replace("date_", "")} `, input))),
+        this.count, this.position), this.lines, this.canvas);
+    this.speaker.addEventListener("change", () => this.query && this.search());
     this.box.addEventListener("keydown", (e) => { if (e.key === "Enter" && !e.ctrlKey) { e.preventDefault(); this.search(); } });
     this.lines.addEventListener("scroll", () => this.onScroll());
     this.canvas.addEventListener("click", (e) => this.go(Math.floor((e.offsetY / this.canvas.clientHeight) * this.total)));
     this.onSearched = () => {};
     this.loading = false;
+  }
+
+  // Forgets what was searched for another conversation.
+  clear() {
+    this.query = "";
+    this.hits = [];
+    this.box.value = "";
+    this.count.textContent = "";
   }
 
   address(first, count) {
@@ -35,14 +49,14 @@ export class Transcript {
   }
 
   async start(at) {
-    this.map = await get(`${this.base}/minimap.json?item=${encodeURIComponent(this.item ?? "")}`);
-    this.total = this.map.total;
-    await this.go(at ?? 0);
+    // Borders of plans and sessions do not change from item to item: they are asked for once.
+    this.mapped ??= get(`${this.base}/minimap.json`).then((map) => { this.map = map; this.draw(); });
+    await Promise.all([this.mapped, this.go(at ?? 0)]);
   }
 
   // Shows message `id` at the top, with a few before it.
   async go(id, { open = true } = {}) {
-    const target = Math.max(0, Math.min(id, Math.max(this.total - 1, 0)));
+    const target = Math.max(0, this.total ? Math.min(id, this.total - 1) : id);
     const view = await get(this.address(Math.max(0, target - 3), STEP));
     this.total = view.total;
     this.first = view.first;
@@ -53,9 +67,11 @@ export class Transcript {
     if (shown) {
       shown.classList.add("target");
       const mark = open ? shown.querySelector("mark") : null;
-      this.lines.scrollTop = (mark ?? shown).offsetTop - (mark ? 80 : 4);
+      // Not offsetTop: in a table that counts from the cell.
+      this.lines.scrollTop += (mark ?? shown).getBoundingClientRect().top - this.lines.getBoundingClientRect().top - (mark ? 80 : 4);
     }
     this.draw();
+    performance.mark("transcript-drawn"); // for benchmarks/bench_review.py
   }
 
   line(m) {
@@ -138,9 +154,11 @@ export class Transcript {
 
   async search(text) {
     if (text !== undefined) this.box.value = text;
+    this.lines.focus({ preventScroll: true }); // keys act again
     this.query = this.box.value.trim();
     if (!this.query) { this.hits = []; this.count.textContent = ""; this.draw(); return; }
     const given = new URLSearchParams({ q: this.query, speaker: this.speaker.value, count: 20 });
+    for (const [name, input] of Object.entries(this.filters)) if (input.value) given.set(name, input.value);
     const found = await get(`${this.base}/search.json?${given}`);
     this.hits = found.message_ids;
     this.hit = -1;
@@ -148,7 +166,6 @@ export class Transcript {
     this.onSearched(found);
     if (found.hits.length) await this.nextHit();
     else this.draw();
-    this.lines.focus({ preventScroll: true });
   }
 
   async nextHit() {
@@ -192,8 +209,8 @@ export class Transcript {
     for (const border of this.map.sessions.length < height / 3 ? this.map.sessions : []) bar(border.message_id, "--line", 1);
     for (const border of this.map.plans) bar(border.message_id, "--soft", 2);
     for (const id of this.hits.slice(0, 4000)) bar(id, "--accent", 1, 0, 9);
-    for (const id of this.map.comments) bar(id, "--warn", 3, 18, 26);
-    for (const id of this.map.evidence) bar(id, "--bad", 3, 9, 18);
+    for (const id of this.comments) bar(id, "--warn", 3, 18, 26);
+    for (const id of this.evidence) bar(id, "--bad", 3, 9, 18);
     pen.strokeStyle = style.getPropertyValue("--ink");
     pen.strokeRect(0.5, (at / Math.max(this.total, 1)) * height, width - 1, Math.max((this.views.length / Math.max(this.total, 1)) * height, 4));
   }
