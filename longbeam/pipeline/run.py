@@ -110,6 +110,7 @@ async def open_run(
     with WorkLog.open(benchmark.work_path(conversation_id)) as log:
         if journal is None:
             take_back(benchmark.lease_folder(conversation_id), log)
+        log.commit_in_groups(asyncio.get_running_loop().call_soon)
         journalled = JournalledModel(schedule.ordered(model), log if journal is None else journal(log))
         shown = _Shown(progress or SilentProgress(), conversation_id, journalled)
         units = Units(conversation_id, spec, log, journalled, prompts, on_unit=shown.unit_ended)

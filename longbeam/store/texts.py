@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 HASH_BYTES = 32
 
@@ -31,25 +31,26 @@ class TextWriter:
         self._known: dict[RoleAndContent, bytes] = {}
         self._characters = 0
 
-    def put(self, texts: Sequence[RoleAndContent]) -> tuple[list[bytes], Mapping[RoleAndContent, bytes]]:
-        """Return the hashes of the texts, in order, and what to `remember` once the transaction is committed."""
-        known, new = self._known, dict[RoleAndContent, bytes]()
+    def put(self, texts: Sequence[RoleAndContent]) -> list[bytes]:
+        """Return the hashes of the texts, in order; the oldest ones are forgotten beyond MAX_CHARACTERS."""
+        known = self._known
         hashes = []
         for text in texts:
             digest = known.get(text)
             if digest is None:
-                digest = new[text] = self._insert(text)
+                digest = known[text] = self._insert(text)
+                self._characters += len(text[1])
             hashes.append(digest)
-        return hashes, new
-
-    def remember(self, new: Mapping[RoleAndContent, bytes]) -> None:
-        """Note that these texts are in the file for good; the oldest ones are forgotten beyond MAX_CHARACTERS."""
-        self._known.update(new)
-        self._characters += sum(len(content) for _, content in new)
         while self._characters > MAX_CHARACTERS:
-            oldest = next(iter(self._known))
-            del self._known[oldest]
+            oldest = next(iter(known))
+            del known[oldest]
             self._characters -= len(oldest[1])
+        return hashes
+
+    def forget(self) -> None:
+        """Forget all texts: the transaction that put the last of them was rolled back."""
+        self._known.clear()
+        self._characters = 0
 
     def _insert(self, text: RoleAndContent) -> bytes:
         digest = hash_of(*text)

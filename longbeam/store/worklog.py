@@ -1,7 +1,8 @@
 """The work log of one conversation: the journal of model calls, and the units with their records.
 
 Every method that writes is one transaction and has reached the operating system when it returns: a SIGKILL
-afterwards loses nothing. `synchronous = NORMAL` means that a power cut may lose the last transactions, never
+afterwards loses nothing. Only `commit_in_groups` puts that off, for replies alone, to the next turn of an event loop.
+`synchronous = NORMAL` means that a power cut may lose the last transactions, never
 part of one; `FULL` runs at a quarter of the rate, and what a power cut loses can be asked for again.
 """
 
@@ -12,7 +13,7 @@ import re
 import sqlite3
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -35,6 +36,9 @@ from longbeam.store.worklog_schema import WORK_LOG
 R = TypeVar("R", bound=Record)
 
 _ROWS_AT_A_TIME = 1000
+
+_REPLIES_PER_COMMIT = 64
+"""At most, in a group: as many as a run has in flight unless its spec says more."""
 
 
 class UnitStatus(StrEnum):
@@ -75,6 +79,11 @@ class WorkLog:
         self._replied: set[int] | None = None
         """Python hashes of the keys with a reply, where this process writes the file and so knows them all."""
         self._lock = threading.RLock()
+        self._soon: Callable[[Callable[[], None]], object] | None = None
+        self._waiting = 0
+        """Replies in the open transaction."""
+        self._fault: Exception | None = None
+        """Why the last group could not be committed; whoever writes next is told."""
 
     @classmethod
     def open(cls, path: Path) -> WorkLog:
@@ -102,6 +111,7 @@ class WorkLog:
         """Fold the write-ahead log into the file and give the lease back; closing twice is no error."""
         with self._lock:
             try:
+                self._commit_group()
                 with translated_errors(self.path):
                     self._db.close()
             finally:
@@ -114,6 +124,8 @@ class WorkLog:
 
         The copy is one file: it can be read where no write-ahead log may lie.
         """
+        with self._lock:
+            self._commit_group()
         with translated_errors(path), closing(open_for_reading(self.path, WORK_LOG)) as source:
             path.unlink(missing_ok=True)
             with closing(sqlite3.connect(path, isolation_level=None)) as target:
@@ -176,7 +188,7 @@ class WorkLog:
         reply: ModelReply,
         max_tokens: int | None = None,
     ) -> None:
-        """Record a reply with its request; it is durable when this returns.
+        """Record a reply with its request; it is durable when this returns, or when its group is committed.
 
         A second reply to the same key replaces the first: it was asked for because the first was cut short. What
         the first cost is kept.
@@ -185,18 +197,81 @@ class WorkLog:
         said.append(("assistant", reply.text))
         asked = (key, unit_key, stage, role, prompt_id, prompt_version, model, generation, max_tokens)
         counted = [getattr(reply, name) for name in _REPLY_FIELDS[1:]]
-        with self._lock:
-            with translated_errors(self.path), transaction(self._db):
-                hashes, new = self._texts.put(said)
+        with self._lock, translated_errors(self.path):
+            self._begin_group()
+            try:
+                hashes = self._texts.put(said)
                 row = (*asked, b"".join(hashes[:-1]), hashes[-1], *counted)
-                if self._db.execute(_RECORD_REPLY, row).rowcount == 0:  # there is a reply already
-                    self._db.execute(_KEEP_COST, (key,))
-                    self._db.execute("DELETE FROM replies WHERE key = ?", (key,))
-                    self._db.execute(_RECORD_REPLY, row)
-            # Only now: what was rolled back is not in the file.
-            self._texts.remember(new)
+                if self._db.execute(_RECORD_REPLY, row).rowcount == 0:
+                    self._replace_reply(key, row)
+            except BaseException:
+                if not (self._waiting and self._db.in_transaction):  # a full disk ends the whole transaction
+                    self._roll_back_group()
+                raise
+            self._waiting += 1
             if self._replied is not None:
                 self._replied.add(hash(key))
+            if self._soon is None or self._waiting >= _REPLIES_PER_COMMIT:
+                self._commit_group()
+
+    def _replace_reply(self, key: str, row: tuple[object, ...]) -> None:
+        self._db.execute("SAVEPOINT replacing")  # all or nothing, whatever else is in the group
+        try:
+            self._db.execute(_KEEP_COST, (key,))
+            self._db.execute("DELETE FROM replies WHERE key = ?", (key,))
+            self._db.execute(_RECORD_REPLY, row)
+        except BaseException:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK TO replacing")
+            raise
+        finally:
+            if self._db.in_transaction:
+                self._db.execute("RELEASE replacing")
+
+    def commit_in_groups(self, soon: Callable[[Callable[[], None]], object]) -> None:
+        """Commit the replies that arrive in one turn of an event loop together; `soon` is its `call_soon`.
+
+        A commit is half of what recording a reply costs. Replies of one turn were all in flight when it began, so a
+        SIGKILL costs no more calls than before; and what depends on one of them is committed after it, never without.
+        """
+        self._soon = soon
+
+    def _begin_group(self) -> None:
+        self._raise_fault()
+        if not self._waiting:
+            self._db.execute("BEGIN IMMEDIATE")
+            if self._soon is not None:
+                self._soon(self._end_turn)
+
+    def _end_turn(self) -> None:
+        with self._lock:
+            try:
+                self._commit_group()
+            except (StoreError, sqlite3.Error) as exc:  # in a callback nobody would hear of it
+                self._fault = exc
+
+    def _commit_group(self) -> None:
+        self._raise_fault()
+        if self._waiting:
+            try:
+                with translated_errors(self.path):
+                    self._db.execute("COMMIT")
+                self._waiting = 0
+            except BaseException:
+                self._roll_back_group()
+                raise
+
+    def _roll_back_group(self) -> None:
+        """Forget the group: what was rolled back is not in the file."""
+        self._waiting, self._replied = 0, None
+        self._texts.forget()
+        if self._db.in_transaction:  # a full disk may have ended it already
+            self._db.execute("ROLLBACK")
+
+    def _raise_fault(self) -> None:
+        if self._fault is not None:
+            fault, self._fault = self._fault, None
+            raise fault
 
     def request_of(self, key: str) -> tuple[ChatMessage, ...]:
         """Return the messages that the recorded reply answers; KeyError if no reply is recorded."""
@@ -372,8 +447,10 @@ class WorkLog:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, translated_errors(self.path), transaction(self._db):
-            yield self._db
+        with self._lock:
+            self._commit_group()
+            with translated_errors(self.path), transaction(self._db):
+                yield self._db
 
     def _one(self, statement: str, *values: object) -> tuple[Any, ...] | None:
         with self._lock, translated_errors(self.path):

@@ -32,6 +32,7 @@ class Falling(OfflineWriter):
 
     async def complete(self, call: ModelCall) -> ModelReply:
         if self.left <= 0:
+            await asyncio.sleep(0.2)  # the answers before this one are on their way
             self.is_mute.set()
             print("mute", flush=True)
             await asyncio.sleep(600)
