@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from longbeam.pipeline.run import RunSummary
     from longbeam.schemas.spec import BenchmarkSpec
 
+LENGTH_HELP = "Tokens per conversation: 16K to 64M [default: 128K]."
+
 
 class Runner(StrEnum):
     """What drives the pipeline; the result is the same."""
@@ -79,7 +81,7 @@ def generate(
         Path | None, typer.Argument(metavar="SPEC.toml", help="Spec file; options win over it.")
     ] = None,
     name: Annotated[str | None, typer.Option(help=f"Benchmark name [default: {DEFAULT_NAME}].")] = None,
-    length: Annotated[str | None, typer.Option(help="Tokens per conversation: 16K to 64M [default: 128K].")] = None,
+    length: Annotated[str | None, typer.Option(help=LENGTH_HELP)] = None,
     strategy: Annotated[
         str | None,
         typer.Option(help="Beyond 1M: sequential (stages of a life) or hierarchical (phases of a storyline)."),
@@ -173,7 +175,7 @@ def estimate(
     spec_file: Annotated[
         Path | None, typer.Argument(metavar="SPEC.toml", help="Spec file; options win over it.")
     ] = None,
-    length: Annotated[str | None, typer.Option(help="Tokens per conversation: 16K to 1M [default: 128K].")] = None,
+    length: Annotated[str | None, typer.Option(help=LENGTH_HELP)] = None,
     conversations: Annotated[int | None, typer.Option(help="How many [default: 1].")] = None,
     domain: Annotated[list[str] | None, typer.Option(help="Domain to draw from; may be repeated.")] = None,
     model: Annotated[str | None, typer.Option(help="Model of all roles [default: offline].")] = None,

@@ -11,8 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from scipy.stats import kendalltau
-
 from longbeam.schemas.evaluation import Judgement, NuggetJudgement, Scoring
 from longbeam.schemas.probes import Probe
 
@@ -49,8 +47,7 @@ def paper_order_score(aligned: Sequence[int | None], size: int) -> float:
     recall = len(found) / size
     if len(found) < 2:
         return recall if size == 1 else 0.0
-    tau = float(kendalltau(range(len(found)), found, variant="b").statistic)
-    return max(0.0, tau) * recall
+    return max(0.0, _tau(range(len(found)), found)) * recall
 
 
 def released_order_score(answered: Sequence[int | str], size: int) -> float:
@@ -64,5 +61,13 @@ def released_order_score(answered: Sequence[int | str], size: int) -> float:
     absent = len(union) + 1
     places = [{event: rank for rank, event in reversed(list(enumerate(order, 1)))} for order in (reference, answered)]
     ranks = [[place.get(event, absent) for event in union] for place in places]
-    tau = float(kendalltau(ranks[0], ranks[1], variant="b").statistic)
+    tau = _tau(*ranks)
     return (0.0 if math.isnan(tau) else tau) / 2 + 0.5
+
+
+def _tau(first: Sequence[int], second: Sequence[int]) -> float:
+    """Kendall's tau-b of two rankings."""
+    # Imported here because with what it needs it takes half a second and 70 MB, and few who know this room score.
+    from scipy.stats import kendalltau
+
+    return float(kendalltau(first, second, variant="b").statistic)

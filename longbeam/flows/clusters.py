@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from prefect.task_runners import TaskRunner
 
 REACH_S = 20.0
-"""How long a cluster may take to answer."""
+"""How long a cluster at an address that was given may take to answer."""
+ANSWER_S = 60.0
+"""How long what is known to be there may take: processes of a machine that is busy making conversations."""
 SOMEWHERE = "10.255.255.254"
 """Any address that is not of this machine."""
 
@@ -84,7 +86,7 @@ def facts_here(api_url: str, mark: str) -> WorkerFacts:
     """Return what a worker needs to know of its surroundings; `mark` is a file in the benchmark's folder."""
     try:
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        direct.open(f"{api_url}/health", timeout=REACH_S).close()
+        direct.open(f"{api_url}/health", timeout=ANSWER_S).close()
         trouble = ""
     except (OSError, urllib.error.URLError) as exc:
         trouble = str(exc)

@@ -14,6 +14,7 @@ from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any, cast
 
 from longbeam.flows.clusters import (
+    ANSWER_S,
     REACH_S,
     ClusterOptions,
     WorkerFacts,
@@ -93,7 +94,7 @@ async def dask_cluster(options: ClusterOptions, conversations: int) -> AsyncIter
             cluster = await asyncio.to_thread(_start, distributed, workers, folder)
             address = cluster.scheduler_address
         try:
-            client = await asyncio.to_thread(_connect, distributed, address)
+            client = await asyncio.to_thread(_connect, distributed, address, REACH_S if options.address else ANSWER_S)
             try:
                 yield DaskCluster(address, client)
             finally:
@@ -106,7 +107,7 @@ async def dask_cluster(options: ClusterOptions, conversations: int) -> AsyncIter
 async def _close(closable: Any) -> None:
     # On a busy machine it may take longer; then the workers' processes end with this one, by themselves.
     with suppress(TimeoutError):
-        await asyncio.to_thread(closable.close, REACH_S)
+        await asyncio.to_thread(closable.close, ANSWER_S)
 
 
 def _start(distributed: Any, workers: int, folder: str) -> Any:
@@ -130,12 +131,12 @@ def _start(distributed: Any, workers: int, folder: str) -> Any:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _connect(distributed: Any, address: str) -> Any:
+def _connect(distributed: Any, address: str, patience_s: float) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of other versions of libraries that we do not exchange objects of
-            client = distributed.Client(address, timeout=REACH_S, set_as_default=False)
-            client.wait_for_workers(1, timeout=REACH_S)
+            client = distributed.Client(address, timeout=patience_s, set_as_default=False)
+            client.wait_for_workers(1, timeout=patience_s)
     except (OSError, ValueError, TimeoutError) as exc:
         raise unreachable("dask", address, exc) from exc
     return client

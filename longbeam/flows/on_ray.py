@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from longbeam.flows.clusters import (
-    REACH_S,
+    ANSWER_S,
     ClusterOptions,
     WorkerFacts,
     facts_here,
@@ -66,7 +66,7 @@ class RayCluster:
                     there = NodeAffinitySchedulingStrategy(node_id=node["NodeID"], soft=False)
                     asked = ask.options(num_cpus=0, max_retries=0, scheduling_strategy=there).remote(api_url, mark)
                     name = f"{node['NodeManagerHostname']} ({node['NodeManagerAddress']})"
-                    found[name] = await asyncio.to_thread(self.ray.get, asked, timeout=3 * REACH_S)
+                    found[name] = await asyncio.to_thread(self.ray.get, asked, timeout=2 * ANSWER_S)
         except Exception as exc:
             raise without_longbeam("ray", exc) from exc
         return found
@@ -109,6 +109,6 @@ async def ray_cluster(options: ClusterOptions, conversations: int) -> AsyncItera
 
 async def _connect(ray: Any, address: str, quiet: dict[str, Any]) -> None:
     try:
-        await asyncio.wait_for(asyncio.to_thread(ray.init, address, **quiet), 3 * REACH_S)
+        await asyncio.wait_for(asyncio.to_thread(ray.init, address, **quiet), ANSWER_S)
     except (OSError, ValueError, RuntimeError, TimeoutError) as exc:
         raise unreachable("ray", address, repr(exc)) from exc

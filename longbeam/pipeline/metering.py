@@ -8,7 +8,6 @@ from pathlib import Path
 from longbeam.models.cost import CostMeter
 from longbeam.models.factory import make_model
 from longbeam.pipeline.benchmark import Benchmark
-from longbeam.pipeline.model_checking import checks_usage
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.schemas.usage import Usage, summed
 from longbeam.store.reply_files import has_replies, take_back
@@ -43,3 +42,12 @@ def journalled_usage(benchmark: Benchmark) -> list[Usage]:
                     take_back(folder, log)
                 rows += log.usage()
     return summed(rows)
+
+
+def checks_usage(benchmark: Benchmark, conversation_id: str) -> list[Usage]:
+    """Return calls and tokens of a conversation's checks."""
+    path = benchmark.checks_path(conversation_id)
+    if not path.exists():
+        return []
+    with WorkLog.open_read_only(path) as log:
+        return log.usage()

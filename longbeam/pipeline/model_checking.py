@@ -28,7 +28,6 @@ from longbeam.schemas.dialogue import Message
 from longbeam.schemas.dialogue import Role as Speaker
 from longbeam.schemas.findings import Finding
 from longbeam.schemas.spec import BenchmarkSpec, Role
-from longbeam.schemas.usage import Usage
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.worklog import WorkLog
 
@@ -111,15 +110,6 @@ def stored_model_findings(benchmark: Benchmark) -> list[Finding]:
                 if unit is not None and unit.fingerprint == _fingerprint(spec, check, case, sealed):
                     found += log.records(STAGE, Finding, unit_keys=[key])
     return found
-
-
-def checks_usage(benchmark: Benchmark, conversation_id: str) -> list[Usage]:
-    """Return calls and tokens of a conversation's checks."""
-    path = benchmark.checks_path(conversation_id)
-    if not path.exists():
-        return []
-    with WorkLog.open_read_only(path) as log:
-        return log.usage()
 
 
 def _units(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from longbeam.models.cost import prices_of
 from longbeam.pipeline.benchmark import Benchmark
-from longbeam.pipeline.model_checking import checks_usage
+from longbeam.pipeline.metering import checks_usage
 from longbeam.pipeline.outlook import EstimateRow, money, render_rows, rows_by_role, stored_outlook, total_of
 from longbeam.pipeline.probe_repairs import REPAIR
 from longbeam.pipeline.stages import STAGES
