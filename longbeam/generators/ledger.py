@@ -1,4 +1,8 @@
-"""Queries on a plan's facts and assertions: what is so at which point of the story, and what never changed."""
+"""Queries on the facts and assertions of plans: what is so at which point of the story.
+
+Gold is built on it by `generators/probes/histories.py`. `validation` has an index of its own, so that a check does not
+trust what it checks.
+"""
 
 from __future__ import annotations
 

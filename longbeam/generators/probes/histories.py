@@ -1,4 +1,7 @@
-"""Queries on what a conversation's plans assert: which facts are settled, updated or contested.
+"""What gold can be built on: which facts of a conversation's ledger are settled, updated or contested.
+
+Facts and assertions are those of the conversation's `Ledger`, which tells the state at a point of the story; here a
+fact's whole life counts, and whether anything in the conversation leaves it in doubt.
 
 A contradiction contests every fact it touches, and a flat denial of a bullet contests all facts that the
 bullet sets: no other ability may build its gold on those. Values are compared as typed values, not as text.
@@ -11,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from longbeam.generators.ledger import Ledger
 from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Fact, Plan, Stance, Value
 
 
@@ -29,40 +33,38 @@ class Histories:
     plans: tuple[Plan, ...]
 
     @cached_property
+    def ledger(self) -> Ledger:
+        """Their facts and assertions, in the order of the story."""
+        return Ledger.of(*self.plans)
+
+    @cached_property
     def bullets(self) -> dict[str, Bullet]:
         """Bullets by id, in the order of the story."""
-        return {b.bullet_id: b for plan in self.plans for b in plan.bullets()}
+        return {b.bullet_id: b for b in self.ledger.bullets}
 
-    @cached_property
+    @property
     def facts(self) -> dict[str, Fact]:
         """Facts by id, in the order of the ledger."""
-        return {f.fact_id: f for plan in self.plans for f in plan.facts}
+        return self.ledger.fact
 
     @cached_property
-    def _assertions(self) -> dict[str, list[Assertion]]:
-        by_fact: dict[str, list[Assertion]] = {fact_id: [] for fact_id in self.facts}
-        order = {bullet_id: i for i, bullet_id in enumerate(self.bullets)}
-        every = [a for plan in self.plans for a in plan.assertions]
-        for assertion in sorted(every, key=lambda a: order[a.bullet_id]):
-            by_fact[assertion.fact_id].append(assertion)
-        return by_fact
+    def _ordinals(self) -> dict[str, int]:
+        return {fact_id: i for i, fact_id in enumerate(self.facts)}
 
-    @cached_property
-    def _facts_of_bullet(self) -> dict[str, list[str]]:
-        by_bullet: dict[str, list[str]] = {}
-        for fact_id, assertions in self._assertions.items():
-            for assertion in assertions:
-                by_bullet.setdefault(assertion.bullet_id, []).append(fact_id)
-        return by_bullet
+    def _assertions_on(self, fact_id: str) -> tuple[Assertion, ...]:
+        return self.ledger.by_fact.get(fact_id, ())
+
+    def _assertions_of(self, bullet_id: str) -> list[Assertion]:
+        """What a bullet asserts, in the order of the ledger's facts."""
+        return sorted(self.ledger.by_bullet.get(bullet_id, ()), key=lambda a: self._ordinals[a.fact_id])
 
     def facts_of(self, bullet_id: str) -> tuple[Fact, ...]:
         """Facts that a bullet sets, updates, denies or mentions."""
-        return tuple(self.facts[f] for f in self._facts_of_bullet.get(bullet_id, ()))
+        return tuple(self.facts[a.fact_id] for a in self._assertions_of(bullet_id))
 
     def values_of(self, bullet_id: str) -> dict[str, Value]:
         """Values that a bullet gives, by fact."""
-        found = ((f, a) for f in self._facts_of_bullet.get(bullet_id, ()) for a in self._assertions[f])
-        return {f: a.value for f, a in found if a.bullet_id == bullet_id and a.value is not None}
+        return {a.fact_id: a.value for a in self._assertions_of(bullet_id) if a.value is not None}
 
     def contradictions(self) -> Iterator[tuple[Bullet, Bullet]]:
         """Each contradicted bullet with the bullet that contradicts it, in the order of the story."""
@@ -80,12 +82,12 @@ class Histories:
         """Facts of which the conversation says two things that cannot both be true."""
         contested: set[str] = set()
         for target, contradiction in self.contradictions():
-            touched = self._facts_of_bullet.get(contradiction.bullet_id, ())
+            touched = [f.fact_id for f in self.facts_of(contradiction.bullet_id)]
             contested.update(touched)
             # "I have never met a plumber" leaves the plumber's price in doubt; "it was $80" only the price.
             if contradiction.variety != "other_value" or not touched:
-                contested.update(self._facts_of_bullet.get(target.bullet_id, ()))
-        for fact_id, assertions in self._assertions.items():
+                contested.update(f.fact_id for f in self.facts_of(target.bullet_id))
+        for fact_id, assertions in self.ledger.by_fact.items():
             if any(a.stance is Stance.DENIES or self._is_contradiction(a) for a in assertions):
                 contested.add(fact_id)
         return frozenset(contested)
@@ -107,7 +109,7 @@ class Histories:
         if fact_id in self.contested_facts or fact_id in self._ambiguous:
             return ()
         steps: list[Step] = []
-        for assertion in self._assertions[fact_id]:
+        for assertion in self._assertions_on(fact_id):
             if assertion.value is None:
                 continue
             if steps and steps[-1].value.means_same_as(assertion.value):
@@ -119,20 +121,20 @@ class Histories:
 
     def first_step(self, fact_id: str) -> Step | None:
         """The first value that a fact is given, contested or not; None if it is given none."""
-        given = self._assertions[fact_id]
+        given = self._assertions_on(fact_id)
         return next((Step(self.bullets[a.bullet_id], a.value) for a in given if a.value is not None), None)
 
     def is_told_again(self, fact_id: str, bullet_id: str) -> bool:
         """Whether another bullet, too, gives the fact the value that this one gives: then neither is needed."""
-        own = [a.value for a in self._assertions[fact_id] if a.bullet_id == bullet_id and a.value is not None]
-        others = [a.value for a in self._assertions[fact_id] if a.bullet_id != bullet_id and a.value is not None]
+        own = [a.value for a in self._assertions_on(fact_id) if a.bullet_id == bullet_id and a.value is not None]
+        others = [a.value for a in self._assertions_on(fact_id) if a.bullet_id != bullet_id and a.value is not None]
         return any(value.means_same_as(other) for value in own for other in others)
 
     @cached_property
     def settled(self) -> dict[str, Step]:
         """Facts that take one value for the whole conversation, by id, in the order in which they are said."""
         found = {f: steps[0] for f in self.facts if len(steps := self.history(f)) == 1}
-        order = {bullet_id: i for i, bullet_id in enumerate(self.bullets)}
+        order = self.ledger.position
         return dict(sorted(found.items(), key=lambda item: (order[item[1].bullet.bullet_id], item[0])))
 
     @cached_property
