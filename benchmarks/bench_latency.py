@@ -2,7 +2,8 @@
 
 Every call takes 0.5 to 5 s on a virtual clock; nothing sleeps. `chains` is the wall time without a limit: the critical
 path. The bound is the larger of that and the sum of all latencies over the calls in flight. Run:
-`python -m benchmarks.bench_latency [--length 10M] [--conversations 1]`.
+`python -m benchmarks.bench_latency [--length 10M] [--conversations 1] [--in-flight 16 64]`; without the row of no limit
+the bound is the second of the two alone.
 
 `--over-http` makes the same with real requests to the loopback server in real time (`--length 1M --in-flight 64`), with
 latencies of 0.2 to 2 s; there the critical path is added up from the latencies that the server drew.
@@ -21,11 +22,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.bench_http import SPEC, get_json, longest_chain, loopback
+from benchmarks.bench_lengths import digest_of_export
 from benchmarks.virtual_clock import DelayedModel, VirtualClockLoop
+from longbeam.formats.jsonl import export_jsonl
 from longbeam.models.offline.writer import OfflineWriter
 from longbeam.pipeline.benchmark import create_benchmark
 from longbeam.pipeline.run import run_inline
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.schemas.spec import MAX_SINGLE_PLAN_LENGTH, BenchmarkSpec, parse_length
+from longbeam.store.artifacts import SealedConversation
 
 NO_LIMIT = 4096
 IN_FLIGHT = (NO_LIMIT, 256, 64, 16)
@@ -42,6 +46,8 @@ class Timed:
     most_in_flight: int
     took_s: float
     """Real seconds."""
+    export_sha256: str
+    """Of the first conversation, as bench_lengths counts it: the same whatever is in flight."""
 
 
 def measure(length: str, conversations: int, in_flight: int) -> Timed:
@@ -52,17 +58,22 @@ def measure(length: str, conversations: int, in_flight: int) -> Timed:
             "length": length,
             "conversations": conversations,
             "limits": {"concurrency": in_flight, "timeout_s": 3600},
+            **({"strategy": "sequential"} if parse_length(length) > MAX_SINGLE_PLAN_LENGTH else {}),
         }
     )
     model = DelayedModel(OfflineWriter())
     begun = time.monotonic()
     with tempfile.TemporaryDirectory() as folder, asyncio.Runner(loop_factory=VirtualClockLoop) as runner:
-        summary = runner.run(run_inline(create_benchmark(spec, Path(folder)), model=model))
+        benchmark = create_benchmark(spec, Path(folder))
+        summary = runner.run(run_inline(benchmark, model=model))
         if summary.finished != conversations:
             raise SystemExit(f"{summary.finished} of {conversations} conversations finished")
-        wall_s = runner.get_loop().time()
-    took_s = time.monotonic() - begun
-    return Timed(in_flight, model.calls, model.total_s, wall_s, model.most_in_flight, took_s)
+        wall_s, took_s = runner.get_loop().time(), time.monotonic() - begun
+        target = Path(folder, "export")
+        with SealedConversation(benchmark.sealed_path(benchmark.conversation_ids[0])) as reader:
+            export_jsonl([reader], spec, target)
+        digest = digest_of_export(target)
+    return Timed(in_flight, model.calls, model.total_s, wall_s, model.most_in_flight, took_s, digest)
 
 
 def measure_over_http(length: str, in_flight: int) -> None:
@@ -89,18 +100,19 @@ def main() -> None:
     parser.add_argument("--length", default="10M")
     parser.add_argument("--conversations", type=int, default=1)
     parser.add_argument("--over-http", action="store_true")
-    parser.add_argument("--in-flight", type=int, default=64, help="over HTTP")
+    parser.add_argument("--in-flight", type=int, nargs="+", help="only these; without: no limit, 256, 64, 16; HTTP: 64")
     arguments = parser.parse_args()
     if arguments.over_http:
-        measure_over_http(arguments.length, arguments.in_flight)
+        for in_flight in arguments.in_flight or (64,):
+            measure_over_http(arguments.length, in_flight)
         return
     print(f"{arguments.conversations} x {arguments.length}, latencies 0.5 to 5 s\n")
-    print("| in flight | calls | serial h | wall h | times faster | bound h | wall / bound | most in flight | real s |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
+    print("| in flight | calls | serial h | wall h | times faster | bound h | wall / bound | most in flight |", end="")
+    print(f" real s | export |\n{'| --- ' * 10}|", flush=True)
     chains_s = 0.0
-    for in_flight in IN_FLIGHT:
+    for in_flight in arguments.in_flight or IN_FLIGHT:
         row = measure(arguments.length, arguments.conversations, in_flight)
-        chains_s = chains_s or row.wall_s
+        chains_s = row.wall_s if in_flight == NO_LIMIT else chains_s
         bound_s = max(chains_s, row.serial_s / in_flight)
         figures = (
             "none" if in_flight == NO_LIMIT else str(in_flight),
@@ -112,6 +124,7 @@ def main() -> None:
             f"{row.wall_s / bound_s:.3f}",
             str(row.most_in_flight),
             f"{row.took_s:.0f}",
+            row.export_sha256,
         )
         print("| " + " | ".join(figures) + " |", flush=True)
 

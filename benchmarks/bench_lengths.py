@@ -24,11 +24,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from longbeam.schemas.base import digest_of
 from longbeam.schemas.spec import parse_length
 from longbeam.store.artifacts import SealedConversation
 
 MB = 1e6
 KIBIBYTES_PER_MB = 1024
+TABLES = ("conversations.jsonl", "messages.jsonl", "probes.jsonl")
 STEPS = ("generate", "validate", "export", "stats")
 COUNTED = STEPS[:3]
 """From nothing to a validated export."""
@@ -66,6 +68,10 @@ class Run:
     """Of the evidence of probes that cite several messages, as a share of the conversation."""
     load: float
     """Mean number of processes that were running or waiting, of the last five minutes, at the end."""
+    loop_s: float
+    """What `loop_s` took between the steps, on average: how fast the machine was."""
+    export_sha256: str
+    """`digest_of_export`; bench_latency prints the same."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -91,14 +97,17 @@ def measure(length: str, strategy: str, out: Path) -> Run:
     """Make one conversation in a folder of its own, validate it, export it, count it."""
     many = ["--strategy", strategy] if parse_length(length) > 1_000_000 else []
     place, target = ["--out", str(out)], out / "export"
-    steps = {
-        "generate": timed("generate", "--name", "bench", "--length", length, *many, "--runner", "inline", *place),
-        "validate": timed("validate", "bench", *place, may_fail=True),
-        "export": timed("export", "bench", "--format", "jsonl", "--to", str(target), *place),
-        "stats": timed("stats", "bench", *place),
-    }
-    findings = subprocess.run(command("validate", "bench", "--json", *place), capture_output=True, text=True)
-    tables = json.loads(subprocess.run(command("stats", "bench", "--json", *place), capture_output=True).stdout)
+    speed = [loop_s()]
+    steps, said = {}, {}
+    for name, arguments in {
+        "generate": ("--name", "bench", "--length", length, *many, "--runner", "inline"),
+        "validate": ("bench", "--json"),
+        "export": ("bench", "--format", "jsonl", "--to", str(target)),
+        "stats": ("bench", "--json"),
+    }.items():
+        steps[name], said[name] = timed(name, *arguments, *place, may_fail=name == "validate")
+        speed.append(loop_s())
+    tables = json.loads(said["stats"])
     sealed = next((out / "bench" / "conversations").glob("*.duckdb"))
     with SealedConversation(sealed) as reader:
         target_tokens = reader.head.target_tokens
@@ -115,27 +124,42 @@ def measure(length: str, strategy: str, out: Path) -> Run:
         export_mb=size_mb(target),
         off_target=tokens / target_tokens - 1,
         worst_plan=max((n / share - 1 for _, n in by_plan), key=abs),
-        findings=dict(Counter(f["severity"] for f in json.loads(findings.stdout))),
+        findings=dict(Counter(f["severity"] for f in json.loads(said["validate"]))),
         median_span=tables["median_span"],
         load=os.getloadavg()[1],
+        loop_s=sum(speed) / len(speed),
+        export_sha256=digest_of_export(target),
     )
 
 
-def command(*arguments: str) -> list[str]:
-    """The command line of one step."""
-    return [sys.executable, "-m", "longbeam", *arguments]
+def loop_s() -> float:
+    """Seconds of CPU for three million steps of plain Python: how fast the machine is just now."""
+    begun, seen, x = time.process_time(), {}, 0
+    for i in range(3_000_000):
+        x = (x * 31 + i) & 0xFFFF
+        seen[x] = i
+    return time.process_time() - begun
 
 
-def timed(*arguments: str, may_fail: bool = False) -> Step:
-    """Run a step to its end, alone in a process; what it and its children used."""
+def timed(*arguments: str, may_fail: bool = False) -> tuple[Step, str]:
+    """Run a step to its end, alone in a process; what it and its children used, and what it said."""
     begun = time.monotonic()
-    process = subprocess.Popen(command(*arguments), stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
+    with tempfile.TemporaryFile("w+") as said:
+        process = subprocess.Popen([sys.executable, "-m", "longbeam", *arguments], stdout=said)
+        _, status, used = os.wait4(process.pid, 0)
+        said.seek(0)
+        output = said.read()
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode and not may_fail:
         raise SystemExit(f"{' '.join(arguments)} failed")
     kibibytes = used.ru_maxrss if sys.platform != "darwin" else used.ru_maxrss / KIBIBYTES_PER_MB
-    return Step(time.monotonic() - begun, used.ru_utime + used.ru_stime, kibibytes / KIBIBYTES_PER_MB)
+    return Step(time.monotonic() - begun, used.ru_utime + used.ru_stime, kibibytes / KIBIBYTES_PER_MB), output
+
+
+def digest_of_export(folder: Path) -> str:
+    """First digits of a SHA-256 over those of the three tables of a JSONL export."""
+    files = json.loads((folder / "manifest.json").read_text())["files"]
+    return digest_of([files[name]["sha256"] for name in TABLES])[:12]
 
 
 def size_mb(folder: Path) -> float:
