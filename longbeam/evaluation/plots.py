@@ -10,7 +10,10 @@ from html import escape
 WIDTH, HEIGHT = 720, 340
 LEFT, RIGHT, TOP, BOTTOM = 48, 190, 14, 44
 """Margins; the right one holds the names."""
-_COLOURS = ("#1f5fa8", "#c2410c", "#15803d", "#7e22ce", "#be123c", "#0f766e", "#a16207", "#4338ca")
+_COLOURS = (
+    *("#1f5fa8", "#c2410c", "#15803d", "#7e22ce", "#be123c"),
+    *("#0f766e", "#a16207", "#4338ca", "#65a30d", "#db2777"),
+)
 _FLOOR_COLOUR, _CEILING_COLOUR = "#8a8f98", "#3f4650"
 _LABEL_STEP = 14
 

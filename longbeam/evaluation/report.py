@@ -149,10 +149,17 @@ def _line(one: Evaluated, row: Row, against: str) -> Line:
 def plots_of(sections: Sequence[Section]) -> list[tuple[str, str]]:
     """Return the plots as (title, SVG): score against length, then against evidence and tokens per evaluation.
 
-    Where all conversations are of one length there is nothing to see against it.
+    Benchmarks of one origin share a plot against length; where they are of one length there is nothing to see.
     """
-    has_lengths = len({section.evaluated.run.tokens for section in sections}) > 1
-    found = [("Score against length of the conversations", length_plot(sections))] if has_lengths else []
+    origins: dict[tuple[str, str], list[Section]] = defaultdict(list)
+    for section in sections:
+        origins[section.evaluated.run.imported_from, section.evaluated.run.control].append(section)
+    found = []
+    for origin, of in origins.items():
+        if len({section.evaluated.run.tokens for section in of}) > 1:
+            named = ", ".join(name for name in origin if name)
+            title = "Score against length of the conversations" + (f" ({named})" if named else "")
+            found.append((title, length_plot(of)))
     for section in sections:
         label = section.evaluated.label
         found.append((f"{label}: score against where the evidence is", decile_plot(section)))

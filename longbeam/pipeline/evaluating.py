@@ -165,6 +165,7 @@ async def evaluate(
     run = EvaluationRun(
         longbeam=__version__,
         benchmark=benchmark.spec.name,
+        imported_from=benchmark.spec.imported_from,
         length=benchmark.spec.length,
         tokens=round(tokens / len(sealed)),
         conversations=len(sealed),

@@ -229,6 +229,8 @@ class EvaluationRun(Record):
 
     longbeam: str
     benchmark: str
+    imported_from: str = ""
+    """Format that the benchmark was read from; empty for those made here."""
     length: int
     """Tokens of a conversation as the spec asks for them; 0 for imports."""
     tokens: int = 0

@@ -69,6 +69,13 @@ def test_one_length_has_no_plot_against_length() -> None:
     assert "against length" in titles[0]
 
 
+def test_benchmarks_of_another_origin_are_on_no_line_with_ours() -> None:
+    theirs = evaluated(SCORES, name="beam", tokens=9_000)
+    theirs = replace(theirs, run=theirs.run.model_copy(update={"imported_from": "beam"}))
+    titles = [title for title, _ in plots_of(sections_of([evaluated(SCORES), theirs]))]
+    assert not any("against length" in title for title in titles)
+
+
 def test_what_preparing_took_stands_in_both_forms() -> None:
     made = evaluated(SCORES)
     used = Preparation(system="rag", usage=Usage(embedded_texts=7, embedded_tokens=12_345))

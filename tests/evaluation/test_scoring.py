@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
+from collections.abc import Callable
+from statistics import fmean
+from typing import Any
 
 import pytest
 from scipy.stats import kendalltau
@@ -10,6 +14,7 @@ from scipy.stats import kendalltau
 from longbeam.evaluation.scoring import nugget_mean, paper_order_score, released_order_score, score_of
 from longbeam.schemas.evaluation import Judgement, NuggetJudgement
 from longbeam.schemas.probes import Difficulty, Nugget, Probe
+from tests.formats.sources import SHARED
 
 SEVEN = list(range(7))
 
@@ -38,6 +43,30 @@ def test_released_order_score_equals_what_beams_code_gives_for_seven_items(
 @pytest.mark.parametrize(("size", "floor"), [(3, 0.146), (5, 0.211), (7, 0.250), (10, 0.287), (20, 0.346)])
 def test_a_blank_answer_has_a_floor_that_rises_with_the_list(size: int, floor: float) -> None:
     assert released_order_score([""], size) == pytest.approx(floor, abs=0.0005)
+
+
+@pytest.mark.parametrize(
+    ("answer", "score"),
+    [
+        (lambda n: [""], 0.223),
+        (lambda n: [f"junk {i}" for i in range(n)], 0.145),
+        (lambda n: list(range(0, n, 2)), 0.677),
+        (lambda n: list(reversed(range(n))), 0.0),
+        (lambda n: list(range(n)), 1.0),
+    ],
+)
+def test_floors_on_beams_own_rubrics(answer: Callable[[int], list[int | str]], score: float) -> None:
+    # memory-systems.md, section 5: .215, .143 to .154, .68 and 0 for all twenty conversations of 100K; here are ten.
+    sizes = [[len(p["rubric"]) for p in probes] for probes in _released_orderings()]
+    mean = fmean(fmean(released_order_score(answer(n), n) for n in of) for of in sizes)
+    assert mean == pytest.approx(score, abs=0.0005)
+
+
+def _released_orderings() -> list[list[dict[str, Any]]]:
+    files = sorted((SHARED / "beam" / "100K").glob("*/**/probing_questions.json"))
+    if not files:
+        pytest.skip("BEAM's conversations are not beside the repository")
+    return [json.loads(f.read_text(encoding="utf-8"))["event_ordering"] for f in files]
 
 
 def test_paper_order_score_is_tau_times_recall() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -147,6 +148,17 @@ def test_a_python_object_is_found_by_its_path() -> None:
     assert find_system("tests.memory.third_party:LAST_WORD").purpose == "the last exchange, nothing else"
     with pytest.raises(SpecError, match="is no longbeam"):
         find_system("tests.memory.third_party:NOTHING")
+
+
+def test_an_installed_package_offers_a_system_by_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    info = tmp_path / "theirs-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[longbeam.memory]\nlast_word = tests.memory.third_party:LAST_WORD\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert find_system("last_word").purpose == "the last exchange, nothing else"
+    with pytest.raises(SpecError, match=r"'last_wort' is unknown; there are .*last_word"):
+        find_system("last_wort")
 
 
 def test_the_tail_of_a_long_text_is_kept() -> None:
