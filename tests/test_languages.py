@@ -74,7 +74,10 @@ def test_every_call_of_a_run_says_the_language(frisian: tuple[Path, FrisianModel
         "plan_summary",
         # Memory systems prepare when they are evaluated.
         "compress_notes",
+        "answer_by_reasoning",
+        "extract_artifacts",
         "extract_keys",
+        "glean_artifacts",
         "notes_relevant",
         "recall_step",
         "search_step",

@@ -48,7 +48,12 @@ def evaluate(
     ] = None,
     without: Annotated[
         str,
-        typer.Option("--without", metavar="PART,...", help="Also LIGHT without each of these.", show_default=False),
+        typer.Option(
+            "--without",
+            metavar="PART,...",
+            help="Also light, cogcanvas without each.",
+            show_default=False,
+        ),
     ] = "",
     reader: Annotated[str, typer.Option("--reader", help="Model that answers from a context.")] = "offline",
     judge: Annotated[str, typer.Option("--judge", help="Model that judges answers.")] = "offline",
@@ -82,7 +87,7 @@ def evaluate(
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
-    arms = [*always_there(), *arms_of(system, settings or (), [*(grid or ()), *ablations(without)])]
+    arms = [*always_there(), *arms_of(system, settings or (), [*(grid or ()), *ablations(without, system)])]
     asked = EvaluationSettings(budget=budget, window=window, is_strict=not lenient, embedder=embedder)
     spec = evaluation_spec(benchmark.spec, reader=reader, judge=judge, extractor=extractor)
     vectors = make_embedder(embedder, spec) if embedder else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import get_args
 
 from longbeam.errors import SpecError
 from longbeam.memory.registry import FLOORS, Registered, find_system, settings_of
@@ -72,9 +73,26 @@ def arms_of(systems: str, settings: Sequence[str], grid: Sequence[str]) -> list[
     return arms
 
 
-def ablations(without: str) -> list[str]:
-    """Return the grid of LIGHT as a whole and without each part between the commas; none for no parts."""
-    return [f"light.without=nothing,{without}"] if without else []
+def ablations(without: str, systems: str) -> list[str]:
+    """Return the grid of each system as a whole and without each part between the commas that it has.
+
+    `systems`: names between commas; those without parts are left as they are. SpecError names a part that none has.
+    """
+    asked = [part for part in (p.strip() for p in without.split(",")) if part]
+    known: dict[str, list[str]] = {}
+    for name in dict.fromkeys(part.strip() for part in systems.split(",") if part.strip()):
+        field = find_system(name).settings.model_fields.get("without")
+        if field is not None:
+            known[name] = [part for part in get_args(field.annotation) if part != "nothing"]
+    for part in asked:
+        if not any(part in parts for parts in known.values()):
+            having = "; ".join(f"{name} has {', '.join(parts)}" for name, parts in known.items()) or "none has parts"
+            raise SpecError(f"--without {part}: no part of --system {systems}: {having}")
+    return [
+        f"{name}.without=nothing,{','.join(own)}"
+        for name, parts in known.items()
+        if (own := [part for part in asked if part in parts])
+    ]
 
 
 def _parsed(text: str, option: str) -> tuple[str, str, str]:

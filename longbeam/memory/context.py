@@ -20,6 +20,7 @@ class ContextBuilder:
     _pieces: list[tuple[Place, str, str, int, tuple[str, ...]]] = field(default_factory=list)
     _used: int = 0
     _joint: int = 0
+    _keys: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._joint = self.count("\n\n")
@@ -42,12 +43,17 @@ class ContextBuilder:
         """Whether anything is in it."""
         return bool(self._pieces)
 
+    def has_message(self, key: str) -> bool:
+        """Whether a piece names this message."""
+        return key in self._keys
+
     def put(self, part: str, text: str, keys: Sequence[str] = (), *, place: int | Place = 0) -> bool:
         """Add a piece if it fits, and say whether it did; pieces are ordered by `place`, then as they came."""
         tokens = self.cost(text)
         if self._used + tokens > self.budget:
             return False
         self._used += tokens
+        self._keys.update(keys)
         self._pieces.append((place if isinstance(place, tuple) else (place, 0), part, text, tokens, tuple(keys)))
         return True
 

@@ -15,6 +15,8 @@ from longbeam.errors import SpecError
 from longbeam.memory import floors, long_context, rag, search_tool, summary
 from longbeam.memory.base import MemorySystem, Tools
 from longbeam.memory.cmv.system import Cmv, CmvSettings
+from longbeam.memory.cogcanvas.settings import CogCanvasSettings
+from longbeam.memory.cogcanvas.system import CogCanvas
 from longbeam.memory.http import HttpMemory, HttpSettings
 from longbeam.memory.light.settings import LightSettings
 from longbeam.memory.light.system import Light
@@ -55,6 +57,9 @@ SYSTEMS: Mapping[str, Registered] = {
     "rag": Registered(rag.RagSettings, rag.Rag, "exchanges found by BM25, vectors or both"),
     "cmv": Registered(
         CmvSettings, Cmv, "the tail of the trimmed session that fits the reader's window", reads_everything=True
+    ),
+    "cogcanvas": Registered(
+        CogCanvasSettings, CogCanvas, "CogCanvas: artifacts with citations, found by words, vectors and a graph"
     ),
     "light": Registered(LightSettings, Light, "LIGHT: episodic index, last exchanges, filtered scratchpad"),
     "summary": Registered(summary.SummarySettings, summary.Summary, "a running summary and the last exchanges"),

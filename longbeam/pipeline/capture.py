@@ -39,6 +39,7 @@ _SYSTEMS: tuple[tuple[str, dict[str, object]], ...] = (
     ("summary", {}),
     ("search_tool", {}),
     ("paging", {}),
+    ("cogcanvas", {}),
 )
 """With a scratchpad that is compressed."""
 OF_MANY_PLANS = {**SPEC, "name": "many", "length": "2.1M"}

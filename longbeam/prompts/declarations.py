@@ -136,6 +136,9 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("notes_relevant", 1, memory_calls.NotesRelevantInputs, memory_calls.NotesRelevantReply),
     Prompt("select_notes", 1, memory_calls.SelectNotesInputs, memory_calls.SelectNotesReply),
     Prompt("update_summary", 1, memory_calls.UpdateSummaryInputs),
+    Prompt("extract_artifacts", 1, memory_calls.ExtractArtifactsInputs, memory_calls.ArtifactsReply),
+    Prompt("glean_artifacts", 1, memory_calls.GleanArtifactsInputs, memory_calls.ArtifactsReply),
+    Prompt("answer_by_reasoning", 1, memory_calls.ReasonedAnswerInputs, memory_calls.ReasonedAnswerReply),
     Prompt("search_step", 1, memory_calls.SearchStepInputs, memory_calls.SearchStepReply),
     Prompt(
         "recall_step",

@@ -91,6 +91,65 @@ class UpdateSummaryInputs(PromptInputs):
     """What the new summary may have."""
 
 
+ArtifactKind = Literal[
+    "decision", "todo", "key_fact", "reminder", "insight", "person_attribute", "event", "relationship"
+]
+
+
+class ExtractArtifactsInputs(PromptInputs):
+    """What of an exchange is worth keeping, word for word?"""
+
+    known: tuple[str, ...]
+    """Artifacts of what was said before; empty at the beginning."""
+    exchange: str
+    said_on: dt.date
+
+
+class GleanArtifactsInputs(PromptInputs):
+    """What did the first look at an exchange miss?"""
+
+    found: tuple[str, ...]
+    """Artifacts of the first look."""
+    exchange: str
+    said_on: dt.date
+
+
+class ArtifactDraft(ReplyModel):
+    """Something worth keeping, with the words that say so."""
+
+    kind: ArtifactKind
+    content: str = Field(min_length=1)
+    citation: str = Field(min_length=1)
+    """As it was said."""
+    context: str = ""
+    confidence: float = Field(default=0.8, ge=0, le=1)
+    time_expression: str = ""
+    """Words of the citation that say when; empty for none."""
+
+
+class ArtifactsReply(ReplyModel):
+    """Artifacts; none where nothing is worth keeping."""
+
+    artifacts: tuple[ArtifactDraft, ...]
+
+
+class ReasonedAnswerInputs(PromptInputs):
+    """Answer from artifacts, after working out how they hang together."""
+
+    context: str
+    question: str
+    asked_on: dt.date
+    may_abstain: bool = True
+    """Whether the answer may be that nothing is there."""
+
+
+class ReasonedAnswerReply(ReplyModel):
+    """The reasoning first; only the answer is judged."""
+
+    reasoning: str = ""
+    answer: str = Field(min_length=1)
+
+
 class SearchStepInputs(PromptInputs):
     """Search the memory once more, or answer."""
 

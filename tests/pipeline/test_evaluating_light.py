@@ -93,13 +93,13 @@ async def test_a_grid_asks_once_what_its_arms_ask_alike(benchmark: Benchmark) ->
 
 
 def test_ablations_are_rows_beside_the_whole() -> None:
-    grid = ["light.k=5,10", *ablations("filter,working")]
+    grid = ["light.k=5,10", *ablations("filter,working", "light,rag")]
     rows = [a.name for a in arms_of("light", [], grid)]
     assert rows[:3] == ["light[k=5,without=nothing]", "light[k=5,without=filter]", "light[k=5,without=working]"]
     assert len(rows) == 6
-    assert ablations("") == []
-    with pytest.raises(SpecError, match=r"light\.without = 'notes'.*'retrieval', 'scratchpad'"):
-        arms_of("light", [], ablations("notes"))
+    assert ablations("", "light") == []
+    with pytest.raises(SpecError, match=r"--without notes: .*light has retrieval, scratchpad"):
+        ablations("notes", "light")
 
 
 async def test_light_finds_evidence_that_chance_does_not(benchmark: Benchmark) -> None:

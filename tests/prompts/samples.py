@@ -429,6 +429,17 @@ SAMPLES: dict[str, calls.PromptInputs] = {
         question="What does the oven cost?", pieces=("7 March 2023: The oven costs 900 euros.", "Ida likes blue.")
     ),
     "update_summary": memory_calls.UpdateSummaryInputs(summary="The user opens a studio.", said=SAID, max_tokens=400),
+    "extract_artifacts": memory_calls.ExtractArtifactsInputs(
+        known=("decision: The studio opens in June.",), exchange=SAID, said_on=dt.date(2023, 3, 7)
+    ),
+    "glean_artifacts": memory_calls.GleanArtifactsInputs(
+        found=("key_fact: The oven costs 900 euros.",), exchange=SAID, said_on=dt.date(2023, 3, 7)
+    ),
+    "answer_by_reasoning": memory_calls.ReasonedAnswerInputs(
+        context="[F] **March 7, 2023**: The oven costs 900 euros.",
+        question="What does the oven cost?",
+        asked_on=dt.date(2023, 7, 1),
+    ),
     "search_step": memory_calls.SearchStepInputs(
         question="What does the oven cost?",
         asked_on=dt.date(2023, 7, 1),

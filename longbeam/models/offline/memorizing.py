@@ -51,15 +51,15 @@ _WEIGHT_WISH, _WEIGHT_VALUE, _WEIGHT_NAME = 3, 2, 1
 def extract_keys(inputs: ExtractKeysInputs) -> ExtractKeysReply:
     """Return each telling sentence under its names and rarest words, the user's first; the summary opens both sides."""
     said = _said(inputs.exchange)
-    telling = [text for text in said if _weight(text)][:_MOST_ENTRIES]
+    telling = [text for text in said if weight_of(text)][:_MOST_ENTRIES]
     entries = tuple(KeyValue(key=_key_of(text), value=text) for text in telling)
     return ExtractKeysReply(entries=entries, summary=said[0] if said else inputs.exchange.strip() or "nothing")
 
 
 def take_notes(inputs: TakeNotesInputs) -> TakeNotesReply:
     """Return the telling sentences of whoever spoke first, as they were said."""
-    first = _turns(inputs.exchange)[:1]
-    notes = [text for _, body in first for text in _sentences(body) if _weight(text) and not text.endswith("?")]
+    first = turns_of(inputs.exchange)[:1]
+    notes = [text for _, body in first for text in sentences_of(body) if weight_of(text) and not text.endswith("?")]
     return TakeNotesReply(notes=tuple(notes[:_MOST_NOTES]))
 
 
@@ -70,7 +70,7 @@ def compress_notes(inputs: CompressNotesInputs) -> str:
 
 def update_summary(inputs: UpdateSummaryInputs) -> str:
     """Return the summary so far with the telling sentences said since, shortened to fit."""
-    lines = [*inputs.summary.split("\n"), *(text for text in _said(inputs.said) if _weight(text))]
+    lines = [*inputs.summary.split("\n"), *(text for text in _said(inputs.said) if weight_of(text))]
     return _shortened(lines, inputs.max_tokens) or "Nothing was told yet."
 
 
@@ -113,8 +113,8 @@ def _is_relevant(asked: set[str], piece: str) -> bool:
     return shared >= max(1, _LEAST_SHARED * len(asked)) or (shared > 0 and _WISH.search(piece) is not None)
 
 
-def _turns(exchange: str) -> list[tuple[str, str]]:
-    """(speaker, text) in order; a text without speakers is one turn."""
+def turns_of(exchange: str) -> list[tuple[str, str]]:
+    """Return (speaker, text) in order; a text without speakers is one turn."""
     marks = [*_SPEAKER.finditer(exchange)]
     if not marks:
         return [("", exchange)]
@@ -124,17 +124,19 @@ def _turns(exchange: str) -> list[tuple[str, str]]:
 
 def _said(exchange: str) -> list[str]:
     """Sentences, those of the first speaker before the others'."""
-    turns = _turns(exchange)
+    turns = turns_of(exchange)
     first = turns[0][0]
     ordered = sorted(turns, key=lambda turn: turn[0] != first)
-    return [text for _, body in ordered for text in _sentences(body)]
+    return [text for _, body in ordered for text in sentences_of(body)]
 
 
-def _sentences(text: str) -> Iterable[str]:
+def sentences_of(text: str) -> Iterable[str]:
+    """Sentences, each on one line."""
     return (" ".join(text[start:end].split()) for start, end in sentences(text))
 
 
-def _weight(text: str) -> int:
+def weight_of(text: str) -> int:
+    """How telling a sentence is: a wish, a value, a name."""
     found = (_WISH, _WEIGHT_WISH), (_VALUE, _WEIGHT_VALUE), (_NAME, _WEIGHT_NAME)
     return sum(weight for pattern, weight in found if pattern.search(text))
 
@@ -149,7 +151,7 @@ def _shortened(lines: Sequence[str], max_tokens: int) -> str:
     count = load_tokenizer(_TOKENIZER).count
     distinct = list(dict.fromkeys(line for line in reversed(lines) if line.strip()))[::-1]
     kept, room = [], max_tokens
-    for place in sorted(range(len(distinct)), key=lambda i: (-_weight(distinct[i]), -i)):
+    for place in sorted(range(len(distinct)), key=lambda i: (-weight_of(distinct[i]), -i)):
         tokens = count(distinct[place]) + 1  # the line break
         if tokens <= room:
             kept.append(place)

@@ -25,7 +25,10 @@ _WORTH_QUOTING = 0.3
 """Sentences below this share of the best one's score are left out."""
 _HEADER = re.compile(r"^\[[A-Z][a-z]+day, (\d{2} [A-Z][a-z]+ \d{4}), \d{2}:\d{2}\]$", re.MULTILINE)
 _SPEAKER = re.compile(r"^(\S{1,40}): ", re.MULTILINE)
-_NOTED = re.compile(rf"^({'|'.join(MONTHS)}) (\d{{1,2}}), (\d{{4}}): ")
+_NOTED = re.compile(
+    rf"^(?:- )?(?:\[[A-Z]\] )?(?:\*\*)?({'|'.join(MONTHS)}) (\d{{1,2}}), (\d{{4}})(?:\*\*)?( \({Role.ASSISTANT}\))?: "
+)
+"""Notes, and artifacts of CogCanvas, of which those that the assistant said are marked."""
 
 
 def answer(inputs: AnswerInputs) -> str:
@@ -55,18 +58,21 @@ def told(context: str) -> tuple[str, ...]:
         said_on = dt.datetime.strptime(day, "%d %B %Y").date() if day else dt.date.min
         marks = [*_SPEAKER.finditer(segment)]
         starts = [*(m.start() for m in marks), len(segment)]
-        found += (_noted(line, said_on) for line in segment[: starts[0]].split("\n") if line.strip())
+        lines = (line for line in segment[: starts[0]].split("\n") if line.strip())
+        found += (noted for line in lines if (noted := _noted(line, said_on)) is not None)
         for mark, end in zip(marks, starts[1:], strict=True):
             if mark[1] != Role.ASSISTANT.value:
                 found.append((said_on, segment[mark.end() : end]))
     return tuple(text for _, text in sorted(found, key=lambda pair: pair[0]))  # stable: a day's stay in order
 
 
-def _noted(line: str, said_on: dt.date) -> tuple[dt.date, str]:
-    """A line of notes, with the day that it begins with."""
+def _noted(line: str, said_on: dt.date) -> tuple[dt.date, str] | None:
+    """A line of notes, with the day that it begins with; None for what the assistant said."""
     match = _NOTED.match(line)
     if match is None:
         return said_on, line
+    if match[4]:
+        return None
     return dt.date(int(match[3]), MONTHS.index(match[1]) + 1, int(match[2])), line[match.end() :]
 
 

@@ -18,6 +18,7 @@ from pydantic import BaseModel
 from longbeam.models.base import ModelCall
 from longbeam.models.offline import (
     answering,
+    canvassing,
     chapters,
     checking,
     judging,
@@ -101,6 +102,9 @@ _RULES: dict[str, Callable[[Any, random.Random], BaseModel | str]] = {
     "notes_relevant": lambda inputs, _: memorizing.notes_relevant(inputs),
     "select_notes": lambda inputs, _: memorizing.select_notes(inputs),
     "update_summary": lambda inputs, _: memorizing.update_summary(inputs),
+    "extract_artifacts": lambda inputs, _: canvassing.extract_artifacts(inputs),
+    "glean_artifacts": lambda inputs, _: canvassing.glean_artifacts(inputs),
+    "answer_by_reasoning": lambda inputs, _: canvassing.answer_by_reasoning(inputs),
     "search_step": lambda inputs, _: memorizing.search_step(inputs),
     "recall_step": lambda inputs, _: memorizing.recall_step(inputs),
     "answer": lambda inputs, _: answering.answer(inputs),

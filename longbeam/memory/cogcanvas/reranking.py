@@ -1,0 +1,91 @@
+"""Rerankers: how well each candidate answers a question, read together with it.
+
+A cross-encoder needs sentence-transformers (`pip install longbeam[rerank]`); a package offers one of its own under the
+entry point `longbeam.rerankers`: a function without arguments that returns a `Reranker`. `lexical` needs no model.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import math
+from collections import Counter
+from collections.abc import Sequence
+from importlib.metadata import entry_points
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longbeam.errors import SpecError
+from longbeam.schemas.words import words_of
+
+ENTRY_POINTS = "longbeam.rerankers"
+NONE = "none"
+
+
+class Reranker(Protocol):
+    """Scores candidates for a question."""
+
+    async def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one score a text; higher is better."""
+
+
+def make_reranker(name: str) -> Reranker | None:
+    """Return the reranker with this name, None for `none`; SpecError if there is none, or its library is missing."""
+    provider, _, model = name.partition(":")
+    if name == NONE:
+        return None
+    if name == "lexical":
+        return LexicalReranker()
+    if provider == "st" and model:
+        return CrossEncoderReranker(name)
+    for point in entry_points(group=ENTRY_POINTS):
+        if point.name == name:
+            made: Reranker = point.load()()
+            return made
+    offered = ["none", "lexical", "st:NAME", *sorted(p.name for p in entry_points(group=ENTRY_POINTS))]
+    raise SpecError(f"reranker {name!r} is unknown; there are {', '.join(offered)}")
+
+
+class LexicalReranker:
+    """The share of the question's word weight that a text holds, and of its neighbouring pairs."""
+
+    async def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the scores, from 0 to 2; words are weighted by how few of the candidates have them."""
+        asked = list(dict.fromkeys(words_of(question)))
+        pairs = [*pairwise(words_of(question))]
+        said = [words_of(text) for text in texts]
+        frequency = Counter(word for words in said for word in set(words))
+        weight = {word: math.log(1 + len(texts) / (1 + frequency[word])) for word in asked}
+        total = math.fsum(weight.values()) or 1.0
+        found = []
+        for words in said:
+            own, joined = set(words), set(pairwise(words))
+            held = math.fsum(weight[word] for word in asked if word in own) / total
+            found.append(held + sum(pair in joined for pair in pairs) / max(1, len(pairs)))
+        return np.array(found, dtype=np.float32)
+
+
+class CrossEncoderReranker:
+    """A cross-encoder by the name under which sentence-transformers finds it; loaded with the first question."""
+
+    def __init__(self, name: str) -> None:
+        """`name`: `st:BAAI/bge-reranker-v2-m3` is the paper's. Raises SpecError when the library is missing."""
+        if importlib.util.find_spec("sentence_transformers") is None:
+            raise SpecError(f"reranker {name!r} needs sentence-transformers; `pip install longbeam[rerank]`")
+        self._name = name
+        self._model: Any = None
+
+    async def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the model's scores."""
+        return await asyncio.to_thread(self._scores, question, list(texts))
+
+    def _scores(self, question: str, texts: list[str]) -> NDArray[np.float32]:
+        if self._model is None:
+            from sentence_transformers import CrossEncoder  # type: ignore[import-not-found,unused-ignore]
+
+            self._model = CrossEncoder(self._name.partition(":")[2])
+        pairs = [(question, text) for text in texts]
+        return np.asarray(self._model.predict(pairs, show_progress_bar=False), dtype=np.float32)

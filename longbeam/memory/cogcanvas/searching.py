@@ -1,0 +1,96 @@
+"""Finding artifacts for a question: scores of words and vectors, what the graph adds, a second look, and how many."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longbeam.memory.bm25 import ranked
+from longbeam.memory.cogcanvas.artifacts import Artifact
+from longbeam.memory.cogcanvas.linking import Graph
+from longbeam.memory.cogcanvas.reranking import Reranker
+from longbeam.memory.cogcanvas.settings import CogCanvasSettings
+
+_MORE: tuple[tuple[int, re.Pattern[str]], ...] = (
+    (15, re.compile(r"\b(?:because|after|before|why|reason|caused?|led to|result(?:ed)?|affect(?:s|ed)?|impact|depends?"
+                    r"|as a consequence|would|both|in common|how come)\b", re.IGNORECASE)),
+    (12, re.compile(r"\b(?:when|how long|how many (?:days|weeks|months|years)|what (?:day|date|month|year|time)"
+                    r"|since|until|ago|last|first)\b", re.IGNORECASE)),
+)  # fmt: skip
+"""Cues of questions that need more, as the paper has it: of several artifacts, and of time."""
+_SIMPLE = 10
+
+Found = tuple[int, float]
+"""Place of an artifact, and its score."""
+
+
+def adaptive_k(question: str) -> int:
+    """Return how many artifacts a question is given: 15 for cause and sequence, 12 for time, 10 otherwise."""
+    return next((k for k, cue in _MORE if cue.search(question)), _SIMPLE)
+
+
+async def search(
+    question: str,
+    scores: NDArray[np.float32],
+    artifacts: Sequence[Artifact],
+    graph: Graph,
+    reranker: Reranker | None,
+    settings: CogCanvasSettings,
+    *,
+    k: int,
+) -> list[Found]:
+    """Return what is found, best first: k, and as many neighbours as may be added where nothing reranks them.
+
+    `scores`: one an artifact; those at or below 0 are not found.
+    """
+    first = [(place, float(scores[place])) for place in ranked(scores, max(k, settings.coarse) if reranker else k)]
+    hops = settings.hops if settings.has("graph") else 0
+    if settings.expansion == "released":
+        found = first + expand_released(first, graph, hops, settings.decay)
+    else:
+        added = expand(first, graph, hops, settings.decay)[: settings.most_expanded]
+        found = sorted(first + added, key=lambda f: (-f[1], f[0]))
+    if reranker is None or not found:
+        return found
+    again = await reranker.scores(question, [artifacts[place].text for place, _ in found])
+    order = sorted(range(len(found)), key=lambda i: (-float(again[i]), i))  # equal ones stay as they were found
+    return [(found[i][0], float(again[i])) for i in order[:k]]
+
+
+def expand(first: Sequence[Found], graph: Graph, hops: int, decay: float) -> list[Found]:
+    """Return what is linked to what was found, best first: the score of the best way there, decayed with each hop."""
+    best: dict[int, float] = dict(first)
+    edge: Mapping[int, float] = dict(first)
+    for _ in range(hops):
+        reached: dict[int, float] = {}
+        for place, score in edge.items():
+            for other in _beside(graph, place):
+                if score * decay > best.get(other, 0.0):
+                    best[other] = reached[other] = score * decay
+        edge = reached
+    roots = {place for place, _ in first}
+    return sorted(((p, s) for p, s in best.items() if p not in roots), key=lambda f: (-f[1], f[0]))
+
+
+def expand_released(first: Sequence[Found], graph: Graph, hops: int, decay: float) -> list[Found]:
+    """Return the same as the released code does: all of it, as reached, the decay compounded (.8, .8 · .64, ...)."""
+    seen = {place for place, _ in first}
+    edge, added = list(first), list[Found]()
+    for hop in range(hops):
+        reached: list[Found] = []
+        for place, score in edge:
+            for other in _beside(graph, place):
+                if other not in seen:
+                    seen.add(other)
+                    reached.append((other, score * decay ** (hop + 1)))
+        added += reached
+        edge = reached
+    return added
+
+
+def _beside(graph: Graph, place: int) -> list[int]:
+    """Neighbours in both directions, in order."""
+    return sorted({*graph.successors(place), *graph.predecessors(place)})

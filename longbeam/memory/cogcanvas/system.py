@@ -1,0 +1,172 @@
+"""CogCanvas as a memory system: extract, link, find, read within a budget, answer by reasoning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import networkx as nx
+
+from longbeam.memory.base import ExchangeMemory, Tools
+from longbeam.memory.cogcanvas.artifacts import Artifact
+from longbeam.memory.cogcanvas.extracting import Extractor
+from longbeam.memory.cogcanvas.injecting import written
+from longbeam.memory.cogcanvas.linking import Graph, build_graph
+from longbeam.memory.cogcanvas.reranking import make_reranker
+from longbeam.memory.cogcanvas.searching import Found, adaptive_k, search
+from longbeam.memory.cogcanvas.settings import CogCanvasSettings
+from longbeam.memory.context import ContextBuilder
+from longbeam.memory.exchanges import said
+from longbeam.memory.index import Retriever, TextIndex, refuse_without_embedder
+from longbeam.models.asking import Asker
+from longbeam.models.embedders.hashed import HashedEmbedder
+from longbeam.schemas.evaluation import Context, Passage, Question, Usage
+from longbeam.schemas.evaluation_calls import AnswerInputs
+from longbeam.schemas.memory_calls import ReasonedAnswerInputs, ReasonedAnswerReply
+from longbeam.schemas.spec import Role
+
+_PER_ARTIFACT = 10
+"""Tokens that the released code adds to the estimate of each."""
+_RECALLED, _RECENT = 0, 1
+"""Places in a context that is ordered by rank."""
+
+
+class CogCanvas(ExchangeMemory[CogCanvasSettings]):
+    """A canvas of artifacts, of exchanges as they were said, or of both, over one conversation."""
+
+    def __init__(self, settings: CogCanvasSettings, tools: Tools) -> None:
+        refuse_without_embedder("cogcanvas.retriever", settings.retriever, tools.embedder)
+        super().__init__(settings, tools)
+        self._reranker = make_reranker(settings.reranker) if settings.has("reranking") else None
+        self._artifacts: list[Artifact] = []
+        self._graph: Graph = nx.MultiDiGraph()
+        self._calls = self._failed = 0
+
+    @property
+    def artifacts(self) -> Sequence[Artifact]:
+        """What is stored, by number."""
+        return self._artifacts
+
+    @property
+    def graph(self) -> Graph:
+        """Links between the numbers of artifacts; the key of an edge is its relation."""
+        return self._graph
+
+    async def finish(self) -> None:
+        """Extract, index and link."""
+        settings = self._settings
+        made: list[Artifact] = []
+        if settings.representation != "chunks":
+            extractor = Extractor(settings, self._tools)
+            made = await extractor.extract(self._exchanges)
+            self._calls, self._failed = extractor.calls, extractor.failed
+        chunks = self._chunks() if settings.representation != "artifacts" else []
+        self._artifacts = _numbered([*chunks, *made])
+        texts = [artifact.text for artifact in self._artifacts]
+        retriever: Retriever = settings.retriever or ("hybrid" if self._tools.embedder else "bm25")
+        self._index = await TextIndex.build(texts, retriever, self._tools, weight_dense=settings.weight_dense)
+        if texts and settings.has("graph"):
+            vectors = await (self._tools.embedder or HashedEmbedder()).embed(texts)
+            self._graph = build_graph(self._artifacts, vectors, settings)
+
+    async def retrieve(self, question: Question, *, k: int) -> Sequence[Passage]:
+        """Return the k best artifacts, whose id is their number."""
+        return [self._artifact_passage(place, score) for place, score in (await self.find(question.text, k=k))[:k]]
+
+    async def find(self, question: str, *, k: int | None = None) -> list[Found]:
+        """Return numbers of artifacts with their scores, best first; k is the settings' unless given."""
+        if self._index is None or not self._artifacts:
+            return []
+        scores = await self._index.scores(question)
+        k = k or self._settings.k or adaptive_k(question)
+        return await search(question, scores, self._artifacts, self._graph, self._reranker, self._settings, k=k)
+
+    async def context(self, question: Question, *, budget: int) -> Context:
+        """Return what is found, as far as it fits, and the last exchanges; at most `budget` tokens, unless released."""
+        settings = self._settings
+        budget = min(budget, settings.max_tokens or budget)
+        builder = ContextBuilder(budget, self._counter())
+        recent = self._exchanges[len(self._exchanges) - settings.keep :] if settings.keep else []
+        builder.budget = budget - (int(budget * settings.recent_share) if recent else 0)
+        for rank, (place, _) in enumerate(await self.find(question.text)):
+            if not self._put(builder, self._artifacts[place], rank) and not settings.skips:
+                break
+        builder.budget = budget
+        for exchange in reversed(recent):
+            where = (_RECENT, exchange.position) if settings.order == "rank" else (exchange.position, 0)
+            if not builder.has_message(exchange.message_keys[0]) and not builder.put_exchange(
+                "recent", exchange, place=where
+            ):
+                break
+        context = builder.build()
+        return context.model_copy(update={"tokens": self._tools.count_tokens(context.text)})
+
+    async def answer(self, question: Question, *, budget: int, asker: Asker) -> tuple[str, Context, int]:
+        """Return the answer of the reasoning-aware prompt, or of the plain one."""
+        context = await self.context(question, budget=budget)
+        asked_on = question.asked_at.date()
+        if self._settings.prompt == "plain":
+            plain = AnswerInputs(context=context.text, question=question.text, asked_on=asked_on)
+            return await asker.prose("answer", plain, role=Role.READER), context, 1
+        inputs = ReasonedAnswerInputs(
+            context=context.text,
+            question=question.text,
+            asked_on=asked_on,
+            may_abstain=self._settings.may_abstain,
+        )
+        reply: ReasonedAnswerReply = await asker.structured("answer_by_reasoning", inputs, role=Role.READER)
+        return reply.answer, context, 1
+
+    def usage(self) -> Usage:
+        """Calls, vectors and the index."""
+        return super().usage().model_copy(update={"model_calls": self._calls, "failed_calls": self._failed})
+
+    def _put(self, builder: ContextBuilder, artifact: Artifact, rank: int) -> bool:
+        """Put an artifact into the context; True also where its exchange is read whole already."""
+        exchange = self._exchanges[artifact.position]
+        where = (_RECALLED, rank) if self._settings.order == "rank" else (artifact.position, 0)
+        if artifact.kind == "chunk":
+            return builder.put_exchange("chunks", exchange, place=where)
+        if artifact.message_keys and builder.has_message(artifact.message_keys[0]):
+            return True
+        text = written(artifact, self._settings.form)
+        whole = [m.message_key for m in exchange.messages if m.content in text]
+        return builder.put("artifacts", text, whole, place=where)
+
+    def _chunks(self) -> list[Artifact]:
+        is_batch, size = self._settings.extract == "batch", self._settings.compress_every
+        return [
+            Artifact(
+                number=0,
+                kind="chunk",
+                content=said(exchange),
+                message_keys=exchange.message_keys,
+                position=exchange.position,
+                turn=exchange.position // size if is_batch else exchange.position,
+                said_at=exchange.sent_at,
+            )
+            for exchange in self._exchanges
+        ]
+
+    def _artifact_passage(self, place: int, score: float) -> Passage:
+        artifact = self._artifacts[place]
+        text = artifact.content if artifact.kind == "chunk" else written(artifact, self._settings.form)
+        return Passage(
+            passage_id=str(artifact.number),
+            text=text,
+            score=score,
+            message_keys=artifact.message_keys,
+            tokens=self._tools.count_tokens(text),
+            sent_at=artifact.said_at,
+        )
+
+    def _counter(self) -> Callable[[str], int]:
+        estimate = self._settings.chars_per_token
+        if estimate is None:
+            return self._tools.count_tokens
+        return lambda text: int(len(text) / estimate) + _PER_ARTIFACT
+
+
+def _numbered(artifacts: Sequence[Artifact]) -> list[Artifact]:
+    """Return them in the order of the conversation, a chunk before what was extracted from it."""
+    ordered = sorted(artifacts, key=lambda a: (a.turn, a.position, a.kind != "chunk"))
+    return [artifact.model_copy(update={"number": number}) for number, artifact in enumerate(ordered)]
