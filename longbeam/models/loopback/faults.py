@@ -29,12 +29,12 @@ def is_poisoned(settings: ServerSettings, unit_key: str) -> bool:
     return any(fnmatchcase(unit_key, pattern) for pattern in settings.poison)
 
 
-def break_json(text: str, key: str, attempt: int) -> str:
-    """Return JSON text with one of the faults that models make; it no longer parses."""
+def break_json(text: str, draw: str) -> str:
+    """Return JSON text with one of the faults that models make, chosen by `draw`; it no longer parses."""
     damaged = (
         text.replace('"', "", 1),
         text.replace(":", "", 1),
         text[:-1],
         f"Here it is: {text[: len(text) // 2]} ...",
     )
-    return random.Random(f"{key}/{attempt}/malformed").choice(damaged)
+    return random.Random(f"{draw}/malformed").choice(damaged)

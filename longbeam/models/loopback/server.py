@@ -12,6 +12,7 @@ goes away.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import signal
 import time
 from collections.abc import AsyncIterator, Callable
@@ -125,7 +126,11 @@ class LoopbackServer:
             raise _too_many(settings, f"{settings.max_in_flight} requests are being served; no more at once")
 
     async def _serve(self, request: web.Request, settings: ServerSettings, arrived: float) -> web.StreamResponse:
-        body = _body(await request.read())
+        # Everything that came in together is looked at before the first of it is answered, so that waiting for the
+        # others' answers is part of each one's latency.
+        await asyncio.sleep(0)
+        raw = await request.read()
+        body = _body(raw)
         _check_structured(body, settings)
         if settings.fixed_reply_tokens and "longbeam" not in body:
             return await self._serve_fixed(request, body, settings, arrived)
@@ -135,15 +140,16 @@ class LoopbackServer:
             raise Refusal(400, "no_typed_inputs", str(exc)) from exc
         if is_poisoned(settings, call.unit_key):
             raise Refusal(400, "content_policy_violation", f"the request of {call.unit_key} is poisoned")
-        attempt = self.counts.ask(call.key)
-        fault = draw_fault(settings, call.key, attempt)
+        key = hashlib.sha256(raw).hexdigest()  # not the client's: this is to show whether it asks twice
+        attempt = self.counts.ask(key)
+        fault = draw_fault(settings, key, attempt)
         if fault == "hanging":
             await asyncio.Event().wait()
         # Worked out at once, so that the time it takes is part of the latency.
         reply = b""
         if fault not in ("rate_limited", "failing"):
-            reply = self._completion(body, call, answer(self.writer, call, settings), fault, attempt)
-        latency = latency_s(settings, call.key, attempt)
+            reply = self._completion(body, call, answer(self.writer, call, settings), fault, f"{key}/{attempt}")
+        latency = latency_s(settings, key, attempt)
         await _until(arrived + latency)
         if fault == "rate_limited":
             raise _too_many(settings, "rate limit reached")
@@ -151,7 +157,7 @@ class LoopbackServer:
             raise Refusal(500, "server_error", "the server had an error while processing the request")
         sent = await _send(request, reply, cut_off=fault == "cut_off")
         if fault != "cut_off":
-            self.counts.answer(call.key, call.unit_key, call.generation, latency)
+            self.counts.answer(key, call.unit_key, call.generation, latency)
         return sent
 
     async def _serve_fixed(
@@ -164,11 +170,11 @@ class LoopbackServer:
         self.counts.last_at = time.monotonic()
         return sent
 
-    def _completion(self, body: dict[str, Any], call: ModelCall, text: str, fault: str | None, attempt: int) -> bytes:
+    def _completion(self, body: dict[str, Any], call: ModelCall, text: str, fault: str | None, draw: str) -> bytes:
         finish_reason = "stop"
         if call.prompt.output is not None:
             if fault == "malformed":
-                text = break_json(text, call.key, attempt)
+                text = break_json(text, draw)
             if (body.get("response_format") or {}).get("type", "text") == "text":
                 text = f"Here is what you asked for:\n```json\n{text}\n```"  # as models do that nobody holds to a form
         if fault == "truncated":
