@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from longbeam.generators.probes.candidates import AbilityGenerator, ProbeAsker, ProbeCandidate
+from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate
 from longbeam.generators.probes.checks import check_form, check_voice, neutral, run_checks
 from longbeam.generators.probes.evidence import coverage, words_of
 from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.models.asking import Asker
 from longbeam.schemas.calls import (
     AbstentionDraft,
     AbstentionInputs,
@@ -34,7 +35,7 @@ MIN_PROVED = 8
 _ASKABLE = (BulletKind.EVENT, BulletKind.RELATIONSHIP)
 
 
-async def draft_candidates(asker: ProbeAsker, material: ProbeMaterial, count: int) -> list[ProbeCandidate]:
+async def draft_candidates(asker: Asker, material: ProbeMaterial, count: int) -> list[ProbeCandidate]:
     """Return up to `count` unanswerable questions, each proved by a search; raises ReplyError if there is none."""
     bullets = _spread(material)
     by_id = {b.bullet_id: b for b in bullets}

@@ -11,17 +11,18 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heapreplace
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import Field
 
 from longbeam.generators.probes.evidence import Said
 from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.models.asking import Asker
 from longbeam.schemas.base import Record
-from longbeam.schemas.calls import Excerpt, ProbeReply, PromptInputs
+from longbeam.schemas.calls import Excerpt, ProbeReply
 from longbeam.schemas.plans import Value
 from longbeam.schemas.probes import Difficulty, EvidencePart, ProbeDetails
-from longbeam.schemas.spec import ENGLISH, Role
+from longbeam.schemas.spec import ENGLISH
 from longbeam.schemas.values import says
 
 T = TypeVar("T")
@@ -72,23 +73,7 @@ class ProbeCandidate(Record):
     """Place in the model's choice, 0 best."""
 
 
-class ProbeAsker(Protocol):
-    """What probe generators need of `models.asking.Asker`."""
-
-    async def structured(
-        self,
-        prompt_id: str,
-        inputs: PromptInputs,
-        *,
-        role: Role,
-        place: str = "",
-        check: Callable[[Any], str | None] | None = None,
-        mend: Callable[[Any], Any] | None = None,
-    ) -> Any:  # Any: the prompt's declared output
-        """Return the parsed and checked reply; raise ReplyError when there is none."""
-
-
-Draft = Callable[[ProbeAsker, ProbeMaterial, int], Awaitable[list[ProbeCandidate]]]
+Draft = Callable[[Asker, ProbeMaterial, int], Awaitable[list[ProbeCandidate]]]
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from longbeam.errors import ProviderError
-from longbeam.generators.probes.candidates import ProbeAsker, ProbeCandidate
+from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.generators.probes.nuggets import assemble_probe
 from longbeam.generators.probes.registry import generator_for
+from longbeam.models.asking import Asker
 from longbeam.schemas.calls import CandidateOption, CandidatesInputs, CandidatesReply, ProbeInputs, ProbeReply
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.probes import Probe
@@ -51,7 +52,7 @@ def writing_prompts(ability: str) -> tuple[str, ...]:
 
 
 async def plan_candidates(
-    asker: ProbeAsker, material: ProbeMaterial, ability: str, count: int = DEFAULT_COUNT
+    asker: Asker, material: ProbeMaterial, ability: str, count: int = DEFAULT_COUNT
 ) -> list[ProbeCandidate]:
     """Return up to `count` candidates of an ability, ranked; the model chooses where code finds more.
 
@@ -67,7 +68,7 @@ async def plan_candidates(
 
 
 async def _choose(
-    asker: ProbeAsker, head: ConversationHead, ability: str, pool: Sequence[ProbeCandidate], count: int
+    asker: Asker, head: ConversationHead, ability: str, pool: Sequence[ProbeCandidate], count: int
 ) -> list[ProbeCandidate]:
     by_id = {c.candidate_id: c for c in pool}
 
@@ -91,7 +92,7 @@ async def _choose(
     return [by_id[i] for i in reply.chosen]
 
 
-async def write_probe(asker: ProbeAsker, head: ConversationHead, candidate: ProbeCandidate, problem: str = "") -> Probe:
+async def write_probe(asker: Asker, head: ConversationHead, candidate: ProbeCandidate, problem: str = "") -> Probe:
     """Return the probe of one candidate; raises ReplyError when no wording passes the ability's checks.
 
     `problem` says what was wrong with an earlier wording.
@@ -128,7 +129,7 @@ def probe_inputs(head: ConversationHead, candidate: ProbeCandidate) -> ProbeInpu
 
 
 async def write_probes(
-    asker: ProbeAsker, material: ProbeMaterial, ability: str, *, count: int = DEFAULT_COUNT
+    asker: Asker, material: ProbeMaterial, ability: str, *, count: int = DEFAULT_COUNT
 ) -> WrittenProbes:
     """Plan and word an ability's candidates at the same time; one that fails does not stop the others."""
     candidates = await plan_candidates(asker, material, ability, count)
@@ -139,7 +140,7 @@ async def write_probes(
     )
 
 
-async def _write_or_fail(asker: ProbeAsker, head: ConversationHead, candidate: ProbeCandidate) -> Probe | ProbeFailure:
+async def _write_or_fail(asker: Asker, head: ConversationHead, candidate: ProbeCandidate) -> Probe | ProbeFailure:
     try:
         return await write_probe(asker, head, candidate)
     except ProviderError as exc:
