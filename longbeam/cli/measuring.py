@@ -209,3 +209,28 @@ def paging(
             write_atomically(file, content)
             print(f"written to {file}")
     return OK
+
+
+@app.command("controlled", short_help="Score a controlled suite without a judge, floors beside it.")
+def controlled(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
+    """Print exact, fuzzy, keyword, pass, causal and impact scores of the floors and of the last evaluation."""
+    import json as jsons
+
+    from longbeam.evaluation.controlled import Controlled, controlled_rows, keywords_of, render_rows
+    from longbeam.evaluation.results import read_results
+    from longbeam.pipeline.benchmark import open_benchmark
+    from longbeam.pipeline.checking import sealed_conversations
+    from longbeam.pipeline.evaluating import results_path
+
+    benchmark = open_benchmark(out, name)
+    refuse_nothing_sealed(benchmark, out)
+    with sealed_conversations(benchmark) as readers:
+        told = [Controlled(r.head.conversation_id, tuple(r.messages()), tuple(r.probes())) for r in readers]
+    if not any(keywords_of(probe) for c in told for probe in c.probes):
+        raise UserError(
+            f"benchmark {name!r} has no gold of a few words; make one with `longbeam suite canvas_standard`"
+        )
+    path = results_path(benchmark)
+    rows = controlled_rows(told, read_results(path).results if path.exists() else ())
+    print(jsons.dumps([row.model_dump() for row in rows], indent=2) if json else render_rows(name, rows), end="")
+    return OK

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 SUITES: Mapping[str, str] = {
     "agentic": "longbeam.generators.suites.agentic:AGENTIC",
+    "canvas_hard": "longbeam.generators.suites.planted:CANVAS_HARD",
+    "canvas_long": "longbeam.generators.suites.planted:CANVAS_LONG",
+    "canvas_multihop": "longbeam.generators.suites.multihop:CANVAS_MULTIHOP",
+    "canvas_standard": "longbeam.generators.suites.planted:CANVAS_STANDARD",
     "paging": "longbeam.generators.suites.paging:PAGING",
 }
 """Module and object of each suite."""

@@ -1,0 +1,133 @@
+"""Scores of controlled suites, where every gold is a few words: exact, fuzzy, keywords, pass, causal, impact.
+
+They need no judge. A share is the mean of the conversations' means, as CogCanvas's benchmarks have it. Floors stand
+beside them: what a transcript passes in full, or a question in half, says nothing alone. Source: memory-systems.md 2.9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from rapidfuzz.fuzz import partial_ratio
+
+from longbeam.schemas.base import Record
+from longbeam.schemas.dialogue import Message
+from longbeam.schemas.evaluation import Result
+from longbeam.schemas.probes import Probe
+
+LEAST_FUZZY = 80.0
+"""Of 100, of rapidfuzz's partial ratio."""
+LEAST_COVERED = 0.8
+"""Share of the keywords for a question with several to pass."""
+_LAST_TURNS = 5
+_OWN = ("echo", "blank", "gold")
+"""Arms of an evaluation that nothing is read for; the echo is a floor here anyway."""
+
+
+class ControlledScore(Record):
+    """One answer: shares from 0 to 1."""
+
+    exact: float
+    """Whether every keyword is in the answer, letter by letter, capitals aside."""
+    fuzzy: float
+    """Whether every keyword is, nearly."""
+    keywords: float
+    """Share of the keywords that are in the answer."""
+    passed: float
+    """One keyword: exact or fuzzy. Several: enough of them."""
+
+
+class ControlledRow(Record):
+    """A system or a floor over all conversations."""
+
+    name: str
+    exact: float
+    fuzzy: float
+    keywords: float
+    passed: float
+    causal: float | None = None
+    """Keyword coverage of the questions for a cause; None where there are none."""
+    impact: float | None = None
+
+
+@dataclass(frozen=True)
+class Controlled:
+    """A conversation of a controlled suite."""
+
+    conversation_id: str
+    messages: Sequence[Message]
+    probes: Sequence[Probe]
+
+
+def keywords_of(probe: Probe) -> tuple[str, ...]:
+    """Return the words that a right answer has; empty for probes that no controlled suite made."""
+    one = (probe.details.new_value,) if probe.details.new_value else ()
+    return probe.details.computed_from or one
+
+
+def score_answer(answer: str, keywords: Sequence[str]) -> ControlledScore:
+    """Return the scores of one answer; `keywords` has at least one."""
+    said = answer.casefold()
+    wanted = [keyword.casefold() for keyword in keywords]
+    found = [keyword in said for keyword in wanted]
+    nearly = [partial_ratio(keyword, said) >= LEAST_FUZZY if said else False for keyword in wanted]
+    covered = fmean(found)
+    passed = covered >= LEAST_COVERED or (len(wanted) == 1 and nearly[0])
+    return ControlledScore(exact=float(all(found)), fuzzy=float(all(nearly)), keywords=covered, passed=float(passed))
+
+
+def controlled_rows(conversations: Sequence[Controlled], results: Iterable[Result] = ()) -> list[ControlledRow]:
+    """Return the floors, then each system of an evaluation: its answers, and what it read taken for an answer."""
+    probes = {(c.conversation_id, p.probe_id): p for c in conversations for p in c.probes if keywords_of(p)}
+    answers: dict[str, dict[tuple[str, str], str]] = {"echoed question": {}, "last turns": {}, "full transcript": {}}
+    for c in conversations:
+        texts = [m.content for m in c.messages]
+        for key in ((c.conversation_id, p.probe_id) for p in c.probes if keywords_of(p)):
+            answers["echoed question"][key] = probes[key].question
+            answers["last turns"][key] = "\n".join(texts[-2 * _LAST_TURNS :])
+            answers["full transcript"][key] = "\n".join(texts)
+    for result in results:
+        key = (result.conversation_id, result.probe_id)
+        if result.system in _OWN or key not in probes:
+            continue
+        answers.setdefault(result.system, {})[key] = result.answer.text
+        if result.answer.context is not None:
+            answers.setdefault(f"{result.system}, read", {})[key] = result.answer.context.text
+    return [_row(name, given, probes) for name, given in answers.items()]
+
+
+_Key = tuple[str, str]
+
+
+def _row(name: str, answers: Mapping[_Key, str], probes: Mapping[_Key, Probe]) -> ControlledRow:
+    scores = {key: score_answer(text, keywords_of(probes[key])) for key, text in answers.items()}
+
+    def mean(field: str, variety: str = "") -> float | None:
+        by_conversation: dict[str, list[float]] = {}
+        for key, score in scores.items():
+            if not variety or probes[key].details.variety == variety:
+                by_conversation.setdefault(key[0], []).append(getattr(score, field))
+        return fmean(fmean(values) for values in by_conversation.values()) if by_conversation else None
+
+    return ControlledRow(
+        name=name,
+        exact=mean("exact") or 0.0,
+        fuzzy=mean("fuzzy") or 0.0,
+        keywords=mean("keywords") or 0.0,
+        passed=mean("passed") or 0.0,
+        causal=mean("keywords", "causal"),
+        impact=mean("keywords", "impact"),
+    )
+
+
+def render_rows(title: str, rows: Sequence[ControlledRow]) -> str:
+    """Return the table as Markdown, in percent."""
+    columns = ("exact", "fuzzy", "keywords", "passed", "causal", "impact")
+    lines = [f"## {title}", "", f"| | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+    for row in rows:
+        values = (getattr(row, column) for column in columns)
+        cells = ("–" if value is None else f"{100 * value:.1f}" for value in values)
+        lines.append(f"| {row.name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,202 @@
+"""Planted facts in small talk: the shapes of CogCanvas's controlled benchmarks, standard, hard and long.
+
+Facts stand at fixed turns and are asked for at the end, after the compression that `head.details` names. Source of the
+shapes: memory-systems.md 2.9; the prose is our own.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from pydantic import Field
+
+from longbeam.generators.suites import planted_text as text
+from longbeam.generators.suites.base import Draw, Suite
+from longbeam.schemas.base import Record
+from longbeam.schemas.conversation import ConversationHead, GivenConversation
+from longbeam.schemas.dialogue import Message, MessageKind, Role
+from longbeam.schemas.people import people_graph
+from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
+from longbeam.schemas.seeds import Domain, Seed, Timeline
+
+KEPT_TURNS = 5
+"""What a compression leaves of the conversation."""
+_HARDNESS = (("easy", 0.25), ("medium", 0.35), ("hard", 0.25), ("adversarial", 0.15))
+_DIFFICULTY = {"easy": Difficulty.EASY, "medium": Difficulty.MEDIUM}
+_MOST_VAGUE = 3
+_DISTRACTED_AFTER = 20
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Where things stand; turns count from 1."""
+
+    turns: int
+    facts: tuple[int, ...]
+    compressed_at: int
+    distracts: bool = False
+    """Whether a confirmation that sounds alike follows each fact twenty turns later."""
+    documents_every: int | None = None
+
+
+STANDARD = Shape(50, (3, 5, 7, 9), 40)
+HARD = Shape(50, (3, 5, 7, 9), 40, distracts=True)
+LONG = Shape(200, (10, 50, 100, 150), 180, documents_every=20)
+
+
+class PlantedSettings(Record):
+    """Settings of the standard and the hard suite."""
+
+
+class LongSettings(PlantedSettings):
+    """Settings of the long suite."""
+
+    document_tokens: int = Field(default=5_200, ge=100, le=50_000)
+    """Of each of the ten documents, at least."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What the user says, and the reply."""
+
+    said: str
+    reply: str
+
+
+def make_conversation(shape: Shape, settings: PlantedSettings, draw: Draw) -> GivenConversation:
+    """Return one conversation with a probe for each fact."""
+    rng = draw.rng("facts")
+    hardness = rng.choices([name for name, _ in _HARDNESS], [weight for _, weight in _HARDNESS])[0]
+    templates = rng.sample(text.TEMPLATES, len(shape.facts))
+    facts = [(template, rng.choice(template.values)) for template in templates]
+    turns = small_talk(rng, shape.turns)
+    for turn, (template, value) in zip(shape.facts, facts, strict=True):
+        said = _disturbed(rng, hardness, template.said.format(v=value))
+        turns[turn - 1] = Turn(said, rng.choice(text.NOTED))
+        if shape.distracts:
+            other = rng.choice([v for v in template.values if v != value])
+            turns[turn - 1 + _DISTRACTED_AFTER] = Turn(template.elsewhere.format(v=other), rng.choice(text.REPLIES))
+    if hardness == "adversarial" and not shape.distracts:
+        for turn, vague in zip(sorted(rng.sample(range(14, 35), _MOST_VAGUE)), text.VAGUE, strict=True):
+            if turn not in shape.facts:
+                turns[turn - 1] = Turn(vague, rng.choice(text.REPLIES))
+    if shape.documents_every is not None:
+        assert isinstance(settings, LongSettings)
+        _add_documents(rng, turns, shape.documents_every, settings.document_tokens, draw)
+    messages = messages_of(turns, draw)
+    probes = tuple(
+        _probe(number, turn, template, value, hardness)
+        for number, (turn, (template, value)) in enumerate(zip(shape.facts, facts, strict=True))
+    )
+    shown = {"compressed_at": shape.compressed_at, "kept_turns": KEPT_TURNS, "hardness": hardness, "facts": len(facts)}
+    return given(messages, probes, settings, draw, shown)
+
+
+def small_talk(rng: random.Random, turns: int) -> list[Turn]:
+    """Return so many turns that say nothing."""
+    next_turn = text.filler(rng)
+    return [Turn(*next_turn()) for _ in range(turns)]
+
+
+def messages_of(turns: Sequence[Turn], draw: Draw) -> list[Message]:
+    """Return the turns as messages, some minutes apart."""
+    rng = draw.rng("clock")
+    clock = datetime(2025, 1, 6, 9) + timedelta(days=rng.randrange(300))
+    messages = []
+    for turn, said in enumerate(turns):
+        clock += timedelta(minutes=rng.randrange(2, 9))
+        for place, (role, content) in enumerate(((Role.USER, said.said), (Role.ASSISTANT, said.reply))):
+            messages.append(
+                Message(
+                    message_key=key_of(turn, place),
+                    role=role,
+                    speaker=role.value,
+                    kind=MessageKind.QUESTION if role is Role.USER else MessageKind.REPLY,
+                    turn_index=turn,
+                    sent_at=clock + timedelta(seconds=20 * place),
+                    content=content,
+                    tokens=draw.count_tokens(content),
+                )
+            )
+    return messages
+
+
+def key_of(turn: int, place: int = 0) -> str:
+    """Key of a message of a turn, which counts from 0 here."""
+    return f"p0.s0.t{turn}.n{place}"
+
+
+def given(
+    messages: Sequence[Message], probes: tuple[Probe, ...], settings: Record, draw: Draw, shown: Mapping[str, Any]
+) -> GivenConversation:
+    """Return messages and probes as a conversation of a suite; `shown`: what its details say besides."""
+    head = ConversationHead(
+        conversation_id=draw.conversation_id,
+        seed=Seed(
+            domain=Domain.CODING,
+            title="Talk at work",
+            theme="A developer asks small things and mentions a few facts",
+            subtopics=tuple(template.name for template in text.TEMPLATES),
+            timeline=Timeline(start=messages[0].sent_at.date(), end=messages[-1].sent_at.date() + timedelta(days=1)),
+            source=f"suite:{draw.suite}",
+        ),
+        profile=None,
+        relationships=people_graph(()),
+        narratives=(),
+        plans=(),
+        target_tokens=0,
+        tokenizer=draw.tokenizer,
+        details={"suite": draw.suite, "settings": settings.model_dump(mode="json"), **shown},
+    )
+    return GivenConversation(head, lambda: iter(messages), probes)
+
+
+def _disturbed(rng: random.Random, hardness: str, said: str) -> str:
+    match hardness:
+        case "medium":
+            return f"{rng.choice(text.FILLER)} {said}"
+        case "hard" | "adversarial":
+            return f"{rng.choice(text.NOISE_BEFORE)} {said} {rng.choice(text.NOISE_AFTER)}"
+    return said
+
+
+def _add_documents(rng: random.Random, turns: list[Turn], every: int, tokens: int, draw: Draw) -> None:
+    for number, turn in enumerate(range(every, len(turns) + 1, every), 1):
+        report = text.document(rng, number, lambda text: draw.count_tokens(text) >= tokens)
+        # One turn earlier where a fact is: documents stand beside facts, never in their place.
+        at = turn - 1 if turns[turn - 1].reply not in text.NOTED else turn - 2
+        turns[at] = Turn(f"Here is report {number}, for reference.\n\n{report}", rng.choice(text.REPLIES))
+
+
+def _probe(ordinal: int, turn: int, template: text.Template, value: str, hardness: str) -> Probe:
+    own = f"information_extraction.{ordinal}"
+    return Probe(
+        probe_id=own,
+        ability="information_extraction",
+        question=template.question,
+        gold_answer=f"{value}.",
+        difficulty=_DIFFICULTY.get(hardness, Difficulty.HARD),
+        rubric=(Nugget(nugget_id=f"{own}.n0", text=f"The answer states {value}."),),
+        evidence=(
+            Evidence(message_key=key_of(turn - 1), quote=template.said.format(v=value), nugget_ids=(f"{own}.n0",)),
+        ),
+        details=ProbeDetails(variety=template.kind, new_value=value),
+        is_selected=True,
+        rank=ordinal,
+    )
+
+
+CANVAS_STANDARD = Suite(
+    PlantedSettings, partial(make_conversation, STANDARD), "small talk of 50 turns with four planted facts"
+)
+CANVAS_HARD = Suite(
+    PlantedSettings, partial(make_conversation, HARD), "the same, with confirmations that sound alike and are not ours"
+)
+CANVAS_LONG = Suite(
+    LongSettings, partial(make_conversation, LONG), "200 turns and more than 50K tokens, with ten long documents"
+)
