@@ -39,9 +39,16 @@ async def draft_candidates(asker: Asker, material: ProbeMaterial, count: int) ->
     """Return up to `count` unanswerable questions, each proved by a search; raises ReplyError if there is none."""
     bullets = _spread(material)
     by_id = {b.bullet_id: b for b in bullets}
+    found: dict[str, str | None] = {}
+
+    def problem(item: AbstentionDraft) -> str | None:
+        key = item.model_dump_json()
+        if key not in found:  # a search reads the whole conversation
+            found[key] = problem_of(material, by_id, item)
+        return found[key]
 
     def check_reply(reply: AbstentionReply) -> str | None:
-        problems = [problem_of(material, by_id, item) for item in reply.items]
+        problems = [problem(item) for item in reply.items]
         proved = problems.count(None)
         if proved >= min(count, MIN_PROVED):
             return None
@@ -49,7 +56,7 @@ async def draft_candidates(asker: Asker, material: ProbeMaterial, count: int) ->
         return f"only {proved} of {len(problems)} questions can be used: " + "; ".join(refused[:6])
 
     def keep_some(reply: AbstentionReply) -> AbstentionReply:
-        if all(problem_of(material, by_id, item) for item in reply.items):
+        if all(problem(item) for item in reply.items):
             raise ValueError(check_reply(reply))
         return reply
 
@@ -62,7 +69,7 @@ async def draft_candidates(asker: Asker, material: ProbeMaterial, count: int) ->
     reply: AbstentionReply = await asker.structured(
         PROMPT_ID, inputs, role=Role.PROBER, place="questions", check=check_reply, mend=keep_some
     )
-    proved = [d for d in _distinct(reply.items) if problem_of(material, by_id, d) is None]
+    proved = [d for d in _distinct(reply.items) if problem(d) is None]
     return [_candidate(i, draft, by_id[draft.bullet_id]) for i, draft in enumerate(proved[:count])]
 
 
