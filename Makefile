@@ -54,8 +54,9 @@ demo: venv
 	@echo "  $(BIN)/longbeam generate --name mine --length 500K      another length, another benchmark"
 	@echo "  $(BIN)/longbeam --help                                  every command"
 
+# In the order of the files: those of tests/e2e have few tests that take long, and xdist would put them last.
 test: venv
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 e2e: venv
 	$(BIN)/python -m pytest -m slow --timeout=1800 tests/e2e
