@@ -234,3 +234,57 @@ def controlled(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
     rows = controlled_rows(told, read_results(path).results if path.exists() else ())
     print(jsons.dumps([row.model_dump() for row in rows], indent=2) if json else render_rows(name, rows), end="")
     return OK
+
+
+@app.command("canvas", short_help="Measure CogCanvas's retrieval recall at equal budgets, without a model.")
+def canvas(
+    name: Name,
+    budget: Annotated[str, typer.Option("--budget", help="Tokens, between commas.")] = "500,1000,2000,4000",
+    category: Annotated[
+        str, typer.Option("--category", help="Only these, between commas; all but abstention else.", show_default=False)
+    ] = "",
+    embedder: Annotated[
+        str, typer.Option("--embedder", help="minilm, hashed, st:NAME or openai:NAME.", show_default=False)
+    ] = "",
+    markdown: Annotated[Path | None, typer.Option("--markdown", help="File to write.", show_default=False)] = None,
+    json: AsJson = False,
+    out: Out = DEFAULT_OUT,
+) -> int:
+    """Read artifacts, chunks and both, with the graph and without, beside BM25, random turns and everything."""
+    from longbeam.memory.base import Tools
+    from longbeam.memory.cogcanvas.study import Subject, recall_study, render_recall
+    from longbeam.models.asking import Asker
+    from longbeam.models.embedders.factory import make_embedder
+    from longbeam.models.offline.writer import OfflineWriter
+    from longbeam.models.tokens import load_tokenizer
+    from longbeam.pipeline.benchmark import open_benchmark
+    from longbeam.pipeline.checking import sealed_conversations
+    from longbeam.pipeline.evaluating import stored_embedder
+    from longbeam.prompts.declarations import default_registry
+    from longbeam.store.files import write_atomically
+
+    benchmark = open_benchmark(out, name)
+    refuse_nothing_sealed(benchmark, out)
+    budgets = [int(part) for part in budget.split(",") if part.strip().isdigit() and int(part) > 0]
+    if len(budgets) != len(budget.split(",")):
+        raise UserError(f"--budget {budget}: write numbers of tokens above 0 between commas, as in 500,1000")
+    with sealed_conversations(benchmark) as readers:
+        told = [Subject(r.head.conversation_id, tuple(r.messages()), tuple(r.probes())) for r in readers]
+    vectors = make_embedder(embedder, benchmark.spec) if embedder else None
+    with stored_embedder(benchmark, vectors) as kept:
+        tools = Tools(
+            count_tokens=load_tokenizer(benchmark.spec.tokenizer).count,
+            asker=Asker(OfflineWriter(), default_registry(), benchmark.spec, unit_key="canvas"),
+            embedder=kept,
+        )
+        categories = [part.strip() for part in category.split(",") if part.strip()]
+        study = asyncio.run(recall_study(name, told, tools, budgets=budgets, categories=categories))
+    if not study.questions:
+        raise UserError(f"benchmark {name!r} has no selected probe of category {category or 'other than abstention'}")
+    text = study.model_dump_json(indent=2) + "\n" if json else render_recall(study)
+    if markdown is None:
+        print(text, end="")
+    else:
+        write_atomically(markdown, text)
+        print(f"written to {markdown}")
+    return OK

@@ -154,7 +154,7 @@ async def evaluate(
         told = _told(benchmark, conversation_id, control)
         tokens += told.tokens
         probes += (asked_probe(conversation_id, p, told.places) for p in told.probes)
-        with WorkLog.open(folder / f"{conversation_id}.sqlite") as log, _stored(benchmark, embedder) as stored:
+        with WorkLog.open(folder / f"{conversation_id}.sqlite") as log, stored_embedder(benchmark, embedder) as stored:
             subject = _subject(told, spec, log, model, settings, stored, timings, shown)
             found = await all_of([_evaluate_arm(subject, arm) for arm in arms])
             results += (r for of_arm in found for r in of_arm)
@@ -269,7 +269,8 @@ def _forget_other_rules(log: WorkLog) -> None:
 
 
 @contextmanager
-def _stored(benchmark: Benchmark, embedder: Embedder | None) -> Iterator[Embedder | None]:
+def stored_embedder(benchmark: Benchmark, embedder: Embedder | None) -> Iterator[Embedder | None]:
+    """Give an embedder whose vectors are kept with the benchmark's evaluation; None where there is none."""
     if embedder is None:
         yield None
         return
