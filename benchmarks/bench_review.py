@@ -67,16 +67,19 @@ def measure(root: Path, times: int) -> None:
         total = page.request.get(f"{base}/conversations/{cited[0]['conversation_id']}/minimap.json").json()["total"]
         print(f"{root.name}: {len(rows)} items, {total:,} messages; {times} times each, load {os.getloadavg()[0]:.1f}")
         page.wait_for_timeout(WARM_MS)  # checks and search are prepared in the background when an item is opened
-        print(f"{'':34} {'median':>8} {'p95':>8} {'worst':>8}  (ms)")
-        report("open an item with its evidence", [opened(page, base, draw.choice(cited)) for _ in range(times)])
+        print(f"{'':34} {'median':>8} {'p95':>8} {'worst':>8} {'CPU':>8}  (ms)")
+        meter = Meter(browser, pid)
+        meter.report(
+            "open an item with its evidence", [opened(page, base, draw.choice(cited)) for _ in range(times)], times
+        )
         steps = [stepped(page, base + rows[0]["href"]) for _ in range(times)]
-        report("next item, evidence drawn", [s[0] for s in steps])
-        report("next item, its place in the talk", [s[1] for s in steps])
-        report("jump to any message", [jumped(page, draw.randrange(total)) for _ in range(times)])
+        meter.report("next item, evidence drawn", [s[0] for s in steps], times)
+        meter.report("next item, its place in the talk", [s[1] for s in steps])
+        meter.report("jump to any message", [jumped(page, draw.randrange(total)) for _ in range(times)], times)
         found = [searched(page, draw.choice(WORDS)) for _ in range(times)]
-        report("search: the first hit is shown", [f[0] for f in found])
-        report("search: full count", [f[1] for f in found])
-        report("save (a nugget)", [saved(page, i) for i in range(times)])
+        meter.report("search: the first hit is shown", [f[0] for f in found], times)
+        meter.report("search: full count", [f[1] for f in found])
+        meter.report("save (a nugget)", [saved(page, i) for i in range(times)], times)
         print(f"page: {page_memory(browser, page)}")
         print(f"server: peak memory {status_mb(pid, 'VmHWM')} MB; load {os.getloadavg()[0]:.1f}")
         browser.close()
@@ -203,11 +206,27 @@ def page_memory(browser: Browser, page: Page) -> str:
     return f"{heap:.1f} MB of script heap, {metrics['Nodes']:,.0f} nodes; its process has {private} MB of its own"
 
 
-def report(name: str, taken: Sequence[float]) -> None:
-    """Print the times of one kind of act."""
-    found = sorted(taken)
-    p95 = found[min(len(found) - 1, round(0.95 * (len(found) - 1)))]
-    print(f"{name:34} {statistics.median(found):8.0f} {p95:8.0f} {found[-1]:8.0f}", flush=True)
+class Meter:
+    """Prints times, and the CPU that server and browser took for each act: that is steadier on a busy machine."""
+
+    def __init__(self, browser: Browser, server: int) -> None:
+        self.session, self.server = browser.new_browser_cdp_session(), server
+        self.spent = self.cpu_s()
+
+    def cpu_s(self) -> float:
+        """Return the CPU seconds of the server and of all of Chromium's processes."""
+        fields = Path(f"/proc/{self.server}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
+        of_server = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        processes = self.session.send("SystemInfo.getProcessInfo")["processInfo"]
+        return of_server + float(sum(p["cpuTime"] for p in processes))
+
+    def report(self, name: str, taken: Sequence[float], acts: int = 0) -> None:
+        """Print the times of one kind of act, and the CPU since the last report over `acts` of them."""
+        found, now = sorted(taken), self.cpu_s()
+        p95 = found[min(len(found) - 1, round(0.95 * (len(found) - 1)))]
+        cpu = f"{(now - self.spent) / acts * 1000:8.0f}" if acts else ""
+        self.spent = now
+        print(f"{name:34} {statistics.median(found):8.0f} {p95:8.0f} {found[-1]:8.0f} {cpu}", flush=True)
 
 
 def status_mb(pid: int, name: str) -> int:

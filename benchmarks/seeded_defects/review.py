@@ -70,7 +70,7 @@ def _is_marked(conversation: OpenConversation, conversation_id: str, probe: Prob
     panel = panel_view(conversation, conversation_id, probe)
     computed = probe.details.computed_value
     unsaid = any(not m.evidence_ids and not (computed and computed in m.value) for m in panel.matches)
-    uncovered = bool(probe.evidence) and any(not c.worded or not c.cited for c in panel.coverage)
+    uncovered = bool(probe.evidence) and any(not c.worded and not c.cited for c in panel.coverage)
     ranks = [s.mention_rank for s in sorted(panel.sides, key=lambda s: s.group or 0) if s.group is not None]
     is_disordered = ranks != sorted(ranks, key=lambda r: -1 if r is None else r)
     wrong = any(length.verdict == "wrong" for length in dates_view(conversation, probe).lengths)

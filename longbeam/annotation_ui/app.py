@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse, Response
@@ -18,8 +16,6 @@ from longbeam.annotation_ui.security import Access, Guard
 from longbeam.annotation_ui.views import Problem
 from longbeam.errors import UserError
 
-STATIC = Path(__file__).parent / "static"
-
 
 def create_app(desk: Desk, access: Access) -> FastAPI:
     """Return the app over one benchmark."""
@@ -31,7 +27,7 @@ def create_app(desk: Desk, access: Access) -> FastAPI:
     app.include_router(hunts.router)
     app.include_router(pages.router)
     app.add_api_route("/join/{token}", join, methods=["GET"], include_in_schema=False, response_model=None)
-    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.mount(pages.STATIC_PATH, StaticFiles(directory=pages.STATIC), name="static")
     app.add_exception_handler(Refusal, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(UserError, _broken)

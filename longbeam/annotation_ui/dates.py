@@ -12,6 +12,7 @@ from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
 from longbeam.schemas.values import extract_values, weekday
 from longbeam.validation.arithmetic import fault_of_length
+from longbeam.validation.wording import in_figures
 
 MOST_DATES = 12
 _UNITS = ("days", "weeks", "months", "years")
@@ -118,7 +119,7 @@ def _said(probe: Probe, year: int, years: dict[str, int]) -> Iterator[DateSaid]:
 def _lengths(probe: Probe) -> Iterator[tuple[str, Value]]:
     for where, text in _texts(probe):
         if not where.startswith(("question", "message/")):
-            for value in extract_values(text):
+            for value in extract_values(in_figures(text)):  # "fifty-seven days" are not seven
                 if value.kind is ValueKind.DURATION and value.unit in _UNITS:
                     yield where, value
 

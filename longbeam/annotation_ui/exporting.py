@@ -20,6 +20,8 @@ from longbeam.schemas.review import probe_item_id
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.reviews import ReviewStore
 
+UNFIT = frozenset({ItemStatus.REJECTED.value, UNSETTLED})
+
 
 @dataclass(frozen=True)
 class ReviewedConversation:
@@ -79,6 +81,23 @@ def reviewed_conversations(benchmark: Benchmark) -> Iterator[ReviewedBenchmark]:
 
         readers = stack.enter_context(closing(opened()))
         yield ReviewedBenchmark(readers, statuses)
+
+
+def reviewed_probes(benchmark: Benchmark) -> dict[str, tuple[Probe, ...]] | None:
+    """Return the probes of each finished conversation that are fit to be asked, as reviewed; None without a review.
+
+    Rejected and unsettled ones are left out, as in exports; the next candidates stand in for the rejected.
+    """
+    if not benchmark.reviews_path.exists():
+        return None
+    with reviewed_conversations(benchmark) as reviewed:
+        found = {}
+        for conversation_id, reader in zip(benchmark.sealed_ids, reviewed.readers, strict=True):
+            kept = (p for p in reader.probes() if p.is_selected)
+            found[conversation_id] = tuple(
+                p for p in kept if reviewed.statuses.get((conversation_id, p.probe_id)) not in UNFIT
+            )
+        return found
 
 
 def status_of(state: ItemState) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import hashlib
 import inspect
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -64,6 +65,10 @@ from longbeam.annotation_ui.views import (
 from longbeam.schemas.base import Record
 
 TEMPLATES = Path(__file__).parent / "templates"
+STATIC = Path(__file__).parent / "static"
+STATIC_BUILD = hashlib.sha256(b"".join(f.read_bytes() for f in sorted(STATIC.iterdir()))).hexdigest()[:12]
+STATIC_PATH = f"/static/{STATIC_BUILD}"
+"""Scripts and styles have their content in their address: a browser keeps them, and never those of another version."""
 router = APIRouter()
 templates = Jinja2Templates(
     env=Environment(
@@ -86,7 +91,12 @@ def as_json(value: Record | Sequence[Record]) -> Markup:
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
-templates.env.globals["as_json"] = as_json
+def first_window(message_id: int, item_id: str) -> dict[str, str]:
+    """Return what `static/transcript.js` asks for first of an item, so that the page may ask for it at once."""
+    return {"first": str(max(message_id - 3, 0)), "count": "12", "item": item_id, "q": ""}
+
+
+templates.env.globals.update(as_json=as_json, static=STATIC_PATH, first_window=first_window)
 
 
 def page(path: str, template: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

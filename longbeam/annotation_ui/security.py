@@ -136,7 +136,8 @@ class Guard:
                 for name, value in _HEADERS.items():
                     headers[name] = value
                 if "cache-control" not in headers:
-                    headers["cache-control"] = "no-store"
+                    is_static = scope["path"].startswith("/static/") and message["status"] == 200
+                    headers["cache-control"] = "max-age=31536000, immutable" if is_static else "no-store"
             await send(message)
 
         if refused is not None:

@@ -71,8 +71,9 @@ def evaluate(
 ) -> int:
     """Prepare memory systems on the finished conversations, ask them the probes, judge, score, print the table.
 
-    What was asked already is not asked again; a killed evaluation goes on where it was.
+    What was asked already is not asked again; a killed evaluation goes on where it was. Probes are asked as reviewed.
     """
+    from longbeam.annotation_ui.exporting import reviewed_probes
     from longbeam.evaluation.arms import ablations, always_there, arms_of
     from longbeam.evaluation.controls import find_control
     from longbeam.evaluation.table import as_json, render_table
@@ -97,7 +98,15 @@ def evaluate(
     async def measured(progress: Display) -> tuple[EvaluationRun, list[Result]]:
         async with limited_model(Benchmark(spec, benchmark.root), meter) as model:
             return await run_evaluation(
-                benchmark, spec, arms, asked, model, embedder=vectors, control=chosen, progress=progress
+                benchmark,
+                spec,
+                arms,
+                asked,
+                model,
+                embedder=vectors,
+                control=chosen,
+                probes=reviewed_probes(benchmark),
+                progress=progress,
             )
 
     with display_for(sys.stderr, Target(len(benchmark.sealed_ids), 0)) as progress:
@@ -129,16 +138,22 @@ def report(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Report on the last evaluation of a benchmark; without a file to write, print it as Markdown."""
+    from longbeam.annotation_ui.exporting import reviewed_probes
     from longbeam.evaluation.controls import find_control
     from longbeam.evaluation.leaderboard import merged
     from longbeam.evaluation.report import render_html, render_markdown, sections_of
-    from longbeam.evaluation.results import read_results
+    from longbeam.evaluation.results import read_results, reworded
     from longbeam.pipeline.benchmark import open_benchmark
     from longbeam.pipeline.evaluating import results_path
     from longbeam.store.files import write_atomically
 
-    path = results_path(open_benchmark(out, name), find_control(control))
+    benchmark = open_benchmark(out, name)
+    path = results_path(benchmark, find_control(control))
     sections = sections_of([read_results(p) for p in [path, *(others or ())]], against=against, probes_shown=probes)
+    now = reviewed_probes(benchmark)
+    if now is not None and (stale := reworded(read_results(path).run.probes, now)):
+        told = f"{len(stale)} of its probes were changed or taken out in the review since, {stale[0]} for one"
+        print(f"the scores are out of date: {told}; run `longbeam evaluate {name}` again", file=sys.stderr)
     written = []
     if html is not None:
         written.append((html, render_html(sections)))

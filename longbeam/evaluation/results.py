@@ -133,6 +133,12 @@ def _first(exc: ValidationError) -> str:
     return f"{'.'.join(str(part) for part in error['loc'])} {error['msg']}".strip()
 
 
+def reworded(asked: Sequence[AskedProbe], now: Mapping[str, Sequence[Probe]]) -> list[str]:
+    """Return which of the probes that were asked say something else now, or are not there: `conversation/probe`."""
+    said = {(c, p.probe_id): (p.question, p.gold_answer, p.rubric) for c, probes in now.items() for p in probes}
+    return ["/".join(a.key) for a in asked if said.get(a.key) != (a.question, a.gold_answer, a.rubric)]
+
+
 def asked_probe(conversation_id: str, probe: Probe, places: Mapping[str, float]) -> AskedProbe:
     """Return what a report says of a probe; `places`: share of the conversation before each message."""
     cited = {places[e.message_key] for e in probe.evidence if e.message_key in places}

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -127,12 +127,14 @@ async def evaluate(
     *,
     embedder: Embedder | None = None,
     control: Control | None = None,
+    probes: Mapping[str, Sequence[Probe]] | None = None,
     progress: Progress | None = None,
 ) -> tuple[EvaluationRun, list[Result]]:
     """Evaluate every arm on the selected probes of all finished conversations, and keep the results.
 
-    `spec`: the benchmark's, with the models that read, judge and extract here. Raises UserError when no
-    conversation is finished, or one alone is to be swapped.
+    `spec`: the benchmark's, with the models that read, judge and extract here. `probes`: those to ask, by conversation,
+    where a review has changed which or what they are; an answer or a verdict on another wording is not used.
+    Raises UserError when no conversation is finished, or one alone is to be swapped.
     """
     sealed = benchmark.sealed_ids
     if not sealed:
@@ -147,13 +149,13 @@ async def evaluate(
     failures: list[str] = []
     spending: list[Spending] = []
     used: dict[str, list[Usage]] = {}
-    probes: list[AskedProbe] = []
+    asked: list[AskedProbe] = []
     tokens = 0
     shown = progress or SilentProgress()
     for conversation_id in sealed:
-        told = _told(benchmark, conversation_id, control)
+        told = _told(benchmark, conversation_id, control, None if probes is None else probes[conversation_id])
         tokens += told.tokens
-        probes += (asked_probe(conversation_id, p, told.places) for p in told.probes)
+        asked += (asked_probe(conversation_id, p, told.places) for p in told.probes)
         with WorkLog.open(folder / f"{conversation_id}.sqlite") as log, stored_embedder(benchmark, embedder) as stored:
             subject = _subject(told, spec, log, model, settings, stored, timings, shown)
             found = await all_of([_evaluate_arm(subject, arm) for arm in arms])
@@ -174,7 +176,7 @@ async def evaluate(
         judge=judge_name(spec, settings),
         settings=settings,
         systems=tuple(arm.name for arm in arms),
-        probes=tuple(probes),
+        probes=tuple(asked),
         spending=summed(spending),
         preparations=preparations_of(used),
         failures=tuple(failures),
@@ -222,10 +224,12 @@ class _Told:
     tokens: int
 
 
-def _told(benchmark: Benchmark, conversation_id: str, control: Control | None) -> _Told:
+def _told(
+    benchmark: Benchmark, conversation_id: str, control: Control | None, reviewed: Sequence[Probe] | None
+) -> _Told:
     with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
         exchanges = tuple(exchanges_of(sealed.messages()))
-        probes = tuple(p for p in sealed.probes() if p.is_selected)
+        probes = tuple(p for p in sealed.probes() if p.is_selected) if reviewed is None else tuple(reviewed)
         plans = sealed.head.plans
     keys = [m.message_key for e in exchanges for m in e.messages]
     tokens = sum(m.tokens for e in exchanges for m in e.messages)

@@ -7,13 +7,18 @@ from typing import Any
 import pytest
 
 from longbeam.annotation_ui.desk import Desk
-from longbeam.annotation_ui.exporting import reviewed_conversations
+from longbeam.annotation_ui.exporting import reviewed_conversations, reviewed_probes
 from longbeam.annotation_ui.logs import as_jsonl, export_log, from_jsonl, import_log
 from longbeam.errors import UserError
+from longbeam.evaluation.arms import always_there, arms_of
+from longbeam.evaluation.results import reworded
 from longbeam.formats.jsonl import export_jsonl
 from longbeam.pipeline.benchmark import Benchmark
+from longbeam.pipeline.evaluating import evaluate
+from longbeam.schemas.evaluation import EvaluationRun, EvaluationSettings
 from longbeam.store.reviews import stored_events
 from tests.annotation_ui.conftest import Enter
+from tests.pipeline.conftest import CountingModel
 
 ITEM = "c000/information_extraction.0"
 SPARE = "c000/information_extraction.1"
@@ -61,6 +66,33 @@ async def test_export_has_the_edits_of_accepted_probes_and_no_half_edited_one(
     line = probes["information_extraction.0"]
     assert (line["question"], line["review"]["status"]) == ("When do we fly, and on which budget?", "edited")
     assert report.unsettled == 0
+
+
+async def test_an_evaluation_asks_probes_as_reviewed_and_its_scores_go_out_of_date(
+    enter: Enter, benchmark: Benchmark
+) -> None:
+    async def measured() -> tuple[EvaluationRun, int]:
+        model = CountingModel()
+        arms = [*always_there(), *arms_of("rag", (), ())]
+        given = reviewed_probes(benchmark)
+        run, _ = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), model, probes=given)
+        return run, sum(model.calls.values())
+
+    ana = await enter("ana")
+    before, asked = await measured()
+    assert asked > 0
+    assert await measured() == (before, 0)
+    await ana.act(ITEM, "edited", "question", "When do we fly, and on which budget?")
+    for nugget in (await ana.item(ITEM))["rubric"]:
+        await ana.act(ITEM, "judged", f"nugget/{nugget['nugget_id']}", {"label": "yes"})
+    await ana.post(f"/api/items/{ITEM}/check")
+    await ana.judge(ITEM, "accept", override=["error_findings", "what_if"], note="seen")
+    assert reworded(before.probes, reviewed_probes(benchmark) or {}) == [ITEM]
+    after, again = await measured()
+    assert {p.probe_id: p.question for p in after.probes}["information_extraction.0"].startswith("When do we fly, and")
+    assert 0 < again < asked
+    await ana.judge(ITEM, "reject")
+    assert "information_extraction.0" not in {p.probe_id for p in (await measured())[0].probes}
 
 
 async def test_hand_written_probes_are_checked_at_once_and_exported(

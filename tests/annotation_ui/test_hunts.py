@@ -81,3 +81,10 @@ def test_panels_tell_the_history_of_a_value_and_what_covers_a_nugget(sealed: Ope
     computed = panel_view(sealed, "c000", probe_of(sealed, "multi_session_reasoning"))
     assert {m.value: len(m.evidence_ids) for m in computed.matches} == {"$8,300": 0, "$900": 1, "$7,400": 1}
     assert computed.single == ()
+
+
+def test_a_length_in_words_is_read_whole(sealed: OpenConversation) -> None:
+    gold = "There are fifty-seven days between August 19, 2025 and October 15, 2025."
+    probe = probe_of(sealed, "temporal_reasoning").model_copy(update={"gold_answer": gold})
+    (length,) = (found for found in dates_view(sealed, probe).lengths if found.where == "gold_answer")
+    assert (length.verdict, length.span and length.span.days) == ("right", 57)

@@ -24,7 +24,7 @@ from playwright.sync_api import APIRequestContext, Browser, Page, sync_playwrigh
 
 from tests.browser.conftest import CHROMIUM, Server, generate_made, serve
 
-COLOURS = 48
+COLOURS = 64
 """Of a page's palette: enough for text, and a tenth of the bytes."""
 
 
@@ -77,10 +77,11 @@ def half_review(server: Server, browser: Browser) -> list[str]:
     return items
 
 
-def keep(page: Page, target: Path, name: str, *, is_full: bool = False) -> None:
+def keep(page: Page, target: Path, name: str) -> None:
     """Write what the page shows as a PNG of few colours."""
-    picture = Image.open(io.BytesIO(page.screenshot(full_page=is_full, animations="disabled")))
-    few = picture.convert("RGB").quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    picture = Image.open(io.BytesIO(page.screenshot(animations="disabled"))).convert("RGB")
+    picture.thumbnail((1280, 1280), Image.Resampling.LANCZOS)
+    few = picture.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     few.save(target / f"{name}.png", optimize=True)
 
 
@@ -147,6 +148,7 @@ def photograph_bundle(server: Server, browser: Browser, target: Path) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.goto((folder / "index.html").as_uri())
     page.get_by_role("button", name="accept").click()
+    page.evaluate("scrollTo(0, 0)")
     keep(page, target, "bundle")
 
 

@@ -56,12 +56,18 @@ async function take(next, isNew) {
     room.item = item.item_id;
     fill(document.getElementById("room"), room.element);
     const first = item.evidence.find((e) => e.message_id !== null);
-    room.start(first ? first.message_id : 0).catch(complain);
-    drawPanel();
-    if (item.can_write && !item.lease?.is_mine && isWanted()) post(api("/open")).then((view) => { if (view.item_id === item.item_id) { item = view; draw(); } }).catch(complain);
-    const after = within(item.place.next);
-    if (after && !cache.has(after)) cache.set(after, get(twin(after)).catch(() => null));
+    // The evidence in its place comes first; what can wait is asked for when it is drawn.
+    room.go(first ? first.message_id : 0).catch(complain).then(() => further(next));
   }
+}
+
+async function further(shown) {
+  if (item.item_id !== shown.item_id) return;
+  const after = within(item.place.next);
+  if (after && !cache.has(after)) cache.set(after, get(twin(after)).catch(() => null));
+  if (item.can_write && !item.lease?.is_mine && isWanted()) post(api("/open")).then((view) => { if (view.item_id === item.item_id && view.item_version === item.item_version) { item = view; draw(); } }).catch(complain);
+  drawPanel();
+  room.survey().catch(complain);
 }
 
 function complain(problem) {

@@ -9,7 +9,7 @@ async function read(answer) {
 
 export async function get(address) {
   try {
-    return await read(await fetch(address, { headers: { Accept: "application/json" } }));
+    return await read(await fetch(address));
   } catch (problem) {
     throw problem.error ? problem : { error: "network", message: "the review server does not answer; is it running?" };
   }

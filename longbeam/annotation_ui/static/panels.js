@@ -59,7 +59,8 @@ function bodies(panel, item, room) {
   }
   if (panel.coverage.length && item.evidence.length) {
     made.push(h("h3", {}, "Nuggets and evidence"), h("table", { class: "small" }, panel.coverage.map((c, i) => h("tr", {}, h("td", {}, `nugget ${i + 1}`),
-      h("td", { class: c.cited.length ? "ok" : "warning" }, `cited ${c.cited.length}`), h("td", { class: c.worded.length ? "ok" : "warning" }, `worded ${c.worded.length}`)))));
+      // Words alone are a hint: one nugget in five of a sound probe is worded otherwise than its evidence.
+      h("td", { class: c.cited.length ? "ok" : "warning" }, `cited ${c.cited.length}`), h("td", { class: c.worded.length ? "ok" : c.cited.length ? "soft" : "warning" }, `worded ${c.worded.length}`)))));
   }
   if (item.ability === "multi_session_reasoning") {
     made.push(h("p", { class: "small" }, `Sessions touched: ${panel.sessions.join(", ") || "none"}.`),

@@ -2,7 +2,7 @@
 import { fill, h, say, when } from "./dom.js";
 import { get } from "./net.js";
 
-const STEP = 20;
+const STEP = 12; // the page asks for the first of them itself: pages.first_window
 const MOST = 80; // messages in the page at once
 
 export class Transcript {
@@ -48,10 +48,10 @@ export class Transcript {
     return `${this.base}/messages.json?${given}`;
   }
 
-  async start(at) {
-    // Borders of plans and sessions do not change from item to item: they are asked for once.
+  // What the strip is drawn from. Borders of plans and sessions do not change from item to item: they are asked for once.
+  survey() {
     this.mapped ??= get(`${this.base}/minimap.json`).then((map) => { this.map = map; this.draw(); });
-    await Promise.all([this.mapped, this.go(at ?? 0)]);
+    return this.mapped;
   }
 
   // Shows message `id` at the top, with a few before it.
