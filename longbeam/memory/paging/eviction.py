@@ -8,6 +8,7 @@ paper's rule is `furthest`.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -86,27 +87,50 @@ def plan_residency(created: Sequence[int], needs: Sequence[Need], capacity: int)
     ends = [*created[1:], max([*created, *(need.after for need in needs)], default=0) + 1]
     graph: nx.DiGraph[tuple[str, int, int]] = nx.DiGraph()
     last = len(created)
-    unit = 10_080  # shares of needs of up to ten pages are whole numbers
     graph.add_node(("time", 0, 0), demand=-capacity)
     graph.add_node(("time", last, 0), demand=capacity)
     for slot in range(last):
         graph.add_edge(("time", slot, 0), ("time", slot + 1, 0), capacity=capacity, weight=0)
-    for page, start in enumerate(created):
-        for slot in range(page, last):
-            low, high = (start if slot == page else ends[slot - 1]), ends[slot]
-            earned = sum(unit // len(n.pages) for n in needs if page + 1 in n.pages and low <= n.after < high)
-            # A new page is resident whatever it earns; the newest are the slots that everybody has to give.
-            forced = unit * (len(needs) + 1) * 2 if slot == page else 0
-            source = ("time", slot, 0) if slot == page else ("page", page, slot)
+    earned = _earned_by_slot(created, ends, needs)
+    # A new page is resident whatever it earns; the newest are the slots that everybody has to give.
+    forced = _UNIT * (len(needs) + 1) * 2
+    for page in range(last):
+        source = ("time", page, 0)
+        # A page is let go when it has earned something, or at once: the slots between need no nodes of their own.
+        for slot in _slots(page, earned):
+            gain = earned[page].get(slot, 0) + (forced if slot == page else 0)
             target = ("page", page, slot + 1)
-            graph.add_edge(source, target, capacity=1, weight=-earned - forced)
+            graph.add_edge(source, target, capacity=1, weight=-gain)
             graph.add_edge(target, ("time", slot + 1, 0), capacity=1, weight=0)
+            source = target
     flow = nx.min_cost_flow(graph)
     until: dict[int, int] = {}
     for page in range(last):
-        slot, source = page, ("time", page, 0)
+        source = ("time", page, 0)
         until[page + 1] = created[page]
-        while slot < last and flow[source].get(("page", page, slot + 1), 0):
+        for slot in _slots(page, earned):
+            if not flow[source].get(("page", page, slot + 1), 0):
+                break
             until[page + 1] = ends[slot]
-            slot, source = slot + 1, ("page", page, slot + 1)
+            source = ("page", page, slot + 1)
     return until
+
+
+_UNIT = 10_080
+"""What a need earns: its shares for up to ten pages are whole numbers."""
+
+
+def _earned_by_slot(created: Sequence[int], ends: Sequence[int], needs: Sequence[Need]) -> list[dict[int, int]]:
+    """Of each page, by slot of time, what the needs that fall into it earn."""
+    earned: list[dict[int, int]] = [{} for _ in created]
+    for need in needs:
+        slot = bisect_right(ends, need.after)
+        for page in (p - 1 for p in need.pages):
+            if slot >= page and need.after >= created[page]:
+                earned[page][slot] = earned[page].get(slot, 0) + _UNIT // len(need.pages)
+    return earned
+
+
+def _slots(page: int, earned: Sequence[Mapping[int, int]]) -> list[int]:
+    """The slots of a page: that in which it is new, and those in which it earns."""
+    return sorted({page, *earned[page]})

@@ -147,8 +147,14 @@ def _select(
     if selector == "random":
         rng = random.Random(f"{seed}/{asked.after}/{asked.text}")
         return rng.sample(list(gone), min(len(missing), len(gone)))
-    scores = Bm25Index([marks[page] for page in gone]).scores(asked.text)
+    scores = _index(tuple(marks[page] for page in gone)).scores(asked.text)
     return [gone[place] for place in ranked(scores, len(missing))]
+
+
+# Questions at the end of a conversation find the same bookmarks one after the other.
+@lru_cache(maxsize=256)
+def _index(marks: tuple[str, ...]) -> Bm25Index:
+    return Bm25Index(marks)
 
 
 # A study asks for the same pages of a talk under many evictions and readers.

@@ -80,9 +80,14 @@ def run_study(
     *,
     tokens: int | None,
     pages: int | None,
-    boundaries: Sequence[str] = BOUNDARIES,
+    boundaries: Sequence[str] = (),
 ) -> Study:
-    """Return both studies: five boundaries × four evictions, six generators × three selectors, four formats."""
+    """Return all studies: boundaries × four evictions, six generators × three selectors, four formats.
+
+    Boundaries are the paper's five unless given, and `session` where a conversation has several.
+    """
+    has_sessions = any(len({turn.session for turn in talk.turns}) > 1 for talk in talks)
+    boundaries = boundaries or (*BOUNDARIES, *(("session",) if has_sessions else ()))
     base = PagingConfig(tokens=tokens if pages is None else None, pages=pages)
 
     def rows(configs: Iterable[dict[str, str]]) -> tuple[Row, ...]:

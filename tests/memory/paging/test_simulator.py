@@ -9,6 +9,7 @@ from longbeam.memory.paging.eviction import ONLINE, History, Need, plan_residenc
 from longbeam.memory.paging.pages import Page, Turn, boundary_of
 from longbeam.memory.paging.residency import Capacity, PagedContext
 from longbeam.memory.paging.simulator import Asked, PagingConfig, Talk, simulate, summarise
+from longbeam.memory.paging.study import run_study
 
 
 def talk(needs: list[tuple[int, int]], turns: int = 12) -> Talk:
@@ -99,3 +100,13 @@ def test_the_newest_page_is_always_there() -> None:
     assert paged.is_resident(3)
     assert paged.evicted == [1, 2]
     assert paged.open_page == Page(3, (Turn("4", "user", "x", 1, True),))
+
+
+def test_a_study_has_sessions_as_pages_where_there_are_some() -> None:
+    def talk(sessions: int) -> Talk:
+        turns = tuple(Turn(f"t{i}", "user", f"word{i} said", 10, i % 2 == 0, i % sessions) for i in range(6))
+        return Talk("c0", turns, (Asked("word1?", 6, frozenset({"t1"})),))
+
+    for sessions, expected in ((1, False), (2, True)):
+        study = run_study("b", [talk(sessions)], len, tokens=40, pages=None)
+        assert ("session" in {row.config.boundary for row in study.ablation}) is expected
