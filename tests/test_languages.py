@@ -75,6 +75,7 @@ def test_every_call_of_a_run_says_the_language(frisian: tuple[Path, FrisianModel
         # Memory systems prepare when they are evaluated.
         "compress_notes",
         "answer_by_reasoning",
+        "bookmark_pages",
         "extract_artifacts",
         "extract_keys",
         "glean_artifacts",

@@ -39,6 +39,7 @@ _SYSTEMS: tuple[tuple[str, dict[str, object]], ...] = (
     ("summary", {}),
     ("search_tool", {}),
     ("paging", {}),
+    ("paging", {"bookmarks": "contextual", "bookmarker": "model"}),
     ("cogcanvas", {}),
 )
 """With a scratchpad that is compressed."""

@@ -141,6 +141,13 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("answer_by_reasoning", 1, memory_calls.ReasonedAnswerInputs, memory_calls.ReasonedAnswerReply),
     Prompt("search_step", 1, memory_calls.SearchStepInputs, memory_calls.SearchStepReply),
     Prompt(
+        "bookmark_pages",
+        1,
+        memory_calls.BookmarkPagesInputs,
+        memory_calls.BookmarkPagesReply,
+        narrow=narrowing.bookmark_pages,
+    ),
+    Prompt(
         "recall_step",
         1,
         memory_calls.RecallStepInputs,

@@ -37,6 +37,14 @@ def recall_step(schema: Schema, inputs: memory_calls.RecallStepInputs) -> None:
     _count(pages, 0, len(inputs.page_ids) if inputs.recalls_left else 0)
 
 
+def bookmark_pages(schema: Schema, inputs: memory_calls.BookmarkPagesInputs) -> None:
+    """One entry a page, of the pages that are shown, with as many keywords as asked for."""
+    _count(schema["properties"]["bookmarks"], len(inputs.pages))
+    draft = _fields(schema, "BookmarkDraft")
+    draft["page_id"] = {"type": "integer", "enum": [page.page_id for page in inputs.pages]}
+    _count(draft["keywords"], 1, inputs.most)
+
+
 def seeds(schema: Schema, inputs: calls.SeedsInputs) -> None:
     """At most as many as asked for; none when there are no more."""
     _count(schema["properties"]["seeds"], 0, inputs.count)

@@ -189,3 +189,33 @@ class RecallStepReply(ReplyModel):
 
     page_ids: tuple[int, ...] = ()
     answer: str = ""
+
+
+class PageToBookmark(PromptInputs):
+    """A page of which only keywords will be left."""
+
+    page_id: int
+    text: str
+
+
+class BookmarkPagesInputs(PromptInputs):
+    """By which words will pages be recognised?"""
+
+    pages: tuple[PageToBookmark, ...]
+    others: tuple[str, ...]
+    """Bookmarks that there are: of other pages, or of these, which the new words complete."""
+    most: int
+    """Keywords of a page."""
+
+
+class BookmarkDraft(ReplyModel):
+    """Keywords of a page."""
+
+    page_id: int
+    keywords: tuple[str, ...]
+
+
+class BookmarkPagesReply(ReplyModel):
+    """One entry a page."""
+
+    bookmarks: tuple[BookmarkDraft, ...]

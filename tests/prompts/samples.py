@@ -447,6 +447,9 @@ SAMPLES: dict[str, calls.PromptInputs] = {
         searches=("oven price",),
         searches_left=1,
     ),
+    "bookmark_pages": memory_calls.BookmarkPagesInputs(
+        pages=(memory_calls.PageToBookmark(page_id=1, text=SAID),), others=("p2: lease, June",), most=5
+    ),
     "recall_step": memory_calls.RecallStepInputs(
         question="What does the oven cost?",
         asked_on=dt.date(2023, 7, 1),

@@ -1,8 +1,9 @@
 """What stays of a page that is gone: a bookmark of a few words that say when to bring it back.
 
 Generators see all pages of the conversation. `random`, `heuristic` and `tfidf` are the paper's; `contextual`, `batch`
-and `hybrid` ask a model there, and have rules here that do the same work without one: words that no other page has, a
-division of words among pages, one such word beside the heuristic ones. Source: memory-systems.md 4.1, 4.3.
+and `hybrid` ask a model there (`bookmarker`), and have rules here that do the same work without one: words that no
+other page has, a division of words among pages, one such word beside the heuristic ones.
+Source: memory-systems.md 4.1, 4.3.
 """
 
 from __future__ import annotations

@@ -7,12 +7,14 @@ a rule recalls the pages whose bookmarks share words with the question. What is 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from pydantic import Field
 
 from longbeam.memory.base import Tools
 from longbeam.memory.bm25 import Bm25Index, ranked
 from longbeam.memory.context import ContextBuilder
+from longbeam.memory.paging.bookmarker import ASKING, Bookmarker
 from longbeam.memory.paging.bookmarks import Format, Generator, bookmark, keywords_of
 from longbeam.memory.paging.eviction import ONLINE
 from longbeam.memory.paging.pages import Page, Turn, boundary_of, cut
@@ -32,6 +34,8 @@ class PagingSettings(Record):
     """`fixed_N` messages, `exchange_N` exchanges, `session` or `topic_shift`."""
     eviction: str = Field(default="lru", pattern=f"^({'|'.join(ONLINE)})$")
     bookmarks: Generator = "heuristic"
+    bookmarker: Literal["rules", "model"] = "rules"
+    """Who writes contextual, batch and hybrid bookmarks: rules, or the model that extracts, as in the paper."""
     form: Format = "minimal"
     capacity: int | None = None
     """Tokens of resident pages and bookmarks; None takes half of the budget and leaves half for recalled pages."""
@@ -68,6 +72,7 @@ class Paging:
         self._store = PageStore(())
         self._paged: dict[Capacity, PagedContext] = {}
         self._indexes: dict[Capacity, Bm25Index] = {}
+        self._bookmarker: Bookmarker | None = None
 
     async def add(self, exchange: Exchange) -> None:
         """Take in the messages of an exchange as turns."""
@@ -79,7 +84,7 @@ class Paging:
     async def finish(self) -> None:
         """Cut the pages and write their bookmarks; what is resident follows from a question's budget."""
         self._pages = cut(self._turns, self._boundary)
-        words = keywords_of(self._pages, self._settings.bookmarks, seed=self._tools.rng_key)
+        words = await self._keywords()
         self._marks = {p.page_id: bookmark(p, w, self._settings.form) for p, w in zip(self._pages, words, strict=True)}
         self._store = PageStore(self._pages)
 
@@ -132,8 +137,17 @@ class Paging:
         return step.answer, builder.build(), self._settings.recalls - left + 1
 
     def usage(self) -> Usage:
-        """Bytes of the store; bookmarks are made by rules."""
-        return Usage(index_bytes=sum(len(turn.text.encode()) for turn in self._turns))
+        """Calls for bookmarks, and bytes of the store."""
+        calls, failed = (self._bookmarker.calls, self._bookmarker.failed) if self._bookmarker else (0, 0)
+        size = sum(len(turn.text.encode()) for turn in self._turns)
+        return Usage(model_calls=calls, failed_calls=failed, index_bytes=size)
+
+    async def _keywords(self) -> list[tuple[str, ...]]:
+        settings = self._settings
+        if settings.bookmarker == "rules" or settings.bookmarks not in ASKING:
+            return keywords_of(self._pages, settings.bookmarks, seed=self._tools.rng_key)
+        self._bookmarker = Bookmarker(settings.bookmarks, self._tools)
+        return await self._bookmarker.keywords_of(self._pages)
 
     def _page(self, budget: int) -> PagedContext:
         """Page the whole conversation for what fits this budget, once."""

@@ -7,12 +7,16 @@ common. What it scores is a lower bound of what a language model would make of t
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from longbeam.models.offline import answering
 from longbeam.models.tokens import load_tokenizer
 from longbeam.schemas.evaluation_calls import AnswerInputs
 from longbeam.schemas.memory_calls import (
+    BookmarkDraft,
+    BookmarkPagesInputs,
+    BookmarkPagesReply,
     CompressNotesInputs,
     ExtractKeysInputs,
     ExtractKeysReply,
@@ -40,6 +44,7 @@ _WISH = re.compile(
 _VALUE = re.compile(r"\d")
 _NAME = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]+(?: [A-Z][a-z]+)*")
 _SPEAKER = re.compile(r"^(\S{1,40}): ", re.MULTILINE)
+_PLAIN = re.compile(r"[^\W_][\w'’-]*")
 _MOST_ENTRIES, _MOST_KEY_WORDS, _MOST_NOTES = 8, 6, 8
 _LEAST_SHARED = 0.3
 """Share of the question's words for a piece of notes to be relevant."""
@@ -106,6 +111,21 @@ def recall_step(inputs: RecallStepInputs) -> RecallStepReply:
         return RecallStepReply(page_ids=(page_id,))
     given = AnswerInputs(context=inputs.context, question=inputs.question, asked_on=inputs.asked_on)
     return RecallStepReply(answer=answering.answer(given))
+
+
+def bookmark_pages(inputs: BookmarkPagesInputs) -> BookmarkPagesReply:
+    """Return the longest words of each page that no other page and no bookmark has; any where there are none."""
+    said = [_PLAIN.findall(page.text) for page in inputs.pages]
+    stems = [frozenset(words_of(page.text)) for page in inputs.pages]
+    taken = set(words_of(" ".join(inputs.others)))
+    frequency = Counter(stem for found in stems for stem in found)
+    drafts = []
+    for page, words in zip(inputs.pages, said, strict=True):
+        telling = [w for w in dict.fromkeys(words) if words_of(w)]
+        own = [w for w in telling if all(frequency[s] == 1 and s not in taken for s in words_of(w))]
+        best = sorted(own or telling or ["nothing"], key=lambda w: (-len(w), w))[: inputs.most]
+        drafts.append(BookmarkDraft(page_id=page.page_id, keywords=tuple(best)))
+    return BookmarkPagesReply(bookmarks=tuple(drafts))
 
 
 def _is_relevant(asked: set[str], piece: str) -> bool:

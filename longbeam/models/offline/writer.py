@@ -106,6 +106,7 @@ _RULES: dict[str, Callable[[Any, random.Random], BaseModel | str]] = {
     "glean_artifacts": lambda inputs, _: canvassing.glean_artifacts(inputs),
     "answer_by_reasoning": lambda inputs, _: canvassing.answer_by_reasoning(inputs),
     "search_step": lambda inputs, _: memorizing.search_step(inputs),
+    "bookmark_pages": lambda inputs, _: memorizing.bookmark_pages(inputs),
     "recall_step": lambda inputs, _: memorizing.recall_step(inputs),
     "answer": lambda inputs, _: answering.answer(inputs),
     "judge_nugget": lambda inputs, _: judging.judge(inputs),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from pathlib import Path
 
@@ -14,11 +15,14 @@ from longbeam.memory.exchanges import exchanges_of
 from longbeam.memory.paging.study import talk_of
 from longbeam.memory.paging.system import Paging, PagingSettings
 from longbeam.models.asking import Asker
+from longbeam.models.base import ModelCall
 from longbeam.models.offline.writer import OfflineWriter
 from longbeam.models.tokens import load_tokenizer
 from longbeam.prompts.declarations import default_registry
+from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.conversation import GivenConversation
 from longbeam.schemas.evaluation import Question
+from longbeam.schemas.memory_calls import BookmarkPagesInputs
 from longbeam.schemas.spec import BenchmarkSpec
 
 COUNT = load_tokenizer("o200k_base").count
@@ -107,3 +111,55 @@ def test_the_study_is_one_command(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert run(["evaluate", "facts", "--system", "paging", "--budget", "600", *out]) == OK
     assert "paging" in capsys.readouterr().out
     assert run(["paging", "nothing", *out]) == USER_ERROR
+
+
+class Marking:
+    """Names one word a page, or nothing that can be used."""
+
+    def __init__(self, text: str = "") -> None:
+        self._text = text
+        self.calls: list[BookmarkPagesInputs] = []
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        assert isinstance(call.inputs, BookmarkPagesInputs)
+        self.calls.append(call.inputs)
+        marks = [{"page_id": p.page_id, "keywords": [f"word{p.page_id}"]} for p in call.inputs.pages]
+        return ModelReply(text=self._text or json.dumps({"bookmarks": marks}))
+
+
+async def marked(conversation: GivenConversation, model: Marking, generator: str) -> tuple[Paging, str]:
+    asker = Asker(model, default_registry(), BenchmarkSpec(name="x"), "c000/prepare/paging")
+    settings = PagingSettings.model_validate({"bookmarks": generator, "bookmarker": "model"})
+    system = Paging(settings, Tools(count_tokens=COUNT, asker=asker, rng_key="k"))
+    for exchange in exchanges_of(conversation.messages()):
+        await system.add(exchange)
+    await system.finish()
+    question = Question(text="anything", asked_at=datetime(2026, 1, 1))
+    return system, (await system.context(question, budget=1_500)).text
+
+
+@pytest.mark.parametrize(("generator", "is_alone"), [("contextual", True), ("batch", False), ("hybrid", False)])
+async def test_a_model_writes_bookmarks_where_it_is_asked_to(
+    conversation: GivenConversation, generator: str, is_alone: bool
+) -> None:
+    model = Marking()
+    system, text = await marked(conversation, model, generator)
+    assert "[p1:word1" in text
+    assert ("[p1:word1]" in text) is (generator != "hybrid")  # which keeps the heuristic words
+    assert (max(len(asked.pages) for asked in model.calls) == 1) is is_alone
+    assert model.calls[0].most == (1 if generator == "hybrid" else 5)
+    assert system.usage().model_calls == len(model.calls)
+
+
+async def test_rules_stand_in_for_a_model_that_cannot_be_used(conversation: GivenConversation) -> None:
+    system, text = await marked(conversation, Marking("no json"), "batch")
+    assert "[p1:" in text
+    assert "[p1:word1" not in text
+    assert system.usage().failed_calls == 1
+
+
+async def test_the_model_free_model_bookmarks_with_words_of_the_page(conversation: GivenConversation) -> None:
+    system = await paged(conversation, bookmarks="contextual", bookmarker="model")
+    passages = await system.retrieve(Question(text="What is my number?", asked_at=datetime(2026, 1, 1)), k=3)
+    assert all(passage.text for passage in passages)
+    assert system.usage().model_calls > 1
