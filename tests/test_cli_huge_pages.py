@@ -1,0 +1,55 @@
+"""Commands that work long begin anew with huge pages; the others, and users who chose otherwise, do not."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from longbeam.cli.huge_pages import OFFERED, SETTINGS
+
+needs_offer = pytest.mark.skipif(
+    not (OFFERED.exists() and "[madvise]" in OFFERED.read_text()), reason="this kernel does not offer huge pages"
+)
+UNSET = {name: value for name, value in os.environ.items() if name not in SETTINGS}
+
+
+@contextmanager
+def serving(environment: dict[str, str]) -> Iterator[dict[str, str]]:
+    """The environment of a server that is ready, as the kernel knows it."""
+    command = [sys.executable, "-m", "longbeam", "serve-offline", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stdout is not None
+        try:
+            assert "http://127.0.0.1:" in process.stdout.readline()
+            entries = Path(f"/proc/{process.pid}/environ").read_text().split("\0")
+            yield dict(entry.split("=", 1) for entry in entries if entry)
+        finally:
+            process.terminate()
+
+
+@needs_offer
+def test_a_long_command_runs_under_the_same_id_with_huge_pages() -> None:
+    with serving(UNSET) as environment:
+        assert environment.items() >= SETTINGS.items()
+        assert environment["PATH"] == os.environ["PATH"]
+
+
+@needs_offer
+def test_a_choice_of_the_user_stands() -> None:
+    with serving({**UNSET, "PYTHONMALLOC": "pymalloc"}) as environment:
+        assert environment["PYTHONMALLOC"] == "pymalloc"
+        assert "GLIBC_TUNABLES" not in environment
+
+
+def test_arguments_and_exit_code_are_those_of_the_command(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "longbeam", "validate", "no such benchmark", "--out", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, env=UNSET, check=False)
+    assert done.returncode == 2
+    assert "no such benchmark" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
