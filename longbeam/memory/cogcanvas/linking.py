@@ -116,7 +116,12 @@ class _Linker:
         # The code's asymmetry: of the newer artifact its citation counts, too.
         self._said = [keywords(a.text) for a in artifacts]
         self._told = [keywords(a.content) for a in artifacts]
-        self._kinds = np.array([a.kind for a in artifacts])
+        # Places of the older artifacts that each rule without a window looks among, oldest first.
+        self._old = {
+            rule.name: np.array([i for i, a in enumerate(artifacts) if not rule.old or a.kind in rule.old], dtype=int)
+            for rule in self._rules
+            if rule.window is None
+        }
         self._turns = [a.turn for a in artifacts]
         self._thresholds = {"theta_ref": settings.theta_ref, "theta_causal": settings.theta_causal}
 
@@ -152,8 +157,8 @@ class _Linker:
         if rule.window is not None:
             first = bisect_left(self._turns, self._turns[new] - rule.window)
             return [old for old in range(first, len(alike)) if self._artifacts[old].kind in rule.old]
-        is_old = np.isin(self._kinds[: len(alike)], [*rule.old])
-        places = np.flatnonzero(is_old) if rule.old else np.arange(len(alike))
+        places = self._old[rule.name]
+        places = places[: int(np.searchsorted(places, len(alike)))]
         most = self._settings.neighbours
         if most is not None and len(places) > most:
             values = alike[places]
