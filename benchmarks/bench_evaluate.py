@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from longbeam.evaluation.arms import always_there, arms_of
+from longbeam.memory.registry import SYSTEMS
 from longbeam.models.offline.writer import OfflineWriter
 from longbeam.pipeline.benchmark import Benchmark, open_benchmark
 from longbeam.pipeline.evaluating import evaluate, results_path
@@ -50,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Measure."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("benchmark", type=Path)
-    parser.add_argument("--system", default="long_context,truncation,rag,light,summary,search_tool")
+    parser.add_argument("--system", default=",".join(SYSTEMS))
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         copied = Path(folder) / given.benchmark.name
