@@ -92,6 +92,26 @@ async def test_no_system_reads_more_than_its_budget_or_other_than_what_was_said(
         assert part.content in context.text
 
 
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        *((name, {}) for name in (*SYSTEMS, *FLOORS)),
+        *((name, {"variant": "released"}) for name, s in SYSTEMS.items() if "variant" in s.settings.model_fields),
+    ],
+)
+async def test_positions_may_have_gaps_as_under_a_control(name: str, values: dict[str, object]) -> None:
+    found = find_system(name)
+    system = found.make(settings_of(name, found, values), tools())
+    for exchange in list(exchanges_of(messages()))[2:]:
+        await system.add(exchange)
+    await system.finish()
+    question = asked("When is the opening night, and what glaze is safe?")
+    context = await system.context(question, budget=1_000)
+    assert "kiln costs" not in context.text
+    for passage in await system.retrieve(question, k=2):
+        assert set(passage.message_keys) <= {m.message_key for m in messages()[4:]}
+
+
 async def test_long_context_keeps_the_newest() -> None:
     context = await context_of("long_context", "anything", 32)
     assert "glaze" in context.text

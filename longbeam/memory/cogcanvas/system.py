@@ -19,7 +19,7 @@ from longbeam.memory.exchanges import said
 from longbeam.memory.index import Retriever, TextIndex, refuse_without_embedder
 from longbeam.models.asking import Asker
 from longbeam.models.embedders.hashed import HashedEmbedder
-from longbeam.schemas.evaluation import Context, Passage, Question, Usage
+from longbeam.schemas.evaluation import Context, Exchange, Passage, Question, Usage
 from longbeam.schemas.evaluation_calls import AnswerInputs
 from longbeam.schemas.memory_calls import ReasonedAnswerInputs, ReasonedAnswerReply
 from longbeam.schemas.spec import Role
@@ -37,6 +37,7 @@ class CogCanvas(ExchangeMemory[CogCanvasSettings]):
         refuse_without_embedder("cogcanvas.retriever", settings.retriever, tools.embedder)
         super().__init__(settings, tools)
         self._reranker = make_reranker(settings.reranker) if settings.has("reranking") else None
+        self._at: dict[int, Exchange] = {}
         self._artifacts: list[Artifact] = []
         self._graph: Graph = nx.MultiDiGraph()
         self._calls = self._failed = 0
@@ -54,6 +55,7 @@ class CogCanvas(ExchangeMemory[CogCanvasSettings]):
     async def finish(self) -> None:
         """Extract, index and link."""
         settings = self._settings
+        self._at = {exchange.position: exchange for exchange in self._exchanges}  # a control leaves gaps
         made: list[Artifact] = []
         if settings.representation != "chunks":
             extractor = Extractor(settings, self._tools)
@@ -122,7 +124,7 @@ class CogCanvas(ExchangeMemory[CogCanvasSettings]):
 
     def _put(self, builder: ContextBuilder, artifact: Artifact, rank: int) -> bool:
         """Put an artifact into the context; True also where its exchange is read whole already."""
-        exchange = self._exchanges[artifact.position]
+        exchange = self._at[artifact.position]
         where = (_RECALLED, rank) if self._settings.order == "rank" else (artifact.position, 0)
         if artifact.kind == "chunk":
             return builder.put_exchange("chunks", exchange, place=where)

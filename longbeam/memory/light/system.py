@@ -198,9 +198,10 @@ class Light(ExchangeMemory[LightSettings]):
         found = [self._searched[place] for place, _ in await self._best(question.text, self._settings.k)]
         if self._settings.ids == "unique":
             return found
-        ids = released_ids(self._exchanges)
+        named = list(zip(released_ids(self._exchanges), self._exchanges, strict=True))
+        ids = {exchange.position: name for name, exchange in named}  # a control leaves gaps
         wanted = [ids[exchange.position] for exchange in found]
-        return [exchange for name in wanted for i, exchange in enumerate(self._exchanges) if ids[i] == name]
+        return [exchange for name in wanted for own, exchange in named if own == name]
 
     def _recent(self, found: Sequence[Exchange]) -> list[Exchange]:
         """Working memory in the order in which it is read."""
