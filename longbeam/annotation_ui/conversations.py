@@ -15,7 +15,6 @@ from longbeam.annotation_ui.rendering import Mark
 from longbeam.annotation_ui.state import FINAL
 from longbeam.annotation_ui.views import ConversationFinding, ConversationRow, ConversationsView, ConversationView
 from longbeam.errors import StoreError
-from longbeam.pipeline.status import benchmark_status
 from longbeam.schemas.findings import Finding, Severity
 from longbeam.schemas.review import probe_item_id
 
@@ -158,6 +157,9 @@ def _unsealed_row(conversation_id: str, state: str) -> ConversationRow:
 
 def _progress(desk: Desk) -> dict[str, str]:
     """How far a run is, from the work logs; a log that cannot be read just now says nothing."""
+    # Brings the generators in, a third of the time that a server takes to start; needed only while a run goes on.
+    from longbeam.pipeline.status import benchmark_status
+
     try:
         found = benchmark_status(desk.archive.benchmark)
     except StoreError:
