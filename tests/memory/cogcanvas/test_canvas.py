@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longbeam.errors import SpecError
@@ -113,7 +113,11 @@ async def test_what_nobody_said_is_dropped_and_trusted_only_when_released() -> N
 # --- extraction -------------------------------------------------------------------------------------------------
 
 
-@given(st.lists(st.tuples(st.sampled_from([a for a, _ in SAID]), st.sampled_from([b for _, b in SAID])), max_size=6))
+_TALKS = st.lists(st.tuples(st.sampled_from([a for a, _ in SAID]), st.sampled_from([b for _, b in SAID])), max_size=6)
+
+
+@settings(max_examples=25)
+@given(_TALKS)
 async def test_without_a_model_there_are_at_most_three_artifacts_an_exchange_all_verbatim(
     said: list[tuple[str, str]],
 ) -> None:
@@ -282,9 +286,11 @@ async def test_the_reranker_reads_question_and_candidate_together() -> None:
         make_reranker("st:BAAI/bge-reranker-v2-m3")
 
 
-async def test_the_union_holds_every_chunk_and_every_artifact() -> None:
-    chunks, artifacts, union = [await canvas(representation=r) for r in ("chunks", "artifacts", "union")]
-    assert [a.content for a in chunks.artifacts] == [f"user: {a}\nassistant: {b}" for a, b in SAID]
+@settings(max_examples=15)
+@given(_TALKS)
+async def test_the_union_holds_every_chunk_and_every_artifact(said: list[tuple[str, str]]) -> None:
+    chunks, artifacts, union = [await canvas(said, representation=r) for r in ("chunks", "artifacts", "union")]
+    assert [a.content for a in chunks.artifacts] == [f"user: {a}\nassistant: {b}" for a, b in said]
     assert sorted(a.content for a in union.artifacts) == sorted(
         [a.content for a in chunks.artifacts] + [a.content for a in artifacts.artifacts]
     )
@@ -346,6 +352,6 @@ def test_the_papers_table_5_is_a_grid() -> None:
     assert [a.name for a in rows] == [
         f"cogcanvas[without={w}]" for w in ("nothing", "gleaning", "graph", "reranking", "minimal")
     ]
-    settings = CogCanvasSettings(without="minimal")
-    assert settings.has("graph")
-    assert not settings.has("reranking")
+    minimal = CogCanvasSettings(without="minimal")
+    assert minimal.has("graph")
+    assert not minimal.has("reranking")
