@@ -12,9 +12,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from longbeam.generators.suites import planted_text as text
 from longbeam.generators.suites.base import Draw, Suite
-from longbeam.generators.suites.planted import KEPT_TURNS, Turn, given, key_of, messages_of, small_talk
+from longbeam.generators.suites.planted import KEPT_TURNS, Turn, given, key_of, messages_of, noted, small_talk
 from longbeam.schemas.base import Record
 from longbeam.schemas.conversation import GivenConversation
 from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
@@ -98,8 +97,8 @@ def make_conversation(settings: MultihopSettings, draw: Draw) -> GivenConversati
         values = {"c": chain.constraints[place], "d": _decided(rng, chain, place)}
         cause = chain.constraint.format(**values)
         decision = (chain.decision if is_released else chain.because).format(**values)
-        turns[first - 1] = Turn(cause, rng.choice(text.NOTED))
-        turns[then - 1] = Turn(decision, rng.choice(text.NOTED))
+        turns[first - 1] = Turn(cause, noted(rng, turns[first - 1]))
+        turns[then - 1] = Turn(decision, noted(rng, turns[then - 1]))
         said = ((key_of(first - 1), cause), (key_of(then - 1), decision))
         questions = (chain.why_released, chain.what_released) if is_released else (chain.why, chain.what)
         for variety, question in zip(("causal", "impact"), questions, strict=True):

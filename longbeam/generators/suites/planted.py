@@ -77,17 +77,19 @@ def make_conversation(shape: Shape, settings: PlantedSettings, draw: Draw) -> Gi
     turns = small_talk(rng, shape.turns)
     for turn, (template, value) in zip(shape.facts, facts, strict=True):
         said = _disturbed(rng, hardness, template.said.format(v=value))
-        turns[turn - 1] = Turn(said, rng.choice(text.NOTED))
+        turns[turn - 1] = Turn(said, noted(rng, turns[turn - 1]))
         if shape.distracts:
             other = rng.choice([v for v in template.values if v != value])
-            turns[turn - 1 + _DISTRACTED_AFTER] = Turn(template.elsewhere.format(v=other), rng.choice(text.REPLIES))
+            turns[turn - 1 + _DISTRACTED_AFTER] = Turn(
+                template.elsewhere.format(v=other), turns[turn - 1 + _DISTRACTED_AFTER].reply
+            )
     if hardness == "adversarial" and not shape.distracts:
         for turn, vague in zip(sorted(rng.sample(range(14, 35), _MOST_VAGUE)), text.VAGUE, strict=True):
             if turn not in shape.facts:
-                turns[turn - 1] = Turn(vague, rng.choice(text.REPLIES))
+                turns[turn - 1] = Turn(vague, turns[turn - 1].reply)
     if shape.documents_every is not None:
         assert isinstance(settings, LongSettings)
-        _add_documents(rng, turns, shape.documents_every, settings.document_tokens, draw)
+        _add_documents(rng, turns, shape, settings.document_tokens, draw)
     messages = messages_of(turns, draw)
     probes = tuple(
         _probe(number, turn, template, value, hardness)
@@ -101,6 +103,11 @@ def small_talk(rng: random.Random, turns: int) -> list[Turn]:
     """Return so many turns that say nothing."""
     next_turn = text.filler(rng)
     return [Turn(*next_turn()) for _ in range(turns)]
+
+
+def noted(rng: random.Random, turn: Turn) -> str:
+    """Return the reply to a fact in the place of a turn: noted, and what was replied there."""
+    return f"{rng.choice(text.NOTED)} {turn.reply}"
 
 
 def messages_of(turns: Sequence[Turn], draw: Draw) -> list[Message]:
@@ -165,12 +172,13 @@ def _disturbed(rng: random.Random, hardness: str, said: str) -> str:
     return said
 
 
-def _add_documents(rng: random.Random, turns: list[Turn], every: int, tokens: int, draw: Draw) -> None:
+def _add_documents(rng: random.Random, turns: list[Turn], shape: Shape, tokens: int, draw: Draw) -> None:
+    every = shape.documents_every or len(turns)
     for number, turn in enumerate(range(every, len(turns) + 1, every), 1):
         report = text.document(rng, number, lambda text: draw.count_tokens(text) >= tokens)
         # One turn earlier where a fact is: documents stand beside facts, never in their place.
-        at = turn - 1 if turns[turn - 1].reply not in text.NOTED else turn - 2
-        turns[at] = Turn(f"Here is report {number}, for reference.\n\n{report}", rng.choice(text.REPLIES))
+        at = turn - 2 if turn in shape.facts else turn - 1
+        turns[at] = Turn(f"Here is report {number}, for reference.\n\n{report}", turns[at].reply)
 
 
 def _probe(ordinal: int, turn: int, template: text.Template, value: str, hardness: str) -> Probe:

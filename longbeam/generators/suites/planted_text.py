@@ -78,16 +78,21 @@ FILLER: tuple[str, ...] = (
 SUFFIXES: tuple[str, ...] = (
     "", "Just curious.", "I keep wondering about it.", "A colleague asked me.", "Two sentences are enough.",
 )  # fmt: skip
-REPLIES: tuple[str, ...] = (
-    "It depends on who reads it next; begin with the smallest thing that helps them.",
-    "Mostly a matter of habit: do it early, do it often, and keep it short.",
-    "I would try it for a week and then ask everybody whether it was worth it.",
-    "There is no fixed rule, but if it surprises people, it is probably too much.",
-    "Think of whoever comes after you, and leave out what they can see for themselves.",
-    "Ask what would go wrong without it; if nothing would, leave it.",
-    "Start simple, measure, and change one thing at a time.",
-)
-NOTED: tuple[str, ...] = ("Understood, I have noted that.", "All right, noted.", "Good, I will keep it in mind.")
+OPENINGS: tuple[str, ...] = (
+    "It depends on who reads it next.", "Mostly it is a matter of habit.", "I would try it for a week first.",
+    "There is no fixed rule for that.", "Think of whoever comes after you.", "Ask what would go wrong without it.",
+    "Start simple and measure.", "That differs from team to team.", "Most people overdo it a little.",
+    "A small example often settles it.", "Begin with what hurts the most.", "It is easier than it sounds.",
+    "Opinions are divided on that.", "Less of it than one believes.", "Ask two colleagues and compare.",
+)  # fmt: skip
+CLOSINGS: tuple[str, ...] = (
+    "Keep it short.", "Leave out what people can see themselves.", "Change one thing at a time.",
+    "If it surprises somebody, it is too much.", "Then decide whether it was worth it.", "Write down why you did it.",
+    "Nothing is lost if you drop it later.", "Do it early rather than well.", "A list of three is enough.",
+    "Stop when it no longer helps.", "The rest follows from there.", "Look at it again after a month.",
+    "Whoever disagrees will say so.", "Make it easy to undo.", "Let somebody else read it once.",
+)  # fmt: skip
+NOTED: tuple[str, ...] = ("Understood, I have noted it.", "All right, that is noted.", "Good, I will keep it in mind.")
 NOISE_BEFORE: tuple[str, ...] = (
     "Sorry for jumping around, but before I forget it and we talk about something else again:",
     "Half of this may not matter, the meeting was long and loud, still:",
@@ -117,11 +122,14 @@ _SENTENCES = (
 
 
 def filler(rng: random.Random) -> Callable[[], tuple[str, str]]:
-    """Return what gives the next small talk: what the user says, and the reply; 100 differ before one comes back."""
+    """Return what gives the next small talk: what the user says, and the reply; none comes twice for 200 turns."""
     said = [" ".join(filter(None, (a, b))) for a in FILLER for b in SUFFIXES]
     rng.shuffle(said)
-    turns = cycle(said)
-    return lambda: (next(turns), rng.choice(REPLIES))
+    again = [f"Once more: {text[0].lower()}{text[1:]}" for text in said]
+    replies = [f"{a} {b}" for a in OPENINGS for b in CLOSINGS]
+    rng.shuffle(replies)
+    turns = cycle(zip([*said, *again], replies, strict=False))
+    return lambda: next(turns)
 
 
 def document(rng: random.Random, number: int, enough: Callable[[str], bool]) -> str:
