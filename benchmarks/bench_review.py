@@ -85,7 +85,7 @@ def measure(root: Path, times: int) -> None:
         browser.close()
 
 
-WARM_MS = 30_000
+WARM_MS = 15_000
 UNTIL = """
     const until = (done) => new Promise((resolve, reject) => {
         const start = performance.now();
