@@ -15,10 +15,12 @@ import pytest
 import yaml
 
 from longbeam.errors import UserError
+from longbeam.generators.probes.checks import words_beyond
+from longbeam.generators.probes.evidence import coverage
 from longbeam.models.offline.arithmetic import compute, evaluate
 from longbeam.models.offline.drawing import draw
 from longbeam.models.offline.language import fill
-from longbeam.models.offline.packs import Beat, Pack, Thread, lint, load_pack, pack_for, pack_paths
+from longbeam.models.offline.packs import Beat, Pack, Thread, lint, load_pack, pack_for, pack_paths, wishes
 from longbeam.models.offline.planning import (
     ENDING_LABEL,
     INTRODUCTION_LABEL,
@@ -203,6 +205,15 @@ def _read_back(thread: Thread, text: str) -> str | None:
         happens_on=DAY,
     )
     return next((b.beat for b in thread.beats for t in b.tell if match_beat(t, bullet) is not None), None)
+
+
+@every_pack
+def test_no_question_of_a_wish_repeats_what_was_wished(path: Path) -> None:
+    everything = wishes(load_pack(path))
+    for wish in (*everything.instructions, *everything.preferences):
+        own = words_beyond(wish.requirement, f"{wish.condition} {wish.topic}")
+        for question in wish.probe:
+            assert not own or coverage(own, question) < 0.5, (wish.requirement, question)
 
 
 # --- lint -----------------------------------------------------------------------------------------------------
