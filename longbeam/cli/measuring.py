@@ -55,6 +55,9 @@ def evaluate(
             show_default=False,
         ),
     ] = "",
+    variant: Annotated[
+        str, typer.Option("--variant", help="released: systems with the faults of their code.", show_default=False)
+    ] = "",
     reader: Annotated[str, typer.Option("--reader", help="Model that answers from a context.")] = "offline",
     judge: Annotated[str, typer.Option("--judge", help="Model that judges answers.")] = "offline",
     extractor: Annotated[str, typer.Option("--extractor", help="Model that systems prepare with.")] = "offline",
@@ -74,7 +77,7 @@ def evaluate(
     What was asked already is not asked again; a killed evaluation goes on where it was. Probes are asked as reviewed.
     """
     from longbeam.annotation_ui.exporting import reviewed_probes
-    from longbeam.evaluation.arms import ablations, always_there, arms_of
+    from longbeam.evaluation.arms import ablations, always_there, arms_of, variants
     from longbeam.evaluation.controls import find_control
     from longbeam.evaluation.table import as_json, render_table
     from longbeam.models.cost import CostMeter
@@ -88,7 +91,8 @@ def evaluate(
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
-    arms = [*always_there(), *arms_of(system, settings or (), [*(grid or ()), *ablations(without, system)])]
+    given = [*variants(variant, system), *(settings or ())]
+    arms = [*always_there(), *arms_of(system, given, [*(grid or ()), *ablations(without, system)])]
     asked = EvaluationSettings(budget=budget, window=window, is_strict=not lenient, embedder=embedder)
     spec = evaluation_spec(benchmark.spec, reader=reader, judge=judge, extractor=extractor)
     vectors = make_embedder(embedder, spec) if embedder else None

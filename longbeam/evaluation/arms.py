@@ -79,20 +79,41 @@ def ablations(without: str, systems: str) -> list[str]:
     `systems`: names between commas; those without parts are left as they are. SpecError names a part that none has.
     """
     asked = [part for part in (p.strip() for p in without.split(",")) if part]
-    known: dict[str, list[str]] = {}
-    for name in dict.fromkeys(part.strip() for part in systems.split(",") if part.strip()):
-        field = find_system(name).settings.model_fields.get("without")
-        if field is not None:
-            known[name] = [part for part in get_args(field.annotation) if part != "nothing"]
+    known = _choices("without", systems)
     for part in asked:
         if not any(part in parts for parts in known.values()):
-            having = "; ".join(f"{name} has {', '.join(parts)}" for name, parts in known.items()) or "none has parts"
-            raise SpecError(f"--without {part}: no part of --system {systems}: {having}")
+            raise SpecError(f"--without {part}: no part of --system {systems}: {_having(known, 'parts')}")
     return [
         f"{name}.without=nothing,{','.join(own)}"
         for name, parts in known.items()
         if (own := [part for part in asked if part in parts])
     ]
+
+
+def variants(variant: str, systems: str) -> list[str]:
+    """Return the setting that asks each system for this variant, where it has some; those without are left as they are.
+
+    `systems`: names between commas. SpecError names a variant that none has.
+    """
+    known = _choices("variant", systems)
+    having = [name for name, choices in known.items() if variant in choices]
+    if variant and not having:
+        raise SpecError(f"--variant {variant}: no variant of --system {systems}: {_having(known, 'variants')}")
+    return [f"{name}.variant={variant}" for name in having]
+
+
+def _choices(setting: str, systems: str) -> dict[str, list[str]]:
+    """What each of the systems may be given for a setting, for those that have it; `nothing` is no choice."""
+    known = {}
+    for name in dict.fromkeys(part.strip() for part in systems.split(",") if part.strip()):
+        field = find_system(name).settings.model_fields.get(setting)
+        if field is not None:
+            known[name] = [choice for choice in get_args(field.annotation) if choice != "nothing"]
+    return known
+
+
+def _having(known: Mapping[str, Sequence[str]], what: str) -> str:
+    return "; ".join(f"{name} has {', '.join(choices)}" for name, choices in known.items()) or f"none has {what}"
 
 
 def _parsed(text: str, option: str) -> tuple[str, str, str]:

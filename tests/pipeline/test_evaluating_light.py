@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from longbeam.errors import SpecError
-from longbeam.evaluation.arms import ablations, arm_of, arms_of
+from longbeam.evaluation.arms import ablations, arm_of, arms_of, variants
 from longbeam.evaluation.table import rows_of
 from longbeam.models.base import ModelCall
 from longbeam.models.embedders.hashed import HashedEmbedder
@@ -100,6 +100,19 @@ def test_ablations_are_rows_beside_the_whole() -> None:
     assert ablations("", "light") == []
     with pytest.raises(SpecError, match=r"--without notes: .*light has retrieval, scratchpad"):
         ablations("notes", "light")
+
+
+def test_a_variant_is_asked_of_the_systems_that_have_it() -> None:
+    assert variants("released", "light,rag,cogcanvas") == ["light.variant=released", "cogcanvas.variant=released"]
+    assert [a.name for a in arms_of("light,rag", variants("released", "light,rag"), [])] == [
+        "light[variant=released]",
+        "rag",
+    ]
+    assert variants("", "light") == []
+    with pytest.raises(SpecError, match=r"--variant old: .*light has paper, released"):
+        variants("old", "light,rag")
+    with pytest.raises(SpecError, match=r"--variant released: .*none has variants"):
+        variants("released", "rag")
 
 
 async def test_light_finds_evidence_that_chance_does_not(benchmark: Benchmark) -> None:
