@@ -262,6 +262,8 @@ def _preference_order(
     """
     every = _of_conversation(pack.preferences, wishes(pack).preferences, rng_key)
     drawn = [p for p in every if (p.topic, p.condition) not in before]
+    if not drawn:  # forty plans have told all there is: what still holds is told again, as it is now
+        return [(p if _is_as_it_was(p, before) else p.later or p, "") for p in every]
     changing = [p for p in drawn if p.later]
     elders = changing[: max(min(len(changing), total // 8), total - len(drawn))]
     kept = [*elders, *(p for p in drawn if p not in elders)][: max(total - len(elders), 1)]

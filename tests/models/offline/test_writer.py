@@ -7,8 +7,12 @@ from pathlib import Path
 import pytest
 
 from longbeam.models.base import ModelCall
+from longbeam.models.offline.packs import Preference, pack_for, wishes
+from longbeam.models.offline.planning import sub_plan
 from longbeam.models.offline.writer import OfflineWriter
 from longbeam.prompts.declarations import PROMPTS, default_registry
+from longbeam.schemas.calls import SubPlanInputs
+from longbeam.schemas.plans import Bullet, BulletKind
 from longbeam.schemas.spec import Role
 from tests.prompts.samples import SAMPLES
 
@@ -55,3 +59,24 @@ async def test_invocation_log_has_a_line_per_call(tmp_path: Path) -> None:
     for call in calls:
         await writer.complete(call)
     assert log.read_text().splitlines() == [c.key for c in calls]
+
+
+def test_preferences_go_on_when_earlier_plans_have_told_them_all() -> None:
+    sample = SAMPLES["sub_plan"]
+    assert isinstance(sample, SubPlanInputs)
+    assert sample.chapter is not None
+    everything = wishes(pack_for(sample.seed)).preferences
+
+    def told(preference: Preference) -> Bullet:
+        now = preference.later or preference  # all that can change has changed already
+        given = {"topic": now.topic, "condition": now.condition, "requirement": now.requirement}
+        return sample.chapter.standing[0].model_copy(update=given)  # type: ignore[union-attr]
+
+    standing = tuple(told(p) for p in everything)
+    chapter = sample.chapter.model_copy(update={"standing": standing})
+    reply = sub_plan(sample.model_copy(update={"chapter": chapter}), "c000")
+
+    again = [b for b in reply.bullets if b.kind is BulletKind.PREFERENCE]
+    assert len(again) == sample.counts["preference"]
+    in_force = {(b.topic, b.condition): b.requirement for b in standing}
+    assert all(in_force[b.topic, b.condition] == b.requirement for b in again)
