@@ -86,6 +86,13 @@ def evaluate(let: Mapping[str, str], rng: random.Random, given: Mapping[str, str
     return known
 
 
+def form_of(rule: str) -> str:
+    """Return the pattern of a drawn parameter as a text shows it; empty for one that is computed."""
+    if CHOICE in rule:
+        return "|".join(map(re.escape, rule.split(CHOICE)))
+    return r"-?\d[\d,]*" if _RANGE.fullmatch(rule) else ""
+
+
 def compute(expression: str, known: Mapping[str, object]) -> object:
     """Return the value of an arithmetic expression over known names.
 

@@ -37,16 +37,21 @@ def lower_first(text: str) -> str:
 
 
 @lru_cache(maxsize=8192)
-def pattern_of(template: str) -> re.Pattern[str]:
-    """A pattern that matches what `fill` makes of a template, with a group per field."""
+def pattern_of(template: str, forms: tuple[tuple[str, str], ...] = ()) -> re.Pattern[str]:
+    """A pattern that matches what `fill` makes of a template, with a group per field.
+
+    `forms`: patterns that fields have to match, by name; the others may be anything.
+    """
+    known = dict(forms)
     parts: list[str] = []
     seen: set[str] = set()
     for literal, name, _, _ in Formatter().parse(template):
         parts.append(re.escape(literal))
         if name:
-            parts.append(
-                f"(?P={name})" if name in seen and name != "it" else f"(?P<{name}>.+?)" if name not in seen else ".+?"
-            )
+            if name not in seen:
+                parts.append(f"(?P<{name}>{known.get(name, '.+?')})")
+            else:
+                parts.append(".+?" if name == "it" else f"(?P={name})")
             seen.add(name)
     return re.compile("".join(parts), re.DOTALL)
 

@@ -121,7 +121,9 @@ def test_problems_are_found_again_in_the_message_that_states_them(path: Path) ->
         for _ in range(20):
             known = evaluate(problem.let, rng)
             shown = shown_values(known)
-            found = problem_in(pack, f"One more: {problem.text.format(**shown)}\n\n{problem.attempt.format(**shown)}")
+            begun = problem.text.partition("{")[0]  # as a sentence before it may begin, too
+            stated = f"{begun}word of mine. One more: {problem.text.format(**shown)}"
+            found = problem_in(pack, f"{stated}\n\n{problem.attempt.format(**shown)}")
             assert found is not None, problem.problem
             assert found[0].problem == problem.problem
             assert evaluate(problem.let, random.Random(0), given=found[1]) == known, problem.problem
