@@ -248,7 +248,7 @@ def _preferences(pack: Pack, inputs: SubPlanInputs, rng_key: str) -> list[Bullet
     return drafts
 
 
-def _is_as_it_was(preference: Preference, before: dict[tuple[str, str], Bullet]) -> bool:
+def _is_as_it_was(preference: Preference, before: Mapping[tuple[str, str], Bullet]) -> bool:
     told = before.get((preference.topic, preference.condition))
     return told is not None and told.requirement == preference.requirement
 
