@@ -51,6 +51,8 @@ class DelayedModel:
     most_in_flight: int = 0
     of_unit: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     """Sum of latencies by unit: calls within a unit of dialogue are a chain."""
+    spans: list[tuple[float, float]] = field(default_factory=list)
+    """Beginning and end of each call, on the loop's clock."""
 
     def latency_of(self, call: ModelCall) -> float:
         """Seconds: log-uniform over a factor of ten, the same for the same call."""
@@ -63,6 +65,8 @@ class DelayedModel:
         self.calls += 1
         self.total_s += latency
         self.of_unit["/".join(call.unit_key.split("/", 3)[:3])] += latency
+        begun = asyncio.get_running_loop().time()
+        self.spans.append((begun, begun + latency))
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
