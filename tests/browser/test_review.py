@@ -233,7 +233,7 @@ def test_both_schemes_and_widths_show_all_of_the_item(
 ) -> None:
     page = open_page(shared, "wim", color_scheme=scheme, viewport={"width": width, "height": 900})
     begin(page, shared, first_of(page, shared, "contradiction_resolution", "c001"))
-    for part in (
+    parts = (
         "#question",
         "#gold-answer",
         "#rubric",
@@ -242,7 +242,10 @@ def test_both_schemes_and_widths_show_all_of_the_item(
         "#findings",
         "#panel",
         "#room canvas",
-    ):
+    )
+    for part in parts:  # an item is drawn again when the opinion on it is begun
+        expect(page.locator(part)).to_be_visible()
+    for part in parts:
         box = page.locator(part).bounding_box()
         assert box is not None, part
         assert box["x"] >= 0
