@@ -18,13 +18,12 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from longbeam.generators.suites import agentic_text as text
-from longbeam.generators.suites.base import Draw, Suite
+from longbeam.generators.suites.base import Draw, Suite, head_of, key_of
 from longbeam.schemas.base import Record
-from longbeam.schemas.conversation import ConversationHead, GivenConversation
+from longbeam.schemas.conversation import GivenConversation
 from longbeam.schemas.dialogue import Message, MessageKind, Part, PartKind, Role, text_of
-from longbeam.schemas.people import people_graph
 from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
-from longbeam.schemas.seeds import Domain, Seed, Timeline
+from longbeam.schemas.seeds import Domain
 from longbeam.schemas.spec import parse_length
 
 
@@ -167,7 +166,7 @@ class _Session:
     def say(self, role: Role, parts: list[Part], facts: dict[str, str], minutes: int) -> None:
         """Append a message; `facts` are the words in it that say a fact."""
         self.clock += timedelta(minutes=minutes)
-        key = f"p0.s0.t{len(self.messages) // 2}.n{len(self.messages) % 2}"
+        key = key_of(len(self.messages) // 2, len(self.messages) % 2)
         content = text_of(parts)
         tokens = self.draw.count_tokens(content)
         self.messages.append(
@@ -210,23 +209,17 @@ def make_conversation(settings: AgenticSettings, draw: Draw) -> GivenConversatio
     _work(session, rng, before, boundary)
     _compact(session, [f for f in before if f.place is Place.BEFORE_MENTIONED], about)
     _work(session, rng, after, settings.length)
-    head = ConversationHead(
-        conversation_id=draw.conversation_id,
-        seed=Seed(
-            domain=Domain.CODING,
-            title=f"Work on {project}",
-            theme=f"A coding agent works on {about}",
-            subtopics=("faults", "tests", "settings"),
-            timeline=Timeline(start=start.date(), end=session.clock.date() + timedelta(days=1)),
-            source="suite:agentic",
-        ),
-        profile=None,
-        relationships=people_graph(()),
-        narratives=(),
-        plans=(),
+    head = head_of(
+        draw,
+        settings,
+        domain=Domain.CODING,
+        title=f"Work on {project}",
+        theme=f"A coding agent works on {about}",
+        subtopics=("faults", "tests", "settings"),
+        began=start,
+        ended=session.clock,
         target_tokens=settings.length,
-        tokenizer=draw.tokenizer,
-        details={"suite": "agentic", "settings": settings.model_dump(mode="json"), "compacted_after": boundary},
+        shown={"compacted_after": boundary},
     )
     probes = tuple(_probe(place, fact, session.said[fact.key]) for place, fact in enumerate(facts))
     return GivenConversation(head, lambda: iter(session.messages), probes)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from longbeam.schemas.base import Record
-from longbeam.schemas.conversation import GivenConversation
+from longbeam.schemas.conversation import ConversationHead, GivenConversation
+from longbeam.schemas.dialogue import Message, MessageKind, Role
+from longbeam.schemas.people import people_graph
+from longbeam.schemas.seeds import Domain, Seed, Timeline
 
 
 @dataclass(frozen=True)
@@ -43,3 +47,57 @@ class Suite:
     """Given the settings and the draw."""
     purpose: str
     """One line for the list of suites."""
+
+
+def key_of(turn: int, place: int = 0) -> str:
+    """Key of a message of a turn; both count from 0."""
+    return f"p0.s0.t{turn}.n{place}"
+
+
+def exchange(draw: Draw, turn: int, said: str, reply: str, at: datetime) -> Iterator[Message]:
+    """Yield what the user says, and the reply twenty seconds later."""
+    for place, (role, content) in enumerate(((Role.USER, said), (Role.ASSISTANT, reply))):
+        yield Message(
+            message_key=key_of(turn, place),
+            role=role,
+            speaker=role.value,
+            kind=MessageKind.QUESTION if role is Role.USER else MessageKind.REPLY,
+            turn_index=turn,
+            sent_at=at + timedelta(seconds=20 * place),
+            content=content,
+            tokens=draw.count_tokens(content),
+        )
+
+
+def head_of(
+    draw: Draw,
+    settings: Record,
+    *,
+    domain: Domain,
+    title: str,
+    theme: str,
+    subtopics: tuple[str, ...],
+    began: datetime,
+    ended: datetime,
+    target_tokens: int = 0,
+    shown: Mapping[str, Any] | None = None,
+) -> ConversationHead:
+    """Return the head of a conversation without people or plans; `shown`: what its details say besides."""
+    return ConversationHead(
+        conversation_id=draw.conversation_id,
+        seed=Seed(
+            domain=domain,
+            title=title,
+            theme=theme,
+            subtopics=subtopics,
+            timeline=Timeline(start=began.date(), end=ended.date() + timedelta(days=1)),
+            source=f"suite:{draw.suite}",
+        ),
+        profile=None,
+        relationships=people_graph(()),
+        narratives=(),
+        plans=(),
+        target_tokens=target_tokens,
+        tokenizer=draw.tokenizer,
+        details={"suite": draw.suite, "settings": settings.model_dump(mode="json"), **(shown or {})},
+    )

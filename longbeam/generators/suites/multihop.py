@@ -12,8 +12,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from longbeam.generators.suites.base import Draw, Suite
-from longbeam.generators.suites.planted import KEPT_TURNS, Turn, given, key_of, messages_of, noted, small_talk
+from longbeam.generators.suites.base import Draw, Suite, key_of
+from longbeam.generators.suites.planted import KEPT_TURNS, Turn, given, messages_of, noted, small_talk
 from longbeam.schemas.base import Record
 from longbeam.schemas.conversation import GivenConversation
 from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails

@@ -11,13 +11,12 @@ from datetime import datetime, timedelta
 
 from pydantic import Field
 
-from longbeam.generators.suites.base import Draw, Suite
+from longbeam.generators.suites.base import Draw, Suite, exchange, head_of, key_of
 from longbeam.schemas.base import Record
-from longbeam.schemas.conversation import ConversationHead, GivenConversation
-from longbeam.schemas.dialogue import Message, MessageKind, Role
-from longbeam.schemas.people import people_graph
+from longbeam.schemas.conversation import GivenConversation
+from longbeam.schemas.dialogue import Message
 from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
-from longbeam.schemas.seeds import Domain, Seed, Timeline
+from longbeam.schemas.seeds import Domain
 
 _NAMES = ("Orla", "Matteo", "Ines", "Tomasz", "Keiko", "Bashir", "Greta", "Luca", "Amara", "Henrik")
 _FOODS = ("cashews", "shellfish", "celery", "mustard", "sesame", "lupin", "peanuts", "kiwi")
@@ -137,38 +136,18 @@ def make_conversation(settings: PagingSettings, draw: Draw) -> GivenConversation
         if pair in told:
             name, sentence, _, _ = told[pair]
             said, answer = f"{said} {sentence}", f"{rng.choice(_NOTED)} {answer}"
-            cited[name] = (f"p0.s0.t{pair}.n0", sentence)
-        for place, (role, content) in enumerate(((Role.USER, said), (Role.ASSISTANT, answer))):
-            messages.append(
-                Message(
-                    message_key=f"p0.s0.t{pair}.n{place}",
-                    role=role,
-                    speaker=role.value,
-                    kind=MessageKind.QUESTION if role is Role.USER else MessageKind.REPLY,
-                    turn_index=pair,
-                    sent_at=clock + timedelta(seconds=20 * place),
-                    content=content,
-                    tokens=draw.count_tokens(content),
-                )
-            )
+            cited[name] = (key_of(pair), sentence)
+        messages += exchange(draw, pair, said, answer, clock)
     probes = _probes(rng, settings, told, cited, messages)
-    head = ConversationHead(
-        conversation_id=draw.conversation_id,
-        seed=Seed(
-            domain=Domain.GENERAL,
-            title="Everyday talk",
-            theme="A person talks about everything and mentions a few facts",
-            subtopics=tuple(_TOPICS),
-            timeline=Timeline(start=start.date(), end=clock.date() + timedelta(days=1)),
-            source="suite:paging",
-        ),
-        profile=None,
-        relationships=people_graph(()),
-        narratives=(),
-        plans=(),
-        target_tokens=0,
-        tokenizer=draw.tokenizer,
-        details={"suite": "paging", "settings": settings.model_dump(mode="json")},
+    head = head_of(
+        draw,
+        settings,
+        domain=Domain.GENERAL,
+        title="Everyday talk",
+        theme="A person talks about everything and mentions a few facts",
+        subtopics=tuple(_TOPICS),
+        began=start,
+        ended=clock,
     )
     return GivenConversation(head, lambda: iter(messages), probes)
 

@@ -16,13 +16,12 @@ from typing import Any
 from pydantic import Field
 
 from longbeam.generators.suites import planted_text as text
-from longbeam.generators.suites.base import Draw, Suite
+from longbeam.generators.suites.base import Draw, Suite, exchange, head_of, key_of
 from longbeam.schemas.base import Record
-from longbeam.schemas.conversation import ConversationHead, GivenConversation
-from longbeam.schemas.dialogue import Message, MessageKind, Role
-from longbeam.schemas.people import people_graph
+from longbeam.schemas.conversation import GivenConversation
+from longbeam.schemas.dialogue import Message
 from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
-from longbeam.schemas.seeds import Domain, Seed, Timeline
+from longbeam.schemas.seeds import Domain
 
 KEPT_TURNS = 5
 """What a compression leaves of the conversation."""
@@ -114,51 +113,27 @@ def messages_of(turns: Sequence[Turn], draw: Draw) -> list[Message]:
     """Return the turns as messages, some minutes apart."""
     rng = draw.rng("clock")
     clock = datetime(2025, 1, 6, 9) + timedelta(days=rng.randrange(300))
-    messages = []
+    messages: list[Message] = []
     for turn, said in enumerate(turns):
         clock += timedelta(minutes=rng.randrange(2, 9))
-        for place, (role, content) in enumerate(((Role.USER, said.said), (Role.ASSISTANT, said.reply))):
-            messages.append(
-                Message(
-                    message_key=key_of(turn, place),
-                    role=role,
-                    speaker=role.value,
-                    kind=MessageKind.QUESTION if role is Role.USER else MessageKind.REPLY,
-                    turn_index=turn,
-                    sent_at=clock + timedelta(seconds=20 * place),
-                    content=content,
-                    tokens=draw.count_tokens(content),
-                )
-            )
+        messages += exchange(draw, turn, said.said, said.reply, clock)
     return messages
-
-
-def key_of(turn: int, place: int = 0) -> str:
-    """Key of a message of a turn, which counts from 0 here."""
-    return f"p0.s0.t{turn}.n{place}"
 
 
 def given(
     messages: Sequence[Message], probes: tuple[Probe, ...], settings: Record, draw: Draw, shown: Mapping[str, Any]
 ) -> GivenConversation:
     """Return messages and probes as a conversation of a suite; `shown`: what its details say besides."""
-    head = ConversationHead(
-        conversation_id=draw.conversation_id,
-        seed=Seed(
-            domain=Domain.CODING,
-            title="Talk at work",
-            theme="A developer asks small things and mentions a few facts",
-            subtopics=tuple(template.name for template in text.TEMPLATES),
-            timeline=Timeline(start=messages[0].sent_at.date(), end=messages[-1].sent_at.date() + timedelta(days=1)),
-            source=f"suite:{draw.suite}",
-        ),
-        profile=None,
-        relationships=people_graph(()),
-        narratives=(),
-        plans=(),
-        target_tokens=0,
-        tokenizer=draw.tokenizer,
-        details={"suite": draw.suite, "settings": settings.model_dump(mode="json"), **shown},
+    head = head_of(
+        draw,
+        settings,
+        domain=Domain.CODING,
+        title="Talk at work",
+        theme="A developer asks small things and mentions a few facts",
+        subtopics=tuple(template.name for template in text.TEMPLATES),
+        began=messages[0].sent_at,
+        ended=messages[-1].sent_at,
+        shown=shown,
     )
     return GivenConversation(head, lambda: iter(messages), probes)
 
