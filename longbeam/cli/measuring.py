@@ -210,7 +210,6 @@ def paging(
     from longbeam.models.tokens import load_tokenizer
     from longbeam.pipeline.benchmark import open_benchmark
     from longbeam.pipeline.checking import sealed_conversations
-    from longbeam.store.files import write_atomically
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
@@ -221,12 +220,9 @@ def paging(
     count = load_tokenizer(benchmark.spec.tokenizer).count
     study = run_study(name, talks, count, tokens=None if pages else tokens, pages=pages)
     text = study.model_dump_json(indent=2) + "\n" if json else render_study(study)
-    if markdown is None:
-        print(text, end="")
-    for file, content in ((markdown, text), (plot, plot_study(study))):
-        if file is not None:
-            write_atomically(file, content)
-            print(f"written to {file}")
+    _print_or_write(text, markdown)
+    if plot is not None:
+        _print_or_write(plot_study(study), plot)
     return OK
 
 
@@ -280,7 +276,6 @@ def canvas(
     from longbeam.pipeline.checking import sealed_conversations
     from longbeam.pipeline.evaluating import stored_embedder
     from longbeam.prompts.declarations import default_registry
-    from longbeam.store.files import write_atomically
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
@@ -301,9 +296,15 @@ def canvas(
     if not study.questions:
         raise UserError(f"benchmark {name!r} has no selected probe of category {category or 'other than abstention'}")
     text = study.model_dump_json(indent=2) + "\n" if json else render_recall(study)
-    if markdown is None:
+    _print_or_write(text, markdown)
+    return OK
+
+
+def _print_or_write(text: str, file: Path | None) -> None:
+    from longbeam.store.files import write_atomically
+
+    if file is None:
         print(text, end="")
     else:
-        write_atomically(markdown, text)
-        print(f"written to {markdown}")
-    return OK
+        write_atomically(file, text)
+        print(f"written to {file}")

@@ -111,9 +111,11 @@ class WorkLog:
         """Fold the write-ahead log into the file and give the lease back; closing twice is no error."""
         with self._lock:
             try:
-                self._commit_group()
-                with translated_errors(self.path):
-                    self._db.close()
+                try:
+                    self._commit_group()
+                finally:
+                    with translated_errors(self.path):
+                        self._db.close()
             finally:
                 if self._lease is not None:
                     self._lease.release()

@@ -117,6 +117,20 @@ def test_a_group_that_cannot_be_committed_is_said_to_whoever_writes_next(tmp_pat
         assert log.verify() == []
 
 
+def test_closing_closes_also_where_the_last_group_cannot_be_committed(tmp_path: Path) -> None:
+    path = tmp_path / "c000.sqlite"
+    log = WorkLog.open(path)
+    log.commit_in_groups(Turns())
+    record(log, "k1", reply("Hi."))
+    with full_disk(), pytest.raises(StoreError, match=r"c000\.sqlite"):
+        log.close()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        log.reply_of("k1")
+
+    with WorkLog.open(path) as again:
+        assert list(again.reply_keys()) == []
+
+
 @contextmanager
 def full_disk() -> Iterator[None]:
     """No file grows within the block; Python ignores the signal that would end the process."""

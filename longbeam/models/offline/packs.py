@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -18,6 +18,7 @@ import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from longbeam.errors import UserError
+from longbeam.models.offline.arithmetic import form_of
 from longbeam.schemas.base import Record
 from longbeam.schemas.plans import ValueKind
 from longbeam.schemas.seeds import Domain, Seed
@@ -220,6 +221,12 @@ class Problem(Record):
     answer: str
     confirm: str = ""
     """A Python expression over the parameters that is True when the answer is right."""
+
+    @cached_property
+    def forms(self) -> tuple[tuple[str, str], ...]:
+        """Of each drawn parameter, by name, the pattern of how a text shows it."""
+        return tuple((name, form) for name, rule in self.let.items() if (form := form_of(rule)))
+
     thread: str = ""
 
 

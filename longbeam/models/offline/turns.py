@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from longbeam.models.offline.arithmetic import evaluate, form_of, format_number
+from longbeam.models.offline.arithmetic import evaluate, format_number
 from longbeam.models.offline.chapters import BEGINNING
 from longbeam.models.offline.language import fill, identifier, lower_first, pattern_of, upper_first, within_sentence
 from longbeam.models.offline.naming import mention, names_of
@@ -419,8 +419,7 @@ def snippet_in(pack: Pack, text: str, thing: str) -> Snippet | None:
 def problem_in(pack: Pack, text: str) -> tuple[Problem, dict[str, str]] | None:
     """The problem that a message states, with its drawn parameters."""
     for problem in pack.problems:
-        forms = tuple((name, form) for name, rule in problem.let.items() if (form := form_of(rule)))
-        found = pattern_of(problem.text, forms).search(text)
+        found = pattern_of(problem.text, problem.forms).search(text)
         if found:
             return problem, found.groupdict()
     return None
