@@ -58,6 +58,8 @@ HISTORY_TOKENS = 9_000
 """Dialogue kept as it is; when it grows beyond, the older part is folded into a summary, down to KEPT_TOKENS."""
 KEPT_TOKENS = 1_800
 SUMMARY_TOKENS = 600
+CARRIED_WISHES = 60
+"""Instructions and preferences that a dialogue is shown, the newest; a plan of 1M has some fifteen of its own."""
 USER_MESSAGES = 4
 """Newest messages that the user's side sees, at least: the present turn, or two exchanges."""
 
@@ -142,7 +144,7 @@ def context_of(material: SubPlanMaterial) -> DialogueContext:
         earlier_bullets=tuple(b.text for b in earlier),
         current_bullets=tuple(b.text for b in sub_plan.bullets),
         state=ledger.changed_lines(before=first),
-        instructions=tuple(b.text for b in standing_bullets([*(chapter.standing if chapter else ()), *earlier])),
+        instructions=tuple(b.text for b in _carried([*(chapter.standing if chapter else ()), *earlier])),
         earlier_plans=material.earlier_plans,
     )
 
@@ -156,6 +158,12 @@ def standing_bullets(bullets: Sequence[Bullet]) -> tuple[Bullet, ...]:
         elif bullet.kind is BulletKind.PREFERENCE:
             standing[(bullet.topic, bullet.condition)] = bullet
     return tuple(standing.values())
+
+
+def _carried(bullets: Sequence[Bullet]) -> tuple[Bullet, ...]:
+    """Those in force that the newest plans told: a prompt must not grow with the number of plans."""
+    by_plan = sorted(standing_bullets(bullets), key=lambda b: int(b.bullet_id[1:].partition(".")[0]))
+    return tuple(by_plan[-CARRIED_WISHES:])
 
 
 def _as_it_is(text: str) -> str:

@@ -510,7 +510,7 @@ class DialogueContext(KeptJson):
     """Facts that were changed before the sub-plan begins, with the values they have then; the earlier bullets have the
     others, and repeating them would double what every call of the sub-plan sends."""
     instructions: tuple[str, ...]
-    """Standing instructions and preferences voiced in earlier sub-plans, also of earlier plans."""
+    """The newest standing instructions and preferences voiced in earlier sub-plans, also of earlier plans."""
     earlier_plans: str = ""
     """Summary of the plans before this one; empty in the first."""
 
