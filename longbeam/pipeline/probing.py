@@ -17,6 +17,7 @@ from longbeam.schemas.dialogue import Message
 from longbeam.schemas.findings import Severity
 from longbeam.schemas.probes import Probe
 from longbeam.schemas.spec import Role
+from longbeam.store.folded import FoldedTexts
 from longbeam.store.spool import Spool
 from longbeam.store.worklog import UnitStatus
 from longbeam.validation.index import ConversationIndex
@@ -55,7 +56,8 @@ async def write_probe_pool(
     (`said_anew`: contents by key) costs none of them.
     """
     spooled = Spool(messages)
-    material = ProbeMaterial.from_messages(head, spooled, language=units.spec.language)
+    texts = FoldedTexts(m.content for m in spooled)
+    material = ProbeMaterial.from_messages(head, spooled, texts=texts, language=units.spec.language)
     abilities = units.spec.abilities
     needs = [first_head or head, said]
     found = await all_of([_ability_pool(units, material, needs, ability) for ability in abilities])
@@ -67,7 +69,7 @@ async def write_probe_pool(
             probes.append(moved)
         else:
             refused[probe.probe_id] = moved
-    index = ConversationIndex(head=head, messages=spooled)
+    index = ConversationIndex(head=head, messages=spooled, texts=texts)
     findings = check_probes(index, probes, language=units.spec.language)
     for finding in findings:
         if finding.severity is Severity.ERROR:

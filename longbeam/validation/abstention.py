@@ -56,8 +56,8 @@ def find_messages(index: ConversationIndex, terms: Sequence[str]) -> list[str]:
     """Return keys of the first messages that hold all terms as whole words, whatever the case and white space."""
     folded = [" ".join(t.casefold().split()) for t in terms]
     patterns = [_pattern(t) for t in folded]
-    # A plain search for one word of each term leaves few messages to the patterns.
-    words = [max(t.split(), key=len) for t in folded]
+    # A plain search for their words leaves few messages to the patterns.
+    words = [word for t in folded for word in t.split()]
     found: list[str] = []
     for at, text in index.holding(words):
         if all(p.search(text) for p in patterns):

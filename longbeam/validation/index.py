@@ -35,6 +35,8 @@ class ConversationIndex:
     """All candidates."""
     asked: Mapping[str, int] | None = None
     """Probes asked for by ability; None where nobody knows."""
+    texts: FoldedTexts | None = None
+    """Of the messages, where somebody else searches them, too."""
 
     @property
     def is_import(self) -> bool:
@@ -61,7 +63,7 @@ class ConversationIndex:
 
     @cached_property
     def _folded(self) -> FoldedTexts:
-        return FoldedTexts(m.content for m in self.messages)
+        return self.texts or FoldedTexts(m.content for m in self.messages)
 
     def holding(self, words: Sequence[str]) -> Iterator[tuple[int, str]]:
         """Yield the ordinals of the messages that hold all these case-folded words, with their case-folded texts."""

@@ -107,9 +107,9 @@ def problem_of(material: ProbeMaterial, bullets: dict[str, Bullet], draft: Abste
     if strange := [t for t in terms if coverage(t, f"{draft.question} {draft.missing}") < 1]:
         return f"{name}: search term {strange[0]!r} has words that stand neither in the question nor in `missing`"
     for searched in (terms, [draft.missing]):
-        found = material.search([word for text in searched for word in sorted(words_of(text))])
-        if found:
-            return f"{name}: message {found[0]} holds all of {', '.join(searched)}, so it may answer it"
+        found = next(material.search([word for text in searched for word in sorted(words_of(text))]), None)
+        if found is not None:
+            return f"{name}: message {found} holds all of {', '.join(searched)}, so it may answer it"
     return None
 
 

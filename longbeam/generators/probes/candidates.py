@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heapreplace
 from typing import Any, TypeVar
@@ -93,36 +93,85 @@ class AbilityGenerator:
     """Words a candidate without a call, where `draft` has its question already."""
 
 
-def make_candidate(
-    ability: str,
-    said: Sequence[Said],
-    *,
-    difficulty: Difficulty,
-    topic: str,
-    summary: str,
-    parts: Sequence[str] = (),
-    grouped: bool = False,
-    **fields: Any,  # Any: further fields of ProbeCandidate, validated there
-) -> ProbeCandidate:
-    """Return a candidate on this evidence, put in the order of the conversation.
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """A candidate whose record is not made yet: long conversations give hundreds, of which a pool takes some."""
 
-    `parts[i]` is the part of `said[i]`; `grouped` numbers the items in order.
-    """
-    roles = parts or [EvidencePart.ITEM if grouped else EvidencePart.SUPPORT] * len(said)
-    ordered = sorted(zip(said, roles, strict=True), key=lambda pair: pair[0].position)
-    excerpts = tuple(s.excerpt(i, part, i if grouped else None) for i, (s, part) in enumerate(ordered))
-    facts = (s.fact.fact_id for s, _ in ordered if s.fact is not None and s.fact.fact_id)
-    return ProbeCandidate(
-        ability=ability,
-        difficulty=difficulty,
-        topic=topic,
-        summary=summary,
-        excerpts=excerpts,
-        message_keys=tuple(s.message.message_key for s, _ in ordered),
-        positions=tuple(s.position for s, _ in ordered),
-        bullet_ids=tuple(dict.fromkeys(s.bullet.bullet_id for s, _ in ordered)),
-        **{"cited": tuple(range(len(ordered))), "fact_ids": tuple(dict.fromkeys(facts)), **fields},
-    )
+    ability: str
+    said: tuple[tuple[Said, str], ...]
+    """Evidence with its part, in the order of the conversation."""
+    grouped: bool
+    difficulty: Difficulty
+    topic: str
+    can_spare: bool
+    fact_ids: tuple[str, ...]
+    bullet_ids: tuple[str, ...]
+    positions: tuple[int, ...]
+    fields: Mapping[str, Any]  # Any: further fields of ProbeCandidate, validated there
+
+    @classmethod
+    def of(
+        cls,
+        ability: str,
+        said: Sequence[Said],
+        *,
+        difficulty: Difficulty,
+        topic: str,
+        parts: Sequence[str] = (),
+        grouped: bool = False,
+        can_spare: bool = False,
+        fact_ids: tuple[str, ...] | None = None,
+        **fields: Any,  # Any: further fields of ProbeCandidate, validated there
+    ) -> Sketch:
+        """Return a candidate on this evidence, put in the order of the conversation.
+
+        `parts[i]` is the part of `said[i]`; `grouped` numbers the items in order. `fact_ids` are those of the evidence
+        unless they are given.
+        """
+        roles = parts or [EvidencePart.ITEM if grouped else EvidencePart.SUPPORT] * len(said)
+        ordered = sorted(zip(said, roles, strict=True), key=lambda pair: pair[0].position)
+        facts = [s.fact.fact_id for s, _ in ordered if s.fact is not None and s.fact.fact_id]
+        return cls(
+            ability=ability,
+            said=tuple(ordered),
+            grouped=grouped,
+            difficulty=difficulty,
+            topic=topic,
+            can_spare=can_spare,
+            fact_ids=tuple(dict.fromkeys(facts)) if fact_ids is None else fact_ids,
+            bullet_ids=tuple(dict.fromkeys([s.bullet.bullet_id for s, _ in ordered])),
+            positions=tuple([s.position for s, _ in ordered]),
+            fields=fields,
+        )
+
+    def candidate(self, ordinal: int) -> ProbeCandidate:
+        """Return its record, with a place in the pool."""
+        excerpts = (s.excerpt(i, part, i if self.grouped else None) for i, (s, part) in enumerate(self.said))
+        return ProbeCandidate(
+            candidate_id=f"{self.ability}.{ordinal}",
+            ability=self.ability,
+            difficulty=self.difficulty,
+            topic=self.topic,
+            excerpts=tuple(excerpts),
+            message_keys=tuple(s.message.message_key for s, _ in self.said),
+            positions=self.positions,
+            bullet_ids=self.bullet_ids,
+            fact_ids=self.fact_ids,
+            can_spare=self.can_spare,
+            **{"cited": tuple(range(len(self.said))), **self.fields},
+        )
+
+    @property
+    def plans(self) -> set[str]:
+        """The plans that its bullets are of."""
+        return {b.partition(".")[0] for b in self.bullet_ids}
+
+    def gives_itself_away(self) -> bool:
+        """Whether a question could not name what it is about without saying an answer."""
+        facts = [s.fact for s, _ in self.said if s.fact is not None]
+        names = {self.topic, *(name for f in facts for name in (f.subject, f.attribute))}
+        values = (v for kind in ("answers", "context_values", "stale") for v in self.fields.get(kind, ()))
+        return any(says(name, value) for value in values for name in names)
 
 
 def sessions_of(said: Iterable[Said]) -> int:
@@ -174,17 +223,17 @@ def far_apart(said: Sequence[T], total_messages: int, place: Callable[[T], int])
                 yield first, said[j]
 
 
-def thin_out(candidates: Sequence[ProbeCandidate], total_messages: int, limit: int = POOL) -> list[ProbeCandidate]:
+def thin_out(sketches: Sequence[Sketch], total_messages: int, limit: int = POOL) -> list[ProbeCandidate]:
     """Return up to `limit` candidates, numbered: spread over facts, difficulties and the conversation's deciles.
 
     Those that need all their messages come first, then, in a conversation of many plans, those whose evidence spans a
     fifth of it. Greedy and deterministic; of equally good ones the earlier is taken. Crowding only grows, so what it
     was when last looked at tells which candidates need not be looked at again. A candidate is left out when a question
-    could not name what it is about without saying an answer ("the version 2 rollout" has version 2).
+    could not name what it is about without saying an answer ("the version 2 rollout" has version 2); only those whose
+    turn comes are asked.
     """
-    kept = [c for c in candidates if not _gives_itself_away(c)]
-    of_many = len({b.partition(".")[0] for c in kept for b in c.bullet_ids}) > 1
-    offers = [_Offer.of(c, total_messages, of_many) for c in kept]
+    of_many = _is_of_many_plans(sketches)
+    offers = [_Offer.of(s, total_messages, of_many) for s in sketches]
     taken: list[ProbeCandidate] = []
     uses: Counter[str] = Counter()
     levels: Counter[str] = Counter()
@@ -199,43 +248,51 @@ def thin_out(candidates: Sequence[ProbeCandidate], total_messages: int, limit: i
             heapreplace(waiting, now)
             continue
         heappop(waiting)
+        if best.sketch.gives_itself_away():
+            continue
         uses.update(best.subjects)
-        levels[best.candidate.difficulty] += 1
+        levels[best.sketch.difficulty] += 1
         deciles.update(best.deciles)
-        taken.append(best.candidate)
-    return [c.model_copy(update={"candidate_id": f"{c.ability}.{i}"}) for i, c in enumerate(taken)]
+        taken.append(best.sketch.candidate(len(taken)))
+    return taken
+
+
+def _is_of_many_plans(sketches: Iterable[Sketch]) -> bool:
+    """Whether those that may be taken touch more than one plan."""
+    found: set[str] = set()
+    for one in sketches:
+        if not one.plans <= found and not one.gives_itself_away():
+            found |= one.plans
+            if len(found) > 1:
+                return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
     """A candidate with what its crowding is reckoned from, which is asked for whenever another one is taken."""
 
-    candidate: ProbeCandidate
+    sketch: Sketch
     subjects: tuple[str, ...]
     is_narrow: bool
     deciles: tuple[int, ...]
 
     @classmethod
-    def of(cls, candidate: ProbeCandidate, total_messages: int, of_many: bool) -> _Offer:
+    def of(cls, sketch: Sketch, total_messages: int, of_many: bool) -> _Offer:
         return cls(
-            candidate,
-            (*candidate.fact_ids, *candidate.bullet_ids),
-            of_many and is_narrow(candidate.positions, total_messages),
-            deciles_of(candidate.positions, total_messages),
+            sketch,
+            (*sketch.fact_ids, *sketch.bullet_ids),
+            of_many and is_narrow(sketch.positions, total_messages),
+            deciles_of(sketch.positions, total_messages),
         )
 
     def crowding(
         self, uses: Counter[str], levels: Counter[str], deciles: Counter[int]
     ) -> tuple[bool, float, bool, int, float]:
-        overlap = sum([uses[s] for s in self.subjects]) / max(len(self.subjects), 1)
-        level, crowd = levels[self.candidate.difficulty], _crowd(self.deciles, deciles)
-        return self.candidate.can_spare, overlap, self.is_narrow, level, crowd
-
-
-def _gives_itself_away(candidate: ProbeCandidate) -> bool:
-    names = {candidate.topic, *(name for e in candidate.excerpts for name in (e.subject, e.attribute))}
-    values = (*candidate.answers, *candidate.context_values, *candidate.stale)
-    return any(says(name, value) for value in values for name in names)
+        # `get`, because a Counter's own look-up of what it does not have is slow.
+        overlap = sum([uses.get(s, 0) for s in self.subjects]) / max(len(self.subjects), 1)
+        level, crowd = levels.get(self.sketch.difficulty, 0), _crowd(self.deciles, deciles)
+        return self.sketch.can_spare, overlap, self.is_narrow, level, crowd
 
 
 def deciles_of(positions: Iterable[int], total_messages: int) -> tuple[int, ...]:
@@ -249,4 +306,4 @@ def crowd_of(positions: Iterable[int], deciles: Counter[int], total_messages: in
 
 
 def _crowd(here: Sequence[int], deciles: Counter[int]) -> float:
-    return sum([deciles[d] for d in here]) / len(here) if here else 0.0
+    return sum([deciles.get(d, 0) for d in here]) / len(here) if here else 0.0

@@ -11,8 +11,8 @@ import re
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
+    Sketch,
     difficulty_by_gap,
-    make_candidate,
     thin_out,
 )
 from longbeam.generators.probes.checks import check_coverage, check_form, check_values, check_words, run_checks
@@ -33,20 +33,20 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return one candidate per contradiction whose two sides are said far enough apart."""
     found = []
     for statement, denial in material.histories.contradictions():
-        candidate = _candidate(material, statement, denial)
+        candidate = _sketch(material, statement, denial)
         if candidate is not None:
             found.append(candidate)
     return thin_out(found, material.total_messages)
 
 
-def _candidate(material: ProbeMaterial, statement: Bullet, denial: Bullet) -> ProbeCandidate | None:
+def _sketch(material: ProbeMaterial, statement: Bullet, denial: Bullet) -> Sketch | None:
     fact, values = _values_at_odds(material, statement, denial)
     first = find_words(material, statement, values=values[:1])
     second = find_words(material, denial, values=values[1:])
     if first is None or second is None or abs(first.position - second.position) < CONTRADICTION_MESSAGES_APART:
         return None
     fact_id = (fact.fact_id,) if fact else ()
-    return make_candidate(
+    return Sketch.of(
         ABILITY,
         [_about(first, fact, values[:1]), _about(second, fact, values[1:])],
         difficulty=difficulty_by_gap(first, second),

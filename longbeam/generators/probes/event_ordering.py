@@ -16,8 +16,8 @@ from itertools import combinations
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
+    Sketch,
     difficulty_by_items,
-    make_candidate,
     sessions_of,
     thin_out,
 )
@@ -112,9 +112,7 @@ def _distinct(items: Sequence[Item]) -> list[Item]:
     return list(known.values())
 
 
-def _of_theme(
-    theme: str, items: Sequence[Item], lengths: Sequence[int] = (MAX_ITEMS, 7, 5)
-) -> Iterator[ProbeCandidate]:
+def _of_theme(theme: str, items: Sequence[Item], lengths: Sequence[int] = (MAX_ITEMS, 7, 5)) -> Iterator[Sketch]:
     """Yield a candidate of all items, and of the first few where there are more."""
     for length in dict.fromkeys((len(items), *lengths)):
         if not MIN_ITEMS <= length <= min(MAX_ITEMS, len(items)):
@@ -126,13 +124,13 @@ def _of_theme(
         # Two topics of one message have no order, and neither has the last one with the next.
         if len(set(places)) < len(places) or sessions_of(i.said for i in chosen) < 2:
             continue
-        yield _candidate(theme, chosen, "all" if length == len(items) else "first")
+        yield _sketch(theme, chosen, "all" if length == len(items) else "first")
 
 
-def _candidate(theme: str, items: Sequence[Item], variety: str) -> ProbeCandidate:
+def _sketch(theme: str, items: Sequence[Item], variety: str) -> Sketch:
     names = tuple(neutral(item.topic) for item in items)
     following = [*(item.said.position for item in items[1:]), END]
-    return make_candidate(
+    return Sketch.of(
         ABILITY,
         [item.said for item in items],
         # Told again before the next one is told, an item keeps its place without its message.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, make_candidate, thin_out
+from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, thin_out
 from longbeam.generators.probes.checks import (
     check_coverage,
     check_form,
@@ -58,9 +58,9 @@ def _is_clue(clue: FactSaid, asked: FactSaid, by_attribute: dict[str, list[FactS
     return sum(f.value.means_same_as(clue.value) for f in like) == 1
 
 
-def _direct(said: FactSaid) -> ProbeCandidate:
+def _direct(said: FactSaid) -> Sketch:
     fact, value = said.fact, said.value
-    return make_candidate(
+    return Sketch.of(
         ABILITY,
         [said],
         difficulty=Difficulty.EASY,
@@ -71,10 +71,10 @@ def _direct(said: FactSaid) -> ProbeCandidate:
     )
 
 
-def _several(pair: tuple[FactSaid, FactSaid]) -> ProbeCandidate:
+def _several(pair: tuple[FactSaid, FactSaid]) -> Sketch:
     first, second = pair
     subject = first.fact.subject
-    return make_candidate(
+    return Sketch.of(
         ABILITY,
         list(pair),
         difficulty=Difficulty.MEDIUM,
@@ -86,10 +86,10 @@ def _several(pair: tuple[FactSaid, FactSaid]) -> ProbeCandidate:
     )
 
 
-def _indirect(asked: FactSaid, clue: FactSaid) -> ProbeCandidate:
+def _indirect(asked: FactSaid, clue: FactSaid) -> Sketch:
     fact = asked.fact
     ordinal = 0 if asked.position <= clue.position else 1
-    return make_candidate(
+    return Sketch.of(
         ABILITY,
         [asked, clue],
         difficulty=Difficulty.HARD,

@@ -5,7 +5,7 @@ BEAM calls all of these medium; here the level is how much conversation lies bet
 
 from __future__ import annotations
 
-from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, make_candidate, thin_out
+from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, thin_out
 from longbeam.generators.probes.checks import check_coverage, check_form, check_requirement, run_checks
 from longbeam.generators.probes.evidence import find_words
 from longbeam.generators.probes.material import ProbeMaterial
@@ -32,7 +32,7 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
         if said is None or not instruction.condition or not instruction.requirement:
             continue
         found.append(
-            make_candidate(
+            Sketch.of(
                 ABILITY,
                 [said],
                 difficulty=difficulty_by_age(said.position, material.total_messages),

@@ -8,8 +8,8 @@ from __future__ import annotations
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
+    Sketch,
     difficulty_by_gap,
-    make_candidate,
     thin_out,
 )
 from longbeam.generators.probes.checks import (
@@ -35,14 +35,14 @@ GIVEAWAYS = (
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return one candidate for each fact with exactly one change, both sides said in different messages."""
     histories = material.histories
-    found: list[ProbeCandidate] = []
+    found: list[Sketch] = []
     for fact_id, (original, updated) in histories.updated_once.items():
         fact = histories.facts[fact_id]
         old, new = find_value(material, fact, original), find_value(material, fact, updated)
         if old is None or new is None or old.position >= new.position:
             continue
         found.append(
-            make_candidate(
+            Sketch.of(
                 ABILITY,
                 [old, new],
                 difficulty=difficulty_by_gap(old, new),

@@ -7,7 +7,7 @@ voice bullets go to a temporary file, and so do the texts that are searched.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,31 +19,28 @@ from longbeam.schemas.spec import ENGLISH
 from longbeam.store.folded import FoldedTexts
 from longbeam.store.spool import Spool
 
-Search = Callable[[Sequence[str]], list[str]]
-"""Terms to the keys of the messages that may hold them all, in the order of the conversation."""
+Search = Callable[[Sequence[str]], Iterator[str]]
+"""Terms to the keys of the messages that may hold them all, in the order of the conversation, each as it is found."""
 
 _WORD = re.compile(r"[^\W_]+")
 
 
 class MessageSearch:
-    """Finds the messages that hold all of some terms; reads them all when it is first asked.
+    """Finds the messages that hold all of some terms.
 
     A term's words match inside longer words ("opinion" finds "opinionated") and anywhere in the message, so it finds at
     least what a search for the terms would: an empty answer is a proof.
     """
 
-    def __init__(self, messages: Sequence[Message]) -> None:
+    def __init__(self, messages: Sequence[Message], texts: FoldedTexts) -> None:
         self._messages = messages
+        self._texts = texts
 
-    @cached_property
-    def _texts(self) -> FoldedTexts:
-        return FoldedTexts(m.content for m in self._messages)
-
-    def search(self, terms: Sequence[str]) -> list[str]:
-        """Return the keys of the messages that hold every word of every term; all of them for no words."""
+    def search(self, terms: Sequence[str]) -> Iterator[str]:
+        """Yield the keys of the messages that hold every word of every term; all of them for no words."""
         words = list(dict.fromkeys(w for term in terms for w in _WORD.findall(term.casefold())))
         found = (i for i, _ in self._texts.holding(words)) if words else range(len(self._messages))
-        return [self._messages[i].message_key for i in found]
+        return (self._messages[i].message_key for i in found)
 
 
 @dataclass(frozen=True)
@@ -62,13 +59,27 @@ class ProbeMaterial:
 
     @classmethod
     def from_messages(
-        cls, head: ConversationHead, messages: Sequence[Message], *, language: str = ENGLISH
+        cls,
+        head: ConversationHead,
+        messages: Sequence[Message],
+        *,
+        texts: FoldedTexts | None = None,
+        language: str = ENGLISH,
     ) -> ProbeMaterial:
-        """Read a conversation's messages, in order: once now, and once more when something is first searched."""
-        positions = {m.message_key: i for i, m in enumerate(messages)}
-        voiced = Spool(m for m in messages if m.role is Role.USER and m.bullet_ids)
-        sessions = len({m.session for m in messages})
-        return cls(head, voiced, positions, sessions, MessageSearch(messages).search, language)
+        """Read a conversation's messages, in order, once; `texts` are theirs, where others search them, too."""
+        positions: dict[str, int] = {}
+        sessions: set[int] = set()
+
+        def voiced() -> Iterator[Message]:
+            for i, message in enumerate(messages):
+                positions[message.message_key] = i
+                sessions.add(message.session)
+                if message.bullet_ids and message.role is Role.USER:
+                    yield message
+
+        kept = Spool(voiced())
+        search = MessageSearch(messages, texts or FoldedTexts(m.content for m in messages)).search
+        return cls(head, kept, positions, len(sessions), search, language)
 
     @property
     def total_messages(self) -> int:

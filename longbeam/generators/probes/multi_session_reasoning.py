@@ -13,8 +13,8 @@ from itertools import combinations
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
+    Sketch,
     difficulty_by_sessions,
-    make_candidate,
     sessions_of,
     thin_out,
 )
@@ -37,14 +37,14 @@ MAX_PER_FAMILY = 12
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return sums, differences and counts; every one spans at least two sessions."""
     facts = settled_facts(material)
-    found: list[ProbeCandidate] = []
+    found: list[Sketch] = []
     for family in _families(current_facts(material)):
-        found += [c for group in _sums(family) if (c := _candidate("sum", group))]
-        found += [c for pair in _pairs(family) if (c := _candidate("difference", pair))]
+        found += [c for group in _sums(family) if (c := _sketch("sum", group))]
+        found += [c for pair in _pairs(family) if (c := _sketch("difference", pair))]
     for group in _complete(facts, material.histories):
-        found += [c for c in [_candidate("count", group)] if c]
+        found += [c for c in [_sketch("count", group)] if c]
     if len(found) < 14:
-        found += [c for pair in _same_thing(current_facts(material)) if (c := _candidate("difference", pair))]
+        found += [c for pair in _same_thing(current_facts(material)) if (c := _sketch("difference", pair))]
     return thin_out(found, material.total_messages)
 
 
@@ -101,7 +101,7 @@ def _same_thing(facts: Sequence[FactSaid]) -> Iterator[tuple[FactSaid, FactSaid]
             yield first, second
 
 
-def _candidate(computation: str, group: Sequence[FactSaid]) -> ProbeCandidate | None:
+def _sketch(computation: str, group: Sequence[FactSaid]) -> Sketch | None:
     if sessions_of(group) < 2:
         return None
     ordered = sorted(group, key=lambda s: s.position)
@@ -113,7 +113,7 @@ def _candidate(computation: str, group: Sequence[FactSaid]) -> ProbeCandidate | 
     attribute, subjects = ordered[0].fact.attribute, [s.fact.subject for s in ordered]
     one_attribute = len({s.fact.attribute.casefold() for s in ordered}) == 1
     names = f"{attribute} of {_listed(subjects)}" if one_attribute else _two_attributes(ordered)
-    return make_candidate(
+    return Sketch.of(
         ABILITY,
         ordered,
         difficulty=difficulty_by_sessions(sessions_of(ordered)),

@@ -5,7 +5,7 @@ The level is how much conversation lies between the preference and the end; a ch
 
 from __future__ import annotations
 
-from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, make_candidate, thin_out
+from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, thin_out
 from longbeam.generators.probes.checks import (
     check_coverage,
     check_form,
@@ -29,11 +29,11 @@ GIVEAWAYS = ("prefer", "preference", "preferences", "favourite", "favorite")
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return one candidate per preference that holds at the end of the conversation."""
     pairs = material.histories.standing(BulletKind.PREFERENCE)
-    found = (_candidate(material, preference, earlier) for preference, earlier in pairs)
+    found = (_sketch(material, preference, earlier) for preference, earlier in pairs)
     return thin_out([c for c in found if c is not None], material.total_messages)
 
 
-def _candidate(material: ProbeMaterial, preference: Bullet, earlier: Bullet | None) -> ProbeCandidate | None:
+def _sketch(material: ProbeMaterial, preference: Bullet, earlier: Bullet | None) -> Sketch | None:
     said = find_words(material, preference)
     if earlier is not None and earlier.requirement.casefold() == preference.requirement.casefold():
         earlier = None  # said again, not changed
@@ -45,7 +45,7 @@ def _candidate(material: ProbeMaterial, preference: Bullet, earlier: Bullet | No
     level = difficulty_by_age(said.position, material.total_messages)
     evidence = [said] if before is None else [before, said]
     parts = [EvidencePart.PREFERENCE] if before is None else [EvidencePart.ORIGINAL, EvidencePart.PREFERENCE]
-    return make_candidate(
+    return Sketch.of(
         ABILITY,
         evidence,
         difficulty=level if before is None else Difficulty.HARD,

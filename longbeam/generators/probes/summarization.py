@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
+    Sketch,
     difficulty_by_sessions,
     far_apart,
-    make_candidate,
     sessions_of,
     thin_out,
 )
@@ -38,7 +38,7 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     if len(material.head.plans) > 1:
         in_order = sorted(things.values(), key=lambda facts: facts[0].position)
         groups += [list(p) for p in far_apart(in_order, material.total_messages, lambda facts: facts[0].position)]
-    found = [_candidate(material, group) for group in groups]
+    found = [_sketch(material, group) for group in groups]
     return thin_out([c for c in found if c is not None], material.total_messages)
 
 
@@ -59,7 +59,7 @@ def _groups(things: dict[str, list[FactSaid]]) -> Iterator[list[list[FactSaid]]]
                 yield group
 
 
-def _candidate(material: ProbeMaterial, group: Sequence[Sequence[FactSaid]]) -> ProbeCandidate | None:
+def _sketch(material: ProbeMaterial, group: Sequence[Sequence[FactSaid]]) -> Sketch | None:
     facts = sorted((said for facts in group for said in facts), key=lambda s: s.position)
     if len({s.position for s in facts}) < MIN_MESSAGES or len(facts) > MAX_FACTS or sessions_of(facts) < 2:
         return None
@@ -67,7 +67,7 @@ def _candidate(material: ProbeMaterial, group: Sequence[Sequence[FactSaid]]) -> 
     topic = subjects[0] if len(subjects) == 1 else f"{', '.join(subjects[:-1])} and {subjects[-1]}"
     past = [v for s in facts for v in material.histories.past_values(s.fact.fact_id)]
     current = [s.value for s in facts]
-    return make_candidate(
+    return Sketch.of(
         ABILITY,
         facts,
         difficulty=difficulty_by_sessions(sessions_of(facts)),

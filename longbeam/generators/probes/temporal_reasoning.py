@@ -12,9 +12,9 @@ from itertools import combinations
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
+    Sketch,
     difficulty_by_gap,
     far_apart,
-    make_candidate,
     thin_out,
 )
 from longbeam.generators.probes.checks import (
@@ -53,7 +53,7 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
         pairs = _pairs(facts)
     if len(pairs) < ENOUGH:
         pairs = _pairs(sorted([*facts, *_event_days(material, facts)], key=lambda s: s.position))
-    return thin_out([_candidate(material, *pair) for pair in pairs], material.total_messages)
+    return thin_out([_sketch(material, *pair) for pair in pairs], material.total_messages)
 
 
 def _pairs(dated: list[FactSaid]) -> list[tuple[FactSaid, FactSaid]]:
@@ -86,7 +86,7 @@ def _distance(pair: tuple[FactSaid, FactSaid]) -> tuple[int, int, int]:
     return int(is_other_thing) + int(is_other_strand), first.position, second.position
 
 
-def _candidate(material: ProbeMaterial, first: FactSaid, second: FactSaid) -> ProbeCandidate:
+def _sketch(material: ProbeMaterial, first: FactSaid, second: FactSaid) -> Sketch:
     days = recompute("days_between", [first.value, second.value])
     names = [f"the {s.fact.attribute} of {s.fact.subject}" for s in (first, second)]
     details = ProbeDetails(
@@ -95,7 +95,7 @@ def _candidate(material: ProbeMaterial, first: FactSaid, second: FactSaid) -> Pr
         computation="days_between",
         computed_value=days.text,
     )
-    return make_candidate(
+    return Sketch.of(
         ABILITY,
         [first, second],
         difficulty=difficulty_by_gap(first, second),

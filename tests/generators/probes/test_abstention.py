@@ -60,7 +60,7 @@ async def test_draft_candidates_keeps_proved_questions_only() -> None:
     candidates = await draft_candidates(asker(), full_story().material(), 12)
     assert len(candidates) == 12
     material = full_story().material()
-    assert all(material.search(c.details.searches) == [] for c in candidates)
+    assert all(list(material.search(c.details.searches)) == [] for c in candidates)
 
 
 async def test_draft_candidates_asks_again_and_gives_up_with_a_reason() -> None:
