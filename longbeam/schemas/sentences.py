@@ -110,8 +110,8 @@ def _ends_sentence(text: str, mark: re.Match[str], start: int, stop: int) -> boo
         return False
     if mark.group()[0] != ".":
         return True
-    before = re.search(r"\S*$", text[start : mark.start()])
-    word = before.group().lstrip("(\"'“‘*_[").casefold() if before else ""
+    before = text[start : mark.start()].removesuffix("\n")
+    word = before.rsplit(None, 1)[-1].lstrip("(\"'“‘*_[").casefold() if before and not before[-1].isspace() else ""
     if word in _ABBREVIATIONS:
         return False
     is_initial = len(word) == 1 and word.isalpha() and word != "i"

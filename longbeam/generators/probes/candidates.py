@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heapreplace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic import Field
 
@@ -93,8 +93,7 @@ class AbilityGenerator:
     """Words a candidate without a call, where `draft` has its question already."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sketch:
+class Sketch(NamedTuple):
     """A candidate whose record is not made yet: long conversations give hundreds, of which a pool takes some."""
 
     ability: str
@@ -235,9 +234,9 @@ def thin_out(sketches: Sequence[Sketch], total_messages: int, limit: int = POOL)
     of_many = _is_of_many_plans(sketches)
     offers = [_Offer.of(s, total_messages, of_many) for s in sketches]
     taken: list[ProbeCandidate] = []
-    uses: Counter[str] = Counter()
-    levels: Counter[str] = Counter()
-    deciles: Counter[int] = Counter()
+    uses = dict.fromkeys((s for offer in offers for s in offer.subjects), 0)
+    levels = dict.fromkeys(Difficulty, 0)
+    deciles = dict.fromkeys(range(10), 0)
     waiting = [(offer.crowding(uses, levels, deciles), i) for i, offer in enumerate(offers)]
     heapify(waiting)
     while waiting and len(taken) < limit:
@@ -250,9 +249,11 @@ def thin_out(sketches: Sequence[Sketch], total_messages: int, limit: int = POOL)
         heappop(waiting)
         if best.sketch.gives_itself_away():
             continue
-        uses.update(best.subjects)
+        for subject in best.subjects:
+            uses[subject] += 1
+        for decile in best.deciles:
+            deciles[decile] += 1
         levels[best.sketch.difficulty] += 1
-        deciles.update(best.deciles)
         taken.append(best.sketch.candidate(len(taken)))
     return taken
 
@@ -268,8 +269,7 @@ def _is_of_many_plans(sketches: Iterable[Sketch]) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class _Offer:
+class _Offer(NamedTuple):
     """A candidate with what its crowding is reckoned from, which is asked for whenever another one is taken."""
 
     sketch: Sketch
@@ -287,12 +287,16 @@ class _Offer:
         )
 
     def crowding(
-        self, uses: Counter[str], levels: Counter[str], deciles: Counter[int]
+        self, uses: Mapping[str, int], levels: Mapping[Difficulty, int], deciles: Mapping[int, int]
     ) -> tuple[bool, float, bool, int, float]:
-        # `get`, because a Counter's own look-up of what it does not have is slow.
-        overlap = sum([uses.get(s, 0) for s in self.subjects]) / max(len(self.subjects), 1)
-        level, crowd = levels.get(self.sketch.difficulty, 0), _crowd(self.deciles, deciles)
-        return self.sketch.can_spare, overlap, self.is_narrow, level, crowd
+        overlap = sum([uses[s] for s in self.subjects]) / (len(self.subjects) or 1)
+        return (
+            self.sketch.can_spare,
+            overlap,
+            self.is_narrow,
+            levels[self.sketch.difficulty],
+            _crowd(self.deciles, deciles),
+        )
 
 
 def deciles_of(positions: Iterable[int], total_messages: int) -> tuple[int, ...]:
@@ -305,5 +309,5 @@ def crowd_of(positions: Iterable[int], deciles: Counter[int], total_messages: in
     return _crowd(deciles_of(positions, total_messages), deciles)
 
 
-def _crowd(here: Sequence[int], deciles: Counter[int]) -> float:
-    return sum([deciles.get(d, 0) for d in here]) / len(here) if here else 0.0
+def _crowd(here: Sequence[int], deciles: Mapping[int, int]) -> float:
+    return sum([deciles[d] for d in here]) / len(here) if here else 0.0

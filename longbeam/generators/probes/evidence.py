@@ -103,20 +103,17 @@ def _share(needed: frozenset[str], words: frozenset[str]) -> float:
 def find_value(material: ProbeMaterial, fact: Fact, step: Step) -> FactSaid | None:
     """Return where a user message that voices the step's bullet says its value, or None."""
     asked = step.bullet.bullet_id, fact.fact_id, step.value
-    if asked not in material.quoted:
-        material.quoted[asked] = _quoted(material, fact, step)
-    found = material.quoted[asked]
-    if found is None:
-        return None
-    message, quote = found
-    return FactSaid(message, material.position(message), quote, step.bullet, fact, step.value)
+    if asked not in material.said:
+        material.said[asked] = _said(material, fact, step)
+    return material.said[asked]
 
 
-def _quoted(material: ProbeMaterial, fact: Fact, step: Step) -> tuple[Message, str] | None:
+def _said(material: ProbeMaterial, fact: Fact, step: Step) -> FactSaid | None:
     for message in material.voicing(step.bullet.bullet_id):
         quote = quote_for(message.content, [step.value])
         if quote is not None:
-            return message, _with_subject(message.content, quote, fact.subject)
+            quote = _with_subject(message.content, quote, fact.subject)
+            return FactSaid(message, material.position(message), quote, step.bullet, fact, step.value)
     return None
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from longbeam.generators.probes.histories import Histories
 from longbeam.schemas.conversation import ConversationHead
@@ -18,6 +19,9 @@ from longbeam.schemas.plans import Value
 from longbeam.schemas.spec import ENGLISH
 from longbeam.store.folded import FoldedTexts
 from longbeam.store.spool import Spool
+
+if TYPE_CHECKING:
+    from longbeam.generators.probes.evidence import FactSaid
 
 Search = Callable[[Sequence[str]], Iterator[str]]
 """Terms to the keys of the messages that may hold them all, in the order of the conversation, each as it is found."""
@@ -100,7 +104,7 @@ class ProbeMaterial:
         return voicing
 
     @cached_property
-    def quoted(self) -> dict[tuple[str, str, Value], tuple[Message, str] | None]:
+    def said(self) -> dict[tuple[str, str, Value], FactSaid | None]:
         """Where a bullet gives a fact its value, and in which words, once somebody has looked: most abilities ask."""
         return {}
 
