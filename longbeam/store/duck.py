@@ -3,8 +3,8 @@
 Files are always attached to a database in memory, never opened by path: DuckDB keeps one instance per path
 and process, and would go on showing a file that has been replaced meanwhile.
 
-Rows go through newline-delimited JSON and `read_ndjson` (20,000 messages of 4 KB on two cores: 1.5 to 2 s with
-DuckDB 1.5.5 and 2.0.0; `VALUES` of many rows takes 6 s; unnested lists 1.3 s with 2.0.0, but 19 s with 1.5.5).
+Rows go through newline-delimited JSON and `read_ndjson` (20,000 messages of 4 KB: 1.0 s of CPU; `VALUES` of many rows
+takes 6 s with DuckDB 1.5.5 and 2.0.0; unnested lists 1.3 s with 2.0.0, but 19 s with 1.5.5).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pydantic_core
 
 from longbeam.errors import StoreError
 from longbeam.store.files import describe_os_error, put_in_place, scratch_beside
@@ -50,7 +51,7 @@ _DAMAGE = (
 Row = Mapping[str, Any]
 
 to_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-"""One encoder for all rows: `json.dumps` makes one for each."""
+"""What a `JSON` column holds. One encoder for all: `json.dumps` makes one for each."""
 
 
 @dataclass(frozen=True)
@@ -78,17 +79,18 @@ class Loader:
         Values are JSON: dates in ISO form, a `JSON` column as text. Some megabytes of rows are in memory at a time.
         """
         columns = ", ".join(f"'{name}': '{kind}'" for name, kind in self._columns(table))
-        left, loaded = iter(rows), 0
-        while True:
-            count, longest = self._write(left)
+        left, loaded, is_more = iter(rows), 0, True
+        while is_more:
+            count, longest, is_more = self._write(left)
             if not count:
-                return loaded
+                break
             self._connection.execute(
                 f"INSERT INTO {table} BY NAME SELECT * FROM read_ndjson(?, columns = {{{columns}}},"
                 f" maximum_object_size = {max(longest, _MIN_OBJECT_BYTES)}, hive_partitioning = false)",
                 [str(self._rows)],
             )
             loaded += count
+        return loaded
 
     def check_unique(self, table: str, column: str) -> None:
         """Raise ValueError if two rows have the same value in this column."""
@@ -98,16 +100,17 @@ class Loader:
         if twice is not None:
             raise ValueError(f"{table}: two rows have the {column} {twice[0]!r}")
 
-    def _write(self, rows: Iterator[Row]) -> tuple[int, int]:
+    def _write(self, rows: Iterator[Row]) -> tuple[int, int, bool]:
+        """Write rows to the file; return how many, the bytes of the longest, and whether there may be more."""
         count = longest = written = 0
         with self._rows.open("wb", buffering=_WRITTEN_AT_ONCE) as file:
             for row in rows:
-                line = to_json(row).encode() + b"\n"
+                line = pydantic_core.to_json(row) + b"\n"
                 written += file.write(line)
                 count, longest = count + 1, max(longest, len(line))
                 if written >= _LOADED_AT_ONCE:
-                    break
-        return count, longest
+                    return count, longest, True
+        return count, longest, False
 
     def _columns(self, table: str) -> list[tuple[str, str]]:
         described = self._connection.execute(f"DESCRIBE {table}").fetchall()
@@ -125,6 +128,8 @@ def replaced_file(path: Path, kind: Kind) -> Iterator[Loader]:
     with scratch_beside(path) as scratch, translated_errors(path):
         written = scratch / "file.duckdb"
         with connect(scratch / "spill") as connection:
+            # The rows come one after another: a second thread would make it no faster, and cost a tenth more.
+            connection.execute("SET threads = 1")
             _attach(connection, written, "file", ", ".join(_WRITING))
             connection.execute("USE file")
             connection.execute("CREATE TABLE about (kind VARCHAR, version INTEGER)")

@@ -23,3 +23,16 @@ def test_many_texts_are_searched_like_one_by_one() -> None:
         assert [i for i, _ in texts.holding(words)] == [
             i for i, text in enumerate(contents) if all(w in text for w in words)
         ]
+
+
+def test_what_was_found_before_changes_nothing_that_is_found_later() -> None:
+    names = ["jillian", "nickname", "calendar", "calendars", "book"]
+    contents = [" ".join(n for j, n in enumerate(names) if (i >> j) % 2 or i % 37 == j) for i in range(3 * AT_ONCE)]
+    contents += ["padding"] * 12 * AT_ONCE  # so that the words are rare, and worth remembering
+    texts = FoldedTexts(contents)
+    next(texts.holding(["calend"]))  # stopped early: not all of its texts are known
+    for words in (["nicknam"], ["nickname", "book"], ["calendar"], ["calendars"], ["jillian", "calend"], ["absent"]):
+        for _ in range(2):
+            assert [i for i, _ in texts.holding(words)] == [
+                i for i, text in enumerate(contents) if all(w in text for w in words)
+            ]
