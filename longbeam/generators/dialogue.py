@@ -13,14 +13,14 @@ from __future__ import annotations
 import datetime as dt
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 
 from longbeam.errors import ReplyError
 from longbeam.generators.budget import ENDING_REPLY, MORE_ROUNDS, Budget, Waiting
-from longbeam.generators.clock import sent_times
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plans import Frame
 from longbeam.generators.reply_excerpt import asking_part
+from longbeam.generators.transcript import Transcript
 from longbeam.generators.user_turns import write_more_turns
 from longbeam.models.asking import Asker
 from longbeam.models.tokens import Tokenizer
@@ -108,7 +108,7 @@ async def extend(
     asker: Asker, tokenizer: Tokenizer, material: SubPlanMaterial, said: Sequence[Message]
 ) -> tuple[Message, ...]:
     """Return a sub-plan's messages with further exchanges at its end, until `material.share` is used."""
-    talk_ = Talk(asker, tokenizer, material, list(said))
+    talk_ = Talk(asker, tokenizer, material, said)
     await talk_.fill()
     return talk_.messages()
 
@@ -178,11 +178,11 @@ class Talk:
     asker: Asker
     tokenizer: Tokenizer
     material: SubPlanMaterial
-    said: list[Message] = field(default_factory=list)
+    before: InitVar[Sequence[Message]] = ()
+    """What was said when this begins."""
     history: list[ChatMessage] = field(default_factory=list)
     summary: str = ""
     folds: int = 0
-    days: list[dt.date] = field(default_factory=list)
     turn_tokens: dict[str, int] = field(default_factory=dict)
     is_filling: bool = False
     problem: str = ""
@@ -192,19 +192,18 @@ class Talk:
     turn_index: int = -1
     """Of the turn being asked. Turns are numbered as they are asked, which is not always as they were planned."""
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, before: Sequence[Message]) -> None:
+        sub_plan = self.material.sub_plan
+        self.said = Transcript(sub_plan, self.material.first_session + sub_plan.sub_plan_index, before)
         self.context = context_of(self.material)
         self.bullets = {b.bullet_id: b for b in self.material.ledger.bullets}
         self.turns_asked = list(self.material.turns)
-        self.budget = Budget(self.material.share, sum(m.tokens for m in self.said))
-        self.heard = [self.bullets[i] for m in self.said for i in m.bullet_ids]
-        for message in self.said:
-            self.history.append(ChatMessage(role=message.role.value, content=message.content))
-            self.days.append(message.sent_at.date())
-        self.contents = {*self.taken, *(m.content for m in self.said)}
-        self.sizes = [m.tokens for m in self.said]
+        self.budget = Budget(self.material.share, sum(m.tokens for m in before))
+        self.heard = [self.bullets[i] for m in before for i in m.bullet_ids]
+        self.history += (ChatMessage(role=m.role.value, content=m.content) for m in before)
+        self.sizes = [m.tokens for m in before]
         self.fill_until = _fill_until(self.material)
-        self.turn_index = max((m.turn_index or 0 for m in self.said), default=-1)
+        self.turn_index = max((m.turn_index or 0 for m in before), default=-1)
 
     # --- the budget ---------------------------------------------------------------------------------------
 
@@ -278,7 +277,7 @@ class Talk:
 
     async def say_anew(self, message: Message, turn: UserTurn) -> None:
         """Say a reply, an answer or a follow-up of a turn in place of this one; what came before it is said."""
-        own = [m for m in self.said if m.turn_index == message.turn_index]
+        own = self.said.turn(self.turn_index)
         hints = self._hints(turn, message.sent_at.date())
         if message.role is Speaker.ASSISTANT:
             before = own[-1].kind.value
@@ -320,7 +319,7 @@ class Talk:
             check=lambda text: SAID_BEFORE if text in self.taken else self._trace(text, Speaker.ASSISTANT),
             mend=_as_it_is,
         )
-        self._say(Speaker.ASSISTANT, MessageKind.REPLY, text, self.days[-1], ())
+        self._say(Speaker.ASSISTANT, MessageKind.REPLY, text, self.said.lines[-1].day, ())
         return text
 
     async def _user(self, prompt_id: str, turn: UserTurn, hints: TurnHints, kind: str, ordinal: int, reply: str) -> str:
@@ -338,7 +337,9 @@ class Talk:
             inputs,
             role=Role.USER,
             place=f"{turn.turn_id}/{kind}{ordinal}",
-            check=lambda text: SAID_BEFORE if text in self.contents else self._trace(text, Speaker.USER),
+            check=lambda text: (
+                SAID_BEFORE if text in self.taken or self.said.has(text) else self._trace(text, Speaker.USER)
+            ),
             mend=_as_it_is,
         )
 
@@ -397,10 +398,9 @@ class Talk:
         return more
 
     def messages(self) -> tuple[Message, ...]:
-        """The messages with their times: within each day in order, none before the one before it."""
+        """All messages so far, with their times."""
         conversation_id = self.asker.unit_key.partition("/")[0]
-        times = sent_times(self.days, f"{self.asker.spec.seed}/{conversation_id}")
-        return tuple(m.model_copy(update={"sent_at": t}) for m, t in zip(self.said, times, strict=True))
+        return self.said.messages(f"{self.asker.spec.seed}/{conversation_id}")
 
     # --- memory -----------------------------------------------------------------------------------------------
 
@@ -441,8 +441,7 @@ class Talk:
 
         They are rarely asked, so no cache would hold a whole dialogue with the roles exchanged for them.
         """
-        turn = self.turn_index
-        own = sum(m.turn_index == turn for m in self.said[-8:])
+        own = len(self.said.turn(self.turn_index))
         return tuple(_exchanged(m) for m in self.history[-max(own, USER_MESSAGES) :])
 
     def _told(self) -> tuple[int, ...]:
@@ -461,29 +460,9 @@ class Talk:
         bullet_ids: tuple[str, ...],
         tokens: int | None = None,
     ) -> None:
-        sub_plan = self.material.sub_plan
-        turn = self.turn_index
-        ordinal = sum(m.turn_index == turn for m in self.said[-8:])
         if tokens is None:
             tokens = self.tokenizer.count(text)
-        self.contents.add(text)
-        self.said.append(
-            Message(
-                message_key=f"{sub_plan.key}.t{turn}.n{ordinal}",
-                role=speaker,
-                speaker=speaker.value,
-                kind=kind,
-                session=self.material.first_session + sub_plan.sub_plan_index,
-                plan_index=sub_plan.plan_index,
-                sub_plan_index=sub_plan.sub_plan_index,
-                turn_index=turn,
-                bullet_ids=bullet_ids,
-                sent_at=dt.datetime.combine(day, dt.time()),
-                content=text,
-                tokens=tokens,
-            )
-        )
-        self.days.append(day)
+        self.said.add(speaker, kind, self.turn_index, text, day, tokens, bullet_ids)
         self.budget.used += tokens
         self.history.append(ChatMessage(role=speaker.value, content=text))
         self.sizes.append(tokens)
@@ -491,7 +470,7 @@ class Talk:
     def _day_of(self, turn: UserTurn) -> dt.date:
         told = [self.bullets[i].happens_on for i in turn.bullet_ids]
         stage = self.material.stage
-        before = self.days[-1] if self.days else stage.first_day
+        before = self.said.lines[-1].day if self.said.lines else stage.first_day
         if not told and self.is_filling:
             # Turns behind the planned ones go on into the days that the stage has left.
             before = max(before, min(self.fill_until, before + dt.timedelta(days=self.turn_index % 2)))

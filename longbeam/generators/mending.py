@@ -52,7 +52,7 @@ async def mend_turn(
         if (reason := problems.get(message.message_key)) is not None:
             talk = _talk(asker, tokenizer, place, [*place.before, *said[:i]], message.tokens, reason)
             await talk.say_anew(message, asked)
-            anew = talk.said[-1]
+            anew = talk.said.lines[-1]
             said[i] = message.model_copy(update={"content": anew.content, "tokens": anew.tokens})
     return tuple(said)
 
@@ -93,11 +93,11 @@ async def _asked(
         talk.turn_index = (old[0].turn_index or 0) - 1
     key = f"{place.material.sub_plan.key}.t{talk.turn_index + 1}"
     await talk.run(question.model_copy(update={"turn_id": key}), talk.waiting(()))
-    return _timed(talk.said[len(place.before) :], old, place.before)
+    return _timed(talk.messages()[len(place.before) :], old, place.before)
 
 
 def _talk(asker: Asker, tokenizer: Tokenizer, place: Place, said: Sequence[Message], room: int, problem: str) -> Talk:
-    talk = Talk(asker, tokenizer, place.material, list(said), problem=problem, taken=place.taken)
+    talk = Talk(asker, tokenizer, place.material, said, problem=problem, taken=place.taken)
     talk.budget = Budget(talk.budget.used + room, talk.budget.used)
     talk.forget()
     return talk

@@ -1,15 +1,24 @@
 """One conversation on its way: what its stages have made so far, plan by plan.
 
-Messages are not kept: once a sub-plan has been talked, only the key of its unit, its questions, its tokens and its
-digest stay, and whoever needs the messages streams them from the work log.
+Who holds what, so that memory hardly grows with the number of plans:
+
+- Messages are not kept: once a sub-plan has been talked, only the key of its unit, its tokens, its digest and its
+  questions stay, the latter as JSON. Whoever needs the messages streams them from the work log.
+- Of a plan that has been talked its bullets and facts stay, because later plans and the gold come back to them.
+  What else its stages made is let go; who needs it again, as `repair` does, runs those stages again: their units are
+  done.
+- The head has no user turns; they are streamed into the sealed file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar
+
+from pydantic import TypeAdapter
 
 from longbeam.generators.dialogue import turns_asked
 from longbeam.generators.layout import Layout, plan_lengths
@@ -18,6 +27,7 @@ from longbeam.generators.plans import Frame
 from longbeam.models.tokens import Tokenizer
 from longbeam.pipeline.scheduling import Schedule
 from longbeam.pipeline.units import Units
+from longbeam.schemas.base import digest_of
 from longbeam.schemas.calls import Stage
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message, UserTurn
@@ -29,6 +39,7 @@ from longbeam.schemas.spec import Strategy
 from longbeam.store.worklog import natural_order
 
 T = TypeVar("T")
+_TURNS = TypeAdapter(tuple[UserTurn, ...])
 
 
 @dataclass(frozen=True)
@@ -39,8 +50,18 @@ class Said:
     tokens: int
     messages: int
     digest: str
-    turns: tuple[UserTurn, ...]
-    """As the dialogue left them."""
+    turns_json: bytes
+
+    @classmethod
+    def of(cls, unit_key: str, planned: Sequence[UserTurn], messages: Sequence[Message]) -> Said:
+        """What stays of a dialogue."""
+        tokens, turns = sum(m.tokens for m in messages), _TURNS.dump_json(turns_asked(planned, messages))
+        return cls(unit_key, tokens, len(messages), digest_of(list(messages)), turns)
+
+    @property
+    def turns(self) -> tuple[UserTurn, ...]:
+        """The user's turns as the dialogue left them."""
+        return _TURNS.validate_json(self.turns_json)
 
     @property
     def sub_plan_key(self) -> str:
@@ -59,13 +80,19 @@ class PlanWork:
     frame: Frame | None = None
     stages: tuple[Stage, ...] = ()
     plan: Plan | None = None
+    narratives: tuple[Narrative, ...] = ()
     first_session: int = 0
     earlier_plans: str = ""
     """Summary of the plans before this one."""
     turns: dict[str, tuple[UserTurn, ...]] = field(default_factory=dict)
-    """By sub-plan."""
+    """As they were planned, by sub-plan."""
     said: dict[str, Said] = field(default_factory=dict)
     """By sub-plan."""
+
+    def let_go(self) -> None:
+        """Forget what only its dialogues needed; its stages give it again, out of the work log."""
+        self.layout = self.frame = None
+        self.stages, self.turns, self.earlier_plans = (), {}, ""
 
     @property
     def tokens(self) -> int:
@@ -153,11 +180,10 @@ class Conversation:
     def messages(self) -> Iterator[Message]:
         """Yield all messages in the order of the story, numbered; a sub-plan's are in memory at a time."""
         message_id = 0
-        for work in self.plans:
-            for sub_plan in work.the_plan.sub_plans:
-                for message in self.messages_of(work.said[sub_plan.key]):
-                    yield message.model_copy(update={"message_id": message_id})
-                    message_id += 1
+        for said in self._in_order():
+            for message in self.messages_of(said):
+                yield message.model_copy(update={"message_id": message_id})
+                message_id += 1
 
     def messages_of(self, said: Said) -> tuple[Message, ...]:
         """Read a sub-plan's messages from the work log, with the turns that were said anew in their places."""
@@ -174,19 +200,25 @@ class Conversation:
 
     def said(self) -> list[str]:
         """Digests of all that the dialogues said, in order; of what was said anew nothing."""
-        return [work.said[s.key].digest for work in self.plans for s in work.the_plan.sub_plans]
+        return [said.digest for said in self._in_order()]
 
-    def head(self, *, mended: bool = True) -> ConversationHead:
-        """All but messages and probes; `mended=False`: as the dialogues left it, which is what candidates hang on."""
+    def user_turns(self) -> Iterator[UserTurn]:
+        """Yield the user's turns in the order of the story; a sub-plan's are in memory at a time."""
+        for said in self._in_order():
+            yield from turns_asked(said.turns, self.messages_of(said)) if self._said_anew(said) else said.turns
 
-        def asked(work: PlanWork, said: Said) -> tuple[UserTurn, ...]:
-            if not (mended and self._said_anew(said)):
-                return said.turns
-            return turns_asked(work.turns[said.sub_plan_key], self.messages_of(said))
+    def turns_digest(self) -> str:
+        """Digest of the turns as the dialogues left them."""
+        return sha256(b"\n".join(said.turns_json for said in self._in_order())).hexdigest()
 
+    def _in_order(self) -> Iterator[Said]:
+        return (work.said[s.key] for work in self.plans for s in work.the_plan.sub_plans)
+
+    def head(self) -> ConversationHead:
+        """All but messages, probes and user turns."""
         labels: dict[str, Narrative] = {}
         for work in self.plans:
-            for narrative in work.the_frame.narratives:
+            for narrative in work.narratives:
                 labels.setdefault(narrative.label, narrative)
         return ConversationHead(
             conversation_id=self.conversation_id,
@@ -196,9 +228,6 @@ class Conversation:
             narratives=tuple(labels.values()),
             plans=tuple(work.the_plan for work in self.plans),
             plan_seeds=self.plan_seeds,
-            user_turns=tuple(
-                turn for work in self.plans for s in work.the_plan.sub_plans for turn in asked(work, work.said[s.key])
-            ),
             target_tokens=sum(work.target for work in self.plans),
             tokenizer=self.units.spec.tokenizer,
         )

@@ -14,8 +14,9 @@ from longbeam.generators.dialogue import SubPlanMaterial
 from longbeam.generators.mending import Place, mend_turn, turn_key, voice_bullet
 from longbeam.models.asking import Asker
 from longbeam.pipeline.conversation import Conversation, PlanWork
+from longbeam.pipeline.planning import plan_stage
 from longbeam.pipeline.probe_repairs import REPAIR
-from longbeam.pipeline.talking import materials_of
+from longbeam.pipeline.talking import materials_of, user_turns_stage
 from longbeam.pipeline.units import Blocked, all_of
 from longbeam.schemas.dialogue import Message
 from longbeam.store.worklog import UnitStatus, natural_order
@@ -66,11 +67,20 @@ async def mend_turns(c: Conversation, faults: Sequence[TurnFault]) -> list[str]:
         m.sub_plan.key: (work, m)
         for work in c.plans
         if any(key.startswith(f"p{work.plan_index}.") for key in by_sub_plan)
-        for m in materials_of(c, work)
+        for m in await _materials(c, work)
     }
     results = await all_of([_mend_sub_plan(c, *materials[key], faults) for key, faults in by_sub_plan.items()])
     take_up_mended(c)
     return [line for lines in results for line in lines]
+
+
+async def _materials(c: Conversation, work: PlanWork) -> list[SubPlanMaterial]:
+    """Out of the work log: what the dialogues of a plan were made from was let go with them."""
+    await plan_stage(c, work.plan_index)
+    await user_turns_stage(c, work.plan_index)
+    materials = materials_of(c, work)
+    work.let_go()
+    return materials
 
 
 async def _mend_sub_plan(

@@ -120,6 +120,7 @@ async def plan_stage(c: Conversation, plan_index: int) -> None:
 async def _plan(c: Conversation, work: PlanWork) -> None:
     p, earlier = work.plan_index, [w.the_plan for w in c.plans[: work.plan_index]]
     frame = work.frame = await _frame(c, p, earlier)
+    work.narratives = frame.narratives
     timeline = frame.seed.timeline
     assert timeline is not None
     layout = work.layout = layout_for(work.target, frame.seed.category)

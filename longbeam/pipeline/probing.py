@@ -44,22 +44,20 @@ async def write_probe_pool(
     head: ConversationHead,
     messages: Iterable[Message],
     said: str,
-    *,
-    first_head: ConversationHead | None = None,
     said_anew: Mapping[str, str] | None = None,
 ) -> ProbePool:
     """Return the pool and its selection.
 
     A probe that cannot be worded is a recorded failure and leaves its place to the next; one that a check finds
     an error in leaves the pool, one with a warning is selected last. `said` is a digest of the messages as the
-    dialogues left them, and `first_head` the head of that time: candidates hang on these, so that a message said anew
-    (`said_anew`: contents by key) costs none of them.
+    dialogues left them: candidates hang on it, so that a message said anew (`said_anew`: contents by key) costs none of
+    them.
     """
     spooled = Spool(messages)
     texts = FoldedTexts(m.content for m in spooled)
     material = ProbeMaterial.from_messages(head, spooled, texts=texts, language=units.spec.language)
     abilities = units.spec.abilities
-    needs = [first_head or head, said]
+    needs = [head, said]
     found = await all_of([_ability_pool(units, material, needs, ability) for ability in abilities])
     refused: dict[str, str] = {}
     probes = []

@@ -32,7 +32,6 @@ async def probes_stage(c: Conversation) -> None:
         c.head(),
         c.messages(),
         digest_of(c.said()),
-        first_head=c.head(mended=False) if c.mended else None,
         said_anew={m.message_key: m.content for turn in c.mended.values() for m in turn},
     )
     c.probes, c.refused = pool.probes, pool.refused
@@ -42,7 +41,7 @@ async def seal_stage(c: Conversation) -> None:
     """Write the sealed file, unless it is there and holds exactly this."""
     head = c.head().model_copy(update={"authors": c.units.log.authors()})
     mended = {key: list(turn) for key, turn in sorted(c.mended.items())}
-    needs = [head, digest_of(c.said()), digest_of(list(c.probes)), *([mended] if mended else [])]
+    needs = [head, digest_of(c.said()), c.turns_digest(), digest_of(list(c.probes)), *([mended] if mended else [])]
 
     async def work(_: object) -> Sequence[Sealed]:
         sizes: list[int] = []
@@ -52,7 +51,7 @@ async def seal_stage(c: Conversation) -> None:
                 sizes.append(message.tokens)
                 yield message
 
-        seal_conversation(c.sealed_path, head, counted(), c.probes)
+        seal_conversation(c.sealed_path, head, counted(), c.probes, c.user_turns())
         return (Sealed(messages=len(sizes), tokens=sum(sizes), probes=len(c.probes)),)
 
     if not _is_sealed(c.sealed_path):

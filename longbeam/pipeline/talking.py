@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from longbeam.generators.dialogue import DIALOGUE_PROMPTS, SubPlanMaterial, extend, talk, turns_asked
+from longbeam.generators.dialogue import DIALOGUE_PROMPTS, SubPlanMaterial, extend, talk
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.user_turns import (
     USER_TURNS_PROMPTS,
@@ -18,7 +18,6 @@ from longbeam.generators.user_turns import (
 from longbeam.models.asking import Asker
 from longbeam.pipeline.conversation import Conversation, PlanWork, Said
 from longbeam.pipeline.units import all_of
-from longbeam.schemas.base import digest_of
 from longbeam.schemas.dialogue import Message, UserTurn
 from longbeam.schemas.plans import CLOSING, SubPlan
 from longbeam.schemas.spec import Role
@@ -72,6 +71,7 @@ async def dialogue_stage(c: Conversation, plan_index: int) -> None:
     said = await all_of([_dialogue(c, work, m) for m in materials])
     work.said = {m.sub_plan.key: s for m, s in zip(materials, said, strict=True)}
     await _settle(c, work, materials)
+    work.let_go()
 
 
 def materials_of(c: Conversation, work: PlanWork) -> list[SubPlanMaterial]:
@@ -117,17 +117,7 @@ async def _dialogue(c: Conversation, work: PlanWork, material: SubPlanMaterial) 
             roles=DIALOGUE_ROLES,
             work=write,
         )
-    return _said(key, material, messages)
-
-
-def _said(unit_key: str, material: SubPlanMaterial, messages: Sequence[Message]) -> Said:
-    return Said(
-        unit_key,
-        sum(m.tokens for m in messages),
-        len(messages),
-        digest_of(list(messages)),
-        turns_asked(material.turns, messages),
-    )
+    return Said.of(key, material.turns, messages)
 
 
 async def _settle(c: Conversation, work: PlanWork, materials: Sequence[SubPlanMaterial]) -> None:
@@ -160,7 +150,7 @@ async def _extension(c: Conversation, material: SubPlanMaterial, said: Said, rou
         roles=DIALOGUE_ROLES,
         work=write,
     )
-    return _said(key, material, messages)
+    return Said.of(key, material.turns, messages)
 
 
 def shares_of(turns: Mapping[str, int], target: int) -> dict[str, int]:

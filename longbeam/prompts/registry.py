@@ -264,9 +264,9 @@ class MessageCache:
                 self.chars -= len(dropped.content)
 
 
-# The system message of a dialogue prompt with 300 earlier bullets has some 30,000 characters; a conversation of
-# ten plans has a few hundred such (sub-plans times prompts), of up to 400,000 each at the end.
-_SYSTEM_MESSAGES = MessageCache(max_chars=48_000_000)
+# A dialogue prompt's system message has some 30,000 characters, and a new one after each fold; four prompts of each
+# open dialogue have one. At 10M this renders 2,850 of 44,240 messages; with four times the room it is 2,700.
+_SYSTEM_MESSAGES = MessageCache(max_chars=12_000_000)
 
 
 class PromptRegistry:

@@ -9,6 +9,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -39,14 +40,21 @@ _MESSAGES_AT_A_TIME = 1000
 _CONVERSATION_COLUMNS = ("conversation_id", "target_tokens", "tokenizer", "seed", "profile", "details")
 
 
-def seal_conversation(path: Path, head: ConversationHead, messages: Iterable[Message], probes: Iterable[Probe]) -> None:
+def seal_conversation(
+    path: Path,
+    head: ConversationHead,
+    messages: Iterable[Message],
+    probes: Iterable[Probe],
+    user_turns: Iterable[UserTurn] = (),
+) -> None:
     """Write the sealed conversation to `path`, in place of a former one; messages get the ids 0 to n-1 in this order.
 
-    Messages and probes are streamed. Raises StoreError if the disk is full or refuses; then `path` is as it was.
+    Messages and probes are streamed, and so are `user_turns`, which come behind those of the head. Raises StoreError if
+    the disk is full or refuses; then `path` is as it was.
     """
     _check_indexes(head)
     with replaced_file(path, SEALED_CONVERSATION) as file:
-        _load_head(file, head)
+        _load_head(file, head, user_turns)
         file.load("messages", (_message_row(i, message) for i, message in enumerate(messages)))
         file.check_unique("messages", "message_key")
         _load_probes(file, probes)
@@ -218,13 +226,13 @@ def _check_indexes(head: ConversationHead) -> None:
             raise ValueError(f"{head.conversation_id}: plan {i} and its sub-plans are not numbered by their place")
 
 
-def _load_head(file: Loader, head: ConversationHead) -> None:
+def _load_head(file: Loader, head: ConversationHead, user_turns: Iterable[UserTurn]) -> None:
     file.load("conversation", [_conversation_row(head)])
     file.load("authors", _rows_of(head.authors))
     file.load("import_notes", _rows_of(head.import_notes))
     file.load("narratives", _rows_of(head.narratives))
     file.load("people", _rows_of(head.relationships.people))
-    file.load("user_turns", _rows_of(head.user_turns))
+    file.load("user_turns", _rows_of(chain(head.user_turns, user_turns)))
     file.load("plan_seeds", _rows_of(head.plan_seeds))
     file.load("plans", ({"plan_index": plan.plan_index} for plan in head.plans))
     sub_plans = [sub_plan for plan in head.plans for sub_plan in plan.sub_plans]
@@ -269,7 +277,7 @@ def _probe_row(ordinal: int, probe: Probe) -> Row:
     return {**row, "ordinal": ordinal, "details": _json(probe, "details")}
 
 
-def _rows_of(records: Sequence[BaseModel], place: Row | None = None) -> Iterator[Row]:
+def _rows_of(records: Iterable[BaseModel], place: Row | None = None) -> Iterator[Row]:
     """Yield the records' fields with their ordinal and the place of their parent."""
     for i, record in enumerate(records):
         yield {**(place or {}), "ordinal": i, **record.model_dump(mode="json")}

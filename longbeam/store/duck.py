@@ -28,14 +28,14 @@ STORAGE_VERSION = "v1.5.0"
 BLOCK_BYTES = 16_384
 """The smallest there is: a short conversation takes 0.2 MB instead of 3; 20,000 messages 31 MB instead of 34."""
 
-ROW_GROUP = 16_384
+ROW_GROUP = 2_048
 """Rows that are compressed together, and held for it: of the usual 122,880 messages that would be half a gigabyte."""
 
 _WRITING = (f"STORAGE_VERSION '{STORAGE_VERSION}'", f"BLOCK_SIZE {BLOCK_BYTES}", f"ROW_GROUP_SIZE {ROW_GROUP}")
 
 _MIN_OBJECT_BYTES = 16 * 2**20
 _WRITTEN_AT_ONCE = 2**20
-_LOADED_AT_ONCE = 4 * 2**20
+_LOADED_AT_ONCE = 2 * 2**20
 """Bytes of rows in one INSERT: DuckDB holds several times as much until it has taken them in."""
 
 _DAMAGE = (
@@ -76,8 +76,10 @@ class Loader:
     def load(self, table: str, rows: Iterable[Row]) -> int:
         """Append rows, given by column name, to an own table; return how many there were.
 
-        Values are JSON: dates in ISO form, a `JSON` column as text. Some megabytes of rows are in memory at a time.
+        Values are JSON: dates in ISO form, a `JSON` column as text. Some megabytes of rows are in memory at a time: in
+        one transaction DuckDB writes a row group as soon as it is full.
         """
+        self._connection.execute("BEGIN")
         columns = ", ".join(f"'{name}': '{kind}'" for name, kind in self._columns(table))
         left, loaded, is_more = iter(rows), 0, True
         while is_more:
@@ -90,6 +92,7 @@ class Loader:
                 [str(self._rows)],
             )
             loaded += count
+        self._connection.execute("COMMIT")
         return loaded
 
     def check_unique(self, table: str, column: str) -> None:

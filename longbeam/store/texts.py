@@ -54,5 +54,6 @@ class TextWriter:
 
     def _insert(self, text: RoleAndContent) -> bytes:
         digest = hash_of(*text)
-        self._db.execute("INSERT OR IGNORE INTO texts (sha256, role, content) VALUES (?, ?, ?)", (digest, *text))
+        row = digest, text[0], text[1].encode()  # a string that is encoded for SQLite would keep its UTF-8
+        self._db.execute("INSERT OR IGNORE INTO texts (sha256, role, content) VALUES (?, ?, CAST(? AS TEXT))", row)
         return digest

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace
 from pathlib import Path
 
 from longbeam.errors import ProviderError, RunStopped
 from longbeam.models.offline.writer import OfflineWriter
 from longbeam.pipeline.benchmark import create_benchmark
-from longbeam.pipeline.run import run_inline
+from longbeam.pipeline.run import open_run, run_inline, run_stage, seeds_of
+from longbeam.pipeline.scheduling import Schedule
+from longbeam.pipeline.stages import OF_PLANS
 from longbeam.pipeline.status import benchmark_status
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.conversation import Author
+from longbeam.schemas.dialogue import Message, MessageKind, UserTurn
 from longbeam.schemas.probes import ABILITIES
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.artifacts import SealedConversation
@@ -33,8 +37,29 @@ async def test_run_makes_a_conversation_that_passes_every_check(spec: BenchmarkS
             Author(role=role, model="offline")
             for role in ("planner", "writer", "assistant", "user", "detector", "prober")
         }
+        asked_by_user = [m.content for m in sealed.messages() if m.kind is MessageKind.QUESTION]
+        assert [t.text for t in sealed.head.user_turns] == asked_by_user
         pool = [p.ability for p in sealed.probes()]
         assert {ability: pool.count(ability) >= 8 for ability in ABILITIES} == dict.fromkeys(ABILITIES, True)
+
+
+async def test_nothing_of_what_was_said_is_held_once_a_plan_is_talked(spec: BenchmarkSpec, out: Path) -> None:
+    def held() -> int:
+        gc.collect()
+        return sum(type(o) in (Message, UserTurn) for o in gc.get_objects())
+
+    benchmark, before = create_benchmark(spec, out), held()
+    (seed,) = seeds_of(benchmark)
+    async with open_run(benchmark, "c000", seed, OfflineWriter(), Schedule(16)) as run:
+        await run_stage(run, "persona")
+        for stage in OF_PLANS:
+            await run_stage(run, stage, 0)
+        (work,) = run.conversation.plans
+        assert (held() - before, work.turns, work.frame, work.stages) == (0, {}, None, ())
+        # and it is all there for who reads it
+        asked = [m.content for m in run.conversation.messages() if m.kind is MessageKind.QUESTION]
+        assert len(asked) > 5
+        assert [t.text for t in run.conversation.user_turns()] == asked
 
 
 async def test_second_run_makes_no_call(spec: BenchmarkSpec, out: Path) -> None:

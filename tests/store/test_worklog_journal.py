@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 import threading
 from contextlib import closing
 from pathlib import Path
@@ -48,6 +49,15 @@ def reply(text: str, prompt: int = 10, cached: int = 4, output: int = 2, reasoni
 
 def count(log: WorkLog, table: str) -> int:
     return int(log._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
+
+def test_recording_leaves_no_second_form_of_a_text_in_memory(tmp_path: Path) -> None:
+    said = "Café? " * 100  # SQLite would be given its UTF-8, which Python then keeps beside the string
+    before = sys.getsizeof(said)
+    with WorkLog.open(tmp_path / "c000.sqlite") as log:
+        record(log, "k1", reply("\0 naïve"), chat(said))
+        assert sys.getsizeof(said) == before
+        assert (log.request_of("k1"), log.reply_of("k1")) == (tuple(chat(said)), reply("\0 naïve"))
 
 
 def test_a_recorded_reply_comes_back_whole(tmp_path: Path) -> None:

@@ -1,0 +1,61 @@
+"""What a dialogue holds of what was said."""
+
+from __future__ import annotations
+
+import datetime as dt
+import gc
+from dataclasses import fields
+
+from longbeam.generators.transcript import Line, Transcript
+from longbeam.schemas.dialogue import Message, MessageKind, Role
+from tests.generators.test_dialogue import _material
+
+DAY = dt.date(2024, 3, 5)
+SUB_PLAN = _material(1_000).sub_plan
+
+
+def _transcript() -> Transcript:
+    transcript = Transcript(SUB_PLAN, session=7)
+    transcript.add(Role.USER, MessageKind.QUESTION, 4, "Is it café or cafe?", DAY, 6, ("p0.s0.b1",))
+    transcript.add(Role.ASSISTANT, MessageKind.REPLY, 4, "Café.", DAY, 2)
+    transcript.add(Role.USER, MessageKind.QUESTION, 5, "And a naïve one?", DAY + dt.timedelta(days=2), 5)
+    return transcript
+
+
+def test_messages_say_what_was_said_and_where_it_stands() -> None:
+    first, second, third = _transcript().messages("5/c000")
+    assert [m.message_key for m in (first, second, third)] == [
+        f"{SUB_PLAN.key}.t4.n0",
+        f"{SUB_PLAN.key}.t4.n1",
+        f"{SUB_PLAN.key}.t5.n0",
+    ]
+    assert (first.content, first.tokens, first.bullet_ids, first.session) == (
+        "Is it café or cafe?",
+        6,
+        ("p0.s0.b1",),
+        7,
+    )
+    assert (second.role, second.speaker, second.kind) == (Role.ASSISTANT, "assistant", MessageKind.REPLY)
+    assert first.sent_at < second.sent_at < third.sent_at
+    assert third.sent_at.date() == DAY + dt.timedelta(days=2)
+
+
+def test_transcript_of_messages_gives_the_same_messages() -> None:
+    said = _transcript().messages("5/c000")
+    assert Transcript(SUB_PLAN, session=7, said=said).messages("5/c000") == said
+
+
+def test_only_exactly_what_was_said_is_known() -> None:
+    transcript = _transcript()
+    assert transcript.has("Café.")
+    assert not transcript.has("Cafe.")
+    assert [line.content for line in transcript.turn(5)] == ["And a naïve one?"]
+    assert transcript.turn(3) == []
+
+
+def test_lines_hold_neither_messages_nor_strings_of_what_was_said() -> None:
+    transcript = _transcript()
+    texts = {f.name: type(getattr(transcript.lines[1], f.name)) for f in fields(Line)}
+    assert texts["utf8"] is bytes
+    assert str not in texts.values()
+    assert not any(type(o) is Message for line in transcript.lines for o in gc.get_referents(line))
