@@ -68,7 +68,7 @@ def inline(text: object) -> Trusted:
 
     Raises TypeError for what is not one text, number, date or enum member.
     """
-    if not isinstance(text, str | int | float | dt.date | Undefined):
+    if type(text) is not str and not isinstance(text, str | int | float | dt.date | Undefined):
         raise TypeError(f"inline takes one text, not {type(text).__name__}; use listed or fenced")
     said = str(text)
     return _one_line(said) if len(said) <= REMEMBERED else _one_line.__wrapped__(said)

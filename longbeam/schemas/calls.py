@@ -8,6 +8,7 @@ prompt declares as `offline_fields`, which only the offline writer reads, becaus
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 from enum import StrEnum
 from functools import cache, cached_property
 from typing import Annotated, Literal
@@ -78,6 +79,19 @@ class PromptInputs(KeptJson):
         parts.append(b"}")
         return b"".join(parts)
 
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (hex) of the fields' JSON, where parts that many calls share stand as their own digests.
+
+        A request of a dialogue holds 60 KB of such parts, and only its last message is new.
+        """
+        whole = hashlib.sha256()
+        values = self.__dict__
+        for name, opening in _openings(type(self)):
+            whole.update(opening)
+            whole.update(_digest_or_json_of(values[name]))
+        return whole.hexdigest()
+
 
 @cache
 def _openings(inputs: type[PromptInputs]) -> tuple[tuple[str, bytes], ...]:
@@ -85,6 +99,14 @@ def _openings(inputs: type[PromptInputs]) -> tuple[tuple[str, bytes], ...]:
     return tuple(
         (name, b'%s"%s":' % (b"," if i else b"{", name.encode())) for i, name in enumerate(inputs.model_fields)
     )
+
+
+def _digest_or_json_of(value: object) -> bytes:
+    if isinstance(value, KeptJson):
+        return value.digest.encode()
+    if isinstance(value, tuple) and value and isinstance(value[0], KeptJson):
+        return ",".join([part.digest for part in value]).encode()
+    return _json_of(value)
 
 
 def _json_of(value: object) -> bytes:
@@ -515,7 +537,7 @@ class DialogueContext(KeptJson):
     """Summary of the plans before this one; empty in the first."""
 
 
-class TurnHints(Record):
+class TurnHints(KeptJson):
     """What the offline writer is told of the present turn, because it cannot read prose."""
 
     turn_id: str
