@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import compress
 from typing import TypeVar
 
@@ -49,6 +49,7 @@ SUMMABLE_ATTRIBUTES = 5
 """Attributes, those of most things first, whose amounts are left alone: multi-session reasoning adds these up."""
 D = TypeVar("D", UpdateDraft, ContradictionDraft)
 _TYPED = frozenset(ValueKind) - {ValueKind.TEXT, ValueKind.EXPRESSION}
+_CHANGING = frozenset({BulletKind.EVENT, BulletKind.RELATIONSHIP})
 
 
 class Targets(Record):
@@ -80,6 +81,7 @@ def choose_targets(plan: Plan, per_kind: int, rng_key: str, earlier: Sequence[Pl
     """
     ledger = Ledger.of(*earlier, plan)
     spare = {f.fact_id for f in plan.facts} if earlier else set(ledger.fact)
+    changeable = {a.fact_id for _, a in _changeable(ledger, plan.bullets(), taken=set())}
     taken: set[str] = set()
     result = []
     for stage_index in range(len(plan.sub_plans)):
@@ -87,7 +89,7 @@ def choose_targets(plan: Plan, per_kind: int, rng_key: str, earlier: Sequence[Pl
         own = {b.bullet_id for b in plan.sub_plans[stage_index].bullets}
         back = _looked_back_to(earlier, stage_index)
         updates: list[Option] = []
-        groups = _earlier_first(_update_options(ledger, plan, stage_index, taken), own)
+        groups = _earlier_first(_update_options(ledger, plan, stage_index, taken, changeable), own)
         for options in [*_years_back_updates(ledger, back, taken), *groups]:
             updates += _choose(options, per_kind - len(updates), rng, taken, ledger, spare)
         contradictions: list[Option] = []
@@ -134,11 +136,8 @@ def _years_back_updates(ledger: Ledger, plan: Plan | None, taken: set[str]) -> l
         return []
     every = [
         (b, a)
-        for b, a in _lone_assertions(ledger, plan.bullets(), taken)
-        if not ledger.fact[a.fact_id].is_fixed
-        and ledger.fact[a.fact_id].kind in _TYPED - {ValueKind.DATE}
-        and a.value is not None
-        and not _said_again(ledger, b, a.value)
+        for b, a in _changeable(ledger, plan.bullets(), taken)
+        if ledger.fact[a.fact_id].kind is not ValueKind.DATE
     ]
     personal = [(b, a) for b, a in every if b.kind is BulletKind.RELATIONSHIP]
     return [personal, [(b, a) for b, a in every if b.kind is not BulletKind.RELATIONSHIP]]
@@ -185,10 +184,10 @@ def first_place(sub_plan: SubPlan) -> int:
     return max(1, len(sub_plan.bullets) * 3 // 5)
 
 
-def _lone_assertions(ledger: Ledger, bullets: Sequence[Bullet], taken: set[str]) -> list[Option]:
+def _lone_assertions(ledger: Ledger, bullets: Iterable[Bullet], taken: set[str]) -> list[Option]:
     options = []
     for bullet in bullets:
-        if bullet.kind not in {BulletKind.EVENT, BulletKind.RELATIONSHIP}:
+        if bullet.kind not in _CHANGING:
             continue
         for assertion in ledger.by_bullet.get(bullet.bullet_id, ()):
             if assertion.fact_id in taken or assertion.value is None or assertion.stance is not Stance.SETS:
@@ -198,16 +197,24 @@ def _lone_assertions(ledger: Ledger, bullets: Sequence[Bullet], taken: set[str])
     return options
 
 
-def _update_options(ledger: Ledger, plan: Plan, stage_index: int, taken: set[str]) -> tuple[list[Option], ...]:
-    """What can still change in this stage; where that is not enough, values of what is over, but for dates."""
-    every = [
+def _changeable(ledger: Ledger, bullets: Iterable[Bullet], taken: set[str]) -> list[Option]:
+    """Typed facts that are not fixed and whose values no later bullet says."""
+    return [
         (b, a)
-        for b, a in _lone_assertions(ledger, _reachable(plan, stage_index), taken)
+        for b, a in _lone_assertions(ledger, bullets, taken)
         if not ledger.fact[a.fact_id].is_fixed
         and ledger.fact[a.fact_id].kind in _TYPED
         and a.value is not None
         and not _said_again(ledger, b, a.value)
     ]
+
+
+def _update_options(
+    ledger: Ledger, plan: Plan, stage_index: int, taken: set[str], changeable: set[str]
+) -> tuple[list[Option], ...]:
+    """What can still change in this stage; where that is not enough, values of what is over, but for dates."""
+    lone = _lone_assertions(ledger, _reachable(plan, stage_index), taken)
+    every = [(b, a) for b, a in lone if a.fact_id in changeable]
     going_on = [(b, a) for b, a in every if a.value and not _is_over(ledger, plan, stage_index, b, a.value)]
     # Best what is told of in later stages, too: within this one its end may come before the update.
     lasting = [(b, a) for b, a in going_on if _goes_on_behind(ledger, plan, stage_index, b)]

@@ -235,6 +235,8 @@ class _Assembler:
         earlier = {**self.before.fact, **self.ledger.fact}
         slots = {(f.subject.casefold(), f.attribute.casefold()): f for f in earlier.values()}
         known = set(earlier)
+        own = f"p{self.plan_index}."
+        first_ordinal = sum(f.fact_id.startswith(own) for f in self.ledger.facts)
         facts: list[Fact] = []
         assertions: list[Assertion] = []
         bullets: list[Bullet] = []
@@ -257,7 +259,7 @@ class _Assembler:
                 slot = (fact_draft.subject.casefold(), fact_draft.attribute.casefold())
                 fact = earlier.get(fact_draft.fact_id) or slots.get(slot)
                 if fact is None or (fact.fact_id in self.before.fact and _is_another(fact, fact_draft)):
-                    fact = self._new_fact(fact_draft, self._own_facts() + len(facts))
+                    fact = self._new_fact(fact_draft, first_ordinal + len(facts))
                     facts.append(fact)
                     slots[slot] = fact
                 stance = fact_draft.stance
@@ -274,10 +276,6 @@ class _Assembler:
             bullets=tuple(bullets),
         )
         return Drafted(sub_plan=sub_plan, facts=tuple(facts), assertions=tuple(assertions))
-
-    def _own_facts(self) -> int:
-        own = f"p{self.plan_index}."
-        return sum(f.fact_id.startswith(own) for f in self.ledger.facts)
 
     def _new_fact(self, draft: FactDraft, ordinal: int) -> Fact:
         return Fact(
