@@ -178,12 +178,9 @@ class Conversation:
         return _there(self.relationships, "persona")
 
     def messages(self) -> Iterator[Message]:
-        """Yield all messages in the order of the story, numbered; a sub-plan's are in memory at a time."""
-        message_id = 0
+        """Yield all messages in the order of the story; a sub-plan's are in memory at a time. Sealing numbers them."""
         for said in self._in_order():
-            for message in self.messages_of(said):
-                yield message.model_copy(update={"message_id": message_id})
-                message_id += 1
+            yield from self.messages_of(said)
 
     def messages_of(self, said: Said) -> tuple[Message, ...]:
         """Read a sub-plan's messages from the work log, with the turns that were said anew in their places."""

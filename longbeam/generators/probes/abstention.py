@@ -8,6 +8,7 @@ Each draft keeps its own level: how close the question comes to something that w
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate
 from longbeam.generators.probes.checks import check_form, check_voice, neutral, run_checks
@@ -48,12 +49,12 @@ async def draft_candidates(asker: Asker, material: ProbeMaterial, count: int) ->
         return found[key]
 
     def check_reply(reply: AbstentionReply) -> str | None:
-        problems = [problem(item) for item in reply.items]
-        proved = problems.count(None)
-        if proved >= min(count, MIN_PROVED):
+        enough = min(count, MIN_PROVED)
+        if len(list(islice((item for item in reply.items if problem(item) is None), enough))) == enough:
             return None
-        refused = [p for p in problems if p is not None]
-        return f"only {proved} of {len(problems)} questions can be used: " + "; ".join(refused[:6])
+        refused = [p for p in map(problem, reply.items) if p is not None]
+        proved = len(reply.items) - len(refused)
+        return f"only {proved} of {len(reply.items)} questions can be used: " + "; ".join(refused[:6])
 
     def keep_some(reply: AbstentionReply) -> AbstentionReply:
         if all(problem(item) for item in reply.items):
@@ -69,8 +70,8 @@ async def draft_candidates(asker: Asker, material: ProbeMaterial, count: int) ->
     reply: AbstentionReply = await asker.structured(
         PROMPT_ID, inputs, role=Role.PROBER, place="questions", check=check_reply, mend=keep_some
     )
-    proved = [d for d in _distinct(reply.items) if problem(d) is None]
-    return [_candidate(i, draft, by_id[draft.bullet_id]) for i, draft in enumerate(proved[:count])]
+    proved = islice((d for d in _distinct(reply.items) if problem(d) is None), count)
+    return [_candidate(i, draft, by_id[draft.bullet_id]) for i, draft in enumerate(proved)]
 
 
 def _spread(material: ProbeMaterial) -> tuple[Bullet, ...]:

@@ -7,6 +7,7 @@ messages, in sessions.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from itertools import combinations
 
 from longbeam.generators.probes.candidates import (
@@ -59,8 +60,8 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
 def _pairs(dated: list[FactSaid]) -> list[tuple[FactSaid, FactSaid]]:
     uses: Counter[str] = Counter()
     found: list[tuple[FactSaid, FactSaid]] = []
-    for pair in sorted(combinations(dated, 2), key=_distance):
-        first, second = pair
+    for first, second in _by_distance(dated):
+        pair = first, second
         keys = [s.fact.fact_id or s.bullet.bullet_id for s in pair]
         if first.message.message_key == second.message.message_key or first.value.date == second.value.date:
             continue
@@ -79,11 +80,16 @@ def _event_days(material: ProbeMaterial, facts: list[FactSaid]) -> list[FactSaid
     return [event for event in found if event is not None]
 
 
-def _distance(pair: tuple[FactSaid, FactSaid]) -> tuple[int, int, int]:
-    first, second = pair
-    is_other_thing = first.fact.subject.casefold() != second.fact.subject.casefold()
-    is_other_strand = first.bullet.narrative != second.bullet.narrative
-    return int(is_other_thing) + int(is_other_strand), first.position, second.position
+def _by_distance(dated: list[FactSaid]) -> Iterator[tuple[FactSaid, FactSaid]]:
+    """Yield all pairs: those of one thing and strand, then those of one of these, then the others."""
+    things = [s.fact.subject.casefold() for s in dated]
+    strands = [s.bullet.narrative for s in dated]
+    places = [s.position for s in dated]
+    pairs = [
+        ((things[i] != things[j]) + (strands[i] != strands[j]), places[i], places[j], i, j)
+        for i, j in combinations(range(len(dated)), 2)
+    ]
+    return ((dated[i], dated[j]) for _, _, _, i, j in sorted(pairs))
 
 
 def _sketch(material: ProbeMaterial, first: FactSaid, second: FactSaid) -> Sketch:
