@@ -21,7 +21,8 @@ _CUT = re.compile(r"(?:[a-z]{2,}|,|\b(?:the|and|of|to|a))\s+[a-z]+\s*\Z")
 """A reply that ends in small letters, without a stop, was probably cut."""
 _ITEM = re.compile(r"\s*(?:[-*+•|#>\[]|\d{1,3}[.)]|[a-z][.)]\s)")
 """The last line of a list, a table or under a heading needs no stop."""
-_BLANKS = re.compile(r"[ \t]{200,}|(?:[ \t]*\n){20,}")
+_BLANKS = re.compile(r"[ \t]{200}")
+_EMPTY_LINES = re.compile(r"\n(?:[ \t]*\n){19}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]")
 
 
@@ -50,7 +51,7 @@ def _faults(index: ConversationIndex, message: Message) -> Iterator[tuple[str, s
         ratio = len(zlib.compress(data, 1)) / len(data)
         if ratio < MIN_RATIO:
             yield "repeats_itself", f"{len(content)} characters compress to {ratio:.0%}: the text repeats itself"
-    if _BLANKS.search(content):
+    if _has_blanks(content):
         yield "blanks", "a run of 200 blanks or 20 empty lines"
     if control := _CONTROL.search(content):
         yield "control_character", f"character U+{ord(control.group()):04X}, which no person types"
@@ -58,6 +59,12 @@ def _faults(index: ConversationIndex, message: Message) -> Iterator[tuple[str, s
         yield "open_fence", "a code fence is opened and never closed"
     elif message.role is Role.ASSISTANT and (_is_cut(content) or _ends_in_a_word(index, message)):
         yield "cut_off", f"the reply ends in the middle of a sentence: ...{shorten(content[-50:])}"
+
+
+def _has_blanks(content: str) -> bool:
+    # Looking for two hundred blanks stops at every space: nearly no message has eight, or a tab.
+    is_wide = ("        " in content or "\t" in content) and _BLANKS.search(content) is not None
+    return is_wide or _EMPTY_LINES.search(content) is not None
 
 
 def _is_cut(content: str) -> bool:

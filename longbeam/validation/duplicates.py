@@ -11,7 +11,7 @@ import hashlib
 import re
 from array import array
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from heapq import nsmallest
 
@@ -50,10 +50,11 @@ class Pair:
 def find_problems(index: ConversationIndex) -> Iterator[Problem]:
     """Yield exact duplicates one by one, and near-duplicates of each role as one problem."""
     for role in Role:
-        said = sum(m.role is role for m in index.messages)
-        exact = yield from _exact(index, role)
-        near = near_duplicates(m for i, m in enumerate(index.messages) if m.role is role and i not in exact)
+        exact: list[Problem] = []
+        near = near_duplicates(_unlike_earlier(index, role, exact))
+        yield from exact
         if near:
+            said = sum(m.role is role for m in index.messages)
             share = len(near) / said
             kind = "near_share" if share > MAX_NEAR_SHARE[role] else "near"
             worst = sorted(near, key=lambda p: -p.similarity)[:WORST]
@@ -67,20 +68,19 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
                 yield Problem("near_user", pair.later, text, (pair.earlier, pair.later))
 
 
-def _exact(index: ConversationIndex, role: Role) -> Generator[Problem, None, set[int]]:
+def _unlike_earlier(index: ConversationIndex, role: Role, exact: list[Problem]) -> Iterator[Message]:
+    """Yield the messages of a role but those that equal an earlier one, which go to `exact` as problems."""
     first: dict[bytes, str] = {}
-    repeated: set[int] = set()
-    for i, message in enumerate(index.messages):
-        if message.role is not role or not (text := plain(message.content)):
+    for message in index.messages:
+        if message.role is not role:
             continue
-        later = message.message_key
-        earlier = first.setdefault(digest(text), later)
+        text, later = plain(message.content), message.message_key
+        earlier = first.setdefault(digest(text), later) if text else later
         if earlier is later:
+            yield message
             continue
-        repeated.add(i)
         kind = f"same_{role.value}" if len(text) >= MIN_DUPLICATE_CHARACTERS else "same_short"
-        yield Problem(kind, later, f"the same as {earlier}: {shorten(text)}", (earlier, later))
-    return repeated
+        exact.append(Problem(kind, later, f"the same as {earlier}: {shorten(text)}", (earlier, later)))
 
 
 def plain(text: str) -> str:
@@ -134,11 +134,17 @@ def _shingles(content: str, words: dict[str, int]) -> set[int]:
 
 
 def _jaccard(own: set[int], shingles: Pieces, ordinal: int) -> float:
+    """Return how alike two messages are; 0 for those that cannot be alike enough."""
     count = (shingles.start(ordinal + 1) - shingles.start(ordinal)) // 8
     small, large = sorted((len(own), count))
     if small < MIN_SIMILARITY * large:
         return 0.0  # even a subset would not reach it
     other = array("q", shingles.between(ordinal, ordinal + 1))
+    # Most pairs share little but boilerplate, and lack too much of each other in the first part already.
+    spare = count - MIN_SIMILARITY / (1 + MIN_SIMILARITY) * (small + large) + 1
+    part = other[: 2 * int(spare)]
+    if len(part) - len(own.intersection(part)) > spare:
+        return 0.0
     common = len(own.intersection(other))
     return common / (small + large - common)
 
