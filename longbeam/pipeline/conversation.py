@@ -3,10 +3,10 @@
 Who holds what, so that memory hardly grows with the number of plans:
 
 - Messages are not kept: once a sub-plan has been talked, only the key of its unit, its tokens, its digest and its
-  questions stay, the latter as JSON. Whoever needs the messages streams them from the work log.
-- Of a plan that has been talked its bullets and facts stay, because later plans and the gold come back to them.
-  What else its stages made is let go; who needs it again, as `repair` does, runs those stages again: their units are
-  done.
+  questions stay, these as JSON. Whoever needs the messages streams them from the work log.
+- Planned turns wait as JSON for their dialogue to begin. Of a plan that has been talked its bullets and facts stay,
+  because later plans and the gold come back to them. What else its stages made is let go; who needs it again, as
+  `repair` does, runs those stages again: their units are done.
 - The head has no user turns; they are streamed into the sealed file.
 """
 
@@ -43,6 +43,23 @@ _TURNS = TypeAdapter(tuple[UserTurn, ...])
 
 
 @dataclass(frozen=True)
+class PackedTurns:
+    """The user's turns of a sub-plan as JSON: a quarter of what the records take."""
+
+    count: int
+    json: bytes
+
+    @classmethod
+    def of(cls, turns: Sequence[UserTurn]) -> PackedTurns:
+        """Pack them."""
+        return cls(len(turns), _TURNS.dump_json(tuple(turns)))
+
+    def unpacked(self) -> tuple[UserTurn, ...]:
+        """The records, made anew."""
+        return _TURNS.validate_json(self.json)
+
+
+@dataclass(frozen=True)
 class Said:
     """A sub-plan's dialogue, as it lies in the work log."""
 
@@ -50,18 +67,14 @@ class Said:
     tokens: int
     messages: int
     digest: str
-    turns_json: bytes
+    turns: PackedTurns
+    """As the dialogue left them."""
 
     @classmethod
     def of(cls, unit_key: str, planned: Sequence[UserTurn], messages: Sequence[Message]) -> Said:
         """What stays of a dialogue."""
-        tokens, turns = sum(m.tokens for m in messages), _TURNS.dump_json(turns_asked(planned, messages))
+        tokens, turns = sum(m.tokens for m in messages), PackedTurns.of(turns_asked(planned, messages))
         return cls(unit_key, tokens, len(messages), digest_of(list(messages)), turns)
-
-    @property
-    def turns(self) -> tuple[UserTurn, ...]:
-        """The user's turns as the dialogue left them."""
-        return _TURNS.validate_json(self.turns_json)
 
     @property
     def sub_plan_key(self) -> str:
@@ -84,7 +97,7 @@ class PlanWork:
     first_session: int = 0
     earlier_plans: str = ""
     """Summary of the plans before this one."""
-    turns: dict[str, tuple[UserTurn, ...]] = field(default_factory=dict)
+    turns: dict[str, PackedTurns] = field(default_factory=dict)
     """As they were planned, by sub-plan."""
     said: dict[str, Said] = field(default_factory=dict)
     """By sub-plan."""
@@ -202,11 +215,12 @@ class Conversation:
     def user_turns(self) -> Iterator[UserTurn]:
         """Yield the user's turns in the order of the story; a sub-plan's are in memory at a time."""
         for said in self._in_order():
-            yield from turns_asked(said.turns, self.messages_of(said)) if self._said_anew(said) else said.turns
+            turns = said.turns.unpacked()
+            yield from turns_asked(turns, self.messages_of(said)) if self._said_anew(said) else turns
 
     def turns_digest(self) -> str:
         """Digest of the turns as the dialogues left them."""
-        return sha256(b"\n".join(said.turns_json for said in self._in_order())).hexdigest()
+        return sha256(b"\n".join(said.turns.json for said in self._in_order())).hexdigest()
 
     def _in_order(self) -> Iterator[Said]:
         return (work.said[s.key] for work in self.plans for s in work.the_plan.sub_plans)

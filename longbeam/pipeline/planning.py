@@ -54,7 +54,7 @@ from longbeam.generators.seeds import draw_timeline, ideas_for, sub_plans_of
 from longbeam.models.asking import Asker
 from longbeam.pipeline.conversation import Conversation, PlanWork
 from longbeam.pipeline.units import all_of, both
-from longbeam.schemas.base import Record
+from longbeam.schemas.base import Record, share_field_names
 from longbeam.schemas.calls import Stage
 from longbeam.schemas.people import Profile
 from longbeam.schemas.plans import Narrative, Plan, PlanSeed
@@ -147,7 +147,7 @@ async def _plan(c: Conversation, work: PlanWork) -> None:
     rng_key = c.rng_key if p == 0 else f"{c.rng_key}/p{p}"
     targets = choose_targets(base, layout.special_per_kind, rng_key, earlier)
     augmented = await all_of([_special_bullets(c, work, base, t) for t in targets])
-    work.plan = augmented_plan(base, augmented, rng_key)
+    work.plan = share_field_names(augmented_plan(base, augmented, rng_key))
 
 
 async def _frame(c: Conversation, plan_index: int, earlier: Sequence[Plan]) -> Frame:

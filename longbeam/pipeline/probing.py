@@ -57,7 +57,7 @@ async def write_probe_pool(
     texts = FoldedTexts(m.content for m in spooled)
     material = ProbeMaterial.from_messages(head, spooled, texts=texts, language=units.spec.language)
     abilities = units.spec.abilities
-    needs = [head, said]
+    needs = [*head.parts(), said]
     found = await all_of([_ability_pool(units, material, needs, ability) for ability in abilities])
     refused: dict[str, str] = {}
     probes = []

@@ -41,7 +41,8 @@ async def seal_stage(c: Conversation) -> None:
     """Write the sealed file, unless it is there and holds exactly this."""
     head = c.head().model_copy(update={"authors": c.units.log.authors()})
     mended = {key: list(turn) for key, turn in sorted(c.mended.items())}
-    needs = [head, digest_of(c.said()), c.turns_digest(), digest_of(list(c.probes)), *([mended] if mended else [])]
+    made = [digest_of(c.said()), c.turns_digest(), digest_of(list(c.probes))]
+    needs = [*head.parts(), *made, *([mended] if mended else [])]
 
     async def work(_: object) -> Sequence[Sealed]:
         sizes: list[int] = []

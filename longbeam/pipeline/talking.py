@@ -16,7 +16,7 @@ from longbeam.generators.user_turns import (
     write_user_turns,
 )
 from longbeam.models.asking import Asker
-from longbeam.pipeline.conversation import Conversation, PlanWork, Said
+from longbeam.pipeline.conversation import Conversation, PackedTurns, PlanWork, Said
 from longbeam.pipeline.units import all_of
 from longbeam.schemas.dialogue import Message, UserTurn
 from longbeam.schemas.plans import CLOSING, SubPlan
@@ -38,7 +38,7 @@ async def user_turns_stage(c: Conversation, plan_index: int) -> None:
     asked: set[str] = set()
     for sub_plan in plan.sub_plans:
         turns = [t for (s, _), group in zip(batches, written, strict=True) if s is sub_plan for t in group]
-        work.turns[sub_plan.key] = ordered_turns(sub_plan, without_repeats(turns, asked))
+        work.turns[sub_plan.key] = PackedTurns.of(ordered_turns(sub_plan, without_repeats(turns, asked)))
 
 
 def _ledger(c: Conversation, work: PlanWork) -> Ledger:
@@ -67,38 +67,44 @@ async def _batch(
 async def dialogue_stage(c: Conversation, plan_index: int) -> None:
     """All sub-plans' dialogues at once; then what is left of the plan's budget is settled in its order."""
     work = c.plans[plan_index]
-    materials = materials_of(c, work)
-    said = await all_of([_dialogue(c, work, m) for m in materials])
-    work.said = {m.sub_plan.key: s for m, s in zip(materials, said, strict=True)}
-    await _settle(c, work, materials)
+    ledger, shares = _ledger(c, work), _shares(work)
+    sub_plans = work.the_plan.sub_plans
+    said = await all_of([_dialogue(c, work, ledger, s, shares[s.key]) for s in sub_plans])
+    work.said = {s.key: what for s, what in zip(sub_plans, said, strict=True)}
+    await _settle(c, work, materials_of(c, work))
     work.let_go()
 
 
 def materials_of(c: Conversation, work: PlanWork) -> list[SubPlanMaterial]:
     """What the dialogue of each sub-plan is made from."""
-    ledger = _ledger(c, work)
-    shares = shares_of({s.key: len(work.turns[s.key]) for s in work.the_plan.sub_plans}, work.target)
-    return [
-        SubPlanMaterial(
-            frame=work.the_frame,
-            ledger=ledger,
-            stage=work.stages[s.sub_plan_index],
-            sub_plan=s,
-            turns=work.turns[s.key],
-            share=shares[s.key],
-            first_session=work.first_session,
-            earlier_plans=work.earlier_plans,
-        )
-        for s in work.the_plan.sub_plans
-    ]
+    ledger, shares = _ledger(c, work), _shares(work)
+    return [_material(work, ledger, s, shares[s.key]) for s in work.the_plan.sub_plans]
 
 
-async def _dialogue(c: Conversation, work: PlanWork, material: SubPlanMaterial) -> Said:
+def _shares(work: PlanWork) -> dict[str, int]:
+    return shares_of({s.key: work.turns[s.key].count for s in work.the_plan.sub_plans}, work.target)
+
+
+def _material(work: PlanWork, ledger: Ledger, sub_plan: SubPlan, share: int) -> SubPlanMaterial:
+    return SubPlanMaterial(
+        frame=work.the_frame,
+        ledger=ledger,
+        stage=work.stages[sub_plan.sub_plan_index],
+        sub_plan=sub_plan,
+        turns=work.turns[sub_plan.key].unpacked(),
+        share=share,
+        first_session=work.first_session,
+        earlier_plans=work.earlier_plans,
+    )
+
+
+async def _dialogue(c: Conversation, work: PlanWork, ledger: Ledger, sub_plan: SubPlan, share: int) -> Said:
     async def write(asker: Asker) -> Sequence[Message]:
         return await talk(asker, c.tokenizer, material)
 
-    key = material.sub_plan.key
-    async with c.schedule.dialogue(f"{c.conversation_id}/dialogue/{key}", material.share):
+    key = sub_plan.key
+    async with c.schedule.dialogue(f"{c.conversation_id}/dialogue/{key}", share):
+        material = _material(work, ledger, sub_plan, share)
         messages = await c.units.run(
             "dialogue",
             key,

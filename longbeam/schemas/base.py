@@ -9,10 +9,12 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+_FIELD_NAMES: dict[frozenset[str], set[str]] = {}
+"""The sets that `share_field_names` hands out."""
 _encode = json.JSONEncoder(sort_keys=True).encode
 """What `json.dumps` does; that makes an encoder anew with each call."""
 
@@ -39,6 +41,9 @@ class Record(BaseModel):
         return copy
 
 
+R = TypeVar("R", bound=Record)
+
+
 class KeptJson(Record):
     """A record that goes into many requests: its JSON is made once, and kept as long as the record is."""
 
@@ -50,6 +55,20 @@ class KeptJson(Record):
     def canonical_json(self) -> bytes:
         """The record as JSON, made once."""
         return self.kept_json
+
+
+def share_field_names(record: R) -> R:
+    """Let a record that is kept for long, and all in it, share the sets of the fields that were given; return it.
+
+    Pydantic has one for each record, which is half of what a fact takes; nobody edits them, for records are frozen.
+    """
+    given = record.__pydantic_fields_set__
+    object.__setattr__(record, "__pydantic_fields_set__", _FIELD_NAMES.setdefault(frozenset(given), given))
+    for value in record.__dict__.values():
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, Record):
+                share_field_names(part)
+    return record
 
 
 def digest_of(*parts: object) -> str:

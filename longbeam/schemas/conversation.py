@@ -50,6 +50,10 @@ class ConversationHead(Record):
     import_notes: tuple[ImportNote, ...] = ()
     """Oddities that the import met."""
 
+    def parts(self) -> tuple[Record, ...]:
+        """The head in parts, for a digest: its plans have theirs already, and its JSON is never there as a whole."""
+        return (self.model_copy(update={"plans": ()}), *self.plans)
+
 
 @dataclass(frozen=True)
 class GivenConversation:

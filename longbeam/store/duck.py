@@ -133,6 +133,8 @@ def replaced_file(path: Path, kind: Kind) -> Iterator[Loader]:
         with connect(scratch / "spill") as connection:
             # The rows come one after another: a second thread would make it no faster, and cost a tenth more.
             connection.execute("SET threads = 1")
+            # What a row group was made of is given back when it is written, and not kept for the next half gigabyte.
+            connection.execute("SET allocator_bulk_deallocation_flush_threshold = '16MB'")
             _attach(connection, written, "file", ", ".join(_WRITING))
             connection.execute("USE file")
             connection.execute("CREATE TABLE about (kind VARCHAR, version INTEGER)")

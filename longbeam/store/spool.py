@@ -22,7 +22,7 @@ BLOCK = 16
 """Items that are read at once."""
 HELD_BLOCKS = 128
 """The first blocks, which are never written: a conversation of up to 850K tokens costs no pickling."""
-KEPT_BLOCKS = 128
+KEPT_BLOCKS = 32
 """Of the others, those read last."""
 
 

@@ -36,6 +36,8 @@ from longbeam.store.worklog_schema import WORK_LOG
 R = TypeVar("R", bound=Record)
 
 _ROWS_AT_A_TIME = 1000
+_KEY_BITS = 2**21
+"""256 KB for each open conversation; a set of the hashes would take 0.4 MB for each million tokens."""
 
 _REPLIES_PER_COMMIT = 64
 """At most, in a group: as many as a run has in flight unless its spec says more."""
@@ -76,8 +78,8 @@ class WorkLog:
         self._db = db
         self._lease = lease
         self._texts = TextWriter(db)
-        self._replied: set[int] | None = None
-        """Python hashes of the keys with a reply, where this process writes the file and so knows them all."""
+        self._replied: bytearray | None = None
+        """A bit for the hash of each key with a reply, where this process writes the file and so knows them all."""
         self._lock = threading.RLock()
         self._soon: Callable[[Callable[[], None]], object] | None = None
         self._waiting = 0
@@ -152,7 +154,7 @@ class WorkLog:
 
     def reply_of(self, key: str) -> ModelReply | None:
         """Return the recorded reply of the call with this key, or None."""
-        if self._lease is not None and hash(key) not in self._known_keys():
+        if self._lease is not None and not self._may_have(key):
             return None  # as for nearly all calls of a run: a look at the file costs ten times this
         row = self._one(
             f"SELECT content, {_REPLY_COLUMNS} FROM replies JOIN texts ON sha256 = reply WHERE key = ?",
@@ -160,10 +162,19 @@ class WorkLog:
         )
         return None if row is None else ModelReply.model_validate(dict(zip(_REPLY_FIELDS, row, strict=True)))
 
-    def _known_keys(self) -> set[int]:
+    def _may_have(self, key: str) -> bool:
+        """Whether there may be a reply to this key; at 10M tokens one in fifty that has none may have one."""
         if self._replied is None:
-            self._replied = {hash(key) for (key,) in self._all("SELECT key FROM replies")}
-        return self._replied
+            self._replied = bytearray(_KEY_BITS // 8)
+            for known in self.reply_keys():
+                self._note(known)
+        place = hash(key) % _KEY_BITS
+        return bool(self._replied[place >> 3] & 1 << (place & 7))
+
+    def _note(self, key: str) -> None:
+        if self._replied is not None:
+            place = hash(key) % _KEY_BITS
+            self._replied[place >> 3] |= 1 << (place & 7)
 
     def max_tokens_of(self, key: str) -> int | None:
         """Return the limit under which the call's recorded reply was written; None if none was named.
@@ -211,8 +222,7 @@ class WorkLog:
                     self._roll_back_group()
                 raise
             self._waiting += 1
-            if self._replied is not None:
-                self._replied.add(hash(key))
+            self._note(key)
             if self._soon is None or self._waiting >= _REPLIES_PER_COMMIT:
                 self._commit_group()
 

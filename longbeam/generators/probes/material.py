@@ -55,7 +55,9 @@ class ProbeMaterial:
     messages: Sequence[Message]
     """User messages that voice bullets, in order."""
     positions: dict[str, int]
-    """Ordinal of every message by key."""
+    """Their ordinals among all messages, by key."""
+    total_messages: int
+    """Messages of the whole conversation."""
     sessions: int
     """Number of sessions."""
     search: Search
@@ -76,19 +78,14 @@ class ProbeMaterial:
 
         def voiced() -> Iterator[Message]:
             for i, message in enumerate(messages):
-                positions[message.message_key] = i
                 sessions.add(message.session)
                 if message.bullet_ids and message.role is Role.USER:
+                    positions[message.message_key] = i
                     yield message
 
         kept = Spool(voiced())
         search = MessageSearch(messages, texts or FoldedTexts(m.content for m in messages)).search
-        return cls(head, kept, positions, len(sessions), search, language)
-
-    @property
-    def total_messages(self) -> int:
-        """Messages of the whole conversation."""
-        return len(self.positions)
+        return cls(head, kept, positions, len(messages), len(sessions), search, language)
 
     @cached_property
     def histories(self) -> Histories:
