@@ -107,7 +107,7 @@ def _distinct(items: Sequence[Item]) -> list[Item]:
     known: dict[frozenset[str], Item] = {}
     for item in items:
         words = words_of(item.topic)
-        if words and not any(words <= other or other <= words for other in known):
+        if words and words not in known and not any(words <= other or other <= words for other in known):
             known[words] = item
     return list(known.values())
 

@@ -106,6 +106,13 @@ class Histories:
 
         A mere mention of another value than the current one also empties it: no answer could be proved.
         """
+        return self._histories.get(fact_id, ())
+
+    @cached_property
+    def _histories(self) -> dict[str, tuple[Step, ...]]:
+        return {fact_id: self._history(fact_id) for fact_id in self.facts}
+
+    def _history(self, fact_id: str) -> tuple[Step, ...]:
         if fact_id in self.contested_facts or fact_id in self._ambiguous:
             return ()
         steps: list[Step] = []
@@ -133,21 +140,19 @@ class Histories:
     @cached_property
     def settled(self) -> dict[str, Step]:
         """Facts that take one value for the whole conversation, by id, in the order in which they are said."""
-        found = {f: steps[0] for f in self.facts if len(steps := self.history(f)) == 1}
+        found = {f: steps[0] for f, steps in self._histories.items() if len(steps) == 1}
         order = self.ledger.position
         return dict(sorted(found.items(), key=lambda item: (order[item[1].bullet.bullet_id], item[0])))
 
     @cached_property
     def updated_once(self) -> dict[str, tuple[Step, Step]]:
         """Facts that change exactly once, with the original and the new value."""
-        histories = ((f, self.history(f)) for f in self.facts)
-        return {f: (steps[0], steps[1]) for f, steps in histories if len(steps) == 2}
+        return {f: (steps[0], steps[1]) for f, steps in self._histories.items() if len(steps) == 2}
 
     @cached_property
     def current(self) -> dict[str, Step]:
         """The last value of each fact that is not contested."""
-        histories = ((f, self.history(f)) for f in self.facts)
-        return {f: steps[-1] for f, steps in histories if steps}
+        return {f: steps[-1] for f, steps in self._histories.items() if steps}
 
     def past_values(self, fact_id: str) -> tuple[Value, ...]:
         """Values that a fact had and has no longer."""
