@@ -265,8 +265,8 @@ class MessageCache:
 
 
 # A dialogue prompt's system message has some 30,000 characters, and a new one after each fold; four prompts of each
-# open dialogue have one. At 10M this renders 2,920 of 44,240 messages; with six times the room it is 2,700.
-_SYSTEM_MESSAGES = MessageCache(max_chars=8_000_000)
+# open dialogue have one. At 10M this renders 3,060 of 44,240 messages; with eight times the room it is 2,700.
+_SYSTEM_MESSAGES = MessageCache(max_chars=6_000_000)
 
 
 class PromptRegistry:

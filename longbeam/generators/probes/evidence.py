@@ -76,7 +76,7 @@ class FactSaid(Said):
     value: Value
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=2_048)
 def words_of(text: str) -> frozenset[str]:
     """Content words of a text, case-folded, plural and other short endings cut off so that forms compare equal."""
     words = _WORD.findall(text.casefold().replace("'s ", " ").replace("’s ", " "))
