@@ -349,6 +349,8 @@ FAULTS = (
     Fault("degenerate.empty", say(5, " \n"), "p0.s0.t1.n3"),
     Fault("degenerate.repeats_itself", say(5, "Wait for the windows. " * 200), "p0.s0.t1.n3"),
     Fault("degenerate.blanks", append(5, "\n" * 25 + "Good luck."), "p0.s0.t1.n3"),
+    Fault("degenerate.blanks", append(5, "\n \t" * 20 + "Good luck."), "p0.s0.t1.n3"),
+    Fault("degenerate.blanks", append(5, " \t" * 100 + "Good luck."), "p0.s0.t1.n3"),
     Fault("degenerate.control_character", append(5, "\x07"), "p0.s0.t1.n3"),
     Fault("degenerate.open_fence", append(5, "\n```python\nprint("), "p0.s0.t1.n3"),
     Fault("degenerate.giant", message(5, tokens=15_900), "p0.s0.t1.n3"),

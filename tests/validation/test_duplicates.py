@@ -25,6 +25,18 @@ def test_near_duplicates_have_their_exact_similarity() -> None:
     assert [(p.earlier, p.later, round(p.similarity, 4)) for p in found] == [("m0", "m2", round(95 / 105, 4))]
 
 
+def test_pairs_close_to_the_limit_are_told_as_their_shingles_are() -> None:
+    for seed in range(40):
+        base = words(f"base{seed}", 60 + 5 * seed)
+        other = words(f"other{seed}", len(base))
+        kept = len(base) - len(base) * (5 + seed % 12) // 100
+        changed = base[:kept] + other[kept:] + other[: seed % 7]
+        first, second = (set(zip(*(t[i:] for i in range(5)), strict=False)) for t in (base, changed))
+        similarity = len(first & second) / len(first | second)
+        found = [p.similarity for p in near_duplicates(texts(" ".join(base), " ".join(changed)))]
+        assert found == ([similarity] if similarity >= 0.8 else [])
+
+
 def test_texts_below_the_similarity_or_short_or_only_alike_in_code_are_none() -> None:
     base = words("a", 104)
     # Four changed words far apart: 80 common of 120 shingles, 0.67.
