@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 END_CHARACTERS = 400
 """Of a reply's end that is always kept, in whole lines."""
 QUESTION_MARKS = "?？؟"
@@ -19,14 +21,24 @@ def asking_part(reply: str) -> str:
     while end > 0 and size < END_CHARACTERS:
         end -= 1
         size += len(lines[end]) + 1
+    return "\n".join([*_asking_lines(lines[:end]), *lines[end:]])
+
+
+def _asking_lines(lines: Sequence[str]) -> list[str]:
+    if not _asks("\n".join(lines)):  # as in most replies
+        return [LEFT_OUT] if lines else []
     kept: list[str] = []
     in_code = False
-    for line in lines[:end]:
+    for line in lines:
         if line.lstrip().startswith("```"):
             in_code = not in_code
-        elif not in_code and any(mark in line for mark in QUESTION_MARKS):
+        elif not in_code and _asks(line):
             kept.append(line)
             continue
         if not kept or kept[-1] != LEFT_OUT:
             kept.append(LEFT_OUT)
-    return "\n".join([*kept, *lines[end:]])
+    return kept
+
+
+def _asks(text: str) -> bool:
+    return any(mark in text for mark in QUESTION_MARKS)
