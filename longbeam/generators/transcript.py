@@ -1,14 +1,14 @@
 """What was said in one sub-plan so far, in little memory: dozens of dialogues wait for their calls at a time.
 
-A line is its text, compressed, and a few references; messages are made of the lines when the dialogue is over. A
-`Message` for each line would take six times as much: its fields, which of them were set, and the text twice, because
-a string that was once counted or stored may keep its UTF-8 beside itself.
+A line is its text in UTF-8 and a few references; messages are made of the lines when the dialogue is over. A `Message`
+for each line would take three times as much: its fields, which of them were set, and the text twice, because a string
+that was once counted or stored may keep its UTF-8 beside itself. Packing the texts would halve the rest, for 0.08 ms of
+CPU a message.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -32,12 +32,12 @@ class Line:
     day: dt.date
     tokens: int
     bullet_ids: tuple[str, ...]
-    packed: bytes
+    utf8: bytes
 
     @property
     def content(self) -> str:
-        """The text, unpacked each time."""
-        return zlib.decompress(self.packed).decode()
+        """The text, decoded each time."""
+        return self.utf8.decode()
 
 
 class Transcript:
@@ -63,8 +63,8 @@ class Transcript:
         bullet_ids: tuple[str, ...] = (),
     ) -> None:
         """Append what was said."""
-        ordinal, packed = len(self.turn(turn_index)), zlib.compress(text.encode(), 1)
-        self.lines.append(Line(role, kind, turn_index, ordinal, day, tokens, bullet_ids, packed))
+        ordinal = len(self.turn(turn_index))
+        self.lines.append(Line(role, kind, turn_index, ordinal, day, tokens, bullet_ids, text.encode()))
         self._hashes.add(hash(text))
 
     def turn(self, turn_index: int) -> list[Line]:

@@ -56,6 +56,6 @@ def test_only_exactly_what_was_said_is_known() -> None:
 def test_lines_hold_neither_messages_nor_strings_of_what_was_said() -> None:
     transcript = _transcript()
     texts = {f.name: type(getattr(transcript.lines[1], f.name)) for f in fields(Line)}
-    assert texts["packed"] is bytes
+    assert texts["utf8"] is bytes
     assert str not in texts.values()
     assert not any(type(o) is Message for line in transcript.lines for o in gc.get_referents(line))
