@@ -152,7 +152,7 @@ class Sketch(NamedTuple):
             difficulty=self.difficulty,
             topic=self.topic,
             excerpts=tuple(excerpts),
-            message_keys=tuple(s.message.message_key for s, _ in self.said),
+            message_keys=tuple(s.place.message_key for s, _ in self.said),
             positions=self.positions,
             bullet_ids=self.bullet_ids,
             fact_ids=self.fact_ids,
@@ -175,7 +175,7 @@ class Sketch(NamedTuple):
 
 def sessions_of(said: Iterable[Said]) -> int:
     """How many sessions the evidence spans."""
-    return len({s.message.session for s in said})
+    return len({s.place.session for s in said})
 
 
 def difficulty_by_sessions(sessions: int) -> Difficulty:
@@ -187,7 +187,7 @@ def difficulty_by_sessions(sessions: int) -> Difficulty:
 
 def difficulty_by_gap(first: Said, second: Said) -> Difficulty:
     """Levels for two messages: neighbouring sessions, one or two sessions between, more."""
-    gap = abs(second.message.session - first.message.session)
+    gap = abs(second.place.session - first.place.session)
     if gap <= 1:
         return Difficulty.EASY
     return Difficulty.MEDIUM if gap <= 3 else Difficulty.HARD

@@ -72,7 +72,7 @@ def _values_at_odds(
 
 
 def _about(said: Said, fact: Fact | None, values: tuple[Value, ...]) -> Said:
-    return Said(said.message, said.position, said.quote, said.bullet, fact, values[0] if values else None)
+    return Said(said.place, said.quote, said.bullet, fact, values[0] if values else None)
 
 
 def check_sides(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:

@@ -91,7 +91,9 @@ def _first_mentions(material: ProbeMaterial) -> list[Item]:
     mentions = sorted((s for s in said if s is not None), key=lambda s: s.position)
     places: dict[str, list[int]] = {}
     for bullet in material.histories.bullets.values():
-        places.setdefault(bullet.topic, []).extend(material.position(m) for m in material.voicing(bullet.bullet_id))
+        places.setdefault(bullet.topic, []).extend(
+            material.positions[m.message_key] for m in material.voicing(bullet.bullet_id)
+        )
 
     def again(s: Said) -> int | None:
         return min((p for p in places[s.bullet.topic] if p > s.position), default=None)

@@ -13,9 +13,8 @@ from functools import lru_cache
 from itertools import pairwise
 
 from longbeam.generators.probes.histories import Step
-from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.generators.probes.material import Place, ProbeMaterial
 from longbeam.schemas.calls import Excerpt
-from longbeam.schemas.dialogue import Message
 from longbeam.schemas.plans import Bullet, Fact, Value, ValueKind
 from longbeam.schemas.probes import EvidencePart
 from longbeam.schemas.sentences import sentences
@@ -42,22 +41,26 @@ _UNDIVIDED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"
 _WORD = re.compile(rf"[{_UNDIVIDED}]|[^\W_{_UNDIVIDED}]+")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Said:
     """Words of a user message, and what they are evidence for."""
 
-    message: Message
-    position: int
+    place: Place
     quote: str
     bullet: Bullet
     fact: Fact | None = None
     value: Value | None = None
 
+    @property
+    def position(self) -> int:
+        """Ordinal of the message in the conversation."""
+        return self.place.position
+
     def excerpt(self, ordinal: int, part: str = EvidencePart.SUPPORT, group: int | None = None) -> Excerpt:
         """What the probe writer sees of it."""
         return Excerpt(
             ordinal=ordinal,
-            said_on=self.message.sent_at.date(),
+            said_on=self.place.said_on,
             quote=self.quote,
             part=part,
             group=group,
@@ -68,7 +71,7 @@ class Said:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class FactSaid(Said):
     """Words of a user message that give a fact a value."""
 
@@ -113,7 +116,7 @@ def _said(material: ProbeMaterial, fact: Fact, step: Step) -> FactSaid | None:
         quote = quote_for(message.content, [step.value])
         if quote is not None:
             quote = _with_subject(message.content, quote, fact.subject)
-            return FactSaid(message, material.position(message), quote, step.bullet, fact, step.value)
+            return FactSaid(material.place(message), quote, step.bullet, fact, step.value)
     return None
 
 
@@ -142,7 +145,7 @@ def find_words(
         if quote is not None and not all(says(quote, v) for v in values):
             quote = quote_for(message.content, values)
         if quote is not None:
-            return Said(message, material.position(message), quote, bullet)
+            return Said(material.place(message), quote, bullet)
     return None
 
 
@@ -194,5 +197,5 @@ def find_event_day(material: ProbeMaterial, bullet: Bullet) -> FactSaid | None:
         quote = quote_for(message.content, [value])
         if quote is not None:
             fact = Fact(fact_id="", subject=bullet.topic, attribute="day", kind=ValueKind.DATE)
-            return FactSaid(message, material.position(message), quote, bullet, fact, value)
+            return FactSaid(material.place(message), quote, bullet, fact, value)
     return None

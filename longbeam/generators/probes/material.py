@@ -6,11 +6,12 @@ voice bullets go to a temporary file, and so do the texts that are searched.
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from longbeam.generators.probes.histories import Histories
 from longbeam.schemas.conversation import ConversationHead
@@ -45,6 +46,16 @@ class MessageSearch:
         words = list(dict.fromkeys(w for term in terms for w in _WORD.findall(term.casefold())))
         found = (i for i, _ in self._texts.holding(words)) if words else range(len(self._messages))
         return (self._messages[i].message_key for i in found)
+
+
+class Place(NamedTuple):
+    """Where a message stands. Evidence is held by the thousand: with its message each would take ten times as much."""
+
+    message_key: str
+    position: int
+    """Ordinal in the conversation."""
+    session: int
+    said_on: dt.date
 
 
 @dataclass(frozen=True)
@@ -109,6 +120,7 @@ class ProbeMaterial:
         """User messages that voice a bullet, in order."""
         return tuple(self.messages[i] for i in self._voicing.get(bullet_id, ()))
 
-    def position(self, message: Message) -> int:
-        """Ordinal of a message in the conversation."""
-        return self.positions[message.message_key]
+    def place(self, message: Message) -> Place:
+        """Where a message stands."""
+        position = self.positions[message.message_key]
+        return Place(message.message_key, position, message.session, message.sent_at.date())

@@ -63,7 +63,7 @@ def _pairs(dated: list[FactSaid]) -> list[tuple[FactSaid, FactSaid]]:
     for first, second in _by_distance(dated):
         pair = first, second
         keys = [s.fact.fact_id or s.bullet.bullet_id for s in pair]
-        if first.message.message_key == second.message.message_key or first.value.date == second.value.date:
+        if first.position == second.position or first.value.date == second.value.date:
             continue
         if max(uses[key] for key in keys) >= MAX_USES:
             continue
