@@ -153,7 +153,7 @@ async def run_conversation(run: ConversationRun, step: Step = run_stage) -> None
     """Run a conversation through its stages; those that need what could not be made are left out.
 
     Plans are made one after the other, because each knows the one before; while the next is planned, those that are
-    finished are talked, all of them at once.
+    finished are talked, all of them at once. No plan is begun while more dialogues wait than may be open.
     """
     for stage in BEFORE_PLANS:
         if not (await step(run, stage, None)).is_complete:
@@ -162,6 +162,7 @@ async def run_conversation(run: ConversationRun, step: Step = run_stage) -> None
     talks: list[asyncio.Task[None]] = []
     try:
         for plan_index in range(len(run.conversation.plans)):
+            await run.conversation.schedule.room_for_a_plan()
             if not (await step(run, first, plan_index)).is_complete:
                 break
             talks.append(asyncio.create_task(_talk(run, step, others, plan_index)))

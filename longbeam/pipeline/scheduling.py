@@ -6,7 +6,7 @@ when its longest chain does, so a short one that waits costs nothing.
 
 The longest chains of all may not have begun: only so many dialogues are open at a time. As long as one waits for its
 place, the open one with fewest tokens left goes first, so that places come free and the last dialogues begin early
-enough to be talked beside each other.
+enough to be talked beside each other. Plans are made ahead of their dialogues only as far as these few wait.
 """
 
 from __future__ import annotations
@@ -45,7 +45,10 @@ class Schedule:
 
     def __post_init__(self) -> None:
         """Open the gate for dialogues."""
-        self._dialogues = asyncio.Semaphore(max(OPEN_PER_CALL * self.concurrency, LEAST_OPEN))
+        self._most_open = max(OPEN_PER_CALL * self.concurrency, LEAST_OPEN)
+        self._dialogues = asyncio.Semaphore(self._most_open)
+        self._has_room = asyncio.Event()
+        self._has_room.set()
 
     def ordered(self, inner: ChatModel) -> ChatModel:
         """Return a model whose calls wait for their turn."""
@@ -68,8 +71,16 @@ class Schedule:
         finally:
             self._dialogues.release()
 
+    async def room_for_a_plan(self) -> None:
+        """Wait while more dialogues wait than may be open: a plan made now would lie in memory for long."""
+        await self._has_room.wait()
+
     def _change_unopened(self, by: int) -> None:
         before, self._unopened = self._unopened, self._unopened + by
+        if self._unopened <= self._most_open:
+            self._has_room.set()
+        else:
+            self._has_room.clear()
         if bool(before) is not bool(self._unopened):
             self._waiting = [(-self._urgency(call), n, turn, call) for _, n, turn, call in self._waiting]
             heapq.heapify(self._waiting)
