@@ -9,7 +9,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -18,6 +18,7 @@ import duckdb
 from pydantic import BaseModel
 
 from longbeam.errors import StoreError
+from longbeam.schemas.base import share_field_names
 from longbeam.schemas.conversation import Author, ConversationHead
 from longbeam.schemas.dialogue import Message, UserTurn
 from longbeam.schemas.imports import ImportNote
@@ -36,7 +37,7 @@ from longbeam.store.duck import (
     translated_errors,
 )
 
-_MESSAGES_AT_A_TIME = 1000
+_ROWS_AT_A_TIME = 1000
 _CONVERSATION_COLUMNS = ("conversation_id", "target_tokens", "tokenizer", "seed", "profile", "details")
 
 
@@ -91,7 +92,7 @@ class SealedConversation:
                 "narratives": self._rows("narratives", Narrative, "ORDER BY ordinal"),
                 "plans": self._plans(),
                 "plan_seeds": self._rows("plan_seeds", PlanSeed, "ORDER BY ordinal"),
-                "user_turns": self._rows("user_turns", UserTurn, "ORDER BY ordinal"),
+                "user_turns": tuple(self._user_turns()),
             }
         )
 
@@ -102,12 +103,12 @@ class SealedConversation:
             "messages",
             Message,
             "WHERE message_id >= ? AND message_id < ? ORDER BY message_id",
-            [first, first + _MESSAGES_AT_A_TIME],
+            [first, first + _ROWS_AT_A_TIME],
         ):
             for row in rows:
                 parts, details = json.loads(row["parts"]), json.loads(row["details"])
                 yield Message.model_validate({**row, "parts": parts, "details": details})
-            first += _MESSAGES_AT_A_TIME
+            first += _ROWS_AT_A_TIME
 
     @cached_property
     def said_digest(self) -> str:
@@ -144,32 +145,39 @@ class SealedConversation:
         people = self._rows("people", Person, "ORDER BY ordinal")
         return RelationshipGraph.model_validate({"people": people, "node_link": json.loads(row["node_link"])})
 
-    def _plans(self) -> list[Row]:
-        bullets: dict[tuple[int, int], list[Row]] = defaultdict(list)
-        columns = ("plan_index", "sub_plan_index", *Bullet.model_fields)
-        for row in self._rows("bullets", columns, "ORDER BY plan_index, sub_plan_index, ordinal"):
-            bullets[row.pop("plan_index"), row.pop("sub_plan_index")].append(row)
-        sub_plans: dict[int, list[Row]] = defaultdict(list)
-        columns = ("plan_index", "sub_plan_index", "anchor")
-        for row in self._rows("sub_plans", columns, "ORDER BY plan_index, sub_plan_index"):
-            key = row["plan_index"], row["sub_plan_index"]
-            sub_plans[row["plan_index"]].append({**row, "bullets": bullets[key]})
-        facts, assertions = self._by_plan("facts", Fact), self._by_plan("assertions", Assertion)
-        return [
-            {"plan_index": i, "sub_plans": sub_plans[i], "facts": facts[i], "assertions": assertions[i]}
-            for i in (row["plan_index"] for row in self._rows("plans", ("plan_index",), "ORDER BY plan_index"))
-        ]
+    def _plans(self) -> tuple[Plan, ...]:
+        """The plans; the rows of one are in memory at a time."""
+        indexes = self._rows("plans", ("plan_index",), "ORDER BY plan_index")
+        return tuple(self._plan(row["plan_index"]) for row in indexes)
 
-    def _by_plan(self, table: str, record: type[BaseModel]) -> dict[int, list[Row]]:
-        return self._grouped(table, record, "plan_index")
+    def _plan(self, index: int) -> Plan:
+        def rows(table: str, columns: type[BaseModel] | Sequence[str], order: str) -> list[dict[str, Any]]:
+            return self._rows(table, columns, f"WHERE plan_index = ? ORDER BY {order}", [index])
+
+        bullets: dict[int, list[Row]] = defaultdict(list)
+        for row in rows("bullets", ("sub_plan_index", *Bullet.model_fields), "sub_plan_index, ordinal"):
+            bullets[row.pop("sub_plan_index")].append(row)
+        sub_plans = rows("sub_plans", ("plan_index", "sub_plan_index", "anchor"), "sub_plan_index")
+        plan = {
+            "plan_index": index,
+            "sub_plans": [{**row, "bullets": bullets[row["sub_plan_index"]]} for row in sub_plans],
+            "facts": rows("facts", Fact, "ordinal"),
+            "assertions": rows("assertions", Assertion, "ordinal"),
+        }
+        return share_field_names(Plan.model_validate(plan))
+
+    def _user_turns(self) -> Iterator[UserTurn]:
+        for first in count(0, _ROWS_AT_A_TIME):
+            where = "WHERE ordinal >= ? AND ordinal < ? ORDER BY ordinal"
+            rows = self._rows("user_turns", UserTurn, where, [first, first + _ROWS_AT_A_TIME])
+            if not rows:
+                return
+            yield from (share_field_names(UserTurn.model_validate(row)) for row in rows)
 
     def _by_probe(self, table: str, record: type[BaseModel]) -> dict[str, list[Row]]:
-        return self._grouped(table, record, "probe_id")
-
-    def _grouped(self, table: str, record: type[BaseModel], by: str) -> dict[Any, list[Row]]:
-        grouped: dict[Any, list[Row]] = defaultdict(list)
-        for row in self._rows(table, (by, *record.model_fields), f"ORDER BY {by}, ordinal"):
-            grouped[row.pop(by)].append(row)
+        grouped: dict[str, list[Row]] = defaultdict(list)
+        for row in self._rows(table, ("probe_id", *record.model_fields), "ORDER BY probe_id, ordinal"):
+            grouped[row.pop("probe_id")].append(row)
         return grouped
 
     def _rows(
