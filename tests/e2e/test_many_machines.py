@@ -26,9 +26,9 @@ CONCURRENCY = 8
 CALLS_BEFORE = 120
 """Of some 1,070: both workers are at their first conversation."""
 START_S = 400
-PATIENCE_S = 90
-"""For what a killed command leaves: Ray's own agents notice after half a minute on a busy machine."""
 """Until the first calls: Prefect's server and a cluster start, which takes minutes on a busy machine."""
+PATIENCE_S = 90
+"""For what a killed command leaves: on a busy machine Ray's own agents took more than 20 s to notice."""
 RUNNERS = pytest.mark.parametrize("runner", ["dask", "ray"])
 
 pytestmark = pytest.mark.slow
