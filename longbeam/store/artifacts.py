@@ -9,7 +9,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import chain, count
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -98,17 +98,9 @@ class SealedConversation:
 
     def messages(self) -> Iterator[Message]:
         """Yield all messages by `message_id`, a thousand in memory at a time."""
-        first = 0
-        while rows := self._rows(
-            "messages",
-            Message,
-            "WHERE message_id >= ? AND message_id < ? ORDER BY message_id",
-            [first, first + _ROWS_AT_A_TIME],
-        ):
-            for row in rows:
-                parts, details = json.loads(row["parts"]), json.loads(row["details"])
-                yield Message.model_validate({**row, "parts": parts, "details": details})
-            first += _ROWS_AT_A_TIME
+        for row in self._paged("messages", Message, "message_id"):
+            parts, details = json.loads(row["parts"]), json.loads(row["details"])
+            yield Message.model_validate({**row, "parts": parts, "details": details})
 
     @cached_property
     def said_digest(self) -> str:
@@ -167,18 +159,21 @@ class SealedConversation:
         return share_field_names(Plan.model_validate(plan))
 
     def _user_turns(self) -> Iterator[UserTurn]:
-        for first in count(0, _ROWS_AT_A_TIME):
-            where = "WHERE ordinal >= ? AND ordinal < ? ORDER BY ordinal"
-            rows = self._rows("user_turns", UserTurn, where, [first, first + _ROWS_AT_A_TIME])
-            if not rows:
-                return
-            yield from (share_field_names(UserTurn.model_validate(row)) for row in rows)
+        for row in self._paged("user_turns", UserTurn, "ordinal"):
+            yield share_field_names(UserTurn.model_validate(row))
 
     def _by_probe(self, table: str, record: type[BaseModel]) -> dict[str, list[Row]]:
         grouped: dict[str, list[Row]] = defaultdict(list)
         for row in self._rows(table, ("probe_id", *record.model_fields), "ORDER BY probe_id, ordinal"):
             grouped[row.pop("probe_id")].append(row)
         return grouped
+
+    def _paged(self, table: str, record: type[BaseModel], by: str) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a table that are numbered from 0 in column `by`, a thousand in memory at a time."""
+        tail, first = f"WHERE {by} >= ? AND {by} < ? ORDER BY {by}", 0
+        while rows := self._rows(table, record, tail, [first, first + _ROWS_AT_A_TIME]):
+            yield from rows
+            first += _ROWS_AT_A_TIME
 
     def _rows(
         self, table: str, columns: type[BaseModel] | Sequence[str], tail: str = "", values: Sequence[object] = ()
