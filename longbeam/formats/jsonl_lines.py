@@ -180,7 +180,7 @@ def conversation_line(head: ConversationHead, counts: ConversationCounts) -> Con
         profile=head.profile,
         relationships=_relationship_columns(head.relationships),
         narratives=head.narratives,
-        plans=head.plans,
+        plans=tuple(head.plans),
         plan_seeds=head.plan_seeds,
         target_tokens=head.target_tokens,
         tokenizer=head.tokenizer,

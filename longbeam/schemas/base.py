@@ -8,10 +8,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, ValidatorFunctionWrapHandler
+from pydantic_core import CoreSchema, core_schema
 
 _FIELD_NAMES: dict[frozenset[str], set[str]] = {}
 """The sets that `share_field_names` hands out."""
@@ -55,6 +57,30 @@ class KeptJson(Record):
     def canonical_json(self) -> bytes:
         """The record as JSON, made once."""
         return self.kept_json
+
+
+@dataclass(frozen=True)
+class MayBeStored:
+    """Annotation of a `Sequence[R]` field that may hold more than fits into memory.
+
+    A list or tuple becomes a validated tuple; any other sequence, such as a `Spool`, is taken as it is.
+    """
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Validate as a tuple what is no stored sequence; serialize either as one."""
+        whole = handler.generate_schema(tuple[(*get_args(source), ...)])  # type: ignore[misc]
+
+        def validated(value: Any, as_tuple: ValidatorFunctionWrapHandler) -> Any:
+            is_stored = isinstance(value, Sequence) and not isinstance(value, (list, tuple, str, bytes))
+            return value if is_stored else as_tuple(value)
+
+        return core_schema.no_info_wrap_validator_function(
+            validated,
+            whole,
+            serialization=core_schema.wrap_serializer_function_ser_schema(
+                lambda value, as_tuple: as_tuple(tuple(value)), schema=whole
+            ),
+        )
 
 
 def share_field_names(record: R) -> R:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 from pydantic import Field
 
-from longbeam.schemas.base import Record
+from longbeam.schemas.base import MayBeStored, Record
 from longbeam.schemas.dialogue import Message, UserTurn
 from longbeam.schemas.imports import ImportNote
 from longbeam.schemas.people import Profile, RelationshipGraph
@@ -35,11 +35,11 @@ class ConversationHead(Record):
     """None for imports that do not say who the user is."""
     relationships: RelationshipGraph
     narratives: tuple[Narrative, ...]
-    plans: tuple[Plan, ...]
-    """Augmented."""
+    plans: Annotated[Sequence[Plan], MayBeStored()]
+    """Augmented. Those of a long conversation are read one at a time."""
     plan_seeds: tuple[PlanSeed, ...] = ()
     """One per plan; empty for a conversation of one plan."""
-    user_turns: tuple[UserTurn, ...] = ()
+    user_turns: Annotated[Sequence[UserTurn], MayBeStored()] = ()
     target_tokens: int
     """0 for imports: no length was asked for."""
     tokenizer: str = "o200k_base"

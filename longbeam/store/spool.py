@@ -11,6 +11,7 @@ import weakref
 from array import array
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
+from operator import eq
 from typing import Any, Generic, TypeVar, overload
 
 from longbeam.errors import StoreError
@@ -58,39 +59,51 @@ class Pieces:
 
 
 class Spool(Sequence[T], Generic[T]):
-    """A sequence of records of which some four thousand are in memory.
+    """A sequence of records of which a few are in memory: with the given sizes, some four thousand.
 
     Items are read in blocks, so going through them is cheap (3 to 5 µs a message) and jumping about costs a block each
-    (50 µs).
+    (50 µs). `block`, `held` and `kept` are other sizes than BLOCK, HELD_BLOCKS and KEPT_BLOCKS, for large records.
     """
 
-    def __init__(self, items: Iterable[T]) -> None:
+    def __init__(
+        self, items: Iterable[T] = (), *, block: int = BLOCK, held: int = HELD_BLOCKS, kept: int = KEPT_BLOCKS
+    ) -> None:
+        self._size, self._most_held, self._most_kept = block, held, kept
         self._held: list[list[T]] = []
         self._written = Pieces()
         self._recent: OrderedDict[int, list[T]] = OrderedDict()
-        self._length = 0
-        block: list[T] = []
+        self._last: list[T] = []
         for item in items:
-            block.append(item)
-            if len(block) == BLOCK:
-                self._append(block)
-                block = []
-        if block:
-            self._append(block)
+            self.append(item)
 
-    def _append(self, block: list[T]) -> None:
-        if len(self._held) < HELD_BLOCKS:
-            self._held.append(block)
+    def append(self, item: T) -> None:
+        """Add an item; StoreError if there is no room for it."""
+        self._last.append(item)
+        if len(self._last) < self._size:
+            return
+        if len(self._held) < self._most_held:
+            self._held.append(self._last)
         else:
-            self._written.append(pickle.dumps(block, protocol=pickle.HIGHEST_PROTOCOL))
-        self._length += len(block)
+            self._written.append(pickle.dumps(self._last, protocol=pickle.HIGHEST_PROTOCOL))
+        self._last = []
+
+    @property
+    def _blocks(self) -> int:
+        return len(self._held) + len(self._written)
 
     def __len__(self) -> int:
-        return self._length
+        return self._blocks * self._size + len(self._last)
 
     def __iter__(self) -> Iterator[T]:
-        for number in range(len(self._held) + len(self._written)):
+        for number in range(self._blocks):
             yield from self._block(number)
+        yield from self._last
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other is a sequence of the same items."""
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
 
     @overload
     def __getitem__(self, at: int) -> T: ...
@@ -98,22 +111,25 @@ class Spool(Sequence[T], Generic[T]):
     def __getitem__(self, at: slice) -> Sequence[T]: ...
     def __getitem__(self, at: int | slice) -> T | Sequence[T]:
         """Return an item, or those of a slice, which are all in memory then."""
+        length = len(self)
         if isinstance(at, slice):
-            return [self[i] for i in range(*at.indices(self._length))]
-        place = at + self._length if at < 0 else at
-        if not 0 <= place < self._length:
+            return [self[i] for i in range(*at.indices(length))]
+        place = at + length if at < 0 else at
+        if not 0 <= place < length:
             raise IndexError(at)
-        return self._block(place // BLOCK)[place % BLOCK]
+        return self._block(place // self._size)[place % self._size]
 
     def _block(self, number: int) -> list[T]:
         if number < len(self._held):
             return self._held[number]
+        if number == self._blocks:
+            return self._last
         # Nobody but this object writes the file, so unpickling it is safe.
         if (block := self._recent.get(number)) is None:
             place = number - len(self._held)
             found: Any = pickle.loads(self._written.between(place, place + 1))
             block = self._recent[number] = found
-            if len(self._recent) > KEPT_BLOCKS:
+            if len(self._recent) > self._most_kept:
                 self._recent.popitem(last=False)
         else:
             self._recent.move_to_end(number)

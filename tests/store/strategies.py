@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import types
 import typing
+from collections.abc import Sequence
 from enum import Enum
 from typing import Any
 
@@ -50,7 +51,7 @@ def _values_like(annotation: Any, low: int, high: int, least: int, most: int) ->
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in {types.UnionType, typing.Union}:
         return st.one_of(st.none(), *(_plain(a) for a in inner if a is not types.NoneType))
-    if origin is tuple:
+    if origin in {tuple, Sequence}:
         return st.lists(_plain(inner[0]), min_size=least, max_size=most).map(tuple)
     if origin is dict:
         return st.dictionaries(TEXT, JSON, max_size=2)

@@ -31,6 +31,16 @@ def test_an_empty_spool_has_nothing() -> None:
     assert not Spool(())
 
 
+def test_a_spool_grows_while_it_is_read() -> None:
+    spool: Spool[int] = Spool(block=1, held=0, kept=2)
+    for i in range(10):
+        spool.append(i)
+        assert list(spool) == list(range(i + 1))
+    assert spool[-1] == 9
+    assert spool == tuple(range(10))
+    assert spool != tuple(range(9))
+
+
 def test_a_spool_can_be_read_at_several_places_at_once() -> None:
     spool = Spool(range(3000))
     assert [a + b for a, b in zip(spool, spool, strict=True)] == [2 * i for i in range(3000)]

@@ -10,7 +10,7 @@ bullet sets: no other ability may build its gold on those. Values are compared a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,7 +30,7 @@ class Step:
 class Histories:
     """What the plans of one conversation make each fact be over time."""
 
-    plans: tuple[Plan, ...]
+    plans: Sequence[Plan]
 
     @cached_property
     def ledger(self) -> Ledger:
