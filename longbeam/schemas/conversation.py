@@ -50,9 +50,9 @@ class ConversationHead(Record):
     import_notes: tuple[ImportNote, ...] = ()
     """Oddities that the import met."""
 
-    def parts(self) -> tuple[Record, ...]:
-        """The head in parts, for a digest: its plans have theirs already, and its JSON is never there as a whole."""
-        return (self.model_copy(update={"plans": ()}), *self.plans)
+    def parts(self) -> tuple[Record | str, ...]:
+        """The head in parts, for a digest: of its plans theirs, so that neither they nor its JSON are there at once."""
+        return (self.model_copy(update={"plans": ()}), *(plan.digest for plan in self.plans))
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,6 @@ def seal_conversation(
     Messages and probes are streamed, and so are `user_turns`, which come behind those of the head. Raises StoreError if
     the disk is full or refuses; then `path` is as it was.
     """
-    _check_indexes(head)
     with replaced_file(path, SEALED_CONVERSATION) as file:
         _load_head(file, head, user_turns)
         file.load("messages", (_message_row(i, message) for i, message in enumerate(messages)))
@@ -221,14 +220,6 @@ def _part_of_view(alias: str, table: str, conversation_id: str) -> str:
     return f"SELECT '{quoted}' AS conversation_id, * FROM {alias}.{table}"
 
 
-def _check_indexes(head: ConversationHead) -> None:
-    """Raise ValueError unless plans and sub-plans are numbered by their place: the tables rely on it."""
-    for i, plan in enumerate(head.plans):
-        found = [(plan.plan_index, -1), *((s.plan_index, s.sub_plan_index) for s in plan.sub_plans)]
-        if found != [(i, j) for j in range(-1, len(plan.sub_plans))]:
-            raise ValueError(f"{head.conversation_id}: plan {i} and its sub-plans are not numbered by their place")
-
-
 def _load_head(file: Loader, head: ConversationHead, user_turns: Iterable[UserTurn]) -> None:
     file.load("conversation", [_conversation_row(head)])
     file.load("authors", _rows_of(head.authors))
@@ -237,10 +228,9 @@ def _load_head(file: Loader, head: ConversationHead, user_turns: Iterable[UserTu
     file.load("people", _rows_of(head.relationships.people))
     file.load("user_turns", _rows_of(chain(head.user_turns, user_turns)))
     file.load("plan_seeds", _rows_of(head.plan_seeds))
-    file.load("plans", ({"plan_index": plan.plan_index} for plan in head.plans))
-    sub_plans = [sub_plan for plan in head.plans for sub_plan in plan.sub_plans]
-    file.load("sub_plans", (sub_plan.model_dump(mode="json", exclude={"bullets"}) for sub_plan in sub_plans))
-    file.load("bullets", (row for sub_plan in sub_plans for row in _bullet_rows(sub_plan)))
+    file.load("plans", ({"plan_index": i} for i in range(len(head.plans))))
+    file.load("sub_plans", _sub_plan_rows(head))
+    file.load("bullets", (row for plan in head.plans for sub_plan in plan.sub_plans for row in _bullet_rows(sub_plan)))
     file.load("facts", (row for plan in head.plans for row in _rows_of(plan.facts, _place_of(plan))))
     file.load("assertions", (row for plan in head.plans for row in _rows_of(plan.assertions, _place_of(plan))))
 
@@ -252,6 +242,15 @@ def _conversation_row(head: ConversationHead) -> Row:
 
 def _place_of(plan: Plan) -> Row:
     return {"plan_index": plan.plan_index}
+
+
+def _sub_plan_rows(head: ConversationHead) -> Iterator[Row]:
+    """Yield them; ValueError unless plans and sub-plans are numbered by their place, which the tables rely on."""
+    for i, plan in enumerate(head.plans):
+        found = [(plan.plan_index, -1), *((s.plan_index, s.sub_plan_index) for s in plan.sub_plans)]
+        if found != [(i, j) for j in range(-1, len(plan.sub_plans))]:
+            raise ValueError(f"{head.conversation_id}: plan {i} and its sub-plans are not numbered by their place")
+        yield from (sub_plan.model_dump(mode="json", exclude={"bullets"}) for sub_plan in plan.sub_plans)
 
 
 def _bullet_rows(sub_plan: SubPlan) -> Iterator[Row]:
