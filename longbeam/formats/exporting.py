@@ -283,6 +283,11 @@ def sessions_of(messages: Iterable[tuple[int, Message]], *, by_day: bool) -> Ite
         yield session
 
 
+def cited_keys(reader: ConversationReader) -> frozenset[str]:
+    """Return the keys of the messages that selected probes cite: an export need not hold the places of others."""
+    return frozenset(e.message_key for probe in reader.probes() if probe.is_selected for e in probe.evidence)
+
+
 def cited_ids(reader: ConversationReader, probe: Probe, message_ids: Mapping[str, int]) -> list[int]:
     """Return the ordinals of the messages that a probe cites, in the order of its evidence; UserError if one is not."""
     try:
@@ -325,6 +330,20 @@ class HashedFile:
     def write_line(self, line: object) -> None:
         """Append a value as one line of JSON."""
         self.write(json_text(line) + "\n")
+        self.lines += 1
+
+    def write_long_line(self, line: Mapping[str, object], name: str, items: Iterable[object]) -> None:
+        """Append an object as one line of JSON whose field `name` is a list, item by item."""
+        for i, (key, value) in enumerate(line.items()):
+            self.write(f"{',' if i else '{'}{json_text(key)}:")
+            if key != name:
+                self.write(json_text(value))
+                continue
+            self.write("[")
+            for j, item in enumerate(items):
+                self.write(("," if j else "") + json_text(item))
+            self.write("]")
+        self.write("}\n")
         self.lines += 1
 
 

@@ -1,6 +1,6 @@
 """The JSONL export: conversations, messages, probes, a dataset card, Croissant metadata, a manifest.
 
-docs/export-format.md is the contract. Streamed: of a conversation only the message keys are held.
+docs/export-format.md is the contract. Streamed: of a conversation the places of cited messages are held, and one plan.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from longbeam.formats.exporting import (
     FormatExporter,
     HashedFile,
     cited_ids,
+    cited_keys,
 )
 from longbeam.formats.jsonl_lines import LINES, ConversationCounts, conversation_line, message_line, probe_line
 from longbeam.schemas.conversation import ConversationReader
@@ -54,22 +55,23 @@ export_jsonl = FormatExporter(FORMAT, FORMAT_VERSION, _write)
 
 def _write_conversation(writer: ExportWriter, reader: ConversationReader, files: dict[str, HashedFile]) -> None:
     head = reader.head
-    message_ids: dict[str, int] = {}
+    wanted, message_ids = cited_keys(reader), dict[str, int]()
+    before = writer.counts
     seen = dict.fromkeys(("user_messages", "user_tokens", "tokens", *MessageKind), 0)
     for ordinal, message in writer.messages_of(reader):
-        message_ids[message.message_key] = ordinal
+        if message.message_key in wanted:
+            message_ids[message.message_key] = ordinal
         files["messages"].write_line(message_line(head.conversation_id, ordinal, message).model_dump(mode="json"))
         seen[message.kind] += 1
         seen["tokens"] += message.tokens
         if message.role is Role.USER:
             seen["user_messages"] += 1
             seen["user_tokens"] += message.tokens
-    before = writer.probes
     for probe, status in writer.probes_of(reader):
         cited = cited_ids(reader, probe, message_ids)
         files["probes"].write_line(probe_line(head.conversation_id, probe, cited, status).model_dump(mode="json"))
     counts = ConversationCounts(
-        messages=len(message_ids),
+        messages=writer.messages - before["messages"],
         user_messages=seen["user_messages"],
         replies=seen[MessageKind.REPLY],
         answers=seen[MessageKind.ANSWER],
@@ -77,6 +79,7 @@ def _write_conversation(writer: ExportWriter, reader: ConversationReader, files:
         turns=seen[MessageKind.QUESTION],
         tokens=seen["tokens"],
         user_tokens=seen["user_tokens"],
-        probes=writer.probes - before,
+        probes=writer.probes - before["probes"],
     )
-    files["conversations"].write_line(conversation_line(head, counts).model_dump(mode="json"))
+    line = conversation_line(head, counts).model_dump(mode="json")
+    files["conversations"].write_long_line(line, "plans", (plan.model_dump(mode="json") for plan in head.plans))

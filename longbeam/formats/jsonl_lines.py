@@ -173,14 +173,14 @@ LINES: Mapping[str, type[Record]] = {
 
 
 def conversation_line(head: ConversationHead, counts: ConversationCounts) -> ConversationLine:
-    """Return the line of a conversation."""
+    """Return the line of a conversation, without its plans: whoever writes it puts them in one at a time."""
     return ConversationLine(
         conversation_id=head.conversation_id,
         seed=_seed_columns(head.seed),
         profile=head.profile,
         relationships=_relationship_columns(head.relationships),
         narratives=head.narratives,
-        plans=tuple(head.plans),
+        plans=(),
         plan_seeds=head.plan_seeds,
         target_tokens=head.target_tokens,
         tokenizer=head.tokenizer,

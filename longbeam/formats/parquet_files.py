@@ -45,6 +45,8 @@ def write_parquet(rows: Path, path: Path, columns: Mapping[str, str]) -> None:
     )
     with connect(path.parent / ".spill") as connection:
         try:
+            # With two, it depends on their speed which rows are packed together, and so do the bytes.
+            connection.execute("SET threads = 1")
             connection.execute(
                 f"COPY (SELECT * FROM {read}) TO {_quoted(path)}"
                 f" (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROWS_PER_GROUP})"

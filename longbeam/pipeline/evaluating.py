@@ -230,7 +230,7 @@ def _told(
     with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
         exchanges = tuple(exchanges_of(sealed.messages()))
         probes = tuple(p for p in sealed.probes() if p.is_selected) if reviewed is None else tuple(reviewed)
-        plans = sealed.head.plans
+        plans = tuple(sealed.head.plans) if control is Control.EVIDENCE_REMOVED else ()
     keys = [m.message_key for e in exchanges for m in e.messages]
     tokens = sum(m.tokens for e in exchanges for m in e.messages)
     if control is Control.EVIDENCE_REMOVED:

@@ -27,6 +27,7 @@ from longbeam.schemas.plans import Assertion, Bullet, Fact, Narrative, Plan, Pla
 from longbeam.schemas.probes import Evidence, Nugget, Probe
 from longbeam.store.artifact_schema import SEALED_CONVERSATION, TABLE_NAMES
 from longbeam.store.duck import (
+    ROW_GROUP,
     Loader,
     Row,
     attach_read_only,
@@ -36,8 +37,10 @@ from longbeam.store.duck import (
     to_json,
     translated_errors,
 )
+from longbeam.store.spool import Lazy, Spool
 
-_ROWS_AT_A_TIME = 1000
+_CACHE = "16MB"
+"""What DuckDB may keep of a file: without a bound all of it, 32 MB of 50M tokens."""
 _CONVERSATION_COLUMNS = ("conversation_id", "target_tokens", "tokenizer", "seed", "profile", "details")
 
 
@@ -71,6 +74,8 @@ class SealedConversation:
         self.path = path
         self.connection = connect()
         try:
+            # Rows come one after another: a second thread makes it no faster, and has buffers of its own.
+            self.connection.execute(f"SET memory_limit = '{_CACHE}'; SET threads = 1")
             attach_read_only(self.connection, path, "sealed", SEALED_CONVERSATION)
             self.connection.execute("USE sealed")
         except BaseException:
@@ -79,7 +84,7 @@ class SealedConversation:
 
     @cached_property
     def head(self) -> ConversationHead:
-        """All but messages and probes."""
+        """All but messages and probes; plans and turns are read when something is asked of them."""
         (row,) = self._rows("conversation", _CONVERSATION_COLUMNS)
         return ConversationHead.model_validate(
             {
@@ -89,14 +94,14 @@ class SealedConversation:
                 "import_notes": self._rows("import_notes", ImportNote, "ORDER BY ordinal"),
                 "relationships": self._relationships(),
                 "narratives": self._rows("narratives", Narrative, "ORDER BY ordinal"),
-                "plans": self._plans(),
+                "plans": Lazy(lambda: Spool(self._plans(), block=1, held=1, kept=1)),
                 "plan_seeds": self._rows("plan_seeds", PlanSeed, "ORDER BY ordinal"),
-                "user_turns": tuple(self._user_turns()),
+                "user_turns": Lazy(lambda: Spool(self._user_turns())),
             }
         )
 
     def messages(self) -> Iterator[Message]:
-        """Yield all messages by `message_id`, a thousand in memory at a time."""
+        """Yield all messages by `message_id`, two thousand in memory at a time."""
         for row in self._paged("messages", Message, "message_id"):
             parts, details = json.loads(row["parts"]), json.loads(row["details"])
             yield Message.model_validate({**row, "parts": parts, "details": details})
@@ -136,10 +141,9 @@ class SealedConversation:
         people = self._rows("people", Person, "ORDER BY ordinal")
         return RelationshipGraph.model_validate({"people": people, "node_link": json.loads(row["node_link"])})
 
-    def _plans(self) -> tuple[Plan, ...]:
-        """The plans; the rows of one are in memory at a time."""
-        indexes = self._rows("plans", ("plan_index",), "ORDER BY plan_index")
-        return tuple(self._plan(row["plan_index"]) for row in indexes)
+    def _plans(self) -> Iterator[Plan]:
+        for row in self._rows("plans", ("plan_index",), "ORDER BY plan_index"):
+            yield self._plan(row["plan_index"])
 
     def _plan(self, index: int) -> Plan:
         def rows(table: str, columns: type[BaseModel] | Sequence[str], order: str) -> list[dict[str, Any]]:
@@ -168,20 +172,24 @@ class SealedConversation:
         return grouped
 
     def _paged(self, table: str, record: type[BaseModel], by: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a table that are numbered from 0 in column `by`, a thousand in memory at a time."""
+        """Yield the rows of a table that are numbered from 0 in column `by`, a row group in memory at a time."""
         tail, first = f"WHERE {by} >= ? AND {by} < ? ORDER BY {by}", 0
-        while rows := self._rows(table, record, tail, [first, first + _ROWS_AT_A_TIME]):
+        while rows := self._rows(table, record, tail, [first, first + ROW_GROUP]):
             yield from rows
-            first += _ROWS_AT_A_TIME
+            first += ROW_GROUP
 
     def _rows(
         self, table: str, columns: type[BaseModel] | Sequence[str], tail: str = "", values: Sequence[object] = ()
     ) -> list[dict[str, Any]]:
         """Return rows by column name; a record for `columns` means its fields."""
         names = list(columns if isinstance(columns, Sequence) else columns.model_fields)
+        query = select(names, f"sealed.{table}", tail), list(values)
         # A cursor of its own, so that iterators may be interleaved and threads may share the reader.
         with translated_errors(self.path), self.connection.cursor() as cursor:
-            rows = cursor.execute(select(names, f"sealed.{table}", tail), list(values)).fetchall()
+            try:
+                rows = cursor.execute(*query).fetchall()
+            except duckdb.OutOfMemoryException:  # a row of megabytes: all the memory there is, as by default
+                rows = cursor.execute("RESET memory_limit").execute(*query).fetchall()
         return [dict(zip(names, row, strict=True)) for row in rows]
 
 

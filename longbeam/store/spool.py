@@ -10,7 +10,8 @@ import tempfile
 import weakref
 from array import array
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from operator import eq
 from typing import Any, Generic, TypeVar, overload
 
@@ -134,3 +135,34 @@ class Spool(Sequence[T], Generic[T]):
         else:
             self._recent.move_to_end(number)
         return block
+
+
+class Lazy(Sequence[T], Generic[T]):
+    """A sequence that is made when something is first asked of it."""
+
+    def __init__(self, make: Callable[[], Sequence[T]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _items(self) -> Sequence[T]:
+        return self._make()
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._items)
+
+    @overload
+    def __getitem__(self, at: int) -> T: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[T]: ...
+    def __getitem__(self, at: int | slice) -> T | Sequence[T]:
+        """What the sequence returns."""
+        return self._items[at]
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other is a sequence of the same items."""
+        return self._items == other
+
+    __hash__ = None  # type: ignore[assignment]

@@ -4,6 +4,7 @@ import datetime as dt
 import hashlib
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,16 @@ def test_every_line_has_the_columns_of_the_contract(tmp_path: Path) -> None:
     for name, columns in COLUMNS.items():
         assert {" ".join(line) for line in read_lines(tmp_path / "out", name)} == {columns}
     assert {p.name for p in (tmp_path / "out").iterdir()} == FILES
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_a_conversation_has_all_its_plans(tmp_path: Path, count: int) -> None:
+    tiny = tiny_conversation()
+    plans = tuple(tiny.head.plans[0].model_copy(update={"plan_index": i}) for i in range(count))
+    export_jsonl([replace(tiny, head=tiny.head.model_copy(update={"plans": plans}))], SPEC, tmp_path / "out")
+
+    (line,) = read_lines(tmp_path / "out", "conversations")
+    assert line["plans"] == [plan.model_dump(mode="json") for plan in plans]
 
 
 def test_messages_keep_their_order_and_content(tmp_path: Path) -> None:

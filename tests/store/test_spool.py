@@ -8,7 +8,7 @@ import pytest
 
 from longbeam.errors import StoreError
 from longbeam.store import spool as module
-from longbeam.store.spool import BLOCK, HELD_BLOCKS, KEPT_BLOCKS, Pieces, Spool
+from longbeam.store.spool import BLOCK, HELD_BLOCKS, KEPT_BLOCKS, Lazy, Pieces, Spool
 
 
 def test_a_spool_is_the_sequence_that_it_was_made_of() -> None:
@@ -39,6 +39,20 @@ def test_a_spool_grows_while_it_is_read() -> None:
     assert spool[-1] == 9
     assert spool == tuple(range(10))
     assert spool != tuple(range(9))
+
+
+def test_a_lazy_sequence_is_made_once_and_when_it_is_asked() -> None:
+    made: list[Spool[int]] = []
+
+    def make() -> Spool[int]:
+        made.append(Spool(range(5)))
+        return made[-1]
+
+    lazy = Lazy(make)
+    assert made == []
+    assert (len(lazy), lazy[-1], list(lazy[1:3]), list(lazy)) == (5, 4, [1, 2], [0, 1, 2, 3, 4])
+    assert lazy == (0, 1, 2, 3, 4)
+    assert len(made) == 1
 
 
 def test_a_spool_can_be_read_at_several_places_at_once() -> None:
