@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 from itertools import compress
 from typing import TypeVar
 
+from longbeam.generators.chronicle import Chronicle
 from longbeam.generators.ledger import Ledger
-from longbeam.generators.plans import Frame
+from longbeam.generators.plans import NOTHING, Frame
 from longbeam.models.asking import Asker
 from longbeam.schemas.base import Record
 from longbeam.schemas.calls import (
@@ -31,6 +32,7 @@ from longbeam.schemas.plans import (
     Assertion,
     Bullet,
     BulletKind,
+    Fact,
     Plan,
     Stance,
     SubPlan,
@@ -68,7 +70,7 @@ class Augmented(Record):
     assertions: tuple[Assertion, ...]
 
 
-def choose_targets(plan: Plan, per_kind: int, rng_key: str, earlier: Sequence[Plan] = ()) -> tuple[Targets, ...]:
+def choose_targets(plan: Plan, per_kind: int, rng_key: str, told: Chronicle = NOTHING) -> tuple[Targets, ...]:
     """Give every stage `per_kind` facts to change and statements to contradict, all different.
 
     Every second stage looks back into an earlier plan, from plan to plan further: what a story of years forgets lies
@@ -79,23 +81,22 @@ def choose_targets(plan: Plan, per_kind: int, rng_key: str, earlier: Sequence[Pl
     a fixed fact, or with any fact that no other bullet touches. Facts of one topic serve only one purpose.
     A stage gets fewer where the plan has no more: the pool check says so.
     """
-    ledger = Ledger.of(*earlier, plan)
-    spare = {f.fact_id for f in plan.facts} if earlier else set(ledger.fact)
+    backs = [_looked_back_to(told.plans, i) for i in range(len(plan.sub_plans))]
+    ledger = told.around(plan, [p for p in backs if p is not None])
     changeable = {a.fact_id for _, a in _changeable(ledger, plan.bullets(), taken=set())}
     taken: set[str] = set()
     result = []
-    for stage_index in range(len(plan.sub_plans)):
+    for stage_index, back in enumerate(backs):
         rng = random.Random(f"{rng_key}/{stage_index}")
         own = {b.bullet_id for b in plan.sub_plans[stage_index].bullets}
-        back = _looked_back_to(earlier, stage_index)
         updates: list[Option] = []
         groups = _earlier_first(_update_options(ledger, plan, stage_index, taken, changeable), own)
         for options in [*_years_back_updates(ledger, back, taken), *groups]:
-            updates += _choose(options, per_kind - len(updates), rng, taken, ledger, spare)
+            updates += _choose(options, per_kind - len(updates), rng, taken, ledger, plan.facts)
         contradictions: list[Option] = []
         groups = _earlier_first(_denial_options(ledger, plan, stage_index, taken), own)
         for options in [*_years_back_denials(ledger, back, taken), *groups]:
-            contradictions += _choose(options, per_kind - len(contradictions), rng, taken, ledger, spare)
+            contradictions += _choose(options, per_kind - len(contradictions), rng, taken, ledger, plan.facts)
         result.append(
             Targets(
                 stage_index=stage_index,
@@ -252,13 +253,9 @@ def _said_again(ledger: Ledger, bullet: Bullet, value: Value) -> bool:
     return any(ledger.position[b.bullet_id] > place and says(b.text, value) for b in ledger.by_topic[bullet.topic])
 
 
-def _spared(ledger: Ledger, taken: set[str], own: set[str]) -> set[str]:
+def _spared(ledger: Ledger, taken: set[str], own: Sequence[Fact]) -> set[str]:
     """Facts that other abilities need: the last dates that nothing touches, and the last amounts one can add up."""
-    lone = [
-        f
-        for f in ledger.facts
-        if f.fact_id in own and f.fact_id not in taken and len(ledger.by_fact.get(f.fact_id, ())) == 1
-    ]
+    lone = [f for f in own if f.fact_id not in taken and len(ledger.by_fact.get(f.fact_id, ())) == 1]
     dates = [f.fact_id for f in lone if f.kind is ValueKind.DATE]
     spared = set(dates) if len(dates) <= SETTLED_DATES else set()
     families: dict[str, list[str]] = {}
@@ -271,7 +268,7 @@ def _spared(ledger: Ledger, taken: set[str], own: set[str]) -> set[str]:
 
 
 def _choose(
-    options: list[Option], count: int, rng: random.Random, taken: set[str], ledger: Ledger, own: set[str]
+    options: list[Option], count: int, rng: random.Random, taken: set[str], ledger: Ledger, own: Sequence[Fact]
 ) -> list[Option]:
     """Draw up to `count` options of different bullets, spread over the story; their bullets' facts become taken.
 

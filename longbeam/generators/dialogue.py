@@ -17,7 +17,7 @@ from dataclasses import InitVar, dataclass, field
 
 from longbeam.errors import ReplyError
 from longbeam.generators.budget import ENDING_REPLY, MORE_ROUNDS, Budget, Waiting
-from longbeam.generators.ledger import Ledger
+from longbeam.generators.ledger import Ledger, standing_bullets
 from longbeam.generators.plans import Frame
 from longbeam.generators.reply_excerpt import asking_part
 from longbeam.generators.transcript import Transcript
@@ -38,7 +38,7 @@ from longbeam.schemas.calls import (
 )
 from longbeam.schemas.dialogue import Message, MessageKind, UserTurn
 from longbeam.schemas.dialogue import Role as Speaker
-from longbeam.schemas.plans import CLOSING, Bullet, BulletKind, SubPlan
+from longbeam.schemas.plans import CLOSING, Bullet, SubPlan
 from longbeam.schemas.spec import Role
 from longbeam.schemas.traces import trace_problem
 
@@ -147,17 +147,6 @@ def context_of(material: SubPlanMaterial) -> DialogueContext:
         instructions=tuple(b.text for b in _carried([*(chapter.standing if chapter else ()), *earlier])),
         earlier_plans=material.earlier_plans,
     )
-
-
-def standing_bullets(bullets: Sequence[Bullet]) -> tuple[Bullet, ...]:
-    """Instructions and preferences in force after these bullets; an evolved preference replaces its elder."""
-    standing: dict[tuple[str, str], Bullet] = {}
-    for bullet in bullets:
-        if bullet.kind is BulletKind.INSTRUCTION:
-            standing[("", bullet.bullet_id)] = bullet
-        elif bullet.kind is BulletKind.PREFERENCE:
-            standing[(bullet.topic, bullet.condition)] = bullet
-    return tuple(standing.values())
 
 
 def _carried(bullets: Sequence[Bullet]) -> tuple[Bullet, ...]:

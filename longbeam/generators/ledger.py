@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from longbeam.schemas.calls import BulletBrief, LedgerLine
-from longbeam.schemas.plans import Assertion, Bullet, Fact, Plan, Stance, SubPlan, Value
+from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Fact, Plan, Stance, SubPlan, Value
 
 T = TypeVar("T")
 
@@ -33,23 +33,6 @@ class Ledger:
             tuple(f for p in plans for f in p.facts),
             tuple(a for p in plans for a in p.assertions),
         )
-
-    @classmethod
-    def relevant(cls, earlier: Sequence[Plan], plan: Plan) -> Ledger:
-        """The ledger of a plan, and of earlier plans what it comes back to: facts, and the bullets that touch them.
-
-        So what a plan's dialogues hold does not grow with the number of plans before it.
-        """
-        facts = {a.fact_id for a in plan.assertions}
-        targets = {b.target_bullet_id for b in plan.bullets() if b.target_bullet_id}
-        parts = [_narrowed(p, facts, targets) for p in earlier]
-        # A bullet that is kept may also touch a fact of a plan before its own, which that plan alone would leave out.
-        known = facts.union(*({a.fact_id for a in p.assertions} for p in parts))
-        parts = [
-            part.model_copy(update={"facts": tuple(f for f in whole.facts if f.fact_id in known)})
-            for whole, part in zip(earlier, parts, strict=True)
-        ]
-        return cls.of(*(p for p in parts if p.sub_plans or p.facts), plan)
 
     @cached_property
     def bullets(self) -> tuple[Bullet, ...]:
@@ -107,7 +90,7 @@ class Ledger:
         state: dict[str, Value | None] = {}
         for bullet in self.bullets[:end]:
             for assertion in self.by_bullet.get(bullet.bullet_id, ()):
-                state[assertion.fact_id] = _after(state.get(assertion.fact_id), assertion)
+                state[assertion.fact_id] = after(state.get(assertion.fact_id), assertion)
         return state
 
     def changed_lines(self, before: str) -> tuple[LedgerLine, ...]:
@@ -137,7 +120,7 @@ class Ledger:
             value: Value | None = None
             for other in self.by_fact[assertion.fact_id]:
                 if self.position[other.bullet_id] <= self.position[now]:
-                    value = _after(value, other)
+                    value = after(value, other)
             lines.append(self._line(assertion.fact_id, value))
         return BulletBrief(bullet=bullet, facts=tuple(lines), old_values=(None,) * len(lines))
 
@@ -147,7 +130,7 @@ class Ledger:
         for fact_id in self.by_subject.get(subject, ()):
             for assertion in self.by_fact.get(fact_id, ()):
                 if self.position[assertion.bullet_id] <= self.position[now]:
-                    state[fact_id] = _after(state.get(fact_id), assertion)
+                    state[fact_id] = after(state.get(fact_id), assertion)
         return tuple(self._line(fact_id, value) for fact_id, value in state.items() if value is not None)
 
     def value_before(self, fact_id: str, bullet_id: str) -> Value | None:
@@ -156,41 +139,42 @@ class Ledger:
         for assertion in self.by_fact.get(fact_id, ()):
             if self.position[assertion.bullet_id] >= self.position[bullet_id]:
                 break
-            value = _after(value, assertion)
+            value = after(value, assertion)
         return value
 
     def _line(self, fact_id: str, value: Value | None) -> LedgerLine:
-        fact = self.fact[fact_id]
-        return LedgerLine(
-            fact_id=fact_id,
-            subject=fact.subject,
-            attribute=fact.attribute,
-            kind=fact.kind,
-            is_fixed=fact.is_fixed,
-            value=value,
-        )
+        return line_of(self.fact[fact_id], value)
 
 
-def _narrowed(plan: Plan, facts: set[str], targets: set[str]) -> Plan:
-    kept = {a.bullet_id for a in plan.assertions if a.fact_id in facts} | targets
-    own = {b.bullet_id for b in plan.bullets() if b.bullet_id in kept}
-    assertions = tuple(a for a in plan.assertions if a.bullet_id in own)
-    sub_plans = (
-        s.model_copy(update={"bullets": tuple(b for b in s.bullets if b.bullet_id in own)}) for s in plan.sub_plans
-    )
-    return Plan(
-        plan_index=plan.plan_index,
-        sub_plans=tuple(s for s in sub_plans if s.bullets),
-        facts=(),
-        assertions=assertions,
+def line_of(fact: Fact, value: Value | None) -> LedgerLine:
+    """The state of a fact that has this value."""
+    return LedgerLine(
+        fact_id=fact.fact_id,
+        subject=fact.subject,
+        attribute=fact.attribute,
+        kind=fact.kind,
+        is_fixed=fact.is_fixed,
+        value=value,
     )
 
 
-def _after(value: Value | None, assertion: Assertion) -> Value | None:
+def after(value: Value | None, assertion: Assertion) -> Value | None:
+    """What a fact is after an assertion on it."""
     # A denial is a contradiction for the reader to resolve, not a change of the world: the value stays.
     if assertion.stance is Stance.DENIES or assertion.value is None:
         return value
     return assertion.value
+
+
+def standing_bullets(bullets: Iterable[Bullet]) -> tuple[Bullet, ...]:
+    """Instructions and preferences in force after these bullets; an evolved preference replaces its elder."""
+    standing: dict[tuple[str, str], Bullet] = {}
+    for bullet in bullets:
+        if bullet.kind is BulletKind.INSTRUCTION:
+            standing[("", bullet.bullet_id)] = bullet
+        elif bullet.kind is BulletKind.PREFERENCE:
+            standing[(bullet.topic, bullet.condition)] = bullet
+    return tuple(standing.values())
 
 
 def split_evenly(items: Sequence[T], parts: int) -> list[tuple[T, ...]]:

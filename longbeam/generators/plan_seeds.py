@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from longbeam.generators.dialogue import standing_bullets
-from longbeam.generators.ledger import Ledger
+from longbeam.generators.chronicle import Chronicle
 from longbeam.models.asking import Asker
 from longbeam.schemas.calls import Chapter, LedgerLine, PlanSeedsInputs, PlanSeedsReply, PlanSummaryInputs
 from longbeam.schemas.people import Person, Profile
@@ -106,41 +105,40 @@ def chapter_of(
     strategy: Strategy,
     main: Seed,
     plan_seeds: tuple[PlanSeed, ...],
-    earlier: Sequence[Plan],
+    told: Chronicle,
     summary: str,
     introduced: Sequence[Person],
     people: Sequence[Person],
 ) -> Chapter:
-    """Return what the plan after `earlier` is told; `summary` is that of the plans before the last of them."""
-    ledger = Ledger.of(*earlier)
+    """Return what the plan after those told is told; `summary` is that of the plans before the last of them."""
     return Chapter(
         strategy=strategy,
         main=main,
         plan_seeds=plan_seeds,
-        plan_index=len(earlier),
+        plan_index=len(told.plans),
         summary=summary,
-        previous=tuple(b.text for b in earlier[-1].bullets()) if earlier else (),
+        previous=tuple(b.text for b in told.plans[-1].bullets()) if told.plans else (),
         introduced=tuple(p.first_name for p in introduced),
-        facts=carried_facts(ledger, earlier, people),
-        standing=standing_bullets(ledger.bullets),
+        facts=carried_facts(told, people),
+        standing=told.standing,
     )
 
 
-def carried_facts(ledger: Ledger, earlier: Sequence[Plan], people: Sequence[Person]) -> tuple[LedgerLine, ...]:
+def carried_facts(told: Chronicle, people: Iterable[Person]) -> tuple[LedgerLine, ...]:
     """Facts of earlier plans that may come back: of the user and the plan's people, then the previous plan's own."""
-    names = {p.first_name.casefold() for p in people} | SELF
-    lines = ledger.lines()
-    personal = [line for line in lines if line.subject.casefold() in names]
-    recent = {f.fact_id for f in earlier[-1].facts} if earlier else set()
-    others = [line for line in lines if line.fact_id in recent and line.subject.casefold() not in names]
-    return tuple([*personal, *others][:CARRIED_FACTS])
+    subjects = subjects_of(people)
+    others = [line for line in told.newest_lines() if line.subject.casefold() not in subjects]
+    return tuple([*told.lines_of(subjects), *others][:CARRIED_FACTS])
 
 
-async def write_plan_summary(
-    asker: Asker, summary: str, plan_seed: PlanSeed, plan: Plan, earlier: Sequence[Plan]
-) -> str:
+def subjects_of(people: Iterable[Person]) -> frozenset[str]:
+    """What facts about the user and these people name as their subject, folded."""
+    return SELF.union(p.first_name.casefold() for p in people)
+
+
+async def write_plan_summary(asker: Asker, summary: str, plan_seed: PlanSeed, plan: Plan, told: Chronicle) -> str:
     """Return the summary of all plans up to this one."""
-    ledger = Ledger.relevant(earlier, plan)
+    ledger = told.relevant(plan)
     own = {a.fact_id for a in plan.assertions}
     inputs = PlanSummaryInputs(
         summary=summary,

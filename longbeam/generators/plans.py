@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from longbeam.generators.chronicle import Chronicle
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
 from longbeam.models.asking import Asker
@@ -44,7 +45,7 @@ from longbeam.schemas.values import says
 
 OUTLINE_PROMPTS = ("outline",)
 SUB_PLAN_PROMPTS = ("sub_plan",)
-NOTHING = Ledger((), (), ())
+NOTHING = Chronicle()
 """The ledger of a conversation that has not begun."""
 
 
@@ -132,11 +133,11 @@ async def write_sub_plan(
     stages: tuple[Stage, ...],
     earlier: Sequence[Drafted],
     plan_index: int = 0,
-    before: Ledger = NOTHING,
+    told: Chronicle = NOTHING,
 ) -> Drafted:
-    """Return the sub-plan after those in `earlier`; `before` is the ledger of the plans before this one."""
+    """Return the sub-plan after those in `earlier`; `told` are the plans before this one."""
     stage = stages[len(earlier)]
-    ledger = ledger_of(earlier, before)
+    ledger = ledger_of(earlier, told)
     counts = bullet_counts(layout, stage.stage_index, plan_index)
     carried = frame.chapter.facts if frame.chapter else ()
     known = {line.fact_id: line for line in (*carried, *ledger.lines())}
@@ -161,7 +162,7 @@ async def write_sub_plan(
         check=lambda r: _check_drafts(r.bullets, stage, counts, labels, known.keys()),
         mend=lambda r: SubPlanReply(bullets=_mended(r.bullets, stage, counts, labels, known.keys())),
     )
-    return _Assembler(plan_index, stage, ledger, before).assemble(reply.bullets)
+    return _Assembler(plan_index, stage, ledger, told).assemble(reply.bullets)
 
 
 def _check_drafts(
@@ -227,16 +228,14 @@ class _Assembler:
     plan_index: int
     stage: Stage
     ledger: Ledger
-    before: Ledger
-    """Of the plans before this one: a fact that comes back keeps its id."""
+    told: Chronicle
+    """The plans before this one: a fact that comes back keeps its id."""
 
     def assemble(self, drafts: Sequence[BulletDraft]) -> Drafted:
         key = f"p{self.plan_index}.s{self.stage.stage_index}"
-        earlier = {**self.before.fact, **self.ledger.fact}
-        slots = {(f.subject.casefold(), f.attribute.casefold()): f for f in earlier.values()}
-        known = set(earlier)
-        own = f"p{self.plan_index}."
-        first_ordinal = sum(f.fact_id.startswith(own) for f in self.ledger.facts)
+        own = [f for f in self.ledger.facts if f.fact_id not in self.told.facts]
+        slots = {f.slot: f for f in own}
+        known = {f.fact_id for f in own}
         facts: list[Fact] = []
         assertions: list[Assertion] = []
         bullets: list[Bullet] = []
@@ -257,13 +256,13 @@ class _Assembler:
             )
             for fact_draft in draft.facts:
                 slot = (fact_draft.subject.casefold(), fact_draft.attribute.casefold())
-                fact = earlier.get(fact_draft.fact_id) or slots.get(slot)
-                if fact is None or (fact.fact_id in self.before.fact and _is_another(fact, fact_draft)):
-                    fact = self._new_fact(fact_draft, first_ordinal + len(facts))
+                fact = self._fact(fact_draft.fact_id) or slots.get(slot) or self.told.slots.get(slot)
+                if fact is None or (fact.fact_id in self.told.facts and _is_another(fact, fact_draft)):
+                    fact = self._new_fact(fact_draft, len(own) + len(facts))
                     facts.append(fact)
                     slots[slot] = fact
                 stance = fact_draft.stance
-                if stance is Stance.SETS and fact.fact_id in known:
+                if stance is Stance.SETS and (fact.fact_id in known or fact.fact_id in self.told.facts):
                     stance = Stance.UPDATES
                 known.add(fact.fact_id)
                 assertions.append(
@@ -276,6 +275,9 @@ class _Assembler:
             bullets=tuple(bullets),
         )
         return Drafted(sub_plan=sub_plan, facts=tuple(facts), assertions=tuple(assertions))
+
+    def _fact(self, fact_id: str) -> Fact | None:
+        return self.ledger.fact.get(fact_id) or self.told.facts.get(fact_id)
 
     def _new_fact(self, draft: FactDraft, ordinal: int) -> Fact:
         return Fact(
@@ -292,12 +294,11 @@ def _is_another(fact: Fact, draft: FactDraft) -> bool:
     return fact.kind is not draft.value.kind or (fact.is_fixed and draft.stance is not Stance.MENTIONS)
 
 
-def ledger_of(drafted: Iterable[Drafted], before: Ledger = NOTHING) -> Ledger:
+def ledger_of(drafted: Iterable[Drafted], told: Chronicle = NOTHING) -> Ledger:
     """The ledger of sub-plans drafted so far, in their order, with the facts of earlier plans that they touch."""
     parts = tuple(drafted)
     assertions = tuple(a for d in parts for a in d.assertions)
-    touched = {a.fact_id for a in assertions}
-    back = (f for f in before.facts if f.fact_id in touched)
+    back = told.known({a.fact_id for a in assertions})
     return Ledger(tuple(d.sub_plan for d in parts), (*back, *(f for d in parts for f in d.facts)), assertions)
 
 

@@ -20,8 +20,10 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter
 
+from longbeam.generators.chronicle import Chronicle
 from longbeam.generators.dialogue import turns_asked
 from longbeam.generators.layout import Layout, plan_lengths
+from longbeam.generators.ledger import Ledger
 from longbeam.generators.mending import turn_key
 from longbeam.generators.plans import Frame
 from longbeam.models.tokens import Tokenizer
@@ -93,6 +95,9 @@ class PlanWork:
     frame: Frame | None = None
     stages: tuple[Stage, ...] = ()
     plan: Plan | None = None
+    """Until it is talked; then it is among those that were told."""
+    ledger: Ledger | None = None
+    """Of the plan and what it comes back to, once its text has been begun."""
     narratives: tuple[Narrative, ...] = ()
     first_session: int = 0
     earlier_plans: str = ""
@@ -104,7 +109,7 @@ class PlanWork:
 
     def let_go(self) -> None:
         """Forget what only its dialogues needed; its stages give it again, out of the work log."""
-        self.layout = self.frame = None
+        self.layout = self.frame = self.plan = self.ledger = None
         self.stages, self.turns, self.earlier_plans = (), {}, ""
 
     @property
@@ -141,6 +146,8 @@ class Conversation:
     schedule: Schedule
     profile: Profile | None = None
     relationships: RelationshipGraph | None = None
+    told: Chronicle = field(default_factory=Chronicle)
+    """The plans that have been made."""
     circles: tuple[tuple[Person, ...], ...] = ()
     """Friends and acquaintances that come in plan by plan."""
     narratives: tuple[Narrative, ...] = ()
@@ -190,6 +197,12 @@ class Conversation:
         """All people, on the first day; an error in the order of stages if they are not there."""
         return _there(self.relationships, "persona")
 
+    def ledger_of(self, work: PlanWork) -> Ledger:
+        """The ledger of a plan that is being talked, with what it comes back to of those before it."""
+        if work.ledger is None:
+            work.ledger = self.told.relevant(work.the_plan)
+        return work.ledger
+
     def messages(self) -> Iterator[Message]:
         """Yield all messages in the order of the story; a sub-plan's are in memory at a time. Sealing numbers them."""
         for said in self._in_order():
@@ -223,7 +236,7 @@ class Conversation:
         return sha256(b"\n".join(said.turns.json for said in self._in_order())).hexdigest()
 
     def _in_order(self) -> Iterator[Said]:
-        return (work.said[s.key] for work in self.plans for s in work.the_plan.sub_plans)
+        return (said for work in self.plans for said in work.said.values())
 
     def head(self) -> ConversationHead:
         """All but messages, probes and user turns."""
@@ -237,7 +250,7 @@ class Conversation:
             profile=self.the_profile,
             relationships=self.the_relationships,
             narratives=tuple(labels.values()),
-            plans=tuple(work.the_plan for work in self.plans),
+            plans=self.told.plans,
             plan_seeds=self.plan_seeds,
             target_tokens=sum(work.target for work in self.plans),
             tokenizer=self.units.spec.tokenizer,

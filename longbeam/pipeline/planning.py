@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 from collections.abc import Sequence
 
 from longbeam.generators.augmentation import (
@@ -13,8 +14,8 @@ from longbeam.generators.augmentation import (
     choose_targets,
     write_special_bullets,
 )
+from longbeam.generators.chronicle import Chronicle
 from longbeam.generators.layout import layout_for
-from longbeam.generators.ledger import Ledger
 from longbeam.generators.persona import (
     NARRATIVE_PROMPTS,
     PERSONALITY_PROMPTS,
@@ -27,6 +28,7 @@ from longbeam.generators.plan_seeds import (
     chapter_of,
     seed_of,
     spans_of,
+    subjects_of,
     write_plan_seeds,
     write_plan_summary,
 )
@@ -94,6 +96,8 @@ async def persona_stage(c: Conversation) -> None:
     size = min(len(c.plans), LARGEST_SIZE)
     c.relationships = draw_relationships(spec.seed, c.index, drawn, size)
     c.circles = circles_of(spec.seed, c.index, drawn, size)
+    everybody = itertools.chain(c.relationships.people, *c.circles)
+    c.told = Chronicle(subjects_of(everybody))
 
 
 async def _narratives(c: Conversation, stage: str, key: str, seed: Seed) -> tuple[Narrative, ...]:
@@ -118,13 +122,13 @@ async def plan_stage(c: Conversation, plan_index: int) -> None:
 
 
 async def _plan(c: Conversation, work: PlanWork) -> None:
-    p, earlier = work.plan_index, [w.the_plan for w in c.plans[: work.plan_index]]
-    frame = work.frame = await _frame(c, p, earlier)
+    p, told = work.plan_index, c.told.before(work.plan_index)
+    frame = work.frame = await _frame(c, told)
     work.narratives = frame.narratives
     timeline = frame.seed.timeline
     assert timeline is not None
     layout = work.layout = layout_for(work.target, frame.seed.category)
-    work.first_session = sum(len(plan.sub_plans) for plan in earlier)
+    work.first_session = told.sub_plans
     undated = stages_of(timeline, layout.sub_plans)
 
     async def outline(asker: Asker) -> Sequence[Stage]:
@@ -139,21 +143,23 @@ async def _plan(c: Conversation, work: PlanWork) -> None:
         roles=[Role.PLANNER],
         work=outline,
     )
-    before = Ledger.of(*earlier)
     drafted: list[Drafted] = []
     for stage in work.stages:
-        drafted.append(await _sub_plan(c, work, stage, tuple(drafted), before))
+        drafted.append(await _sub_plan(c, work, stage, tuple(drafted), told))
     base = plan_of(drafted, p)
     rng_key = c.rng_key if p == 0 else f"{c.rng_key}/p{p}"
-    targets = choose_targets(base, layout.special_per_kind, rng_key, earlier)
+    targets = choose_targets(base, layout.special_per_kind, rng_key, told)
     augmented = await all_of([_special_bullets(c, work, base, t) for t in targets])
     work.plan = share_field_names(augmented_plan(base, augmented, rng_key))
+    if p == len(c.told.plans):
+        c.told.add(work.plan)
 
 
-async def _frame(c: Conversation, plan_index: int, earlier: Sequence[Plan]) -> Frame:
+async def _frame(c: Conversation, told: Chronicle) -> Frame:
     """The frame of one plan: everybody as old as they are when it begins."""
     if c.is_single:
         return Frame(seed=c.seed, profile=c.the_profile, relationships=c.the_relationships, narratives=c.narratives)
+    plan_index = len(told.plans)
     plan_seed = c.plan_seeds[plan_index]
     first, now = _start(c.seed), plan_seed.timeline.start
     people, introduced = people_of_plan(c.the_relationships, c.circles, plan_index, c.rng_key)
@@ -164,7 +170,7 @@ async def _frame(c: Conversation, plan_index: int, earlier: Sequence[Plan]) -> F
         strategy=c.strategy,
         main=c.seed,
         plan_seeds=c.plan_seeds,
-        earlier=earlier,
+        told=told,
         summary=c.summaries.get(plan_index - 2, ""),
         introduced=introduced,
         people=people,
@@ -209,12 +215,11 @@ async def _plan_seeds(c: Conversation) -> tuple[PlanSeed, ...]:
 
 async def _summarise(c: Conversation, plan_index: int) -> None:
     """Fold a finished plan into the summary of those before it."""
-    plan, plan_seed = c.plans[plan_index].the_plan, c.plan_seeds[plan_index]
+    plan, plan_seed = c.told.plans[plan_index], c.plan_seeds[plan_index]
     before = c.summaries.get(plan_index - 1, "")
-    earlier = [w.the_plan for w in c.plans[:plan_index]]
 
     async def work(asker: Asker) -> Sequence[Summary]:
-        return (Summary(text=await write_plan_summary(asker, before, plan_seed, plan, earlier)),)
+        return (Summary(text=await write_plan_summary(asker, before, plan_seed, plan, c.told)),)
 
     records = await c.units.run(
         "plan",
@@ -229,18 +234,18 @@ async def _summarise(c: Conversation, plan_index: int) -> None:
 
 
 async def _sub_plan(
-    c: Conversation, work: PlanWork, stage: Stage, earlier: tuple[Drafted, ...], before: Ledger
+    c: Conversation, work: PlanWork, stage: Stage, earlier: tuple[Drafted, ...], told: Chronicle
 ) -> Drafted:
     frame, layout, stages = work.the_frame, work.the_layout, work.stages
 
     async def draft(asker: Asker) -> Sequence[Drafted]:
-        return (await write_sub_plan(asker, frame, layout, stages, earlier, work.plan_index, before),)
+        return (await write_sub_plan(asker, frame, layout, stages, earlier, work.plan_index, told),)
 
     records = await c.units.run(
         "plan",
         f"p{work.plan_index}.s{stage.stage_index}",
         record=Drafted,
-        needs=[frame, stages, earlier, layout, [f.fact_id for f in before.facts]],
+        needs=[frame, stages, earlier, layout, list(told.facts)],
         prompts=SUB_PLAN_PROMPTS,
         roles=[Role.PLANNER],
         work=draft,

@@ -32,17 +32,13 @@ DIALOGUE_ROLES = (Role.ASSISTANT, Role.USER, Role.DETECTOR, Role.WRITER)
 async def user_turns_stage(c: Conversation, plan_index: int) -> None:
     """All batches of all sub-plans of a plan at once: they need the plan only."""
     work = c.plans[plan_index]
-    plan, ledger = work.the_plan, _ledger(c, work)
+    plan, ledger = work.the_plan, c.ledger_of(work)
     batches = [(s, b) for s in plan.sub_plans for b in batches_of(s, work.the_layout)]
     written = await all_of([_batch(c, work, ledger, sub_plan, batch) for sub_plan, batch in batches])
     asked: set[str] = set()
     for sub_plan in plan.sub_plans:
         turns = [t for (s, _), group in zip(batches, written, strict=True) if s is sub_plan for t in group]
         work.turns[sub_plan.key] = PackedTurns.of(ordered_turns(sub_plan, without_repeats(turns, asked)))
-
-
-def _ledger(c: Conversation, work: PlanWork) -> Ledger:
-    return Ledger.relevant([w.the_plan for w in c.plans[: work.plan_index]], work.the_plan)
 
 
 async def _batch(
@@ -67,7 +63,7 @@ async def _batch(
 async def dialogue_stage(c: Conversation, plan_index: int) -> None:
     """All sub-plans' dialogues at once; then what is left of the plan's budget is settled in its order."""
     work = c.plans[plan_index]
-    ledger, shares = _ledger(c, work), _shares(work)
+    ledger, shares = c.ledger_of(work), _shares(work)
     sub_plans = work.the_plan.sub_plans
     said = await all_of([_dialogue(c, work, ledger, s, shares[s.key]) for s in sub_plans])
     work.said = {s.key: what for s, what in zip(sub_plans, said, strict=True)}
@@ -77,7 +73,7 @@ async def dialogue_stage(c: Conversation, plan_index: int) -> None:
 
 def materials_of(c: Conversation, work: PlanWork) -> list[SubPlanMaterial]:
     """What the dialogue of each sub-plan is made from."""
-    ledger, shares = _ledger(c, work), _shares(work)
+    ledger, shares = c.ledger_of(work), _shares(work)
     return [_material(work, ledger, s, shares[s.key]) for s in work.the_plan.sub_plans]
 
 

@@ -116,6 +116,11 @@ class Fact(Record):
     is_fixed: bool = False
     """True for what happened or was measured once: it can be denied or misremembered, never updated."""
 
+    @property
+    def slot(self) -> tuple[str, str]:
+        """Subject and attribute, folded: what a question would name."""
+        return self.subject.casefold(), self.attribute.casefold()
+
 
 class Assertion(Record):
     """What one bullet says of one fact."""

@@ -13,10 +13,9 @@ from longbeam.generators.dialogue import (
     SubPlanMaterial,
     context_of,
     extend,
-    standing_bullets,
     talk,
 )
-from longbeam.generators.ledger import Ledger
+from longbeam.generators.ledger import Ledger, standing_bullets
 from longbeam.generators.plans import Frame
 from longbeam.models.base import ModelCall
 from longbeam.models.tokens import load_tokenizer

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import datetime as dt
-
 from longbeam.generators.ledger import Ledger, split_evenly
-from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Fact, Plan, Stance, SubPlan, ValueKind
-from longbeam.schemas.values import money
 from tests.builders import good_conversation
 
 
@@ -69,28 +65,3 @@ def test_known_about_has_a_subject_s_facts_as_they_are_then() -> None:
 def test_split_evenly_sizes_differ_by_one_at_most() -> None:
     assert split_evenly("abcdefg", 3) == [("a", "b", "c"), ("d", "e"), ("f", "g")]
     assert split_evenly("ab", 3) == [("a",), ("b",), ()]
-
-
-def _plan(index: int, facts: tuple[str, ...], *said: tuple[str, Stance]) -> Plan:
-    """A plan of one bullet that says something of each fact; `facts` are those of its own."""
-    day = dt.date(2023, 1 + index, 1)
-    kind = BulletKind.EVENT
-    bullet = Bullet(bullet_id=f"p{index}.b0", kind=kind, narrative="n", topic="t", text="It was said.", happens_on=day)
-    return Plan(
-        plan_index=index,
-        sub_plans=(SubPlan(plan_index=index, sub_plan_index=0, anchor=day, bullets=(bullet,)),),
-        facts=tuple(Fact(fact_id=f, subject=f, attribute="price", kind=ValueKind.MONEY) for f in facts),
-        assertions=tuple(
-            Assertion(bullet_id=bullet.bullet_id, fact_id=f, stance=stance, value=money(10 + index))
-            for f, stance in said
-        ),
-    )
-
-
-def test_relevant_knows_every_fact_that_its_bullets_touch() -> None:
-    # The second plan's bullet, which the third comes back to, also changes a fact of the first.
-    first = _plan(0, ("a", "unused"), ("a", Stance.SETS), ("unused", Stance.SETS))
-    second = _plan(1, ("b",), ("a", Stance.UPDATES), ("b", Stance.SETS))
-    third = _plan(2, (), ("b", Stance.UPDATES))
-    lines = Ledger.relevant([first, second], third).lines()
-    assert {line.fact_id: line.value for line in lines} == {"a": money(11), "b": money(12)}

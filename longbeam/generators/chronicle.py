@@ -1,0 +1,152 @@
+"""The plans told so far, as those after them look them up.
+
+A plan comes back to a few of the plans before it. What finds those is in memory, with the facts; the plans themselves
+lie in a temporary file, so that a conversation of fifty plans takes little more memory than one of ten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from longbeam.generators.ledger import Ledger, after, line_of, standing_bullets
+from longbeam.schemas.calls import LedgerLine
+from longbeam.schemas.plans import Bullet, Fact, Plan, Value
+from longbeam.store.spool import Spool
+
+KEPT_PLANS = 6
+"""In memory at a time; a plan is read in 3 ms."""
+
+
+def _spool() -> Spool[Plan]:
+    return Spool(block=1, held=0, kept=KEPT_PLANS)
+
+
+@dataclass
+class Chronicle:
+    """Plans in the order of the story; `plans[i]` has the index i."""
+
+    people: frozenset[str] = frozenset()
+    """Subjects, folded, whose facts any later plan may come back to."""
+    plans: Spool[Plan] = field(default_factory=_spool)
+    facts: dict[str, Fact] = field(default_factory=dict)
+    """By id, in the order of the story."""
+    slots: dict[tuple[str, str], Fact] = field(default_factory=dict)
+    """The newest fact of each subject and attribute, folded."""
+    standing: tuple[Bullet, ...] = ()
+    """Instructions and preferences in force at the end."""
+    sub_plans: int = 0
+    """Of all plans together."""
+    _touched: dict[str, list[int]] = field(default_factory=dict)
+    """Plans that touch a fact of an earlier plan, by fact."""
+    _topics: dict[str, list[int]] = field(default_factory=dict)
+    """Plans with bullets of a topic."""
+    _current: dict[str, Value | None] = field(default_factory=dict)
+    """What the facts of `people` are at the end, in the order of their first mention."""
+
+    def add(self, plan: Plan) -> None:
+        """Tell the next plan."""
+        self.plans.append(plan)
+        self.sub_plans += len(plan.sub_plans)
+        for fact in plan.facts:
+            self.facts[fact.fact_id] = self.slots[fact.slot] = fact
+        self.standing = standing_bullets((*self.standing, *plan.bullets()))
+        for topic in dict.fromkeys(b.topic for b in plan.bullets()):
+            self._topics.setdefault(topic, []).append(plan.plan_index)
+        for fact_id in dict.fromkeys(a.fact_id for a in plan.assertions):
+            if plan_index_of(fact_id) != plan.plan_index:
+                self._touched.setdefault(fact_id, []).append(plan.plan_index)
+        by_bullet = Ledger.of(plan).by_bullet
+        for assertion in (a for b in plan.bullets() for a in by_bullet.get(b.bullet_id, ())):
+            if self.facts[assertion.fact_id].subject.casefold() in self.people:
+                self._current[assertion.fact_id] = after(self._current.get(assertion.fact_id), assertion)
+
+    def before(self, plan_index: int) -> Chronicle:
+        """What it was when that plan was begun."""
+        if len(self.plans) <= plan_index:
+            return self
+        earlier = Chronicle(self.people)
+        for plan in islice(self.plans, plan_index):
+            earlier.add(plan)
+        return earlier
+
+    def lines_of(self, subjects: Collection[str]) -> list[LedgerLine]:
+        """The facts of some of the `people` with their values at the end, in the order of their first mention."""
+        lines = ((self.facts[fact_id], value) for fact_id, value in self._current.items())
+        return [line_of(fact, value) for fact, value in lines if fact.subject.casefold() in subjects]
+
+    def newest_lines(self) -> list[LedgerLine]:
+        """The facts of the last plan with their values at its end; empty if there is none."""
+        if not self.plans:
+            return []
+        last = self.plans[-1]
+        return [line for line in self._ledger([last]).lines() if plan_index_of(line.fact_id) == last.plan_index]
+
+    def known(self, fact_ids: Iterable[str]) -> tuple[Fact, ...]:
+        """Those of the facts that it has, in the order of the story."""
+        return tuple(self.facts[i] for i in sorted((i for i in fact_ids if i in self.facts), key=_order))
+
+    def relevant(self, plan: Plan) -> Ledger:
+        """The ledger of a plan, and of earlier plans what it comes back to: facts, and the bullets that touch them.
+
+        So what a plan's dialogues hold does not grow with the number of plans before it.
+        """
+        facts = {a.fact_id for a in plan.assertions}
+        targets = {b.target_bullet_id for b in plan.bullets() if b.target_bullet_id}
+        wanted = self._touching(facts).union(map(plan_index_of, targets))
+        parts = [narrowed(self.plans[i], facts, targets) for i in sorted(wanted) if i < plan.plan_index]
+        return self._ledger([*parts, plan])
+
+    def around(self, plan: Plan, looked_back_to: Sequence[Plan]) -> Ledger:
+        """The ledger of a plan and of some before it, with what touches their facts and topics in all others."""
+        whole = {p.plan_index: p for p in (*looked_back_to, plan)}
+        facts = {a.fact_id for p in whole.values() for a in p.assertions}
+        topics = {b.topic for p in looked_back_to for b in p.bullets()}
+        wanted = self._touching(facts).union(*(self._topics[t] for t in topics))
+        parts = []
+        for i in sorted(wanted | whole.keys()):
+            if i in whole:
+                parts.append(whole[i])
+            elif i < plan.plan_index:
+                other = self.plans[i]
+                parts.append(narrowed(other, facts, {b.bullet_id for b in other.bullets() if b.topic in topics}))
+        return self._ledger(parts)
+
+    def _touching(self, facts: Iterable[str]) -> set[int]:
+        """The plans that have or touch facts."""
+        return {i for f in facts for i in (plan_index_of(f), *self._touched.get(f, ()))}
+
+    def _ledger(self, plans: Sequence[Plan]) -> Ledger:
+        """The ledger of plans, or of parts of them, with the facts of plans before them that they touch."""
+        last = plans[-1]
+        back = {a.fact_id for p in plans for a in p.assertions}.difference(f.fact_id for f in last.facts)
+        return Ledger(
+            tuple(s for p in plans for s in p.sub_plans if s.bullets),
+            (*self.known(back), *last.facts),
+            tuple(a for p in plans for a in p.assertions),
+        )
+
+
+def plan_index_of(key: str) -> int:
+    """The plan of a fact or bullet, by its id: `p3.f12`, `p3.s2.b7`."""
+    return int(key[1 : key.index(".")])
+
+
+def _order(fact_id: str) -> tuple[int, int]:
+    plan, ordinal = fact_id[1:].split(".f")
+    return int(plan), int(ordinal)
+
+
+def narrowed(plan: Plan, facts: set[str], others: set[str]) -> Plan:
+    """The bullets of a plan that touch facts, those of other ids, and what all of these assert."""
+    kept = {a.bullet_id for a in plan.assertions if a.fact_id in facts} | others
+    sub_plans = (
+        s.model_copy(update={"bullets": tuple(b for b in s.bullets if b.bullet_id in kept)}) for s in plan.sub_plans
+    )
+    return Plan(
+        plan_index=plan.plan_index,
+        sub_plans=tuple(s for s in sub_plans if s.bullets),
+        facts=(),
+        assertions=tuple(a for a in plan.assertions if a.bullet_id in kept),
+    )
