@@ -1,7 +1,7 @@
 """Queries on the facts and assertions of plans: what is so at which point of the story.
 
-Gold is built on it by `generators/probes/histories.py`. `validation` has an index of its own, so that a check does not
-trust what it checks.
+What a fact is over its whole life, for gold, is `generators/probes/histories.py`. `validation` has an index of its own,
+so that a check does not trust what it checks.
 """
 
 from __future__ import annotations

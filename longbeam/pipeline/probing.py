@@ -55,13 +55,10 @@ async def write_probe_pool(
     """
     spooled = Spool(messages)
     texts = FoldedTexts(m.content for m in spooled)
-    material = ProbeMaterial.from_messages(head, spooled, texts=texts, language=units.spec.language)
-    abilities = units.spec.abilities
-    needs = [*head.parts(), said]
-    found = await all_of([_ability_pool(units, material, needs, ability) for ability in abilities])
+    found, positions = await _worded(units, head, spooled, texts, said)
     refused: dict[str, str] = {}
     probes = []
-    for candidate, probe in (pair for pool in found for pair in pool):
+    for candidate, probe in found:
         moved = on_what_is_said(candidate, probe, said_anew or {})
         if isinstance(moved, Probe):
             probes.append(moved)
@@ -81,12 +78,26 @@ async def write_probe_pool(
         selected = select_probes(
             probes,
             per_ability=per_ability,
-            positions=material.positions,
-            total_messages=material.total_messages,
+            positions=positions,
+            total_messages=len(spooled),
             prefers_wide=len(head.plans) > 1,
             doubted={f.subject for f in findings if f.severity is Severity.WARNING},
         )
     return ProbePool(tuple(selected), refused)
+
+
+async def _worded(
+    units: Units, head: ConversationHead, messages: Sequence[Message], texts: FoldedTexts, said: str
+) -> tuple[list[tuple[ProbeCandidate, Probe]], Mapping[str, int]]:
+    """Return the worded probes of all abilities, and where the messages stand that they cite.
+
+    What they are made from goes when they are: the checks have look-ups of their own.
+    """
+    material = ProbeMaterial.from_messages(head, messages, texts=texts, language=units.spec.language)
+    needs = [*head.parts(), said]
+    pools = await all_of([_ability_pool(units, material, needs, ability) for ability in units.spec.abilities])
+    found = [pair for pool in pools for pair in pool]
+    return found, material.voices.places_of({e.message_key for _, probe in found for e in probe.evidence})
 
 
 async def _ability_pool(

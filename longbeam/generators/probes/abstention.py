@@ -77,8 +77,8 @@ async def draft_candidates(asker: Asker, material: ProbeMaterial, count: int) ->
 def _spread(material: ProbeMaterial) -> tuple[Bullet, ...]:
     """Return voiced bullets on different topics, evenly over the story."""
     by_topic: dict[str, Bullet] = {}
-    for bullet in material.histories.bullets.values():
-        if bullet.kind in _ASKABLE and material.voicing(bullet.bullet_id):
+    for bullet in material.histories.bullets():
+        if bullet.kind in _ASKABLE and bullet.bullet_id in material.voices.by_bullet:
             by_topic.setdefault(bullet.topic.casefold(), bullet)
     bullets = list(by_topic.values())
     kept = min(len(bullets), SPREAD)

@@ -129,7 +129,7 @@ class Sketch(NamedTuple):
         """
         roles = parts or [EvidencePart.ITEM if grouped else EvidencePart.SUPPORT] * len(said)
         ordered = sorted(zip(said, roles, strict=True), key=lambda pair: pair[0].position)
-        facts = [s.fact.fact_id for s, _ in ordered if s.fact is not None and s.fact.fact_id]
+        facts = [s.fact_id for s, _ in ordered if s.fact_id]
         return cls(
             ability=ability,
             said=tuple(ordered),
@@ -138,7 +138,7 @@ class Sketch(NamedTuple):
             topic=topic,
             can_spare=can_spare,
             fact_ids=tuple(dict.fromkeys(facts)) if fact_ids is None else fact_ids,
-            bullet_ids=tuple(dict.fromkeys([s.bullet.bullet_id for s, _ in ordered])),
+            bullet_ids=tuple(dict.fromkeys([s.bullet_id for s, _ in ordered])),
             positions=tuple([s.position for s, _ in ordered]),
             fields=fields,
         )
@@ -152,7 +152,7 @@ class Sketch(NamedTuple):
             difficulty=self.difficulty,
             topic=self.topic,
             excerpts=tuple(excerpts),
-            message_keys=tuple(s.place.message_key for s, _ in self.said),
+            message_keys=tuple(s.message_key for s, _ in self.said),
             positions=self.positions,
             bullet_ids=self.bullet_ids,
             fact_ids=self.fact_ids,
@@ -167,15 +167,14 @@ class Sketch(NamedTuple):
 
     def gives_itself_away(self) -> bool:
         """Whether a question could not name what it is about without saying an answer."""
-        facts = [s.fact for s, _ in self.said if s.fact is not None]
-        names = {self.topic, *(name for f in facts for name in (f.subject, f.attribute))}
+        names = {self.topic, *(name for s, _ in self.said for name in (s.subject, s.attribute))}
         values = (v for kind in ("answers", "context_values", "stale") for v in self.fields.get(kind, ()))
         return any(says(name, value) for value in values for name in names)
 
 
 def sessions_of(said: Iterable[Said]) -> int:
     """How many sessions the evidence spans."""
-    return len({s.place.session for s in said})
+    return len({s.session for s in said})
 
 
 def difficulty_by_sessions(sessions: int) -> Difficulty:
@@ -187,7 +186,7 @@ def difficulty_by_sessions(sessions: int) -> Difficulty:
 
 def difficulty_by_gap(first: Said, second: Said) -> Difficulty:
     """Levels for two messages: neighbouring sessions, one or two sessions between, more."""
-    gap = abs(second.place.session - first.place.session)
+    gap = abs(second.session - first.session)
     if gap <= 1:
         return Difficulty.EASY
     return Difficulty.MEDIUM if gap <= 3 else Difficulty.HARD

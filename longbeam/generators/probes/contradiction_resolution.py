@@ -7,6 +7,7 @@ between the messages, in sessions.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
@@ -17,9 +18,10 @@ from longbeam.generators.probes.candidates import (
 )
 from longbeam.generators.probes.checks import check_coverage, check_form, check_values, check_words, run_checks
 from longbeam.generators.probes.evidence import Said, coverage, find_words
+from longbeam.generators.probes.histories import Conflict
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.schemas.calls import ProbeReply
-from longbeam.schemas.plans import Bullet, Fact, Value
+from longbeam.schemas.plans import Fact, Value
 from longbeam.schemas.probes import CONTRADICTION_MESSAGES_APART, EvidencePart, ProbeDetails
 from longbeam.schemas.spec import ENGLISH
 
@@ -32,47 +34,37 @@ _ASKS = re.compile(r"\bwhich\b|clarif|\bask", re.IGNORECASE)
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return one candidate per contradiction whose two sides are said far enough apart."""
     found = []
-    for statement, denial in material.histories.contradictions():
-        candidate = _sketch(material, statement, denial)
+    for conflict in material.histories.conflicts():
+        candidate = _sketch(material, conflict)
         if candidate is not None:
             found.append(candidate)
     return thin_out(found, material.total_messages)
 
 
-def _sketch(material: ProbeMaterial, statement: Bullet, denial: Bullet) -> Sketch | None:
-    fact, values = _values_at_odds(material, statement, denial)
-    first = find_words(material, statement, values=values[:1])
-    second = find_words(material, denial, values=values[1:])
+def _sketch(material: ProbeMaterial, conflict: Conflict) -> Sketch | None:
+    statement, denial, values = conflict.statement, conflict.denial, conflict.values
+    first = find_words(material.voices, statement, values=values[:1])
+    second = find_words(material.voices, denial, values=values[1:])
     if first is None or second is None or abs(first.position - second.position) < CONTRADICTION_MESSAGES_APART:
         return None
-    fact_id = (fact.fact_id,) if fact else ()
     return Sketch.of(
         ABILITY,
-        [_about(first, fact, values[:1]), _about(second, fact, values[1:])],
+        [_about(first, conflict.fact, values[:1]), _about(second, conflict.fact, values[1:])],
         difficulty=difficulty_by_gap(first, second),
         variety=denial.variety,
         topic=statement.topic,
         summary=f"{denial.variety}: {first.quote} / {second.quote}",
         parts=[EvidencePart.STATEMENT, EvidencePart.DENIAL],
         answers=values,
-        fact_ids=fact_id or tuple(f.fact_id for f in material.histories.facts_of(statement.bullet_id)),
+        fact_ids=(conflict.fact.fact_id,) if conflict.fact else conflict.fact_ids,
         details=ProbeDetails(variety=denial.variety),
     )
 
 
-def _values_at_odds(
-    material: ProbeMaterial, statement: Bullet, denial: Bullet
-) -> tuple[Fact | None, tuple[Value, ...]]:
-    """Return the fact that the two give different values, and those; nothing where one side has none."""
-    stated = material.histories.values_of(statement.bullet_id)
-    for fact_id, other in material.histories.values_of(denial.bullet_id).items():
-        if fact_id in stated and not stated[fact_id].means_same_as(other):
-            return material.histories.facts[fact_id], (stated[fact_id], other)
-    return None, ()
-
-
 def _about(said: Said, fact: Fact | None, values: tuple[Value, ...]) -> Said:
-    return Said(said.place, said.quote, said.bullet, fact, values[0] if values else None)
+    if fact is None:
+        return said
+    return replace(said, fact_id=fact.fact_id, subject=fact.subject, attribute=fact.attribute, value=values[0])
 
 
 def check_sides(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:

@@ -22,7 +22,7 @@ from longbeam.generators.probes.candidates import (
     thin_out,
 )
 from longbeam.generators.probes.checks import check_form, check_voice, neutral, run_checks
-from longbeam.generators.probes.evidence import Said, coverage, find_value, find_words, is_told_once, words_of
+from longbeam.generators.probes.evidence import Said, coverage, find_words, words_of
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.schemas.calls import ProbeReply
 from longbeam.schemas.plans import BulletKind
@@ -40,7 +40,7 @@ _TOLD = (BulletKind.EVENT, BulletKind.RELATIONSHIP, BulletKind.UPDATE)
 _NUMBERS = ("four", "five", "six", "seven", "eight", "nine", "ten")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Item:
     """A topic, and where it is first mentioned."""
 
@@ -54,7 +54,7 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return one candidate per theme and length."""
     by_narrative: dict[str, list[Item]] = {}
     for item in _first_mentions(material):
-        by_narrative.setdefault(item.said.bullet.narrative, []).append(item)
+        by_narrative.setdefault(item.said.narrative, []).append(item)
     themes = {**by_narrative, **_attributes(material)}
     found = [c for theme, items in themes.items() for c in _of_theme(theme, items)]
     if len(found) < ENOUGH:
@@ -69,36 +69,32 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
 def _attributes(material: ProbeMaterial) -> dict[str, list[Item]]:
     """Return for each attribute the things in the order in which it was first told of them; complete ones only."""
     themes: dict[str, list[Item]] = {}
-    incomplete: set[str] = set()
-    for fact in material.histories.facts.values():
-        step = material.histories.first_step(fact.fact_id)
-        said = find_value(material, fact, step) if step is not None else None
-        theme = f"the {fact.attribute} of different things"
-        if said is None:
-            incomplete.add(theme)
-        else:
+    for said in material.told.first:
+        if said.attribute not in material.told.unsaid:
             # Told a second time, wherever: without the first message the thing would still be known.
-            again = None if is_told_once(material, said) else said.position + 1
-            themes.setdefault(theme, []).append(Item(fact.subject, said, again))
-    complete = {t: items for t, items in themes.items() if t not in incomplete}
-    return {t: _distinct(sorted(items, key=lambda i: i.said.position)) for t, items in complete.items()}
+            again = None if said.is_told_once else said.position + 1
+            theme = f"the {said.attribute} of different things"
+            themes.setdefault(theme, []).append(Item(said.subject, said, again))
+    return {t: _distinct(sorted(items, key=lambda i: i.said.position)) for t, items in themes.items()}
 
 
 def _first_mentions(material: ProbeMaterial) -> list[Item]:
     """Return each topic where it is first voiced, in the order of the conversation."""
-    # A contested statement still brings its topic up, so it counts here.
-    said = (find_words(material, b) for kind in _TOLD for b in material.histories.of_kind(kind))
-    mentions = sorted((s for s in said if s is not None), key=lambda s: s.position)
+    first: dict[str, tuple[tuple[int, int, int], Said]] = {}
     places: dict[str, list[int]] = {}
-    for bullet in material.histories.bullets.values():
-        places.setdefault(bullet.topic, []).extend(
-            material.positions[m.message_key] for m in material.voicing(bullet.bullet_id)
-        )
+    for i, bullet in enumerate(material.histories.bullets()):
+        places.setdefault(bullet.topic, []).extend(material.voices.positions_of(bullet.bullet_id))
+        # A contested statement still brings its topic up, so it counts here.
+        said = find_words(material.voices, bullet) if bullet.kind in _TOLD else None
+        if said is not None:
+            place = said.position, _TOLD.index(bullet.kind), i
+            if said.topic not in first or place < first[said.topic][0]:
+                first[said.topic] = place, said
 
     def again(s: Said) -> int | None:
-        return min((p for p in places[s.bullet.topic] if p > s.position), default=None)
+        return min((p for p in places[s.topic] if p > s.position), default=None)
 
-    return _distinct([Item(s.bullet.topic, s, again(s)) for s in mentions])
+    return _distinct([Item(s.topic, s, again(s)) for _, s in sorted(first.values(), key=lambda found: found[0])])
 
 
 def _distinct(items: Sequence[Item]) -> list[Item]:

@@ -6,16 +6,20 @@ messages voice a bullet, the first that says what is needed is cited.
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
+from sys import intern
+from typing import Any
 
-from longbeam.generators.probes.histories import Step
-from longbeam.generators.probes.material import Place, ProbeMaterial
+from longbeam.generators.probes.histories import Life, Step
+from longbeam.generators.probes.voices import Voices
 from longbeam.schemas.calls import Excerpt
-from longbeam.schemas.plans import Bullet, Fact, Value, ValueKind
+from longbeam.schemas.dialogue import Message
+from longbeam.schemas.plans import Bullet, Value
 from longbeam.schemas.probes import EvidencePart
 from longbeam.schemas.sentences import sentences
 from longbeam.schemas.values import date_value, quote_for, says
@@ -41,42 +45,64 @@ _UNDIVIDED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"
 _WORD = re.compile(rf"[{_UNDIVIDED}]|[^\W_{_UNDIVIDED}]+")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """Words of a user message, and what they are evidence for."""
+    """Words of a user message, and what they are evidence for.
 
-    place: Place
+    Long conversations have them by the thousand: with its message, bullet and fact each would take ten times as much.
+    """
+
+    message_key: str
+    position: int
+    """Ordinal of the message in the conversation."""
+    session: int
+    said_on: dt.date
     quote: str
-    bullet: Bullet
-    fact: Fact | None = None
+    bullet_id: str
+    topic: str
+    narrative: str
+    fact_id: str = ""
+    subject: str = ""
+    attribute: str = ""
     value: Value | None = None
-
-    @property
-    def position(self) -> int:
-        """Ordinal of the message in the conversation."""
-        return self.place.position
 
     def excerpt(self, ordinal: int, part: str = EvidencePart.SUPPORT, group: int | None = None) -> Excerpt:
         """What the probe writer sees of it."""
         return Excerpt(
             ordinal=ordinal,
-            said_on=self.place.said_on,
+            said_on=self.said_on,
             quote=self.quote,
             part=part,
             group=group,
-            topic=self.bullet.topic,
-            subject=self.fact.subject if self.fact else "",
-            attribute=self.fact.attribute if self.fact else "",
+            topic=self.topic,
+            subject=self.subject,
+            attribute=self.attribute,
             value=self.value,
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FactSaid(Said):
     """Words of a user message that give a fact a value."""
 
-    fact: Fact
     value: Value
+    past: tuple[Value, ...] = ()
+    """Values that the fact had before and has no longer."""
+    is_told_once: bool = True
+    """Whether the ledger has the value from this bullet alone, so that its message cannot be spared."""
+
+
+def _of(bullet: Bullet, position: int, message: Message) -> dict[str, Any]:  # Any: fields of Said
+    """Where a bullet is said, and what it is about."""
+    return {
+        "message_key": message.message_key,
+        "position": position,
+        "session": message.session,
+        "said_on": message.sent_at.date(),
+        "bullet_id": bullet.bullet_id,
+        "topic": intern(bullet.topic),
+        "narrative": intern(bullet.narrative),
+    }
 
 
 @lru_cache(maxsize=2_048)
@@ -103,20 +129,22 @@ def _share(needed: frozenset[str], words: frozenset[str]) -> float:
     return len(needed & words) / len(needed) if needed else 1.0
 
 
-def find_value(material: ProbeMaterial, fact: Fact, step: Step) -> FactSaid | None:
+def find_value(voices: Voices, life: Life, step: Step) -> FactSaid | None:
     """Return where a user message that voices the step's bullet says its value, or None."""
-    asked = step.bullet.bullet_id, fact.fact_id, step.value
-    if asked not in material.said:
-        material.said[asked] = _said(material, fact, step)
-    return material.said[asked]
-
-
-def _said(material: ProbeMaterial, fact: Fact, step: Step) -> FactSaid | None:
-    for message in material.voicing(step.bullet.bullet_id):
+    fact = life.fact
+    for position, message in voices.of_bullet(step.bullet.bullet_id):
         quote = quote_for(message.content, [step.value])
         if quote is not None:
-            quote = _with_subject(message.content, quote, fact.subject)
-            return FactSaid(material.place(message), quote, step.bullet, fact, step.value)
+            return FactSaid(
+                **_of(step.bullet, position, message),
+                quote=_with_subject(message.content, quote, fact.subject),
+                fact_id=fact.fact_id,
+                subject=intern(fact.subject),
+                attribute=intern(fact.attribute),
+                value=step.value,
+                past=tuple(s.value for s in takewhile(lambda s: s != step, life.steps)),
+                is_told_once=not life.is_told_again(step.bullet.bullet_id),
+            )
     return None
 
 
@@ -133,19 +161,17 @@ def _with_subject(content: str, quote: str, subject: str) -> str:
     return content[earlier[-1][0] : start + len(quote)]
 
 
-def find_words(
-    material: ProbeMaterial, bullet: Bullet, texts: Sequence[str] = (), *, values: Sequence[Value] = ()
-) -> Said | None:
-    """Return where a bullet is said, quoting the sentences closest to its text (or to `texts`); None if it is not.
+def find_words(voices: Voices, bullet: Bullet, *, values: Sequence[Value] = ()) -> Said | None:
+    """Return where a bullet is said, quoting the sentences closest to its text; None if it is not.
 
     At least a third of its content words must stand in the quote, and each of `values`.
     """
-    for message in material.voicing(bullet.bullet_id):
-        quote = closest(message.content, " ".join(texts) or bullet.text)
+    for position, message in voices.of_bullet(bullet.bullet_id):
+        quote = closest(message.content, bullet.text)
         if quote is not None and not all(says(quote, v) for v in values):
             quote = quote_for(message.content, values)
         if quote is not None:
-            return Said(material.place(message), quote, bullet)
+            return Said(**_of(bullet, position, message), quote=quote)
     return None
 
 
@@ -164,38 +190,16 @@ def closest(content: str, text: str) -> str | None:
     return content[slice(*span)] if share >= MIN_COVERAGE else None
 
 
-def settled_facts(material: ProbeMaterial) -> tuple[FactSaid, ...]:
-    """Facts that take one value for ever, each where it is said, in the order of the conversation."""
-    histories = material.histories
-    found = (find_value(material, histories.facts[f], step) for f, step in histories.settled.items())
-    return tuple(sorted((s for s in found if s is not None), key=_place))
-
-
-def is_told_once(material: ProbeMaterial, said: FactSaid) -> bool:
-    """Whether the ledger has the value from this bullet alone, so that its message cannot be spared."""
-    return not material.histories.is_told_again(said.fact.fact_id, said.bullet.bullet_id)
-
-
-def current_facts(material: ProbeMaterial) -> tuple[FactSaid, ...]:
-    """Facts that nothing contests, each where its last value is said, in the order of the conversation."""
-    histories = material.histories
-    found = (find_value(material, histories.facts[f], step) for f, step in histories.current.items())
-    return tuple(sorted((s for s in found if s is not None), key=_place))
-
-
-def _place(said: FactSaid) -> tuple[int, str]:
-    return said.position, said.fact.fact_id
-
-
-def find_event_day(material: ProbeMaterial, bullet: Bullet) -> FactSaid | None:
+def find_event_day(voices: Voices, bullet: Bullet) -> FactSaid | None:
     """Return where the user says the very day on which an event happened, as a fact of the event; None if nowhere.
 
-    The fact is made up here, without an id, because it is in no ledger: it names what the day is of.
+    The fact has no id, because it is in no ledger: it names what the day is of.
     """
     value = date_value(bullet.happens_on)
-    for message in material.voicing(bullet.bullet_id):
+    for position, message in voices.of_bullet(bullet.bullet_id):
         quote = quote_for(message.content, [value])
         if quote is not None:
-            fact = Fact(fact_id="", subject=bullet.topic, attribute="day", kind=ValueKind.DATE)
-            return FactSaid(material.place(message), quote, bullet, fact, value)
+            return FactSaid(
+                **_of(bullet, position, message), quote=quote, subject=bullet.topic, attribute="day", value=value
+            )
     return None

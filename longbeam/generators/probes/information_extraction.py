@@ -17,7 +17,7 @@ from longbeam.generators.probes.checks import (
     neutral,
     run_checks,
 )
-from longbeam.generators.probes.evidence import FactSaid, coverage, settled_facts, words_of
+from longbeam.generators.probes.evidence import FactSaid, coverage, words_of
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.schemas.calls import ProbeReply
 from longbeam.schemas.probes import Difficulty
@@ -29,20 +29,20 @@ MAX_PAIRS = 3
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return candidates of all three levels."""
-    facts = list(settled_facts(material))
+    facts = material.told.settled
     by_subject: dict[str, list[FactSaid]] = {}
     for said in facts:
-        by_subject.setdefault(said.fact.subject.casefold(), []).append(said)
+        by_subject.setdefault(said.subject.casefold(), []).append(said)
     by_attribute: dict[str, list[FactSaid]] = {}
     for said in facts:
-        by_attribute.setdefault(said.fact.attribute.casefold(), []).append(said)
+        by_attribute.setdefault(said.attribute.casefold(), []).append(said)
     found = [_direct(said) for said in facts]
     for group in by_subject.values():
         pairs = list(combinations(group, 2))
         found += [_several(pair) for pair in pairs[:MAX_PAIRS]]
-        if not words_of(group[0].fact.subject):
+        if not words_of(group[0].subject):
             continue  # "me": there is no name to keep back
-        if group[0].fact.subject == "me":
+        if group[0].subject == "me":
             continue  # the user cannot be asked after as somebody known by a clue
         # Each fact of a thing is asked for once, with the next one as the clue.
         clues = zip(group, group[1:] + group[:1], strict=True)
@@ -54,48 +54,47 @@ def _is_clue(clue: FactSaid, asked: FactSaid, by_attribute: dict[str, list[FactS
     """Whether the clue's value points at one thing only, and does not answer what is asked."""
     if clue is asked or clue.value.means_same_as(asked.value):
         return False
-    like = by_attribute[clue.fact.attribute.casefold()]
+    like = by_attribute[clue.attribute.casefold()]
     return sum(f.value.means_same_as(clue.value) for f in like) == 1
 
 
 def _direct(said: FactSaid) -> Sketch:
-    fact, value = said.fact, said.value
+    value = said.value
     return Sketch.of(
         ABILITY,
         [said],
         difficulty=Difficulty.EASY,
         variety="direct",
-        topic=fact.subject,
-        summary=f"the {fact.attribute} of {fact.subject}: {value.text}",
+        topic=said.subject,
+        summary=f"the {said.attribute} of {said.subject}: {value.text}",
         answers=(value,),
     )
 
 
 def _several(pair: tuple[FactSaid, FactSaid]) -> Sketch:
     first, second = pair
-    subject = first.fact.subject
+    subject = first.subject
     return Sketch.of(
         ABILITY,
         list(pair),
         difficulty=Difficulty.MEDIUM,
         variety="several",
         topic=subject,
-        summary=f"the {first.fact.attribute} and the {second.fact.attribute} of {subject}: "
+        summary=f"the {first.attribute} and the {second.attribute} of {subject}: "
         f"{first.value.text}, {second.value.text}",
         answers=(first.value, second.value),
     )
 
 
 def _indirect(asked: FactSaid, clue: FactSaid) -> Sketch:
-    fact = asked.fact
     ordinal = 0 if asked.position <= clue.position else 1
     return Sketch.of(
         ABILITY,
         [asked, clue],
         difficulty=Difficulty.HARD,
         variety="indirect",
-        topic=fact.subject,
-        summary=f"the {fact.attribute} of {fact.subject}, known only as that whose {clue.fact.attribute} is "
+        topic=asked.subject,
+        summary=f"the {asked.attribute} of {asked.subject}, known only as that whose {clue.attribute} is "
         f"{clue.value.text}: {asked.value.text}",
         parts=["support", "clue"],
         cited=(ordinal,),

@@ -28,7 +28,7 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return one candidate per instruction in force at the end of the conversation."""
     found = []
     for instruction, _ in material.histories.standing(BulletKind.INSTRUCTION):
-        said = find_words(material, instruction)
+        said = find_words(material.voices, instruction)
         if said is None or not instruction.condition or not instruction.requirement:
             continue
         found.append(

@@ -20,7 +20,6 @@ from longbeam.generators.probes.checks import (
     check_words,
     run_checks,
 )
-from longbeam.generators.probes.evidence import find_value
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.schemas.calls import ProbeReply
 from longbeam.schemas.probes import EvidencePart, ProbeDetails
@@ -34,26 +33,23 @@ GIVEAWAYS = (
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return one candidate for each fact with exactly one change, both sides said in different messages."""
-    histories = material.histories
     found: list[Sketch] = []
-    for fact_id, (original, updated) in histories.updated_once.items():
-        fact = histories.facts[fact_id]
-        old, new = find_value(material, fact, original), find_value(material, fact, updated)
-        if old is None or new is None or old.position >= new.position:
+    for old, new in material.told.updated_once:
+        if old.position >= new.position:
             continue
         found.append(
             Sketch.of(
                 ABILITY,
                 [old, new],
                 difficulty=difficulty_by_gap(old, new),
-                variety=fact.kind.value,
-                topic=fact.subject,
-                summary=f"the {fact.attribute} of {fact.subject}: {old.value.text}, then {new.value.text}",
+                variety=new.value.kind.value,
+                topic=new.subject,
+                summary=f"the {new.attribute} of {new.subject}: {old.value.text}, then {new.value.text}",
                 parts=[EvidencePart.ORIGINAL, EvidencePart.UPDATED],
                 cited=(1,),
                 answers=(new.value,),
                 stale=(old.value,),
-                details=ProbeDetails(variety=fact.kind.value, old_value=old.value.text, new_value=new.value.text),
+                details=ProbeDetails(variety=new.value.kind.value, old_value=old.value.text, new_value=new.value.text),
             )
         )
     return thin_out(found, material.total_messages)

@@ -6,23 +6,18 @@ voice bullets go to a temporary file, and so do the texts that are searched.
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
 
 from longbeam.generators.probes.histories import Histories
+from longbeam.generators.probes.told import FactsTold, facts_told
+from longbeam.generators.probes.voices import Voices
 from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.dialogue import Message, Role
-from longbeam.schemas.plans import Value
+from longbeam.schemas.dialogue import Message
 from longbeam.schemas.spec import ENGLISH
 from longbeam.store.folded import FoldedTexts
-from longbeam.store.spool import Spool
-
-if TYPE_CHECKING:
-    from longbeam.generators.probes.evidence import FactSaid
 
 Search = Callable[[Sequence[str]], Iterator[str]]
 """Terms to the keys of the messages that may hold them all, in the order of the conversation, each as it is found."""
@@ -48,29 +43,14 @@ class MessageSearch:
         return (self._messages[i].message_key for i in found)
 
 
-class Place(NamedTuple):
-    """Where a message stands. Evidence is held by the thousand: with its message each would take ten times as much."""
-
-    message_key: str
-    position: int
-    """Ordinal in the conversation."""
-    session: int
-    said_on: dt.date
-
-
 @dataclass(frozen=True)
 class ProbeMaterial:
     """One conversation as probe generators see it."""
 
     head: ConversationHead
-    messages: Sequence[Message]
-    """User messages that voice bullets, in order."""
-    positions: dict[str, int]
-    """Their ordinals among all messages, by key."""
+    voices: Voices
     total_messages: int
     """Messages of the whole conversation."""
-    sessions: int
-    """Number of sessions."""
     search: Search
     language: str = ENGLISH
 
@@ -84,43 +64,15 @@ class ProbeMaterial:
         language: str = ENGLISH,
     ) -> ProbeMaterial:
         """Read a conversation's messages, in order, once; `texts` are theirs, where others search them, too."""
-        positions: dict[str, int] = {}
-        sessions: set[int] = set()
-
-        def voiced() -> Iterator[Message]:
-            for i, message in enumerate(messages):
-                sessions.add(message.session)
-                if message.bullet_ids and message.role is Role.USER:
-                    positions[message.message_key] = i
-                    yield message
-
-        kept = Spool(voiced())
         search = MessageSearch(messages, texts or FoldedTexts(m.content for m in messages)).search
-        return cls(head, kept, positions, len(messages), len(sessions), search, language)
+        return cls(head, Voices.of(messages), len(messages), search, language)
 
     @cached_property
     def histories(self) -> Histories:
-        """The facts of all plans."""
+        """What the plans make of facts."""
         return Histories(self.head.plans)
 
     @cached_property
-    def _voicing(self) -> dict[str, list[int]]:
-        voicing: dict[str, list[int]] = {}
-        for i, message in enumerate(self.messages):
-            for bullet_id in message.bullet_ids:
-                voicing.setdefault(bullet_id, []).append(i)
-        return voicing
-
-    @cached_property
-    def said(self) -> dict[tuple[str, str, Value], FactSaid | None]:
-        """Where a bullet gives a fact its value, and in which words, once somebody has looked: most abilities ask."""
-        return {}
-
-    def voicing(self, bullet_id: str) -> tuple[Message, ...]:
-        """User messages that voice a bullet, in order."""
-        return tuple(self.messages[i] for i in self._voicing.get(bullet_id, ()))
-
-    def place(self, message: Message) -> Place:
-        """Where a message stands."""
-        position = self.positions[message.message_key]
-        return Place(message.message_key, position, message.session, message.sent_at.date())
+    def told(self) -> FactsTold:
+        """The facts of all plans, where they are said."""
+        return facts_told(self.histories, self.voices)

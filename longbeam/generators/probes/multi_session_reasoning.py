@@ -19,9 +19,9 @@ from longbeam.generators.probes.candidates import (
     thin_out,
 )
 from longbeam.generators.probes.checks import check_coverage, check_form, check_values, check_voice, run_checks
-from longbeam.generators.probes.evidence import FactSaid, current_facts, settled_facts
-from longbeam.generators.probes.histories import Histories
+from longbeam.generators.probes.evidence import FactSaid
 from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.generators.probes.told import FactsTold
 from longbeam.schemas.calls import ProbeReply
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import ProbeDetails
@@ -36,15 +36,14 @@ MAX_PER_FAMILY = 12
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return sums, differences and counts; every one spans at least two sessions."""
-    facts = settled_facts(material)
     found: list[Sketch] = []
-    for family in _families(current_facts(material)):
+    for family in _families(material.told.current):
         found += [c for group in _sums(family) if (c := _sketch("sum", group))]
         found += [c for pair in _pairs(family) if (c := _sketch("difference", pair))]
-    for group in _complete(facts, material.histories):
+    for group in _complete(material.told):
         found += [c for c in [_sketch("count", group)] if c]
     if len(found) < 14:
-        found += [c for pair in _same_thing(current_facts(material)) if (c := _sketch("difference", pair))]
+        found += [c for pair in _same_thing(material.told.current) if (c := _sketch("difference", pair))]
     return thin_out(found, material.total_messages)
 
 
@@ -53,7 +52,7 @@ def _families(facts: Sequence[FactSaid]) -> Iterator[list[FactSaid]]:
     families: dict[tuple[str, str, str], list[FactSaid]] = {}
     for said in facts:
         if said.value.kind in ADDABLE and said.value.number is not None:
-            key = (said.fact.attribute.casefold(), said.value.kind.value, said.value.unit)
+            key = (said.attribute.casefold(), said.value.kind.value, said.value.unit)
             families.setdefault(key, []).append(said)
     yield from (family for family in families.values() if len(family) >= 2)
 
@@ -78,24 +77,21 @@ def _pairs(family: Sequence[FactSaid]) -> list[tuple[FactSaid, FactSaid]]:
     return pairs[::step][:MAX_PER_FAMILY]
 
 
-def _complete(facts: Sequence[FactSaid], histories: Histories) -> Iterator[list[FactSaid]]:
+def _complete(told: FactsTold) -> Iterator[list[FactSaid]]:
     """Families of 2 to 8 things with a name each, of which nothing is contested, updated or unsaid."""
-    everything: dict[str, int] = {}
-    for fact in histories.facts.values():
-        everything[fact.attribute.casefold()] = everything.get(fact.attribute.casefold(), 0) + 1
     families: dict[str, list[FactSaid]] = {}
-    for said in facts:
+    for said in told.settled:
         if said.value.kind in COUNTABLE:
-            families.setdefault(said.fact.attribute.casefold(), []).append(said)
+            families.setdefault(said.attribute.casefold(), []).append(said)
     for attribute, family in families.items():
-        if 2 <= len(family) <= 8 and len(family) == everything[attribute]:
+        if 2 <= len(family) <= 8 and len(family) == told.with_attribute[attribute]:
             yield family
 
 
 def _same_thing(facts: Sequence[FactSaid]) -> Iterator[tuple[FactSaid, FactSaid]]:
     """Two amounts of one thing and one unit, such as its budget and its price."""
     for first, second in combinations(facts, 2):
-        same = first.fact.subject.casefold() == second.fact.subject.casefold()
+        same = first.subject.casefold() == second.subject.casefold()
         kinds = (first.value.kind, first.value.unit) == (second.value.kind, second.value.unit)
         if same and kinds and first.value.kind in ADDABLE and first.value.number != second.value.number:
             yield first, second
@@ -110,8 +106,8 @@ def _sketch(computation: str, group: Sequence[FactSaid]) -> Sketch | None:
     # A total that one of the facts says by itself proves nothing of having added.
     if any(v.means_same_as(result) for v in values):
         return None
-    attribute, subjects = ordered[0].fact.attribute, [s.fact.subject for s in ordered]
-    one_attribute = len({s.fact.attribute.casefold() for s in ordered}) == 1
+    attribute, subjects = ordered[0].attribute, [s.subject for s in ordered]
+    one_attribute = len({s.attribute.casefold() for s in ordered}) == 1
     names = f"{attribute} of {_listed(subjects)}" if one_attribute else _two_attributes(ordered)
     return Sketch.of(
         ABILITY,
@@ -132,7 +128,7 @@ def _sketch(computation: str, group: Sequence[FactSaid]) -> Sketch | None:
 
 
 def _two_attributes(group: Sequence[FactSaid]) -> str:
-    return f"{_listed([s.fact.attribute for s in group])} of {group[0].fact.subject}"
+    return f"{_listed([s.attribute for s in group])} of {group[0].subject}"
 
 
 def _distinct(values: Sequence[Value]) -> tuple[Value, ...]:

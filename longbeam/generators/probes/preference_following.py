@@ -34,10 +34,10 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
 
 
 def _sketch(material: ProbeMaterial, preference: Bullet, earlier: Bullet | None) -> Sketch | None:
-    said = find_words(material, preference)
+    said = find_words(material.voices, preference)
     if earlier is not None and earlier.requirement.casefold() == preference.requirement.casefold():
         earlier = None  # said again, not changed
-    before = find_words(material, earlier) if earlier is not None else None
+    before = find_words(material.voices, earlier) if earlier is not None else None
     if said is None or not preference.condition or not preference.requirement:
         return None
     if before is not None and before.position >= said.position:

@@ -18,7 +18,7 @@ from longbeam.generators.probes.candidates import (
     thin_out,
 )
 from longbeam.generators.probes.checks import check_coverage, check_form, check_values, check_voice, run_checks
-from longbeam.generators.probes.evidence import FactSaid, current_facts, is_told_once
+from longbeam.generators.probes.evidence import FactSaid
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.schemas.calls import ProbeReply
 from longbeam.schemas.probes import ProbeDetails
@@ -32,8 +32,8 @@ MAX_THINGS = 3
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return a candidate for each thing with enough to tell, and for neighbouring things."""
     things: dict[str, list[FactSaid]] = {}
-    for said in current_facts(material):
-        things.setdefault(said.fact.subject, []).append(said)
+    for said in material.told.current:
+        things.setdefault(said.subject, []).append(said)
     groups = list(_groups(things))
     if len(material.head.plans) > 1:
         in_order = sorted(things.values(), key=lambda facts: facts[0].position)
@@ -45,7 +45,7 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
 def _groups(things: dict[str, list[FactSaid]]) -> Iterator[list[list[FactSaid]]]:
     by_narrative: dict[str, list[list[FactSaid]]] = {}
     for facts in things.values():
-        by_narrative.setdefault(facts[0].bullet.narrative, []).append(facts)
+        by_narrative.setdefault(facts[0].narrative, []).append(facts)
     for size in range(1, MAX_THINGS + 1):
         for strand in by_narrative.values():
             for start in range(len(strand) - size + 1):
@@ -55,7 +55,7 @@ def _groups(things: dict[str, list[FactSaid]]) -> Iterator[list[list[FactSaid]]]
     for size in (2, 3):
         for start in range(len(everything) - size + 1):
             group = everything[start : start + size]
-            if len({facts[0].bullet.narrative for facts in group}) > 1:
+            if len({facts[0].narrative for facts in group}) > 1:
                 yield group
 
 
@@ -63,18 +63,18 @@ def _sketch(material: ProbeMaterial, group: Sequence[Sequence[FactSaid]]) -> Ske
     facts = sorted((said for facts in group for said in facts), key=lambda s: s.position)
     if len({s.position for s in facts}) < MIN_MESSAGES or len(facts) > MAX_FACTS or sessions_of(facts) < 2:
         return None
-    subjects = [facts[0].fact.subject for facts in group]
+    subjects = [facts[0].subject for facts in group]
     topic = subjects[0] if len(subjects) == 1 else f"{', '.join(subjects[:-1])} and {subjects[-1]}"
-    past = [v for s in facts for v in material.histories.past_values(s.fact.fact_id)]
+    past = [v for s in facts for v in s.past]
     current = [s.value for s in facts]
     return Sketch.of(
         ABILITY,
         facts,
         difficulty=difficulty_by_sessions(sessions_of(facts)),
         variety="thing" if len(group) == 1 else "things",
-        can_spare=not all(is_told_once(material, said) for said in facts),
+        can_spare=not all(said.is_told_once for said in facts),
         topic=topic,
-        summary=f"{topic}: {'; '.join(f'{s.fact.attribute} {s.value.text}' for s in facts)}",
+        summary=f"{topic}: {'; '.join(f'{s.attribute} {s.value.text}' for s in facts)}",
         answers=tuple(current),
         # What one fact no longer is another may well be.
         stale=tuple(v for v in past if not any(v.means_same_as(c) for c in current)),

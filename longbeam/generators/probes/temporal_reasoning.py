@@ -26,7 +26,7 @@ from longbeam.generators.probes.checks import (
     check_voice,
     run_checks,
 )
-from longbeam.generators.probes.evidence import FactSaid, find_event_day, is_told_once, settled_facts
+from longbeam.generators.probes.evidence import FactSaid, find_event_day
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.schemas.calls import ProbeReply
 from longbeam.schemas.plans import BulletKind, ValueKind
@@ -45,7 +45,7 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
 
     Days of events that the user only names in telling them come in where settled dates give too few pairs.
     """
-    facts = [s for s in settled_facts(material) if s.value.kind is ValueKind.DATE and s.value.date is not None]
+    facts = [s for s in material.told.settled if s.value.kind is ValueKind.DATE and s.value.date is not None]
     if len(material.head.plans) > 1:
         # Every pair of a long life would be thousands, and most of them within one plan.
         far = far_apart(facts, material.total_messages, lambda s: s.position)
@@ -53,7 +53,7 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     else:
         pairs = _pairs(facts)
     if len(pairs) < ENOUGH:
-        pairs = _pairs(sorted([*facts, *_event_days(material, facts)], key=lambda s: s.position))
+        pairs = _pairs(sorted([*facts, *_event_days(material)], key=lambda s: s.position))
     return thin_out([_sketch(material, *pair) for pair in pairs], material.total_messages)
 
 
@@ -62,7 +62,7 @@ def _pairs(dated: list[FactSaid]) -> list[tuple[FactSaid, FactSaid]]:
     found: list[tuple[FactSaid, FactSaid]] = []
     for first, second in _by_distance(dated):
         pair = first, second
-        keys = [s.fact.fact_id or s.bullet.bullet_id for s in pair]
+        keys = [s.fact_id or s.bullet_id for s in pair]
         if first.position == second.position or first.value.date == second.value.date:
             continue
         if max(uses[key] for key in keys) >= MAX_USES:
@@ -72,18 +72,18 @@ def _pairs(dated: list[FactSaid]) -> list[tuple[FactSaid, FactSaid]]:
     return found
 
 
-def _event_days(material: ProbeMaterial, facts: list[FactSaid]) -> list[FactSaid]:
+def _event_days(material: ProbeMaterial) -> list[FactSaid]:
     histories = material.histories
-    told = {s.bullet.bullet_id for s in facts} | histories.contested_bullets
-    bullets = (b for b in histories.of_kind(BulletKind.EVENT) if b.bullet_id not in told)
-    found = (find_event_day(material, b) for b in bullets if not histories.facts_of(b.bullet_id))
+    told = {bullet.bullet_id for life in histories.lives() for bullet, _ in life.made} | histories.contested_bullets
+    bullets = (b for b in histories.bullets() if b.kind is BulletKind.EVENT and b.bullet_id not in told)
+    found = (find_event_day(material.voices, b) for b in bullets)
     return [event for event in found if event is not None]
 
 
 def _by_distance(dated: list[FactSaid]) -> Iterator[tuple[FactSaid, FactSaid]]:
     """Yield all pairs: those of one thing and strand, then those of one of these, then the others."""
-    things = [s.fact.subject.casefold() for s in dated]
-    strands = [s.bullet.narrative for s in dated]
+    things = [s.subject.casefold() for s in dated]
+    strands = [s.narrative for s in dated]
     places = [s.position for s in dated]
     pairs = [
         ((things[i] != things[j]) + (strands[i] != strands[j]), places[i], places[j], i, j)
@@ -94,7 +94,7 @@ def _by_distance(dated: list[FactSaid]) -> Iterator[tuple[FactSaid, FactSaid]]:
 
 def _sketch(material: ProbeMaterial, first: FactSaid, second: FactSaid) -> Sketch:
     days = recompute("days_between", [first.value, second.value])
-    names = [f"the {s.fact.attribute} of {s.fact.subject}" for s in (first, second)]
+    names = [f"the {s.attribute} of {s.subject}" for s in (first, second)]
     details = ProbeDetails(
         variety="duration",
         computed_from=tuple(format_date(v.date) for v in (first.value, second.value) if v.date),
@@ -108,7 +108,7 @@ def _sketch(material: ProbeMaterial, first: FactSaid, second: FactSaid) -> Sketc
         variety="duration",
         topic=f"{names[0]} and {names[1]}",
         summary=f"{days.text} between {names[0]} ({first.value.text}) and {names[1]} ({second.value.text})",
-        can_spare=not all(is_told_once(material, s) for s in (first, second) if s.fact.fact_id),
+        can_spare=not all(s.is_told_once for s in (first, second)),
         parts=[EvidencePart.FIRST, EvidencePart.SECOND],
         answers=(days,),
         context_values=(first.value, second.value),

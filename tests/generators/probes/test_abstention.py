@@ -31,7 +31,7 @@ def _draft(**fields: object) -> AbstentionDraft:
 
 def _problem(**fields: object) -> str | None:
     material = _story().material()
-    return problem_of(material, material.histories.bullets, _draft(**fields))
+    return problem_of(material, {b.bullet_id: b for b in material.histories.bullets()}, _draft(**fields))
 
 
 def test_question_that_nothing_answers_is_kept() -> None:

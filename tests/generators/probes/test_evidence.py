@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from longbeam.generators.probes.evidence import coverage, find_words, settled_facts, words_of
+from longbeam.generators.probes.evidence import coverage, find_words, words_of
 from longbeam.schemas.values import money
 from tests.generators.probes.story import Story
 
@@ -12,20 +12,20 @@ PRICE = ("the kitchen", "price", money(80))
 def test_settled_facts_quote_the_sentence_with_the_value() -> None:
     story = Story()
     story.tell(0, "the kitchen", "The kitchen costs $80.", PRICE, said="Hi! The kitchen costs $80. Is that fine?")
-    assert [s.quote for s in settled_facts(story.material())] == ["The kitchen costs $80."]
+    assert [s.quote for s in story.material().told.settled] == ["The kitchen costs $80."]
 
 
 def test_quote_takes_the_sentence_before_when_only_that_names_the_subject() -> None:
     story = Story()
     said = "Hello there. I looked at the kitchen again. It costs $80. Any advice?"
     story.tell(0, "the kitchen", "The kitchen costs $80.", PRICE, said=said)
-    assert [s.quote for s in settled_facts(story.material())] == ["I looked at the kitchen again. It costs $80."]
+    assert [s.quote for s in story.material().told.settled] == ["I looked at the kitchen again. It costs $80."]
 
 
 def test_fact_that_no_message_says_is_left_out() -> None:
     story = Story()
     story.tell(0, "the kitchen", "The kitchen costs $80.", PRICE, said="The kitchen costs too much.")
-    assert settled_facts(story.material()) == ()
+    assert story.material().told.settled == ()
 
 
 def test_find_words_quotes_the_closest_sentence() -> None:
@@ -33,7 +33,7 @@ def test_find_words_quotes_the_closest_sentence() -> None:
     said = "Morning. The town inspected the roof on Monday. My neighbour is fine."
     story.tell(0, "the roof", "The town has inspected the roof.", said=said)
     material = story.material()
-    found = find_words(material, next(iter(material.histories.bullets.values())))
+    found = find_words(material.voices, next(material.histories.bullets()))
     assert found is not None
     assert found.quote == "The town inspected the roof on Monday."
 
@@ -42,7 +42,7 @@ def test_find_words_returns_none_when_the_bullet_is_not_said() -> None:
     story = Story()
     story.tell(0, "the roof", "The town has inspected the roof.", said="What is the weather like?")
     material = story.material()
-    assert find_words(material, next(iter(material.histories.bullets.values()))) is None
+    assert find_words(material.voices, next(material.histories.bullets())) is None
 
 
 def test_words_of_drops_common_words_and_endings() -> None:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from longbeam.generators.probes.histories import Histories
-from longbeam.schemas.plans import BulletKind, Stance
+from longbeam.schemas.plans import Bullet, BulletKind, Plan, Stance, SubPlan
 from longbeam.schemas.values import money
-from tests.generators.probes.story import Story, contradict, update
+from tests.generators.probes.story import START, Story, contradict, update
 
 
 def _histories(story: Story) -> Histories:
     return Histories(story.head().plans)
+
+
+def _steps(story: Story) -> list[list[str]]:
+    """The values that each fact takes."""
+    return [[step.value.text for step in life.steps] for life in _histories(story).lives()]
 
 
 def _priced(story: Story, thing: str = "the kitchen", amount: int = 80) -> str:
@@ -17,20 +22,20 @@ def _priced(story: Story, thing: str = "the kitchen", amount: int = 80) -> str:
     return story.tell(0, thing, f"The price of {thing} is {value.text}.", (thing, "price", value))
 
 
-def test_settled_holds_a_fact_said_once() -> None:
+def test_a_fact_said_once_takes_one_value() -> None:
     story = Story()
     _priced(story)
-    assert [s.value.text for s in _histories(story).settled.values()] == ["$80"]
+    assert _steps(story) == [["$80"]]
 
 
-def test_settled_leaves_out_an_updated_fact() -> None:
+def test_an_update_is_another_step() -> None:
     story = Story()
     update(story, 1, "the kitchen", "price", money(95), _priced(story))
-    histories = _histories(story)
-    assert not histories.settled
-    assert [(a.value.text, b.value.text) for a, b in histories.updated_once.values()] == [("$80", "$95")]
-    assert [s.value.text for s in histories.current.values()] == ["$95"]
-    assert [v.text for v in histories.past_values("p0.f0")] == ["$80"]
+    assert _steps(story) == [["$80", "$95"]]
+    told = story.material().told
+    assert not told.settled
+    assert [(a.value.text, b.value.text) for a, b in told.updated_once] == [("$80", "$95")]
+    assert [(s.value.text, [v.text for v in s.past]) for s in told.current] == [("$95", ["$80"])]
 
 
 def test_updated_once_leaves_out_a_second_update() -> None:
@@ -38,22 +43,23 @@ def test_updated_once_leaves_out_a_second_update() -> None:
     target = _priced(story)
     update(story, 1, "the kitchen", "price", money(95), target)
     update(story, 2, "the kitchen", "price", money(99), target)
-    assert not _histories(story).updated_once
+    assert not story.material().told.updated_once
 
 
 def test_update_to_the_same_value_is_no_change() -> None:
     story = Story()
     update(story, 1, "the kitchen", "price", money(80), _priced(story))
-    assert list(_histories(story).settled) == ["p0.f0"]
+    assert _steps(story) == [["$80"]]
+    # Either message could be spared.
+    assert [s.is_told_once for s in story.material().told.settled] == [False]
 
 
 def test_never_statement_contests_all_facts_of_its_target() -> None:
     story = Story()
     contradict(story, 1, "the kitchen", "I have never asked for a price.", _priced(story))
-    histories = _histories(story)
-    assert histories.contested_facts == {"p0.f0"}
-    assert not histories.settled
-    assert not histories.current
+    assert _steps(story) == [[]]
+    assert [s.value.text for s in story.material().told.first] == ["$80"]
+    assert not story.material().told.current
 
 
 def test_other_value_contests_only_its_own_fact() -> None:
@@ -64,15 +70,55 @@ def test_other_value_contests_only_its_own_fact() -> None:
         1, "the kitchen", "The kitchen was $99 from the start.", ("the kitchen", "price", money(99)),
         kind=BulletKind.CONTRADICTION, target_bullet_id=target, variety="other_value",
     )  # fmt: skip
-    assert _histories(story).contested_facts == {"p0.f0"}
-    assert list(_histories(story).settled) == ["p0.f1"]
+    assert _steps(story) == [[], ["$10"]]
+    (conflict,) = _histories(story).conflicts()
+    assert conflict.fact_ids == ("p0.f0", "p0.f1")
+    assert [v.text for v in conflict.values] == ["$80", "$99"]
+
+
+def test_a_later_plan_contests_a_fact_of_an_earlier_one() -> None:
+    story = Story()
+    target = _priced(story)
+    denial = Bullet(
+        bullet_id="p1.s0.b0",
+        kind=BulletKind.CONTRADICTION,
+        narrative="Renovation",
+        topic="the kitchen",
+        text="I have never asked for a price.",
+        happens_on=START,
+        target_bullet_id=target,
+        variety="never_statement",
+    )
+    second = Plan(
+        plan_index=1,
+        sub_plans=(SubPlan(plan_index=1, sub_plan_index=0, anchor=START, bullets=(denial,)),),
+        facts=(),
+        assertions=(),
+    )
+    histories = Histories((*story.head().plans, second))
+    assert [life.steps for life in histories.lives()] == [()]
+    assert [(c.statement.bullet_id, c.denial) for c in histories.conflicts()] == [(target, denial)]
+
+
+def test_a_later_plan_updates_a_fact_of_an_earlier_one() -> None:
+    story = Story()
+    moved = update(story, 1, "the kitchen", "price", money(95), _priced(story))
+    (plan,) = story.head().plans
+    first, later = plan.sub_plans
+    own, other = plan.assertions
+    parted = (
+        plan.model_copy(update={"sub_plans": (first,), "assertions": (own,)}),
+        Plan(plan_index=1, sub_plans=(later,), facts=(), assertions=(other,)),
+    )
+    (life,) = Histories(parted).lives()
+    assert [(s.bullet.bullet_id, s.value.text) for s in life.steps] == [("p0.s0.b0", "$80"), (moved, "$95")]
 
 
 def test_denial_contests_a_fact_whatever_bullet_makes_it() -> None:
     story = Story()
     _priced(story)
     story.tell(1, "the kitchen", "There is no price yet.", ("the kitchen", "price", None), stance=Stance.DENIES)
-    assert _histories(story).contested_facts == {"p0.f0"}
+    assert _steps(story) == [[]]
 
 
 def test_mention_of_another_value_leaves_no_provable_history() -> None:
@@ -80,7 +126,7 @@ def test_mention_of_another_value_leaves_no_provable_history() -> None:
     _priced(story)
     told = ("the kitchen", "price", money(70))
     story.tell(1, "the kitchen", "About $70 for it.", told, stance=Stance.MENTIONS)
-    assert _histories(story).history("p0.f0") == ()
+    assert _steps(story) == [[]]
 
 
 def test_evolved_preference_replaces_the_earlier_one() -> None:

@@ -15,9 +15,9 @@ def _story() -> Story:
 
 def test_from_messages_keeps_only_messages_that_voice_bullets() -> None:
     material = _story().material()
-    assert [m.message_key for m in material.messages] == ["p0.s0.t0.n0", "p0.s1.t1.n0"]
-    # Two questions and their replies, in two sessions.
-    assert (material.total_messages, material.sessions) == (4, 2)
+    assert [m.message_key for m in material.voices.messages] == ["p0.s0.t0.n0", "p0.s1.t1.n0"]
+    # Two questions and their replies.
+    assert (list(material.voices.positions), material.total_messages) == ([0, 2], 4)
 
 
 def test_search_finds_words_inside_longer_words() -> None:

@@ -26,7 +26,7 @@ from longbeam.validation.run import check_probes
 from tests.generators.probes.story import OfflineModel, asker, full_story
 
 MATERIAL = full_story().material()
-CONTENT = {m.message_key: m.content for m in MATERIAL.messages}
+CONTENT = {m.message_key: m.content for m in MATERIAL.voices.messages}
 
 
 @lru_cache(maxsize=16)
@@ -47,7 +47,8 @@ def test_quotes_are_verbatim_and_evidence_exists(ability: str) -> None:
     for probe in _written(ability).probes:
         assert all(e.quote and e.quote in CONTENT[e.message_key] for e in probe.evidence)
         assert bool(probe.evidence) is (ability != "abstention")
-        places = [MATERIAL.positions[e.message_key] for e in probe.evidence]
+        positions = MATERIAL.voices.places_of({e.message_key for e in probe.evidence})
+        places = [positions[e.message_key] for e in probe.evidence]
         assert places == sorted(places)
 
 
@@ -97,12 +98,12 @@ def test_no_check_of_validate_finds_a_fault_in_the_whole_pool() -> None:
 
 
 def test_superseded_and_contested_facts_are_nobody_elses_gold() -> None:
-    histories = MATERIAL.histories
-    unsettled = set(histories.facts) - set(histories.settled)
+    facts = {life.fact.fact_id for life in MATERIAL.histories.lives()}
+    unsettled = facts - {s.fact_id for s in MATERIAL.told.settled}
     for ability in ("information_extraction", "temporal_reasoning"):
         assert not unsettled & {f for p in _written(ability).probes for f in p.fact_ids}
     # sums and differences are over values as they are now, which nothing contests
-    contested = set(histories.facts) - set(histories.current)
+    contested = facts - {s.fact_id for s in MATERIAL.told.current}
     assert not contested & {f for p in _written("multi_session_reasoning").probes for f in p.fact_ids}
 
 
