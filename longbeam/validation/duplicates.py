@@ -10,12 +10,14 @@ from __future__ import annotations
 import hashlib
 import re
 from array import array
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 
 from longbeam.schemas.dialogue import Message, Role
 from longbeam.schemas.sentences import prose_spans
+from longbeam.store.lookups import previous_equals
 from longbeam.store.spool import Pieces
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
@@ -28,6 +30,7 @@ MAX_NEAR_SHARE = {Role.USER: 0.02, Role.ASSISTANT: 0.02}
 """Share of near-duplicates among a role's messages above which somebody should look."""
 NEARBY = 8
 """Messages within which a user who nearly repeats himself does so for no reason: the rounds of one turn."""
+MIN_SHINGLES = 8
 BOTTOM = 4
 BUCKET = 8
 """Earlier messages of one bucket that a message is compared with: boilerplate must not cost quadratic time."""
@@ -48,17 +51,18 @@ class Pair:
 
 def find_problems(index: ConversationIndex) -> Iterator[Problem]:
     """Yield exact duplicates one by one, and near-duplicates of each role as one problem."""
+    equals = equal_messages(index.messages)
+    said = Counter(m.role for m in index.messages)
     for role in Role:
         exact: list[Problem] = []
-        near = near_duplicates(_unlike_earlier(index, role, exact))
+        near = near_duplicates(_unlike_earlier(index, role, equals, exact))
         yield from exact
         if near:
-            said = sum(m.role is role for m in index.messages)
-            share = len(near) / said
+            share = len(near) / said[role]
             kind = "near_share" if share > MAX_NEAR_SHARE[role] else "near"
             worst = sorted(near, key=lambda p: -p.similarity)[:WORST]
             pairs = ", ".join(f"{p.later} like {p.earlier} ({p.similarity:.2f})" for p in worst)
-            text = f"{len(near)} of {said} {role.value} messages ({share:.1%}) are near-duplicates: {pairs}"
+            text = f"{len(near)} of {said[role]} {role.value} messages ({share:.1%}) are near-duplicates: {pairs}"
             keys = tuple(k for p in worst for k in (p.earlier, p.later))
             yield Problem(kind, "conversation", text, keys)
         for pair in near if role is Role.USER else ():
@@ -67,19 +71,29 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
                 yield Problem("near_user", pair.later, text, (pair.earlier, pair.later))
 
 
-def _unlike_earlier(index: ConversationIndex, role: Role, exact: list[Problem]) -> Iterator[Message]:
+def _unlike_earlier(
+    index: ConversationIndex, role: Role, equals: Mapping[int, int], exact: list[Problem]
+) -> Iterator[Message]:
     """Yield the messages of a role but those that equal an earlier one, which go to `exact` as problems."""
-    first: dict[bytes, str] = {}
-    for message in index.messages:
+    for ordinal, message in enumerate(index.messages):
         if message.role is not role:
             continue
-        text, later = plain(message.content), message.message_key
-        earlier = first.setdefault(digest(text), later) if text else later
-        if earlier is later:
+        if ordinal not in equals or not (text := plain(message.content)):
             yield message
             continue
+        earlier, later = index.messages[equals[ordinal]].message_key, message.message_key
         kind = f"same_{role.value}" if len(text) >= MIN_DUPLICATE_CHARACTERS else "same_short"
         exact.append(Problem(kind, later, f"the same as {earlier}: {shorten(text)}", (earlier, later)))
+
+
+def equal_messages(messages: Iterable[Message]) -> dict[int, int]:
+    """Return the ordinals of messages that equal an earlier one of their role, with the first such one's."""
+    digests = array("Q", (digest(m.role.value + plain(m.content)) for m in messages))
+    first: dict[int, int] = {}
+    for later, earlier in enumerate(previous_equals(digests)):
+        if earlier >= 0:
+            first[later] = first.get(earlier, earlier)
+    return first
 
 
 def plain(text: str) -> str:
@@ -87,9 +101,9 @@ def plain(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def digest(text: str) -> bytes:
-    """Return what is kept of a text to know it again: 16 bytes, whatever its length."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+def digest(text: str) -> int:
+    """Return what is kept of a text to know it again: 64 bits, whatever its length."""
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest())
 
 
 def near_duplicates(messages: Iterable[Message]) -> list[Pair]:
@@ -98,31 +112,47 @@ def near_duplicates(messages: Iterable[Message]) -> list[Pair]:
     Messages of fewer than 12 words outside code are left out: their 5-grams say little.
     """
     words: dict[str, int] = {}
-    keys: list[str] = []
-    shingles = Pieces()  # 8 bytes a word: more than the text
-    buckets: dict[int, tuple[int, ...]] = {}
-    found: list[Pair] = []
+    keys, shingles = Pieces(), Pieces()  # shingles are 8 bytes a word: more than the text
+    sketched, sketches = array("I"), array("q")
     for at, message in enumerate(messages):
         own = _shingles(message.content, words)
-        keys.append(message.message_key)
+        keys.append(message.message_key.encode("utf-8", "surrogatepass"))
         shingles.append(array("q", own).tobytes())
-        if len(own) < 8:
-            continue
-        smallest = nsmallest(BOTTOM, own)
-        earlier = sorted({other for h in smallest for other in buckets.get(h, ())})
-        best = max(((_jaccard(own, shingles, o), -o) for o in earlier), default=(0.0, 0))
-        if best[0] >= MIN_SIMILARITY:
-            is_contained = _share_of_shorter(own, shingles, -best[1]) == 1
-            found.append(Pair(best[0], is_contained, keys[-best[1]], message.message_key))
-        for h in smallest:
-            buckets[h] = (*buckets.get(h, ()), at)[
-                -BUCKET:
-            ]  # nearly all hold one: a deque would take ten times as much
+        if len(own) >= MIN_SHINGLES:
+            sketched.append(at)
+            sketches.extend(nsmallest(BOTTOM, own))
+    found: list[Pair] = []
+    for at, earlier in _alike(sketched, sketches):
+        own = set(_read(shingles, at))
+        similarity, other = max((_jaccard(own, shingles, o), -o) for o in earlier)
+        if similarity >= MIN_SIMILARITY:
+            is_contained = _share_of_shorter(own, shingles, -other) == 1
+            pair = (keys.between(i, i + 1).decode("utf-8", "surrogatepass") for i in (-other, at))
+            found.append(Pair(similarity, is_contained, *pair))
     return found
 
 
+def _alike(sketched: Sequence[int], sketches: Sequence[int]) -> Iterator[tuple[int, list[int]]]:
+    """Yield ordinals of messages with those of the earlier ones to compare them with; a sketch is BOTTOM hashes."""
+    previous = previous_equals(sketches)
+    for number, ordinal in enumerate(sketched):
+        earlier: set[int] = set()
+        for place in range(number * BOTTOM, (number + 1) * BOTTOM):
+            for _ in range(BUCKET):
+                place = previous[place]
+                if place < 0:
+                    break
+                earlier.add(sketched[place // BOTTOM])
+        if earlier:
+            yield ordinal, sorted(earlier)
+
+
+def _read(shingles: Pieces, ordinal: int) -> array[int]:
+    return array("q", shingles.between(ordinal, ordinal + 1))
+
+
 def _share_of_shorter(own: set[int], shingles: Pieces, ordinal: int) -> float:
-    other = array("q", shingles.between(ordinal, ordinal + 1))
+    other = _read(shingles, ordinal)
     return len(own.intersection(other)) / min(len(own), len(other))
 
 
@@ -140,7 +170,7 @@ def _jaccard(own: set[int], shingles: Pieces, ordinal: int) -> float:
     small, large = sorted((len(own), count))
     if small < MIN_SIMILARITY * large:
         return 0.0  # even a subset would not reach it
-    other = array("q", shingles.between(ordinal, ordinal + 1))
+    other = _read(shingles, ordinal)
     # Most pairs share little but boilerplate, and lack too much of each other in the first part already.
     spare = count - MIN_SIMILARITY / (1 + MIN_SIMILARITY) * (small + large) + 1
     part = other[: 2 * int(spare)]

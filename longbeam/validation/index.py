@@ -1,14 +1,15 @@
 """One conversation read once, with the look-ups that the checks share.
 
 The messages go to a temporary file when there are many: a check goes through them as often as it likes, and what is in
-memory does not grow with their text. The look-ups over the ledger are made when a check first asks for them.
+memory does not grow with their text; so do bullets, facts and assertions. The look-ups over them are made when a check
+first asks for them, and hold places.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -19,10 +20,12 @@ from longbeam.schemas.dialogue import Message, Role
 from longbeam.schemas.plans import Assertion, Bullet, Fact, Stance, Value
 from longbeam.schemas.probes import Probe
 from longbeam.store.folded import FoldedTexts
+from longbeam.store.lookups import Ordinals, Placed
 from longbeam.store.spool import Spool
 from longbeam.validation.wording import about
 
-T = TypeVar("T")
+P = TypeVar("P")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -49,12 +52,9 @@ class ConversationIndex:
         return tuple(p for p in self.probes if p.is_selected)
 
     @cached_property
-    def position(self) -> dict[str, int]:
+    def position(self) -> Ordinals:
         """Ordinal of each message by key; the first one's where a key occurs twice."""
-        position: dict[str, int] = {}
-        for i, message in enumerate(self.messages):
-            position.setdefault(message.message_key, i)
-        return position
+        return Ordinals((m.message_key for m in self.messages), lambda i: self.messages[i].message_key)
 
     def message(self, message_key: str) -> Message | None:
         """The message of this key."""
@@ -107,14 +107,26 @@ class ConversationIndex:
     # --- the ledger ---------------------------------------------------------------------------------------
 
     @cached_property
-    def bullets(self) -> dict[str, Bullet]:
-        """Bullets by id, in the order of the story."""
-        return {b.bullet_id: b for plan in self.head.plans for b in plan.bullets()}
+    def _bullets(self) -> Spool[Bullet]:
+        return Spool(b for plan in self.head.plans for b in plan.bullets())
 
     @cached_property
-    def by_topic(self) -> dict[str, tuple[Bullet, ...]]:
+    def _facts(self) -> Spool[Fact]:
+        return Spool(f for plan in self.head.plans for f in plan.facts)
+
+    @cached_property
+    def _assertions(self) -> Spool[Assertion]:
+        return Spool(a for plan in self.head.plans for a in plan.assertions)
+
+    @cached_property
+    def bullets(self) -> Mapping[str, Bullet]:
+        """Bullets by id, in the order of the story."""
+        return Placed({b.bullet_id: i for i, b in enumerate(self._bullets)}, self._bullets.__getitem__)
+
+    @cached_property
+    def by_topic(self) -> Mapping[str, tuple[Bullet, ...]]:
         """Bullets about each topic, in the order of the story."""
-        return _grouped((b.topic, b) for b in self.bullets.values())
+        return _groups(((b.topic, b.bullet_id) for b in self.bullets.values()), self.bullets.__getitem__)
 
     @cached_property
     def bullet_order(self) -> dict[str, int]:
@@ -122,30 +134,31 @@ class ConversationIndex:
         return {bullet_id: i for i, bullet_id in enumerate(self.bullets)}
 
     @cached_property
-    def facts(self) -> dict[str, Fact]:
+    def facts(self) -> Mapping[str, Fact]:
         """Facts by id."""
-        return {f.fact_id: f for plan in self.head.plans for f in plan.facts}
+        return Placed({f.fact_id: i for i, f in enumerate(self._facts)}, self._facts.__getitem__)
 
     @cached_property
-    def by_fact(self) -> dict[str, tuple[Assertion, ...]]:
+    def by_fact(self) -> Mapping[str, tuple[Assertion, ...]]:
         """Assertions on each fact, in the order of the story; those of unknown bullets are left out."""
-        known = [a for plan in self.head.plans for a in plan.assertions if a.bullet_id in self.bullet_order]
-        known.sort(key=lambda a: self.bullet_order[a.bullet_id])
-        return _grouped((a.fact_id, a) for a in known)
+        order = self.bullet_order
+        known = [(order[a.bullet_id], i, a.fact_id) for i, a in enumerate(self._assertions) if a.bullet_id in order]
+        return _groups(((fact_id, i) for _, i, fact_id in sorted(known)), self._assertions.__getitem__)
 
     @cached_property
-    def by_bullet(self) -> dict[str, tuple[Assertion, ...]]:
+    def by_bullet(self) -> Mapping[str, tuple[Assertion, ...]]:
         """Assertions that each bullet makes."""
-        return _grouped((a.bullet_id, a) for plan in self.head.plans for a in plan.assertions)
+        made = ((a.bullet_id, i) for i, a in enumerate(self._assertions))
+        return _groups(made, self._assertions.__getitem__)
 
     @cached_property
-    def _voicing(self) -> dict[str, tuple[int, ...]]:
+    def _voicing(self) -> Mapping[str, tuple[Message, ...]]:
         users = ((i, m) for i, m in enumerate(self.messages) if m.role is Role.USER)
-        return _grouped((bullet_id, i) for i, m in users for bullet_id in m.bullet_ids)
+        return _groups(((bullet_id, i) for i, m in users for bullet_id in m.bullet_ids), self.messages.__getitem__)
 
     def voicing(self, bullet_id: str) -> tuple[Message, ...]:
         """User messages that voice a bullet, in order."""
-        return tuple(self.messages[i] for i in self._voicing.get(bullet_id, ()))
+        return self._voicing.get(bullet_id, ())
 
     def values_over_time(self, fact_id: str) -> tuple[Assertion, ...]:
         """Assertions that set or change a fact, in the order of the story; each has a value."""
@@ -161,8 +174,8 @@ class ConversationIndex:
 
     def cited(self, probe: Probe) -> tuple[Message, ...]:
         """Messages that a probe cites and that exist, each once, in the order of the conversation."""
-        at = sorted({self.position[e.message_key] for e in probe.evidence if e.message_key in self.position})
-        return tuple(self.messages[i] for i in at)
+        places = {self.position.get(e.message_key) for e in probe.evidence}
+        return tuple(self.messages[i] for i in sorted(i for i in places if i is not None))
 
 
 def build_index(reader: ConversationReader, *, asked: Mapping[str, int] | None = None) -> ConversationIndex:
@@ -170,8 +183,9 @@ def build_index(reader: ConversationReader, *, asked: Mapping[str, int] | None =
     return ConversationIndex(reader.head, Spool(reader.messages()), tuple(reader.probes()), asked)
 
 
-def _grouped(pairs: Iterable[tuple[str, T]]) -> dict[str, tuple[T, ...]]:
-    groups: dict[str, list[T]] = {}
-    for key, item in pairs:
-        groups.setdefault(key, []).append(item)
-    return {key: tuple(items) for key, items in groups.items()}
+def _groups(pairs: Iterable[tuple[str, P]], read: Callable[[P], R]) -> Mapping[str, tuple[R, ...]]:
+    """Return look-ups of the records at the places that each key has, in the order of the pairs."""
+    groups: dict[str, list[P]] = {}
+    for key, place in pairs:
+        groups.setdefault(key, []).append(place)
+    return Placed({key: tuple(places) for key, places in groups.items()}, lambda places: tuple(map(read, places)))

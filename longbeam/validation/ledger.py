@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from longbeam.schemas.plans import Assertion, BulletKind, Stance
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
@@ -11,8 +11,8 @@ from longbeam.validation.index import ConversationIndex
 
 def find_problems(index: ConversationIndex) -> Iterator[Problem]:
     """Yield ids that occur twice, references to nothing, and updates that change nothing."""
-    yield from _duplicates([b.bullet_id for p in index.head.plans for b in p.bullets()], "bullet")
-    yield from _duplicates([f.fact_id for p in index.head.plans for f in p.facts], "fact")
+    yield from _duplicates((b.bullet_id for p in index.head.plans for b in p.bullets()), "bullet")
+    yield from _duplicates((f.fact_id for p in index.head.plans for f in p.facts), "fact")
     for assertion in (a for p in index.head.plans for a in p.assertions):
         if assertion.bullet_id not in index.bullets or assertion.fact_id not in index.facts:
             text = f"assertion of {assertion.bullet_id!r} on {assertion.fact_id!r}: no plan has both"
@@ -25,7 +25,7 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
         yield from _update_problems(index.values_over_time(fact_id))
 
 
-def _duplicates(ids: list[str], what: str) -> Iterator[Problem]:
+def _duplicates(ids: Iterable[str], what: str) -> Iterator[Problem]:
     seen: set[str] = set()
     for identifier in ids:
         if identifier in seen:

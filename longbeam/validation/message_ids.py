@@ -17,15 +17,13 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
     numbered = [m.message_id for m in index.messages if m.message_id is not None]
     if numbered and len(numbered) < len(index.messages):
         yield Problem("gap", "conversation", f"{len(index.messages) - len(numbered)} messages have no message_id")
-    seen: set[str] = set()
     last: tuple[int, ...] = ()
     for i, message in enumerate(index.messages):
         key = message.message_key
         if message.message_id is not None and message.message_id != i:
             yield Problem("gap", key, f"message {i} of the conversation has message_id {message.message_id}", (key,))
-        if key in seen:
+        if index.position[key] < i:
             yield Problem("duplicate_key", key, f"message_key {key!r} occurs more than once", (key,))
-        seen.add(key)
         if index.head.plans:
             yield from _key_problems(index, message, last)
             match = KEY.fullmatch(key)

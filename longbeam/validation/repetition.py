@@ -18,7 +18,7 @@ from longbeam.schemas.sentences import prose_spans, sentences_within
 from longbeam.schemas.statistics import FrequentSentence, Repetition
 from longbeam.schemas.values import MONTHS, WEEKDAYS
 from longbeam.store.spool import Spool
-from longbeam.validation.duplicates import digest, near_duplicates, plain
+from longbeam.validation.duplicates import equal_messages, near_duplicates
 
 MASK = "_"
 """A word to the shingles, and no abbreviation or initial to the sentence splitter."""
@@ -85,12 +85,13 @@ def measure_repetition(messages: Sequence[Message], mask: Mask) -> Repetition:
     """Return the figures of a conversation; shares are of the messages of a role, sentences of the replies."""
     figures: dict[str, float] = {}
     masked = Spool(m.model_copy(update={"content": mask.apply(m.content)}) for m in messages)
+    said = Counter(m.role for m in messages)
+    as_said, as_masked = count_repetitions(messages), count_repetitions(masked)
     for role, name in ((Role.USER, "user"), (Role.ASSISTANT, "reply")):
-        said = sum(m.role is role for m in messages)
-        exact, near = count_repetitions(m for m in messages if m.role is role)
+        exact, near = as_said[role]
         figures[f"{name}_duplicates"] = exact
-        figures[f"{name}_near_share"] = _share(exact + near, said)
-        figures[f"{name}_masked_share"] = _share(sum(count_repetitions(m for m in masked if m.role is role)), said)
+        figures[f"{name}_near_share"] = _share(exact + near, said[role])
+        figures[f"{name}_masked_share"] = _share(sum(as_masked[role]), said[role])
     sentences, worst = measure_sentences(m for m in masked if m.role is Role.ASSISTANT)
     return Repetition(figures=figures | sentences, worst=worst)
 
@@ -113,22 +114,15 @@ def measure_sentences(replies: Iterable[Message]) -> tuple[dict[str, float], tup
     return figures, tuple(shown)
 
 
-def count_repetitions(messages: Iterable[Message]) -> tuple[int, int]:
-    """Return how many messages equal an earlier one but for case and spacing, and how many others nearly do."""
-    seen: set[bytes] = set()
-    repeated = 0
+def count_repetitions(messages: Sequence[Message]) -> dict[Role, tuple[int, int]]:
+    """Return by role how many messages equal an earlier one but for case and spacing, and how many others nearly do."""
+    equals = equal_messages(messages)
+    exact = Counter(messages[i].role for i in equals)
 
-    def others() -> Iterator[Message]:
-        nonlocal repeated
-        for message in messages:
-            text = digest(plain(message.content))
-            repeated += text in seen
-            if text not in seen:
-                seen.add(text)
-                yield message
+    def others(role: Role) -> Iterator[Message]:
+        return (m for i, m in enumerate(messages) if m.role is role and i not in equals)
 
-    near = len(near_duplicates(others()))
-    return repeated, near
+    return {role: (exact[role], len(near_duplicates(others(role)))) for role in Role}
 
 
 def prose_sentences(text: str) -> Iterator[str]:
