@@ -6,12 +6,12 @@ that it can be stored between the unit that finds it and the unit that words it.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from heapq import heapify, heappop, heapreplace
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import Field
 
@@ -26,6 +26,7 @@ from longbeam.schemas.spec import ENGLISH
 from longbeam.schemas.values import says
 
 T = TypeVar("T")
+G = TypeVar("G")
 POOL = 24
 """Candidates of one ability that are offered to the model; about twice what is kept."""
 
@@ -94,7 +95,7 @@ class AbilityGenerator:
 
 
 class Sketch(NamedTuple):
-    """A candidate whose record is not made yet: long conversations give hundreds, of which a pool takes some."""
+    """A candidate whose record is not made yet: long conversations give thousands, of which a pool takes some."""
 
     ability: str
     said: tuple[tuple[Said, str], ...]
@@ -161,6 +162,11 @@ class Sketch(NamedTuple):
         )
 
     @property
+    def subjects(self) -> tuple[str, ...]:
+        """What it is about: its facts and bullets."""
+        return (*self.fact_ids, *self.bullet_ids)
+
+    @property
     def plans(self) -> set[str]:
         """The plans that its bullets are of."""
         return {b.partition(".")[0] for b in self.bullet_ids}
@@ -221,81 +227,136 @@ def far_apart(said: Sequence[T], total_messages: int, place: Callable[[T], int])
                 yield first, said[j]
 
 
-def thin_out(sketches: Sequence[Sketch], total_messages: int, limit: int = POOL) -> list[ProbeCandidate]:
+def thin_out(
+    groups: Iterable[G], sketch: Callable[[G], Sketch | None], total_messages: int, limit: int = POOL
+) -> list[ProbeCandidate]:
     """Return up to `limit` candidates, numbered: spread over facts, difficulties and the conversation's deciles.
 
+    `sketch` makes a candidate of a group of evidence, or None. Long conversations have groups by the ten thousand, so
+    sketches are let go, and made again when their turn comes.
+
     Those that need all their messages come first, then, in a conversation of many plans, those whose evidence spans a
-    fifth of it. Greedy and deterministic; of equally good ones the earlier is taken. Crowding only grows, so what it
-    was when last looked at tells which candidates need not be looked at again. A candidate is left out when a question
-    could not name what it is about without saying an answer ("the version 2 rollout" has version 2); only those whose
-    turn comes are asked.
+    fifth of it. Greedy and deterministic; of equally good ones the earlier is taken. A candidate is left out when a
+    question could not name what it is about without saying an answer ("the version 2 rollout" has version 2); only
+    those whose turn comes are asked.
     """
-    of_many = _is_of_many_plans(sketches)
-    offers = [_Offer.of(s, total_messages, of_many) for s in sketches]
+    pool = _Pool(groups, sketch, total_messages)
     taken: list[ProbeCandidate] = []
-    uses = dict.fromkeys((s for offer in offers for s in offer.subjects), 0)
-    levels = dict.fromkeys(Difficulty, 0)
-    deciles = dict.fromkeys(range(10), 0)
-    waiting = [(offer.crowding(uses, levels, deciles), i) for i, offer in enumerate(offers)]
-    heapify(waiting)
-    while waiting and len(taken) < limit:
-        i = waiting[0][1]
-        best = offers[i]
-        now = best.crowding(uses, levels, deciles), i
-        if now != waiting[0]:
-            heapreplace(waiting, now)
-            continue
-        heappop(waiting)
-        if best.sketch.gives_itself_away():
-            continue
-        for subject in best.subjects:
-            uses[subject] += 1
-        for decile in best.deciles:
-            deciles[decile] += 1
-        levels[best.sketch.difficulty] += 1
-        taken.append(best.sketch.candidate(len(taken)))
+    while len(taken) < limit and (best := pool.take_best()) is not None:
+        if not best.gives_itself_away():
+            pool.count(best)
+            taken.append(best.candidate(len(taken)))
     return taken
 
 
-def _is_of_many_plans(sketches: Iterable[Sketch]) -> bool:
-    """Whether those that may be taken touch more than one plan."""
-    found: set[str] = set()
-    for one in sketches:
-        if not one.plans <= found and not one.gives_itself_away():
-            found |= one.plans
-            if len(found) > 1:
-                return True
-    return False
+class _Likeness(NamedTuple):
+    """What is the same of candidates that are equally good as long as none of their facts and bullets is used."""
 
-
-class _Offer(NamedTuple):
-    """A candidate with what its crowding is reckoned from, which is asked for whenever another one is taken."""
-
-    sketch: Sketch
-    subjects: tuple[str, ...]
+    can_spare: bool
     is_narrow: bool
+    difficulty: Difficulty
     deciles: tuple[int, ...]
 
     @classmethod
-    def of(cls, sketch: Sketch, total_messages: int, of_many: bool) -> _Offer:
-        return cls(
-            sketch,
-            (*sketch.fact_ids, *sketch.bullet_ids),
-            of_many and is_narrow(sketch.positions, total_messages),
-            deciles_of(sketch.positions, total_messages),
-        )
+    def of(cls, sketch: Sketch, total_messages: int) -> _Likeness:
+        narrow = is_narrow(sketch.positions, total_messages)
+        return cls(sketch.can_spare, narrow, sketch.difficulty, deciles_of(sketch.positions, total_messages))
 
-    def crowding(
-        self, uses: Mapping[str, int], levels: Mapping[Difficulty, int], deciles: Mapping[int, int]
-    ) -> tuple[bool, float, bool, int, float]:
-        overlap = sum([uses[s] for s in self.subjects]) / (len(self.subjects) or 1)
-        return (
-            self.sketch.can_spare,
-            overlap,
-            self.is_narrow,
-            levels[self.sketch.difficulty],
-            _crowd(self.deciles, deciles),
-        )
+
+@dataclass
+class _Alike:
+    """Candidates of one likeness, by their ordinals in the pool."""
+
+    ordinals: array[int] = field(default_factory=lambda: array("L"))
+    at: int = 0
+    """The first that was not found to share a fact or bullet with one that was taken."""
+    head: Sketch | None = None
+    """That one, once it was looked at."""
+    sharing: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
+    """Those before it that were not taken, with their facts and bullets."""
+
+    def pass_on(self) -> None:
+        """Go on to the next."""
+        self.at, self.head = self.at + 1, None
+
+
+class _Pool(Generic[G]):
+    """Groups that make candidates, and what those taken so far use up."""
+
+    def __init__(self, groups: Iterable[G], sketch: Callable[[G], Sketch | None], total_messages: int) -> None:
+        self._groups: list[G] = []
+        self._sketch, self._total = sketch, total_messages
+        self._alike: dict[_Likeness, _Alike] = {}
+        self._uses = Counter[str]()
+        self._levels = Counter[Difficulty]()
+        self._deciles = Counter[int]()
+        self._plans: set[str] = set()
+        """Two or more plans that candidates which may be taken touch; fewer if there are no two."""
+        for group in groups:
+            if (made := sketch(group)) is not None:
+                self._add(group, made)
+
+    def _add(self, group: G, made: Sketch) -> None:
+        likeness = _Likeness.of(made, self._total)
+        self._alike.setdefault(likeness, _Alike()).ordinals.append(len(self._groups))
+        self._groups.append(group)
+        if len(self._plans) < 2 and not made.plans <= self._plans and not made.gives_itself_away():
+            self._plans |= made.plans
+
+    def count(self, taken: Sketch) -> None:
+        """Count one in."""
+        self._uses.update(taken.subjects)
+        self._levels[taken.difficulty] += 1
+        self._deciles.update(deciles_of(taken.positions, self._total))
+
+    def take_best(self) -> Sketch | None:
+        """Return the best that is left, and leave it out from now on; None if nothing is left."""
+        for can_spare in (False, True):
+            alike = {likeness: a for likeness, a in self._alike.items() if likeness.can_spare is can_spare}
+            best = self._best_unshared(alike) or self._best_sharing(alike)
+            if best is not None:
+                return best
+        return None
+
+    def _best_unshared(self, alike: Mapping[_Likeness, _Alike]) -> Sketch | None:
+        ready = [
+            (self._crowding(likeness), a.ordinals[a.at], a) for likeness, a in alike.items() if self._has_unshared(a)
+        ]
+        if not ready:
+            return None
+        *_, a = min(ready, key=lambda offer: offer[:2])
+        best = a.head
+        a.pass_on()
+        return best
+
+    def _has_unshared(self, alike: _Alike) -> bool:
+        while alike.at < len(alike.ordinals):
+            alike.head = alike.head or self._sketch(self._groups[alike.ordinals[alike.at]])
+            assert alike.head is not None  # it was one when it was added
+            if not self._overlap(alike.head.subjects):
+                return True
+            alike.sharing.append((alike.ordinals[alike.at], alike.head.subjects))
+            alike.pass_on()
+        return False
+
+    def _best_sharing(self, alike: Mapping[_Likeness, _Alike]) -> Sketch | None:
+        offers = [
+            ((self._overlap(subjects), *self._crowding(likeness)), ordinal, subjects, a)
+            for likeness, a in alike.items()
+            for ordinal, subjects in a.sharing
+        ]
+        if not offers:
+            return None
+        _, ordinal, subjects, a = min(offers, key=lambda offer: offer[:2])
+        a.sharing.remove((ordinal, subjects))
+        return self._sketch(self._groups[ordinal])
+
+    def _overlap(self, subjects: Sequence[str]) -> float:
+        return sum([self._uses[s] for s in subjects]) / (len(subjects) or 1)
+
+    def _crowding(self, likeness: _Likeness) -> tuple[bool, int, float]:
+        is_narrow = likeness.is_narrow and len(self._plans) > 1
+        return is_narrow, self._levels[likeness.difficulty], _crowd(likeness.deciles, self._deciles)
 
 
 def deciles_of(positions: Iterable[int], total_messages: int) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
@@ -33,12 +34,7 @@ _ASKS = re.compile(r"\bwhich\b|clarif|\bask", re.IGNORECASE)
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return one candidate per contradiction whose two sides are said far enough apart."""
-    found = []
-    for conflict in material.histories.conflicts():
-        candidate = _sketch(material, conflict)
-        if candidate is not None:
-            found.append(candidate)
-    return thin_out(found, material.total_messages)
+    return thin_out(material.histories.conflicts(), partial(_sketch, material), material.total_messages)
 
 
 def _sketch(material: ProbeMaterial, conflict: Conflict) -> Sketch | None:

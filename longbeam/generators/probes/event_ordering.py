@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
@@ -50,20 +51,29 @@ class Item:
     """Position of the next message that brings it up as this one does; None if there is none."""
 
 
+class Series(NamedTuple):
+    """Items that may be asked for in their order."""
+
+    theme: str
+    items: Sequence[Item]
+    variety: str
+    """`all` of the theme, or its `first`."""
+
+
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return one candidate per theme and length."""
     by_narrative: dict[str, list[Item]] = {}
     for item in _first_mentions(material):
         by_narrative.setdefault(item.said.narrative, []).append(item)
     themes = {**by_narrative, **_attributes(material)}
-    found = [c for theme, items in themes.items() for c in _of_theme(theme, items)]
+    found = [series for theme, items in themes.items() for series in _of_theme(theme, items)]
     if len(found) < ENOUGH:
         for (one, first), (other, second) in combinations(by_narrative.items(), 2):
             merged = sorted([*first, *second], key=lambda item: item.said.position)
             found += _of_theme(f"{one} and {other}", merged, (MAX_ITEMS, 8, 7, 6, 5, 4))
             if len(found) >= 3 * ENOUGH:
                 break
-    return thin_out(found, material.total_messages)
+    return thin_out(found, _sketch, material.total_messages)
 
 
 def _attributes(material: ProbeMaterial) -> dict[str, list[Item]]:
@@ -110,8 +120,8 @@ def _distinct(items: Sequence[Item]) -> list[Item]:
     return list(known.values())
 
 
-def _of_theme(theme: str, items: Sequence[Item], lengths: Sequence[int] = (MAX_ITEMS, 7, 5)) -> Iterator[Sketch]:
-    """Yield a candidate of all items, and of the first few where there are more."""
+def _of_theme(theme: str, items: Sequence[Item], lengths: Sequence[int] = (MAX_ITEMS, 7, 5)) -> Iterator[Series]:
+    """Yield all items, and the first few where there are more."""
     for length in dict.fromkeys((len(items), *lengths)):
         if not MIN_ITEMS <= length <= min(MAX_ITEMS, len(items)):
             continue
@@ -122,10 +132,11 @@ def _of_theme(theme: str, items: Sequence[Item], lengths: Sequence[int] = (MAX_I
         # Two topics of one message have no order, and neither has the last one with the next.
         if len(set(places)) < len(places) or sessions_of(i.said for i in chosen) < 2:
             continue
-        yield _sketch(theme, chosen, "all" if length == len(items) else "first")
+        yield Series(theme, chosen, "all" if length == len(items) else "first")
 
 
-def _sketch(theme: str, items: Sequence[Item], variety: str) -> Sketch:
+def _sketch(series: Series) -> Sketch:
+    theme, items, variety = series
     names = tuple(neutral(item.topic) for item in items)
     following = [*(item.said.position for item in items[1:]), END]
     return Sketch.of(

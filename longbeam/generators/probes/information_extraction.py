@@ -6,7 +6,8 @@ refers to only by something else that was said of it.
 
 from __future__ import annotations
 
-from itertools import combinations
+from collections.abc import Callable
+from itertools import combinations, islice
 
 from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, thin_out
 from longbeam.generators.probes.checks import (
@@ -23,6 +24,8 @@ from longbeam.schemas.calls import ProbeReply
 from longbeam.schemas.probes import Difficulty
 
 ABILITY = "information_extraction"
+Asked = tuple[str, FactSaid] | tuple[str, FactSaid, FactSaid]
+"""A variety of question, and the facts that it is about."""
 MAX_PAIRS = 3
 """Pairs made of the facts of one thing: more would ask the same again."""
 
@@ -36,18 +39,22 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     by_attribute: dict[str, list[FactSaid]] = {}
     for said in facts:
         by_attribute.setdefault(said.attribute.casefold(), []).append(said)
-    found = [_direct(said) for said in facts]
+    found: list[Asked] = [("direct", said) for said in facts]
     for group in by_subject.values():
-        pairs = list(combinations(group, 2))
-        found += [_several(pair) for pair in pairs[:MAX_PAIRS]]
+        found += [("several", *pair) for pair in islice(combinations(group, 2), MAX_PAIRS)]
         if not words_of(group[0].subject):
             continue  # "me": there is no name to keep back
         if group[0].subject == "me":
             continue  # the user cannot be asked after as somebody known by a clue
         # Each fact of a thing is asked for once, with the next one as the clue.
         clues = zip(group, group[1:] + group[:1], strict=True)
-        found += [_indirect(asked, clue) for asked, clue in clues if _is_clue(clue, asked, by_attribute)]
-    return thin_out(found, material.total_messages)
+        found += [("indirect", asked, clue) for asked, clue in clues if _is_clue(clue, asked, by_attribute)]
+    return thin_out(found, _sketch, material.total_messages)
+
+
+def _sketch(asked: Asked) -> Sketch:
+    variety, *facts = asked
+    return _SKETCHES[variety](*facts)
 
 
 def _is_clue(clue: FactSaid, asked: FactSaid, by_attribute: dict[str, list[FactSaid]]) -> bool:
@@ -71,12 +78,11 @@ def _direct(said: FactSaid) -> Sketch:
     )
 
 
-def _several(pair: tuple[FactSaid, FactSaid]) -> Sketch:
-    first, second = pair
+def _several(first: FactSaid, second: FactSaid) -> Sketch:
     subject = first.subject
     return Sketch.of(
         ABILITY,
-        list(pair),
+        [first, second],
         difficulty=Difficulty.MEDIUM,
         variety="several",
         topic=subject,
@@ -100,6 +106,9 @@ def _indirect(asked: FactSaid, clue: FactSaid) -> Sketch:
         cited=(ordinal,),
         answers=(asked.value,),
     )
+
+
+_SKETCHES: dict[str, Callable[..., Sketch]] = {"direct": _direct, "several": _several, "indirect": _indirect}
 
 
 def _check_indirect(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:

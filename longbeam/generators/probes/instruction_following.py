@@ -5,12 +5,14 @@ BEAM calls all of these medium; here the level is how much conversation lies bet
 
 from __future__ import annotations
 
+from functools import partial
+
 from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, thin_out
 from longbeam.generators.probes.checks import check_coverage, check_form, check_requirement, run_checks
 from longbeam.generators.probes.evidence import find_words
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.schemas.calls import ProbeReply
-from longbeam.schemas.plans import BulletKind
+from longbeam.schemas.plans import Bullet, BulletKind
 from longbeam.schemas.probes import Difficulty, EvidencePart, ProbeDetails
 
 ABILITY = "instruction_following"
@@ -26,25 +28,25 @@ def difficulty_by_age(position: int, total_messages: int) -> Difficulty:
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return one candidate per instruction in force at the end of the conversation."""
-    found = []
-    for instruction, _ in material.histories.standing(BulletKind.INSTRUCTION):
-        said = find_words(material.voices, instruction)
-        if said is None or not instruction.condition or not instruction.requirement:
-            continue
-        found.append(
-            Sketch.of(
-                ABILITY,
-                [said],
-                difficulty=difficulty_by_age(said.position, material.total_messages),
-                topic=instruction.topic,
-                summary=f"{instruction.condition}: {instruction.requirement}",
-                parts=[EvidencePart.INSTRUCTION],
-                condition=instruction.condition,
-                requirement=instruction.requirement,
-                details=ProbeDetails(instruction=said.quote),
-            )
-        )
-    return thin_out(found, material.total_messages)
+    instructions = (instruction for instruction, _ in material.histories.standing(BulletKind.INSTRUCTION))
+    return thin_out(instructions, partial(_sketch, material), material.total_messages)
+
+
+def _sketch(material: ProbeMaterial, instruction: Bullet) -> Sketch | None:
+    said = find_words(material.voices, instruction)
+    if said is None or not instruction.condition or not instruction.requirement:
+        return None
+    return Sketch.of(
+        ABILITY,
+        [said],
+        difficulty=difficulty_by_age(said.position, material.total_messages),
+        topic=instruction.topic,
+        summary=f"{instruction.condition}: {instruction.requirement}",
+        parts=[EvidencePart.INSTRUCTION],
+        condition=instruction.condition,
+        requirement=instruction.requirement,
+        details=ProbeDetails(instruction=said.quote),
+    )
 
 
 def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:

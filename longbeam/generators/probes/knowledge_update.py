@@ -20,6 +20,7 @@ from longbeam.generators.probes.checks import (
     check_words,
     run_checks,
 )
+from longbeam.generators.probes.evidence import FactSaid
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.schemas.calls import ProbeReply
 from longbeam.schemas.probes import EvidencePart, ProbeDetails
@@ -33,26 +34,26 @@ GIVEAWAYS = (
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return one candidate for each fact with exactly one change, both sides said in different messages."""
-    found: list[Sketch] = []
-    for old, new in material.told.updated_once:
-        if old.position >= new.position:
-            continue
-        found.append(
-            Sketch.of(
-                ABILITY,
-                [old, new],
-                difficulty=difficulty_by_gap(old, new),
-                variety=new.value.kind.value,
-                topic=new.subject,
-                summary=f"the {new.attribute} of {new.subject}: {old.value.text}, then {new.value.text}",
-                parts=[EvidencePart.ORIGINAL, EvidencePart.UPDATED],
-                cited=(1,),
-                answers=(new.value,),
-                stale=(old.value,),
-                details=ProbeDetails(variety=new.value.kind.value, old_value=old.value.text, new_value=new.value.text),
-            )
-        )
-    return thin_out(found, material.total_messages)
+    return thin_out(material.told.updated_once, _sketch, material.total_messages)
+
+
+def _sketch(change: tuple[FactSaid, FactSaid]) -> Sketch | None:
+    old, new = change
+    if old.position >= new.position:
+        return None
+    return Sketch.of(
+        ABILITY,
+        [old, new],
+        difficulty=difficulty_by_gap(old, new),
+        variety=new.value.kind.value,
+        topic=new.subject,
+        summary=f"the {new.attribute} of {new.subject}: {old.value.text}, then {new.value.text}",
+        parts=[EvidencePart.ORIGINAL, EvidencePart.UPDATED],
+        cited=(1,),
+        answers=(new.value,),
+        stale=(old.value,),
+        details=ProbeDetails(variety=new.value.kind.value, old_value=old.value.text, new_value=new.value.text),
+    )
 
 
 def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:

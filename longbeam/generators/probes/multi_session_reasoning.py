@@ -7,8 +7,10 @@ complete. Code computes the result.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, islice
+from math import comb
 
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
@@ -30,21 +32,23 @@ from longbeam.schemas.values import recompute
 ABILITY = "multi_session_reasoning"
 ADDABLE = frozenset({ValueKind.MONEY, ValueKind.NUMBER, ValueKind.DURATION})
 COUNTABLE = frozenset({ValueKind.NAME, ValueKind.TEXT, ValueKind.VERSION})
+Asked = tuple[str, Sequence[FactSaid]]
+"""A computation, and the facts that it is over."""
 MAX_PER_FAMILY = 12
 """Sums and differences of one attribute each, at most; a large family has thousands of subsets."""
 
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return sums, differences and counts; every one spans at least two sessions."""
-    found: list[Sketch] = []
+    found: list[Asked] = []
     for family in _families(material.told.current):
-        found += [c for group in _sums(family) if (c := _sketch("sum", group))]
-        found += [c for pair in _pairs(family) if (c := _sketch("difference", pair))]
-    for group in _complete(material.told):
-        found += [c for c in [_sketch("count", group)] if c]
+        found += [("sum", group) for group in _sums(family) if _is_askable("sum", group)]
+        found += [("difference", pair) for pair in _pairs(family) if _is_askable("difference", pair)]
+    found += [("count", group) for group in _complete(material.told) if _is_askable("count", group)]
     if len(found) < 14:
-        found += [c for pair in _same_thing(material.told.current) if (c := _sketch("difference", pair))]
-    return thin_out(found, material.total_messages)
+        pairs = _same_thing(material.told.current)
+        found += [("difference", pair) for pair in pairs if _is_askable("difference", pair)]
+    return thin_out(found, _sketch, material.total_messages)
 
 
 def _families(facts: Sequence[FactSaid]) -> Iterator[list[FactSaid]]:
@@ -72,9 +76,12 @@ def _sums(family: Sequence[FactSaid]) -> list[tuple[FactSaid, ...]]:
 
 
 def _pairs(family: Sequence[FactSaid]) -> list[tuple[FactSaid, FactSaid]]:
-    pairs = [p for p in combinations(family, 2) if p[0].value.number != p[1].value.number]
-    step = max(len(pairs) // MAX_PER_FAMILY, 1)
-    return pairs[::step][:MAX_PER_FAMILY]
+    like = Counter(said.value.number for said in family).values()
+    unlike = comb(len(family), 2) - sum(comb(count, 2) for count in like)
+    step = max(unlike // MAX_PER_FAMILY, 1)
+    # A large family has more pairs than memory should hold.
+    pairs = (p for p in combinations(family, 2) if p[0].value.number != p[1].value.number)
+    return list(islice(pairs, 0, step * MAX_PER_FAMILY, step))
 
 
 def _complete(told: FactsTold) -> Iterator[list[FactSaid]]:
@@ -97,15 +104,20 @@ def _same_thing(facts: Sequence[FactSaid]) -> Iterator[tuple[FactSaid, FactSaid]
             yield first, second
 
 
-def _sketch(computation: str, group: Sequence[FactSaid]) -> Sketch | None:
+def _is_askable(computation: str, group: Sequence[FactSaid]) -> bool:
     if sessions_of(group) < 2:
-        return None
+        return False
+    values = [s.value for s in sorted(group, key=lambda s: s.position)]
+    result = recompute(computation, values)
+    # A total that one of the facts says by itself proves nothing of having added.
+    return not any(v.means_same_as(result) for v in values)
+
+
+def _sketch(asked: Asked) -> Sketch:
+    computation, group = asked
     ordered = sorted(group, key=lambda s: s.position)
     values = [s.value for s in ordered]
     result = recompute(computation, values)
-    # A total that one of the facts says by itself proves nothing of having added.
-    if any(v.means_same_as(result) for v in values):
-        return None
     attribute, subjects = ordered[0].attribute, [s.subject for s in ordered]
     one_attribute = len({s.attribute.casefold() for s in ordered}) == 1
     names = f"{attribute} of {_listed(subjects)}" if one_attribute else _two_attributes(ordered)

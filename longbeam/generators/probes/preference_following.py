@@ -5,6 +5,8 @@ The level is how much conversation lies between the preference and the end; a ch
 
 from __future__ import annotations
 
+from functools import partial
+
 from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, thin_out
 from longbeam.generators.probes.checks import (
     check_coverage,
@@ -29,11 +31,11 @@ GIVEAWAYS = ("prefer", "preference", "preferences", "favourite", "favorite")
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return one candidate per preference that holds at the end of the conversation."""
     pairs = material.histories.standing(BulletKind.PREFERENCE)
-    found = (_sketch(material, preference, earlier) for preference, earlier in pairs)
-    return thin_out([c for c in found if c is not None], material.total_messages)
+    return thin_out(pairs, partial(_sketch, material), material.total_messages)
 
 
-def _sketch(material: ProbeMaterial, preference: Bullet, earlier: Bullet | None) -> Sketch | None:
+def _sketch(material: ProbeMaterial, pair: tuple[Bullet, Bullet | None]) -> Sketch | None:
+    preference, earlier = pair
     said = find_words(material.voices, preference)
     if earlier is not None and earlier.requirement.casefold() == preference.requirement.casefold():
         earlier = None  # said again, not changed

@@ -7,6 +7,7 @@ the number of sessions that must be put together.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
@@ -34,15 +35,14 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     things: dict[str, list[FactSaid]] = {}
     for said in material.told.current:
         things.setdefault(said.subject, []).append(said)
-    groups = list(_groups(things))
+    groups = _groups(things)
     if len(material.head.plans) > 1:
         in_order = sorted(things.values(), key=lambda facts: facts[0].position)
-        groups += [list(p) for p in far_apart(in_order, material.total_messages, lambda facts: facts[0].position)]
-    found = [_sketch(material, group) for group in groups]
-    return thin_out([c for c in found if c is not None], material.total_messages)
+        groups = chain(groups, far_apart(in_order, material.total_messages, lambda facts: facts[0].position))
+    return thin_out(groups, _sketch, material.total_messages)
 
 
-def _groups(things: dict[str, list[FactSaid]]) -> Iterator[list[list[FactSaid]]]:
+def _groups(things: dict[str, list[FactSaid]]) -> Iterator[Sequence[list[FactSaid]]]:
     by_narrative: dict[str, list[list[FactSaid]]] = {}
     for facts in things.values():
         by_narrative.setdefault(facts[0].narrative, []).append(facts)
@@ -59,7 +59,7 @@ def _groups(things: dict[str, list[FactSaid]]) -> Iterator[list[list[FactSaid]]]
                 yield group
 
 
-def _sketch(material: ProbeMaterial, group: Sequence[Sequence[FactSaid]]) -> Sketch | None:
+def _sketch(group: Sequence[Sequence[FactSaid]]) -> Sketch | None:
     facts = sorted((said for facts in group for said in facts), key=lambda s: s.position)
     if len({s.position for s in facts}) < MIN_MESSAGES or len(facts) > MAX_FACTS or sessions_of(facts) < 2:
         return None

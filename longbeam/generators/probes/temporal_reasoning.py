@@ -54,7 +54,7 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
         pairs = _pairs(facts)
     if len(pairs) < ENOUGH:
         pairs = _pairs(sorted([*facts, *_event_days(material)], key=lambda s: s.position))
-    return thin_out([_sketch(material, *pair) for pair in pairs], material.total_messages)
+    return thin_out(pairs, _sketch, material.total_messages)
 
 
 def _pairs(dated: list[FactSaid]) -> list[tuple[FactSaid, FactSaid]]:
@@ -92,7 +92,8 @@ def _by_distance(dated: list[FactSaid]) -> Iterator[tuple[FactSaid, FactSaid]]:
     return ((dated[i], dated[j]) for _, _, _, i, j in sorted(pairs))
 
 
-def _sketch(material: ProbeMaterial, first: FactSaid, second: FactSaid) -> Sketch:
+def _sketch(pair: tuple[FactSaid, FactSaid]) -> Sketch:
+    first, second = pair
     days = recompute("days_between", [first.value, second.value])
     names = [f"the {s.attribute} of {s.subject}" for s in (first, second)]
     details = ProbeDetails(
