@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
 from zlib import crc32
 
-PARTS = 8
-"""Parts of the values that are looked at one after the other."""
+PARTS = 16
+"""Parts of many values that are looked at one after the other: a table of all of them would take ten times as much."""
+CHECKSUM_BITS = 32
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -44,7 +46,10 @@ class Ordinals:
 
     def __init__(self, keys: Iterable[str], key_of: Callable[[int], str]) -> None:
         sums = array("I", map(_checksum, keys))
-        self._ordinals = array("I", sorted(range(len(sums)), key=sums.__getitem__))
+        self._ordinals = array("I")
+        for part in range(PARTS):  # those of a PARTS-th of the checksums, by the checksums
+            own = (i for i, checksum in enumerate(sums) if checksum * PARTS >> CHECKSUM_BITS == part)
+            self._ordinals.extend(sorted(own, key=sums.__getitem__))
         self._sums = array("I", map(sums.__getitem__, self._ordinals))
         self._key_of = key_of
 
@@ -72,13 +77,19 @@ class Ordinals:
 def previous_equals(values: Sequence[int]) -> array[int]:
     """Return for each value the place of the last equal one before it, -1 where there is none."""
     previous = array("i", [-1]) * len(values)
-    for part in range(PARTS):  # a table of all of them would be the largest thing in memory
+    for part in range(PARTS):
         last: dict[int, int] = {}
         for place, value in enumerate(values):
             if value % PARTS == part:
                 previous[place] = last.get(value, -1)
                 last[value] = place
     return previous
+
+
+def count_equals(values: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield each distinct value with the number of times that it occurs; the order tells nothing."""
+    for part in range(PARTS):
+        yield from Counter(value for value in values if value % PARTS == part).items()
 
 
 def _checksum(key: str) -> int:

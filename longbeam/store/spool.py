@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar, overload
 from longbeam.errors import StoreError
 
 T = TypeVar("T")
-IN_MEMORY = 8 * 2**20
+IN_MEMORY = 2 * 2**20
 """Bytes up to which there is no file."""
 BLOCK = 16
 """Items that are read at once."""

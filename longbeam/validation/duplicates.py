@@ -111,11 +111,9 @@ def near_duplicates(messages: Iterable[Message]) -> list[Pair]:
 
     Messages of fewer than 12 words outside code are left out: their 5-grams say little.
     """
-    words: dict[str, int] = {}
     keys, shingles = Pieces(), Pieces()  # shingles are 8 bytes a word: more than the text
     sketched, sketches = array("I"), array("q")
-    for at, message in enumerate(messages):
-        own = _shingles(message.content, words)
+    for at, (message, own) in enumerate(_with_shingles(messages)):
         keys.append(message.message_key.encode("utf-8", "surrogatepass"))
         shingles.append(array("q", own).tobytes())
         if len(own) >= MIN_SHINGLES:
@@ -154,6 +152,12 @@ def _read(shingles: Pieces, ordinal: int) -> array[int]:
 def _share_of_shorter(own: set[int], shingles: Pieces, ordinal: int) -> float:
     other = _read(shingles, ordinal)
     return len(own.intersection(other)) / min(len(own), len(other))
+
+
+def _with_shingles(messages: Iterable[Message]) -> Iterator[tuple[Message, set[int]]]:
+    words: dict[str, int] = {}
+    for message in messages:
+        yield message, _shingles(message.content, words)
 
 
 def _shingles(content: str, words: dict[str, int]) -> set[int]:

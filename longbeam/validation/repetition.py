@@ -8,8 +8,10 @@ Messages are alike as `duplicates` has it; sentences are compared word for word.
 from __future__ import annotations
 
 import re
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from heapq import nlargest
 from itertools import groupby, takewhile
 
 from longbeam.schemas.conversation import ConversationHead
@@ -17,8 +19,9 @@ from longbeam.schemas.dialogue import Message, Role
 from longbeam.schemas.sentences import prose_spans, sentences_within
 from longbeam.schemas.statistics import FrequentSentence, Repetition
 from longbeam.schemas.values import MONTHS, WEEKDAYS
+from longbeam.store.lookups import count_equals
 from longbeam.store.spool import Spool
-from longbeam.validation.duplicates import equal_messages, near_duplicates
+from longbeam.validation.duplicates import digest, equal_messages, near_duplicates
 
 MASK = "_"
 """A word to the shingles, and no abbreviation or initial to the sentence splitter."""
@@ -92,26 +95,38 @@ def measure_repetition(messages: Sequence[Message], mask: Mask) -> Repetition:
         figures[f"{name}_duplicates"] = exact
         figures[f"{name}_near_share"] = _share(exact + near, said[role])
         figures[f"{name}_masked_share"] = _share(sum(as_masked[role]), said[role])
-    sentences, worst = measure_sentences(m for m in masked if m.role is Role.ASSISTANT)
+    sentences, worst = measure_sentences(masked)
     return Repetition(figures=figures | sentences, worst=worst)
 
 
-def measure_sentences(replies: Iterable[Message]) -> tuple[dict[str, float], tuple[FrequentSentence, ...]]:
-    """Return the sentence figures of replies that are masked already, and the most frequent sentences."""
-    counts: Counter[str] = Counter()
-    said = 0
-    for message in replies:
-        said += 1
-        counts.update(set(prose_sentences(message.content)))
-    repeated = [(text, count) for text, count in counts.items() if count > 1]
+def measure_sentences(messages: Sequence[Message]) -> tuple[dict[str, float], tuple[FrequentSentence, ...]]:
+    """Return the sentence figures of the replies among messages that are masked already, and the most frequent ones."""
+    digests, said = array("Q"), 0  # of the sentences themselves, ten times as much would be held
+    for message in messages:
+        if message.role is Role.ASSISTANT:
+            digests.extend({digest(text) for text in prose_sentences(message.content)})
+            said += 1
+    sizes = Counter(times for _, times in count_equals(digests))
     figures: dict[str, float] = {
-        "distinct_sentences": len(counts),
-        "most_frequent_share": _share(max(counts.values(), default=0), said),
-        "frequent_sentences": sum(count > MAX_SENTENCE_SHARE * said for _, count in repeated),
+        "distinct_sentences": sizes.total(),
+        "most_frequent_share": _share(max(sizes, default=0), said),
+        "frequent_sentences": sum(n for times, n in sizes.items() if times > max(1, MAX_SENTENCE_SHARE * said)),
     }
-    worst = sorted(repeated, key=lambda item: (-item[1], item[0]))[:WORST]
+    repeated = nlargest(WORST, (times for times, n in sizes.items() if times > 1 for _ in range(min(n, WORST))))
+    wanted = {d: times for d, times in count_equals(digests) if repeated and times >= repeated[-1]}
+    worst = sorted(_texts_of(wanted, messages), key=lambda item: (-item[1], item[0]))[:WORST]
     shown = (FrequentSentence(text=text, replies=count, share=_share(count, said)) for text, count in worst)
     return figures, tuple(shown)
+
+
+def _texts_of(wanted: dict[int, int], messages: Iterable[Message]) -> Iterator[tuple[str, int]]:
+    """Yield the sentences of replies that have these digests, each once, with what their digests stand for."""
+    replies = (m for m in messages if wanted and m.role is Role.ASSISTANT)
+    for text in (text for reply in replies for text in prose_sentences(reply.content)):
+        if (found := wanted.pop(digest(text), None)) is not None:
+            yield text, found
+        if not wanted:
+            return
 
 
 def count_repetitions(messages: Sequence[Message]) -> dict[Role, tuple[int, int]]:

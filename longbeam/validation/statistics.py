@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -111,7 +111,10 @@ class _PlacedProbe:
 class _Tally:
     """What one pass over the messages leaves."""
 
+    cited: Collection[str]
+    """Keys of the messages whose ordinals are wanted."""
     ordinals: dict[str, int] = field(default_factory=dict)
+    messages: int = 0
     kinds: Counter[MessageKind] = field(default_factory=Counter)
     tokens: Counter[Role] = field(default_factory=Counter)
     roles: Counter[Role] = field(default_factory=Counter)
@@ -131,7 +134,9 @@ class _Tally:
         self._close(turn)
 
     def _add(self, message: Message) -> None:
-        self.ordinals[message.message_key] = len(self.ordinals)
+        if message.message_key in self.cited:
+            self.ordinals[message.message_key] = self.messages
+        self.messages += 1
         self.kinds[message.kind] += 1
         self.roles[message.role] += 1
         self.tokens[message.role] += message.tokens
@@ -158,10 +163,11 @@ def turn_shape(answers: int, follow_ups: int) -> str:
 def _read_conversation(reader: ConversationReader) -> tuple[ConversationStatistics, list[_PlacedProbe]]:
     head = reader.head
     messages = Spool(reader.messages())
-    tally = _Tally()
-    tally.read(messages)
     candidates = list(reader.probes())
-    placed = [_place(probe, tally.ordinals) for probe in candidates if probe.is_selected]
+    selected = [probe for probe in candidates if probe.is_selected]
+    tally = _Tally({e.message_key for probe in selected for e in probe.evidence})
+    tally.read(messages)
+    placed = [_place(probe, tally) for probe in selected]
     row = ConversationStatistics(
         conversation_id=head.conversation_id,
         domain=head.seed.domain,
@@ -185,10 +191,10 @@ def _read_conversation(reader: ConversationReader) -> tuple[ConversationStatisti
     return row, placed
 
 
-def _place(probe: Probe, ordinals: Mapping[str, int]) -> _PlacedProbe:
+def _place(probe: Probe, tally: _Tally) -> _PlacedProbe:
     # A cited message that does not exist is an error finding of `validate`; here it is only not counted.
-    cited = {ordinals[e.message_key] for e in probe.evidence if e.message_key in ordinals}
-    return _PlacedProbe(probe, tuple(sorted(cited)), len(ordinals))
+    cited = {tally.ordinals[e.message_key] for e in probe.evidence if e.message_key in tally.ordinals}
+    return _PlacedProbe(probe, tuple(sorted(cited)), tally.messages)
 
 
 def _shape_shares(rows: Sequence[ConversationStatistics]) -> dict[str, float]:

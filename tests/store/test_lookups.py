@@ -4,7 +4,7 @@ from zlib import crc32
 
 import pytest
 
-from longbeam.store.lookups import Ordinals, Placed, previous_equals
+from longbeam.store.lookups import PARTS, Ordinals, Placed, count_equals, previous_equals
 
 SAME_SUM = ("plumless", "buckeroo")  # both have the CRC-32 0x4ddb0c25
 
@@ -40,3 +40,8 @@ def test_keys_with_the_same_checksum_are_told_apart() -> None:
 def test_the_last_equal_one_before_is_found() -> None:
     assert list(previous_equals([5, -3, 5, 13, -3, 5])) == [-1, -1, 0, -1, 1, 2]
     assert list(previous_equals([])) == []
+
+
+def test_equal_values_are_counted_over_all_parts() -> None:
+    values = [value for value in range(3 * PARTS) for _ in range(value % 3 + 1)]
+    assert sorted(count_equals(values)) == [(value, value % 3 + 1) for value in range(3 * PARTS)]

@@ -108,6 +108,16 @@ def test_a_sentence_counts_once_per_reply_and_is_frequent_above_the_limit_only()
     assert (above.worst[0].replies, above.figures["frequent_sentences"]) == (3, 1)
 
 
+def test_of_sentences_said_equally_often_the_first_by_the_alphabet_are_shown() -> None:
+    twice = [f"The {letter} is in the box." for letter in "gfedcba"]
+    found = measure_repetition(replies("We keep it here. We keep it here.", *twice, *twice[::-1]), Mask(()))
+
+    # What stands twice in one reply is said by one.
+    assert [w.text for w in found.worst] == [f"the {letter} is in the box." for letter in "abcde"]
+    assert {w.replies for w in found.worst} == {2}
+    assert found.figures["distinct_sentences"] == 8
+
+
 def test_user_messages_are_kept_apart_from_replies() -> None:
     said = [message(i, f"p0.s0.t{i}.n0", "question", f"Is day {i} free?", 5) for i in range(2)]
     found = measure_repetition(said, Mask(()))
