@@ -51,11 +51,11 @@ def plant(benchmark: Benchmark, faults: dict[str, Fault]) -> None:
     """Put faults into probes, or into what is said about them."""
     path = benchmark.sealed_path("c000")
     with SealedConversation(path) as sealed:
-        head, messages, probes = sealed.head, list(sealed.messages()), list(sealed.probes())
-    for i, probe in enumerate(probes):
-        if probe.probe_id in faults:
-            probes[i], messages = faults[probe.probe_id](probe, messages)
-    seal_conversation(path, head, messages, probes)
+        messages, probes = list(sealed.messages()), list(sealed.probes())
+        for i, probe in enumerate(probes):
+            if probe.probe_id in faults:
+                probes[i], messages = faults[probe.probe_id](probe, messages)
+        seal_conversation(path, sealed.head, messages, probes)
 
 
 def selected(benchmark: Benchmark) -> list[str]:
