@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from itertools import compress
 from typing import TypeVar
 
-from longbeam.generators.chronicle import Chronicle
+from longbeam.generators.chronicle import CHANGING, Chronicle
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plans import NOTHING, Frame
 from longbeam.models.asking import Asker
@@ -51,7 +51,6 @@ SUMMABLE_ATTRIBUTES = 5
 """Attributes, those of most things first, whose amounts are left alone: multi-session reasoning adds these up."""
 D = TypeVar("D", UpdateDraft, ContradictionDraft)
 _TYPED = frozenset(ValueKind) - {ValueKind.TEXT, ValueKind.EXPRESSION}
-_CHANGING = frozenset({BulletKind.EVENT, BulletKind.RELATIONSHIP})
 
 
 class Targets(Record):
@@ -188,7 +187,7 @@ def first_place(sub_plan: SubPlan) -> int:
 def _lone_assertions(ledger: Ledger, bullets: Iterable[Bullet], taken: set[str]) -> list[Option]:
     options = []
     for bullet in bullets:
-        if bullet.kind not in _CHANGING:
+        if bullet.kind not in CHANGING:
             continue
         for assertion in ledger.by_bullet.get(bullet.bullet_id, ()):
             if assertion.fact_id in taken or assertion.value is None or assertion.stance is not Stance.SETS:

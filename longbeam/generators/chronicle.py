@@ -12,9 +12,11 @@ from itertools import islice
 
 from longbeam.generators.ledger import Ledger, after, line_of, standing_bullets
 from longbeam.schemas.calls import LedgerLine
-from longbeam.schemas.plans import Bullet, Fact, Plan, Value
+from longbeam.schemas.plans import Bullet, BulletKind, Fact, Plan, Value
 from longbeam.store.spool import Spool
 
+CHANGING = frozenset({BulletKind.EVENT, BulletKind.RELATIONSHIP})
+"""Kinds of bullets that special ones may look back to."""
 KEPT_PLANS = 6
 """In memory at a time; a plan is read in 3 ms."""
 
@@ -38,10 +40,12 @@ class Chronicle:
     """Instructions and preferences in force at the end."""
     sub_plans: int = 0
     """Of all plans together."""
-    _touched: dict[str, list[int]] = field(default_factory=dict)
-    """Plans that touch a fact of an earlier plan, by fact."""
-    _topics: dict[str, list[int]] = field(default_factory=dict)
-    """Plans with bullets of a topic."""
+    _come_back_to: set[str] = field(default_factory=set)
+    """Facts that a plan behind their own touches, and bullets that one changes or contradicts."""
+    _shared: list[Plan] = field(default_factory=list)
+    """Of each plan the bullets that are come back to, those that come back, and those of a topic of an earlier plan."""
+    _topics: set[str] = field(default_factory=set)
+    """Of bullets of the kinds CHANGING."""
     _current: dict[str, Value | None] = field(default_factory=dict)
     """What the facts of `people` are at the end, in the order of their first mention."""
 
@@ -52,11 +56,8 @@ class Chronicle:
         for fact in plan.facts:
             self.facts[fact.fact_id] = self.slots[fact.slot] = fact
         self.standing = standing_bullets((*self.standing, *plan.bullets()))
-        for topic in dict.fromkeys(b.topic for b in plan.bullets()):
-            self._topics.setdefault(topic, []).append(plan.plan_index)
-        for fact_id in dict.fromkeys(a.fact_id for a in plan.assertions):
-            if plan_index_of(fact_id) != plan.plan_index:
-                self._touched.setdefault(fact_id, []).append(plan.plan_index)
+        self._share(plan)
+        self._topics.update(b.topic for b in plan.bullets() if b.kind in CHANGING)
         by_bullet = Ledger.of(plan).by_bullet
         for assertion in (a for b in plan.bullets() for a in by_bullet.get(b.bullet_id, ())):
             if self.facts[assertion.fact_id].subject.casefold() in self.people:
@@ -88,34 +89,37 @@ class Chronicle:
         return tuple(self.facts[i] for i in sorted((i for i in fact_ids if i in self.facts), key=_order))
 
     def relevant(self, plan: Plan) -> Ledger:
-        """The ledger of a plan, and of earlier plans what it comes back to: facts, and the bullets that touch them.
+        """The ledger of one of the plans, and of those before it what it comes back to: facts, and what touches them.
 
         So what a plan's dialogues hold does not grow with the number of plans before it.
         """
         facts = {a.fact_id for a in plan.assertions}
-        targets = {b.target_bullet_id for b in plan.bullets() if b.target_bullet_id}
-        wanted = self._touching(facts).union(map(plan_index_of, targets))
-        parts = [narrowed(self.plans[i], facts, targets) for i in sorted(wanted) if i < plan.plan_index]
-        return self._ledger([*parts, plan])
+        return self._ledger([*(narrowed(p, facts, _targets(plan)) for p in self._shared[: plan.plan_index]), plan])
 
     def around(self, plan: Plan, looked_back_to: Sequence[Plan]) -> Ledger:
-        """The ledger of a plan and of some before it, with what touches their facts and topics in all others."""
-        whole = {p.plan_index: p for p in (*looked_back_to, plan)}
-        facts = {a.fact_id for p in whole.values() for a in p.assertions}
-        topics = {b.topic for p in looked_back_to for b in p.bullets()}
-        wanted = self._touching(facts).union(*(self._topics[t] for t in topics))
-        parts = []
-        for i in sorted(wanted | whole.keys()):
-            if i in whole:
-                parts.append(whole[i])
-            elif i < plan.plan_index:
-                other = self.plans[i]
-                parts.append(narrowed(other, facts, {b.bullet_id for b in other.bullets() if b.topic in topics}))
-        return self._ledger(parts)
+        """The ledger of the next plan and of some before it, with what others say of their facts.
 
-    def _touching(self, facts: Iterable[str]) -> set[int]:
-        """The plans that have or touch facts."""
-        return {i for f in facts for i in (plan_index_of(f), *self._touched.get(f, ()))}
+        And with what plans behind those say of their topics: of events and people, which may change or be denied.
+        """
+        parts = {p.plan_index: p for p in (*looked_back_to, plan)}
+        facts = {a.fact_id for p in parts.values() for a in p.assertions}
+        topics = {b.topic for p in looked_back_to for b in p.bullets() if b.kind in CHANGING}
+        for i, other in enumerate(self._shared):
+            if i not in parts:
+                parts[i] = narrowed(other, facts, {b.bullet_id for b in other.bullets() if b.topic in topics})
+        return self._ledger([parts[i] for i in sorted(parts)])
+
+    def _share(self, plan: Plan) -> None:
+        """Keep at hand what the newest plan comes back to, and what it says of that and of topics told before."""
+        back = {a.fact_id for a in plan.assertions if plan_index_of(a.fact_id) != plan.plan_index}
+        targets = {i for i in _targets(plan) if plan_index_of(i) != plan.plan_index}
+        new = (back | targets) - self._come_back_to
+        self._come_back_to |= new
+        for i in sorted(set(map(plan_index_of, new))):
+            kept = {b.bullet_id for b in self._shared[i].bullets()}
+            self._shared[i] = narrowed(self.plans[i], self._come_back_to, self._come_back_to | kept)
+        again = {b.bullet_id for b in plan.bullets() if b.topic in self._topics}
+        self._shared.append(narrowed(plan, self._come_back_to, again))
 
     def _ledger(self, plans: Sequence[Plan]) -> Ledger:
         """The ledger of plans, or of parts of them, with the facts of plans before them that they touch."""
@@ -136,6 +140,10 @@ def plan_index_of(key: str) -> int:
 def _order(fact_id: str) -> tuple[int, int]:
     plan, ordinal = fact_id[1:].split(".f")
     return int(plan), int(ordinal)
+
+
+def _targets(plan: Plan) -> set[str]:
+    return {b.target_bullet_id for b in plan.bullets() if b.target_bullet_id}
 
 
 def narrowed(plan: Plan, facts: set[str], others: set[str]) -> Plan:

@@ -48,7 +48,10 @@ THIRD = _plan(2, ("p1.f0", UPDATES))
 
 def test_relevant_knows_every_fact_that_its_bullets_touch() -> None:
     # The second plan's bullet, which the third comes back to, also changes a fact of the first.
-    assert _values(_told(FIRST, SECOND).relevant(THIRD)) == {"p0.f0": money(11), "p1.f0": money(12)}
+    assert _values(_told(FIRST, SECOND, THIRD).relevant(THIRD)) == {"p0.f0": money(11), "p1.f0": money(12)}
+    # And a fact that none came back to until now.
+    late = _plan(3, ("p0.f1", MENTIONS))
+    assert _values(_told(FIRST, SECOND, THIRD, late).relevant(late)) == {"p0.f0": money(10), "p0.f1": money(13)}
 
 
 def test_relevant_leaves_out_plans_that_it_does_not_come_back_to_and_those_that_come_later() -> None:

@@ -126,7 +126,8 @@ def sub_plan(inputs: SubPlanInputs, rng_key: str) -> SubPlanReply:
         rng_key = f"{rng_key}/p{inputs.chapter.plan_index}"
     pack = pack_for(inputs.seed)
     scenes = _scenes_of(inputs, rng_key)[inputs.stage_index]
-    events = [_event(scene, inputs) for scene in scenes]
+    known = {(f.subject.casefold(), f.attribute.casefold()): f.fact_id for f in inputs.ledger}
+    events = [_event(scene, known) for scene in scenes]
     preferences = _preferences(pack, inputs, rng_key)
     drafts: list[BulletDraft] = []
     first = beginning(inputs)
@@ -154,8 +155,7 @@ def _scenes_of(inputs: SubPlanInputs, rng_key: str) -> tuple[tuple[Scene, ...], 
     )
 
 
-def _event(scene: Scene, inputs: SubPlanInputs) -> BulletDraft:
-    known = {(f.subject.casefold(), f.attribute.casefold()): f.fact_id for f in inputs.ledger}
+def _event(scene: Scene, known: Mapping[tuple[str, str], str]) -> BulletDraft:
     facts = []
     for name, value in scene.values.items():
         slot = scene.thread.slots.get(name)
