@@ -38,13 +38,17 @@ SLACK = 0.9
 """Share of a stage's days that its bullets use; the rest is left to turns that are asked for later."""
 
 
+STORIES_KEPT = 16
+"""Of as many plans at a time as conversations are open with 64 calls in flight; 0.3 MB each."""
+
+
 @lru_cache(maxsize=1)
 def people_thread() -> Thread:
     """The thread whose things are the people around the user."""
     return Thread.model_validate(read_yaml(PEOPLE))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=STORIES_KEPT)
 def story_of(
     seed: Seed,
     profile: Profile,
