@@ -4,9 +4,9 @@ Who holds what, so that memory hardly grows with the number of plans:
 
 - Messages are not kept: once a sub-plan has been talked, only the key of its unit, its tokens, its digest and its
   questions stay, these as JSON. Whoever needs the messages streams them from the work log.
-- Planned turns wait as JSON for their dialogue to begin. Of a plan that has been talked its bullets and facts stay,
-  because later plans and the gold come back to them. What else its stages made is let go; who needs it again, as
-  `repair` does, runs those stages again: their units are done.
+- Planned turns wait as JSON for their dialogue to begin. Plans lie in a temporary file, where later plans and the gold
+  look them up (`generators/chronicle.py`). What else a plan's stages made is let go once it has been talked; who needs
+  it again, as `repair` does, runs those stages again: their units are done.
 - The head has no user turns; they are streamed into the sealed file.
 """
 
