@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from itertools import combinations, pairwise
@@ -10,11 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from longbeam.generators.mending import turn_key
 from longbeam.models.offline.writer import OfflineWriter
 from longbeam.pipeline.benchmark import Benchmark, create_benchmark
 from longbeam.pipeline.conversation import PlanWork
+from longbeam.pipeline.mending import TurnFault, mend_turns
 from longbeam.pipeline.run import ConversationRun, open_run, run_conversation, seeds_of
 from longbeam.pipeline.scheduling import Schedule
+from longbeam.schemas.dialogue import Role
 from longbeam.schemas.plans import BulletKind, Stance
 from longbeam.schemas.probes import ABILITIES
 from longbeam.schemas.spec import BenchmarkSpec, Strategy
@@ -137,3 +141,17 @@ async def test_planning_goes_on_while_a_plan_talks(out: Path) -> None:
     talks = [i for i, (stage, unit) in enumerate(seen) if stage == "dialogue" and unit.startswith("p0")]
     last_plan = max(i for i, (stage, unit) in enumerate(seen) if stage == "plan" and unit.startswith("p2"))
     assert talks[0] < last_plan < talks[-1]
+
+
+async def test_a_turn_of_an_earlier_plan_is_said_anew_and_no_plan_is_paid_for_again(out: Path) -> None:
+    benchmark, model = create_benchmark(spec_of(Strategy.SEQUENTIAL), out), CountingModel()
+    async with opened(benchmark, model) as run:
+        await run_conversation(run)
+        c, paid = run.conversation, Counter(model.calls)
+        key = "p1.s0.t1"
+        turn = tuple(m for m in c.messages() if turn_key(m) == key)
+        reply = next(m for m in turn if m.role is Role.ASSISTANT)
+        assert await mend_turns(c, [TurnFault(sealed=turn, problems={reply.message_key: "it says too little"})]) == []
+        anew = {m.message_key: m.content for m in c.messages() if turn_key(m) == key}
+    assert anew[reply.message_key] != reply.content
+    assert {stage for stage, _ in Counter(model.calls) - paid} == {"repair"}
