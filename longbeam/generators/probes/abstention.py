@@ -78,7 +78,7 @@ def _spread(material: ProbeMaterial) -> tuple[Bullet, ...]:
     """Return voiced bullets on different topics, evenly over the story."""
     by_topic: dict[str, Bullet] = {}
     for bullet in material.histories.bullets():
-        if bullet.kind in _ASKABLE and bullet.bullet_id in material.voices.by_bullet:
+        if bullet.kind in _ASKABLE and any(material.voices.of_bullet(bullet.bullet_id)):
             by_topic.setdefault(bullet.topic.casefold(), bullet)
     bullets = list(by_topic.values())
     kept = min(len(bullets), SPREAD)

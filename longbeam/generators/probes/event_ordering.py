@@ -93,7 +93,7 @@ def _first_mentions(material: ProbeMaterial) -> list[Item]:
     first: dict[str, tuple[tuple[int, int, int], Said]] = {}
     places: dict[str, list[int]] = {}
     for i, bullet in enumerate(material.histories.bullets()):
-        places.setdefault(bullet.topic, []).extend(material.voices.positions_of(bullet.bullet_id))
+        places.setdefault(bullet.topic, []).extend(p for p, _ in material.voices.of_bullet(bullet.bullet_id))
         # A contested statement still brings its topic up, so it counts here.
         said = find_words(material.voices, bullet) if bullet.kind in _TOLD else None
         if said is not None:

@@ -9,17 +9,16 @@ bullet sets: no other ability may build its gold on those. Values are compared a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from longbeam.schemas.plans import SPECIAL_KINDS, Assertion, Bullet, BulletKind, Fact, Plan, Stance, Value
+from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Fact, Plan, Stance, Value
 
 Made = tuple[Bullet, Assertion]
 """An assertion with the bullet that makes it."""
-_KEPT_KINDS = SPECIAL_KINDS | {BulletKind.PREFERENCE}
-"""Few of each plan; what they do is asked for again and again."""
+_STANDING = frozenset({BulletKind.INSTRUCTION, BulletKind.PREFERENCE})
 
 
 class Step(NamedTuple):
@@ -70,14 +69,18 @@ class Conflict(NamedTuple):
 class _Across:
     """What the plans of a conversation must know of each other."""
 
-    kept: list[Bullet] = field(default_factory=list)
-    """Updates, instructions, preferences and contradictions, in the order of the story."""
+    wishes: list[Bullet] = field(default_factory=list)
+    """Instructions and preferences, in the order of the story."""
+    replaced: set[str] = field(default_factory=set)
+    """Bullets that an update supersedes."""
+    contested: set[str] = field(default_factory=set)
+    """Bullets that a contradiction denies or questions, and the contradictions themselves."""
+    denied: set[str] = field(default_factory=set)
+    """Those that one denies as a whole."""
     later: dict[str, list[Made]] = field(default_factory=dict)
     """What other plans than its own assert of a fact, in the order of the story."""
     ambiguous: set[str] = field(default_factory=set)
     """Slots of several facts: a question could mean either."""
-    denied: set[str] = field(default_factory=set)
-    """Bullets that a contradiction denies as a whole."""
 
     @classmethod
     def of(cls, plans: Iterable[Plan]) -> _Across:
@@ -90,17 +93,22 @@ class _Across:
                     across.later.setdefault(assertion.fact_id, []).append((bullet, assertion))
             for slot in map(_slot, plan.facts):
                 (across.ambiguous if slot in slots else slots).add(slot)
-            across._keep(plan, {bullet.bullet_id for bullet, _ in made})
+            asserting = {bullet.bullet_id for bullet, _ in made}
+            for bullet in plan.bullets():
+                across._note(bullet, bullet.bullet_id in asserting)
         return across
 
-    def _keep(self, plan: Plan, asserting: set[str]) -> None:
-        for bullet in plan.bullets():
-            if bullet.kind in _KEPT_KINDS:
-                self.kept.append(bullet)
+    def _note(self, bullet: Bullet, asserts: bool) -> None:
+        target = {bullet.target_bullet_id} if bullet.target_bullet_id else set[str]()
+        if bullet.kind in _STANDING:
+            self.wishes.append(bullet)
+        elif bullet.kind is BulletKind.UPDATE:
+            self.replaced |= target
+        elif bullet.kind is BulletKind.CONTRADICTION:
+            self.contested |= {bullet.bullet_id} | target
             # "I have never met a plumber" leaves the plumber's price in doubt; "it was $80" only the price.
-            is_flat = bullet.variety != "other_value" or bullet.bullet_id not in asserting
-            if bullet.kind is BulletKind.CONTRADICTION and bullet.target_bullet_id and is_flat:
-                self.denied.add(bullet.target_bullet_id)
+            if bullet.variety != "other_value" or not asserts:
+                self.denied |= target
 
 
 @dataclass(frozen=True)
@@ -135,14 +143,10 @@ class Histories:
         is_denied = bullet.bullet_id in self._across.denied
         return assertion.stance is Stance.DENIES or bullet.kind is BulletKind.CONTRADICTION or is_denied
 
-    def _of_kind(self, kind: BulletKind) -> list[Bullet]:
-        return [b for b in self._across.kept if b.kind is kind]
-
-    @cached_property
-    def contested_bullets(self) -> frozenset[str]:
+    @property
+    def contested_bullets(self) -> Set[str]:
         """Bullets that a contradiction denies or questions, and the contradictions themselves."""
-        denials = self._of_kind(BulletKind.CONTRADICTION)
-        return frozenset(i for b in denials for i in (b.bullet_id, b.target_bullet_id) if i is not None)
+        return self._across.contested
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield each contradiction with what it contradicts, in the order of the story."""
@@ -152,9 +156,9 @@ class Histories:
             for bullet, assertion in life.made:
                 if bullet.bullet_id in contested:
                     touched[bullet.bullet_id].append((life.fact, assertion.value))
-        for denial in self._of_kind(BulletKind.CONTRADICTION):
+        for denial in contested.values():
             statement = contested.get(denial.target_bullet_id or "")
-            if statement is not None:
+            if denial.kind is BulletKind.CONTRADICTION and statement is not None:
                 stated, denied = touched[statement.bullet_id], touched[denial.bullet_id]
                 yield Conflict(statement, denial, tuple(f.fact_id for f, _ in stated), *_at_odds(stated, denied))
 
@@ -165,12 +169,12 @@ class Histories:
         """
         latest: dict[str, tuple[Bullet, Bullet | None]] = {}
         key_of: dict[str, str] = {}
-        for bullet in self._of_kind(kind):
+        for bullet in (wish for wish in self._across.wishes if wish.kind is kind):
             key = key_of.get(bullet.target_bullet_id or "") or f"{bullet.topic}|{bullet.condition}".casefold()
             key_of[bullet.bullet_id] = key
             latest[key] = (bullet, latest[key][0] if key in latest else None)
         # A contested one still replaces what was before it: neither can be asked for.
-        gone = {b.target_bullet_id for b in self._of_kind(BulletKind.UPDATE)} | self.contested_bullets
+        gone = self._across.replaced | self.contested_bullets
         return tuple(pair for pair in latest.values() if pair[0].bullet_id not in gone)
 
 

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from longbeam.generators.probes.evidence import FactSaid, find_value
-from longbeam.generators.probes.histories import Histories
+from longbeam.generators.probes.histories import Histories, Life, Step
 from longbeam.generators.probes.voices import Voices
+from longbeam.schemas.plans import Value
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,16 @@ def facts_told(histories: Histories, voices: Voices) -> FactsTold:
     firsts: list[FactSaid] = []
     unsaid: set[str] = set()
     with_attribute = Counter[str]()
+    values: dict[Value, Value] = {}
+
+    def find(life: Life, step: Step) -> FactSaid | None:
+        # Of equal values, two in three, one is kept.
+        return find_value(voices, life, step._replace(value=values.setdefault(step.value, step.value)))
+
     for life in histories.lives():
         with_attribute[life.fact.attribute.casefold()] += 1
-        first = find_value(voices, life, life.first) if life.first is not None else None
-        last = first if len(life.steps) < 2 else find_value(voices, life, life.steps[-1])
+        first = find(life, life.first) if life.first is not None else None
+        last = first if len(life.steps) < 2 else find(life, life.steps[-1])
         if first is None:
             unsaid.add(life.fact.attribute)
         else:
