@@ -231,16 +231,17 @@ def controlled(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
     """Print exact, fuzzy, keyword, pass, causal and impact scores of the floors and of the last evaluation."""
     import json as jsons
 
-    from longbeam.evaluation.controlled import Controlled, controlled_rows, keywords_of, render_rows
+    from longbeam.evaluation.controlled import controlled_rows, keywords_of, render_rows
     from longbeam.evaluation.results import read_results
     from longbeam.pipeline.benchmark import open_benchmark
     from longbeam.pipeline.checking import sealed_conversations
     from longbeam.pipeline.evaluating import results_path
+    from longbeam.schemas.conversation import WholeConversation
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
     with sealed_conversations(benchmark) as readers:
-        told = [Controlled(r.head.conversation_id, tuple(r.messages()), tuple(r.probes())) for r in readers]
+        told = [WholeConversation.of(reader) for reader in readers]
     if not any(keywords_of(probe) for c in told for probe in c.probes):
         raise UserError(
             f"benchmark {name!r} has no gold of a few words; make one with `longbeam suite canvas_standard`"
@@ -267,7 +268,7 @@ def canvas(
 ) -> int:
     """Read artifacts, chunks and both, with the graph and without, beside BM25, random turns and everything."""
     from longbeam.memory.base import Tools
-    from longbeam.memory.cogcanvas.study import Subject, recall_study, render_recall
+    from longbeam.memory.cogcanvas.study import recall_study, render_recall
     from longbeam.models.asking import Asker
     from longbeam.models.embedders.factory import make_embedder
     from longbeam.models.offline.writer import OfflineWriter
@@ -276,6 +277,7 @@ def canvas(
     from longbeam.pipeline.checking import sealed_conversations
     from longbeam.pipeline.evaluating import stored_embedder
     from longbeam.prompts.declarations import default_registry
+    from longbeam.schemas.conversation import WholeConversation
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
@@ -283,7 +285,7 @@ def canvas(
     if len(budgets) != len(budget.split(",")):
         raise UserError(f"--budget {budget}: write numbers of tokens above 0 between commas, as in 500,1000")
     with sealed_conversations(benchmark) as readers:
-        told = [Subject(r.head.conversation_id, tuple(r.messages()), tuple(r.probes())) for r in readers]
+        told = [WholeConversation.of(reader) for reader in readers]
     vectors = make_embedder(embedder, benchmark.spec) if embedder else None
     with stored_embedder(benchmark, vectors) as kept:
         tools = Tools(

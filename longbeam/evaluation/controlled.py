@@ -7,13 +7,12 @@ beside them: what a transcript passes in full, or a question in half, says nothi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean
 
 from rapidfuzz.fuzz import partial_ratio
 
 from longbeam.schemas.base import Record
-from longbeam.schemas.dialogue import Message
+from longbeam.schemas.conversation import WholeConversation
 from longbeam.schemas.evaluation import Result
 from longbeam.schemas.probes import Probe
 
@@ -52,15 +51,6 @@ class ControlledRow(Record):
     impact: float | None = None
 
 
-@dataclass(frozen=True)
-class Controlled:
-    """A conversation of a controlled suite."""
-
-    conversation_id: str
-    messages: Sequence[Message]
-    probes: Sequence[Probe]
-
-
 def keywords_of(probe: Probe) -> tuple[str, ...]:
     """Return the words that a right answer has; empty for probes that no controlled suite made."""
     one = (probe.details.new_value,) if probe.details.new_value else ()
@@ -78,7 +68,7 @@ def score_answer(answer: str, keywords: Sequence[str]) -> ControlledScore:
     return ControlledScore(exact=float(all(found)), fuzzy=float(all(nearly)), keywords=covered, passed=float(passed))
 
 
-def controlled_rows(conversations: Sequence[Controlled], results: Iterable[Result] = ()) -> list[ControlledRow]:
+def controlled_rows(conversations: Sequence[WholeConversation], results: Iterable[Result] = ()) -> list[ControlledRow]:
     """Return the floors, then each system of an evaluation: its answers, and what it read taken for an answer."""
     probes = {(c.conversation_id, p.probe_id): p for c in conversations for p in c.probes if keywords_of(p)}
     answers: dict[str, dict[tuple[str, str], str]] = {"echoed question": {}, "last turns": {}, "full transcript": {}}

@@ -65,6 +65,20 @@ class GivenConversation:
     probes: tuple[Probe, ...]
 
 
+@dataclass(frozen=True)
+class WholeConversation:
+    """A conversation short enough to be in memory, for studies that read it again and again."""
+
+    conversation_id: str
+    messages: Sequence[Message]
+    probes: Sequence[Probe]
+
+    @classmethod
+    def of(cls, reader: ConversationReader) -> WholeConversation:
+        """Read it."""
+        return cls(reader.head.conversation_id, tuple(reader.messages()), tuple(reader.probes()))
+
+
 class ConversationReader(Protocol):
     """Read access to one conversation; messages come in the order of `message_id`."""
 

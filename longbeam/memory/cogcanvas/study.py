@@ -24,6 +24,7 @@ from longbeam.memory.cogcanvas.settings import CogCanvasSettings
 from longbeam.memory.cogcanvas.system import CogCanvas
 from longbeam.memory.exchanges import dated, exchanges_of
 from longbeam.schemas.base import Record
+from longbeam.schemas.conversation import WholeConversation
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.evaluation import Exchange
 from longbeam.schemas.probes import Probe
@@ -35,15 +36,6 @@ _ENOUGH = 1_000
 _WORD = re.compile(r"[^\W_]+")
 _ARTICLES = frozenset({"a", "an", "the"})
 _STEMMER = Stemmer("porter")
-
-
-@dataclass(frozen=True)
-class Subject:
-    """A conversation and what is asked of it."""
-
-    name: str
-    messages: Sequence[Message]
-    probes: Sequence[Probe]
 
 
 class RecallRow(Record):
@@ -96,7 +88,7 @@ _Reader: TypeAlias = Callable[[str, int], Iterable[_Unit]]
 
 async def recall_study(
     name: str,
-    subjects: Sequence[Subject],
+    subjects: Sequence[WholeConversation],
     tools: Tools,
     *,
     budgets: Sequence[int] = BUDGETS,
@@ -143,7 +135,7 @@ def _is_asked(probe: Probe, categories: Sequence[str]) -> bool:
     return is_meant and bool(stems_of(probe.gold_answer))
 
 
-async def _readers(subject: Subject, tools: Tools) -> dict[str, _Reader]:
+async def _readers(subject: WholeConversation, tools: Tools) -> dict[str, _Reader]:
     """Ways to read, by name; none of them asks anything for a question that it was asked already."""
     readers: dict[str, _Reader] = {}
     exchanges = list(exchanges_of(subject.messages))
@@ -157,7 +149,7 @@ async def _readers(subject: Subject, tools: Tools) -> dict[str, _Reader]:
     turns = [_Unit(_dated(m), (m.message_key,), i, True) for i, m in enumerate(subject.messages)]
     index = Bm25Index([unit.text for unit in turns])
     readers["BM25 turns"] = lambda question, most: [turns[i] for i in ranked(index.scores(question), most)]
-    readers["random turns"] = lambda question, most: random.Random(f"{subject.name}/{question}").sample(
+    readers["random turns"] = lambda question, most: random.Random(f"{subject.conversation_id}/{question}").sample(
         turns, min(most, len(turns))
     )
     return readers

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from longbeam.cli import OK, USER_ERROR, run
-from longbeam.evaluation.controlled import Controlled, ControlledRow, controlled_rows, keywords_of, score_answer
+from longbeam.evaluation.controlled import ControlledRow, controlled_rows, keywords_of, score_answer
 from longbeam.generators.suites.base import Draw
 from longbeam.generators.suites.multihop import MultihopSettings
 from longbeam.generators.suites.planted_text import TEMPLATES
 from longbeam.generators.suites.registry import find_suite
 from longbeam.models.tokens import load_tokenizer
-from longbeam.schemas.conversation import GivenConversation
+from longbeam.schemas.conversation import GivenConversation, WholeConversation
 
 COUNT = load_tokenizer("o200k_base").count
 SEED = 6
@@ -27,7 +27,7 @@ def made(suite: str, conversations: int, **values: object) -> list[GivenConversa
 
 
 def rows_of(conversations: list[GivenConversation]) -> dict[str, ControlledRow]:
-    told = [Controlled(c.head.conversation_id, tuple(c.messages()), c.probes) for c in conversations]
+    told = [WholeConversation(c.head.conversation_id, tuple(c.messages()), c.probes) for c in conversations]
     return {row.name: row for row in controlled_rows(told)}
 
 

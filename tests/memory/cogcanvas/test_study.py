@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from longbeam.memory.base import Tools
-from longbeam.memory.cogcanvas.study import RecallStudy, Subject, recall_study, render_recall, stems_of
+from longbeam.memory.cogcanvas.study import RecallStudy, recall_study, render_recall, stems_of
 from longbeam.models.offline.writer import OfflineWriter
+from longbeam.schemas.conversation import WholeConversation
 from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe
 from tests.generators.scripted import asker_for
 from tests.memory.test_systems import SAID, messages
@@ -34,7 +35,7 @@ async def study(budgets: tuple[int, ...] = (30, 60), **given: tuple[str, ...]) -
         probe(0, "What is the cat called?", "Nothing says it.", "p0.s0.t1.n0", "abstention"),
     )
     tools = Tools(count_tokens=lambda text: len(text.split()), asker=asker_for(OfflineWriter()))
-    return await recall_study("b", [Subject("c0", messages(TALK), probes)], tools, budgets=budgets, **given)
+    return await recall_study("b", [WholeConversation("c0", messages(TALK), probes)], tools, budgets=budgets, **given)
 
 
 async def test_every_row_reads_within_its_budget_and_the_ceiling_reads_everything() -> None:
