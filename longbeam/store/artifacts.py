@@ -5,6 +5,7 @@ A sealed file holds nothing that the work log could not give again, and is repla
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,8 +40,9 @@ from longbeam.store.duck import (
 )
 from longbeam.store.spool import Lazy, Spool
 
-_CACHE = "16MB"
-"""What DuckDB may keep of a file: without a bound all of it, 32 MB of 50M tokens."""
+_CACHE_MB = 8
+"""What DuckDB may hold at first: without a bound it keeps all that it has read of a file, 32 MB of 50M tokens."""
+_MOST_MB = 64 * 1024
 _CONVERSATION_COLUMNS = ("conversation_id", "target_tokens", "tokenizer", "seed", "profile", "details")
 
 
@@ -66,16 +68,18 @@ def seal_conversation(
 class SealedConversation:
     """A `ConversationReader` over a sealed file; `connection` is open to any SQL over its tables.
 
-    It goes on showing the file that it opened, also when another is sealed in its place.
+    It goes on showing the file that it opened, also when another is sealed in its place. Plans and turns of its head
+    are read when they are asked for, so ask before it is closed.
     """
 
     def __init__(self, path: Path) -> None:
         """Open the file for reading; StoreError if it is no sealed conversation, damaged, or of another version."""
         self.path = path
+        self._memory_mb = _CACHE_MB
         self.connection = connect()
         try:
             # Rows come one after another: a second thread makes it no faster, and has buffers of its own.
-            self.connection.execute(f"SET memory_limit = '{_CACHE}'; SET threads = 1")
+            self.connection.execute(f"SET memory_limit = '{_CACHE_MB}MB'; SET threads = 1")
             attach_read_only(self.connection, path, "sealed", SEALED_CONVERSATION)
             self.connection.execute("USE sealed")
         except BaseException:
@@ -109,10 +113,11 @@ class SealedConversation:
     @cached_property
     def said_digest(self) -> str:
         """Digest of all that is said, in order."""
-        with translated_errors(self.path), self.connection.cursor() as cursor:
-            query = "SELECT md5(string_agg(md5(content), '' ORDER BY message_id)) FROM sealed.messages"
-            (row,) = cursor.execute(query).fetchall()
-        return str(row[0])
+        digest = hashlib.md5(usedforsecurity=False)
+        for row in self._paged("messages", ("content",), "message_id"):
+            said = hashlib.md5(row["content"].encode(), usedforsecurity=False)
+            digest.update(said.hexdigest().encode())
+        return digest.hexdigest()
 
     def probes(self) -> Iterator[Probe]:
         """Yield all candidate probes by ability and rank."""
@@ -171,10 +176,13 @@ class SealedConversation:
             grouped[row.pop("probe_id")].append(row)
         return grouped
 
-    def _paged(self, table: str, record: type[BaseModel], by: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a table that are numbered from 0 in column `by`, a row group in memory at a time."""
-        tail, first = f"WHERE {by} >= ? AND {by} < ? ORDER BY {by}", 0
-        while rows := self._rows(table, record, tail, [first, first + ROW_GROUP]):
+    def _paged(self, table: str, columns: type[BaseModel] | Sequence[str], by: str) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a table that are numbered from 0 in column `by`, a row group in memory at a time.
+
+        DuckDB gives them in the order in which they were written; told to sort, it would hold them twice.
+        """
+        tail, first = f"WHERE {by} >= ? AND {by} < ?", 0
+        while rows := self._rows(table, columns, tail, [first, first + ROW_GROUP]):
             yield from rows
             first += ROW_GROUP
 
@@ -183,14 +191,20 @@ class SealedConversation:
     ) -> list[dict[str, Any]]:
         """Return rows by column name; a record for `columns` means its fields."""
         names = list(columns if isinstance(columns, Sequence) else columns.model_fields)
-        query = select(names, f"sealed.{table}", tail), list(values)
+        rows = self._fetched(select(names, f"sealed.{table}", tail), values)
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def _fetched(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         # A cursor of its own, so that iterators may be interleaved and threads may share the reader.
         with translated_errors(self.path), self.connection.cursor() as cursor:
-            try:
-                rows = cursor.execute(*query).fetchall()
-            except duckdb.OutOfMemoryException:  # a row of megabytes: all the memory there is, as by default
-                rows = cursor.execute("RESET memory_limit").execute(*query).fetchall()
-        return [dict(zip(names, row, strict=True)) for row in rows]
+            while True:
+                try:
+                    return cursor.execute(query, list(values)).fetchall()
+                except duckdb.OutOfMemoryException:  # rows of megabytes
+                    if self._memory_mb >= _MOST_MB:
+                        raise
+                    self._memory_mb *= 2
+                    cursor.execute(f"SET memory_limit = '{self._memory_mb}MB'")
 
 
 def attach_all(paths: Sequence[Path]) -> duckdb.DuckDBPyConnection:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import os
 import signal
 import subprocess
@@ -99,6 +100,15 @@ def test_messages_are_numbered_in_the_order_given_and_streamed(tmp_path: Path) -
             (i, f"p0.s0.t{i}.n0") for i in range(2_500)
         ]
     assert made == 2_500
+
+
+def test_the_digest_of_what_is_said_takes_no_more_memory_than_the_messages(tmp_path: Path) -> None:
+    contents = [f"{i} {'x' * 9_000}" for i in range(4_500)]  # 40 MB, of which DuckDB may hold 8
+    seal_conversation(tmp_path / "c.duckdb", tiny_conversation().head, map(said, range(4_500), contents), [])
+
+    each = "".join(hashlib.md5(content.encode()).hexdigest() for content in contents)
+    with SealedConversation(tmp_path / "c.duckdb") as sealed:
+        assert sealed.said_digest == hashlib.md5(each.encode()).hexdigest()
 
 
 def test_a_message_larger_than_the_readers_default_is_sealed(tmp_path: Path) -> None:
