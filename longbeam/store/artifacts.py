@@ -59,9 +59,10 @@ def seal_conversation(
     the disk is full or refuses; then `path` is as it was.
     """
     with replaced_file(path, SEALED_CONVERSATION) as file:
-        _load_head(file, head, user_turns)
+        # Messages first: they take most memory, and DuckDB keeps some of each table.
         file.load("messages", (_message_row(i, message) for i, message in enumerate(messages)))
         file.check_unique("messages", "message_key")
+        _load_head(file, head, user_turns)
         _load_probes(file, probes)
 
 
