@@ -93,8 +93,8 @@ class Chronicle:
 
         So what a plan's dialogues hold does not grow with the number of plans before it.
         """
-        facts = {a.fact_id for a in plan.assertions}
-        return self._ledger([*(narrowed(p, facts, _targets(plan)) for p in self._shared[: plan.plan_index]), plan])
+        facts, targets = {a.fact_id for a in plan.assertions}, _targets(plan)
+        return self._ledger([*(narrowed(p, facts, targets) for p in self._shared[: plan.plan_index]), plan])
 
     def around(self, plan: Plan, looked_back_to: Sequence[Plan]) -> Ledger:
         """The ledger of the next plan and of some before it, with what others say of their facts.
