@@ -11,6 +11,7 @@ from zlib import crc32
 
 PARTS = 16
 """Parts of many values that are looked at one after the other: a table of all of them would take ten times as much."""
+TALLY_PARTS = 64
 CHECKSUM_BITS = 32
 
 P = TypeVar("P")
@@ -86,10 +87,20 @@ def previous_equals(values: Sequence[int]) -> array[int]:
     return previous
 
 
-def count_equals(values: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield each distinct value with the number of times that it occurs; the order tells nothing."""
-    for part in range(PARTS):
-        yield from Counter(value for value in values if value % PARTS == part).items()
+class Tally:
+    """How often each of many numbers was added: 8 bytes for each time, and a table of a part of them when counted."""
+
+    def __init__(self) -> None:
+        self._parts = [array("Q") for _ in range(TALLY_PARTS)]
+
+    def add(self, value: int) -> None:
+        """Count a number from 0 to 2**64 - 1 once more."""
+        self._parts[value % TALLY_PARTS].append(value)
+
+    def items(self) -> Iterator[tuple[int, int]]:
+        """Yield each number with the times that it was added; the order tells nothing."""
+        for part in self._parts:
+            yield from Counter(part).items()
 
 
 def _checksum(key: str) -> int:

@@ -8,7 +8,6 @@ Messages are alike as `duplicates` has it; sentences are compared word for word.
 from __future__ import annotations
 
 import re
-from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import nlargest
@@ -19,7 +18,7 @@ from longbeam.schemas.dialogue import Message, Role
 from longbeam.schemas.sentences import prose_spans, sentences_within
 from longbeam.schemas.statistics import FrequentSentence, Repetition
 from longbeam.schemas.values import MONTHS, WEEKDAYS
-from longbeam.store.lookups import count_equals
+from longbeam.store.lookups import Tally
 from longbeam.store.spool import Spool
 from longbeam.validation.duplicates import digest, equal_messages, near_duplicates
 
@@ -101,19 +100,20 @@ def measure_repetition(messages: Sequence[Message], mask: Mask) -> Repetition:
 
 def measure_sentences(messages: Sequence[Message]) -> tuple[dict[str, float], tuple[FrequentSentence, ...]]:
     """Return the sentence figures of the replies among messages that are masked already, and the most frequent ones."""
-    digests, said = array("Q"), 0  # of the sentences themselves, ten times as much would be held
+    tally, said = Tally(), 0  # of the sentences themselves, ten times as much would be held
     for message in messages:
         if message.role is Role.ASSISTANT:
-            digests.extend({digest(text) for text in prose_sentences(message.content)})
+            for text in set(prose_sentences(message.content)):
+                tally.add(digest(text))
             said += 1
-    sizes = Counter(times for _, times in count_equals(digests))
+    sizes = Counter(times for _, times in tally.items())
     figures: dict[str, float] = {
         "distinct_sentences": sizes.total(),
         "most_frequent_share": _share(max(sizes, default=0), said),
         "frequent_sentences": sum(n for times, n in sizes.items() if times > max(1, MAX_SENTENCE_SHARE * said)),
     }
     repeated = nlargest(WORST, (times for times, n in sizes.items() if times > 1 for _ in range(min(n, WORST))))
-    wanted = {d: times for d, times in count_equals(digests) if repeated and times >= repeated[-1]}
+    wanted = {d: times for d, times in tally.items() if repeated and times >= repeated[-1]}
     worst = sorted(_texts_of(wanted, messages), key=lambda item: (-item[1], item[0]))[:WORST]
     shown = (FrequentSentence(text=text, replies=count, share=_share(count, said)) for text, count in worst)
     return figures, tuple(shown)

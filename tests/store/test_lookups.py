@@ -4,7 +4,7 @@ from zlib import crc32
 
 import pytest
 
-from longbeam.store.lookups import PARTS, Ordinals, Placed, count_equals, previous_equals
+from longbeam.store.lookups import TALLY_PARTS, Ordinals, Placed, Tally, previous_equals
 
 SAME_SUM = ("plumless", "buckeroo")  # both have the CRC-32 0x4ddb0c25
 
@@ -42,6 +42,9 @@ def test_the_last_equal_one_before_is_found() -> None:
     assert list(previous_equals([])) == []
 
 
-def test_equal_values_are_counted_over_all_parts() -> None:
-    values = [value for value in range(3 * PARTS) for _ in range(value % 3 + 1)]
-    assert sorted(count_equals(values)) == [(value, value % 3 + 1) for value in range(3 * PARTS)]
+def test_a_tally_counts_over_all_its_parts() -> None:
+    tally = Tally()
+    for value in range(3 * TALLY_PARTS):
+        for _ in range(value % 3 + 1):
+            tally.add(value)
+    assert sorted(tally.items()) == [(value, value % 3 + 1) for value in range(3 * TALLY_PARTS)]
