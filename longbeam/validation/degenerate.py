@@ -17,6 +17,8 @@ MIN_COMPRESSED_CHARACTERS = 3_000
 MAX_SHARE = 0.20
 MIN_TOTAL_FOR_SHARE = 16_000
 MIN_CUT_CHARACTERS = 200
+NEARBY = 64
+"""Messages before a reply that are looked at first: a word of its subject stands there, perhaps in no other plan."""
 _CUT = re.compile(r"(?:[a-z]{2,}|,|\b(?:the|and|of|to|a))\s+[a-z]+\s*\Z")
 """A reply that ends in small letters, without a stop, was probably cut."""
 _ITEM = re.compile(r"\s*(?:[-*+•|#>\[]|\d{1,3}[.)]|[a-z][.)]\s)")
@@ -83,6 +85,8 @@ def _ends_in_a_word(index: ConversationIndex, message: Message) -> bool:
         return False
     word, begun = re.compile(rf"(?<!\w){end[1]}(?!\w)"), re.compile(rf"(?<!\w){end[1]}\w")
     own = index.position[message.message_key]
+    if any(word.search(m.content) for m in index.messages[max(own - NEARBY, 0) : own]):
+        return False
     begins = False
     for ordinal, text in index.holding([end[1]]):
         rest = text.rstrip()[: -len(end[1])] if ordinal == own else text
