@@ -3,7 +3,7 @@
 Who holds what, so that memory hardly grows with the number of plans:
 
 - Messages are not kept: once a sub-plan has been talked, only the key of its unit, its tokens, its digest and its
-  questions stay, these as JSON. Whoever needs the messages streams them from the work log.
+  questions stay, these as compressed JSON. Whoever needs the messages streams them from the work log.
 - Planned turns wait as JSON for their dialogue to begin. Plans lie in a temporary file, where later plans and the gold
   look them up (`generators/chronicle.py`). What else a plan's stages made is let go once it has been talked; who needs
   it again, as `repair` does, runs those stages again: their units are done.
@@ -12,6 +12,7 @@ Who holds what, so that memory hardly grows with the number of plans:
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -46,15 +47,20 @@ _TURNS = TypeAdapter(tuple[UserTurn, ...])
 
 @dataclass(frozen=True)
 class PackedTurns:
-    """The user's turns of a sub-plan as JSON: a quarter of what the records take."""
+    """The user's turns of a sub-plan as compressed JSON: a fourteenth of what the records take."""
 
     count: int
-    json: bytes
+    packed: bytes
 
     @classmethod
     def of(cls, turns: Sequence[UserTurn]) -> PackedTurns:
         """Pack them."""
-        return cls(len(turns), _TURNS.dump_json(tuple(turns)))
+        return cls(len(turns), zlib.compress(_TURNS.dump_json(tuple(turns)), level=1))
+
+    @property
+    def json(self) -> bytes:
+        """As JSON."""
+        return zlib.decompress(self.packed)
 
     def unpacked(self) -> tuple[UserTurn, ...]:
         """The records, made anew."""

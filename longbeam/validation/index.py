@@ -54,7 +54,8 @@ class ConversationIndex:
     @cached_property
     def position(self) -> Ordinals:
         """Ordinal of each message by key; the first one's where a key occurs twice."""
-        return Ordinals((m.message_key for m in self.messages), lambda i: self.messages[i].message_key)
+        messages = self.messages  # without the index, which would hold itself
+        return Ordinals((m.message_key for m in messages), lambda i: messages[i].message_key)
 
     def message(self, message_key: str) -> Message | None:
         """The message of this key."""
