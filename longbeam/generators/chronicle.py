@@ -34,8 +34,8 @@ class Chronicle:
     plans: Spool[Plan] = field(default_factory=_spool)
     facts: dict[str, Fact] = field(default_factory=dict)
     """By id, in the order of the story."""
-    slots: dict[tuple[str, str], Fact] = field(default_factory=dict)
-    """The newest fact of each subject and attribute, folded."""
+    slots: dict[str, Fact] = field(default_factory=dict)
+    """The newest fact of each slot."""
     standing: tuple[Bullet, ...] = ()
     """Instructions and preferences in force at the end."""
     sub_plans: int = 0
@@ -62,6 +62,10 @@ class Chronicle:
         for assertion in (a for b in plan.bullets() for a in by_bullet.get(b.bullet_id, ())):
             if self.facts[assertion.fact_id].subject.casefold() in self.people:
                 self._current[assertion.fact_id] = after(self._current.get(assertion.fact_id), assertion)
+
+    def let_go(self) -> None:
+        """Forget all but the plans: no other is made, and none is talked any more."""
+        vars(self).update(vars(Chronicle(plans=self.plans)))
 
     def before(self, plan_index: int) -> Chronicle:
         """What it was when that plan was begun."""
@@ -93,6 +97,8 @@ class Chronicle:
 
         So what a plan's dialogues hold does not grow with the number of plans before it.
         """
+        if plan.plan_index >= len(self._shared):
+            raise RuntimeError(f"plan {plan.plan_index} has not been told, or was let go")
         facts, targets = {a.fact_id for a in plan.assertions}, _targets(plan)
         return self._ledger([*(narrowed(p, facts, targets) for p in self._shared[: plan.plan_index]), plan])
 

@@ -38,6 +38,7 @@ from longbeam.schemas.plans import (
     Stance,
     SubPlan,
     ValueKind,
+    slot_key,
 )
 from longbeam.schemas.seeds import Seed, Timeline
 from longbeam.schemas.spec import Role
@@ -255,7 +256,7 @@ class _Assembler:
                 )
             )
             for fact_draft in draft.facts:
-                slot = (fact_draft.subject.casefold(), fact_draft.attribute.casefold())
+                slot = slot_key(fact_draft.subject, fact_draft.attribute)
                 fact = self._fact(fact_draft.fact_id) or slots.get(slot) or self.told.slots.get(slot)
                 if fact is None or (fact.fact_id in self.told.facts and _is_another(fact, fact_draft)):
                     fact = self._new_fact(fact_draft, len(own) + len(facts))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -27,6 +28,7 @@ class Sealed(Record):
 async def probes_stage(c: Conversation) -> None:
     """A checked pool per ability, and the selection."""
     take_up_mended(c)
+    c.told.let_go()
     pool = await write_probe_pool(
         c.units,
         c.head(),
@@ -45,7 +47,7 @@ async def seal_stage(c: Conversation) -> None:
     needs = [*head.parts(), *made, *([mended] if mended else [])]
 
     async def work(_: object) -> Sequence[Sealed]:
-        sizes: list[int] = []
+        sizes = array("L")
 
         def counted() -> Iterator[Message]:
             for message in c.messages():

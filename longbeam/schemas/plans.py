@@ -117,9 +117,14 @@ class Fact(Record):
     """True for what happened or was measured once: it can be denied or misremembered, never updated."""
 
     @property
-    def slot(self) -> tuple[str, str]:
-        """Subject and attribute, folded: what a question would name."""
-        return self.subject.casefold(), self.attribute.casefold()
+    def slot(self) -> str:
+        """What a question would name."""
+        return slot_key(self.subject, self.attribute)
+
+
+def slot_key(subject: str, attribute: str) -> str:
+    """Return a subject and attribute as one key, folded."""
+    return f"{subject}\n{attribute}".casefold()
 
 
 class Assertion(Record):

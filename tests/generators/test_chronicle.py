@@ -4,9 +4,22 @@ from __future__ import annotations
 
 import datetime as dt
 
+import pytest
+
 from longbeam.generators.chronicle import KEPT_PLANS, Chronicle
 from longbeam.generators.ledger import Ledger
-from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Fact, Plan, Stance, SubPlan, Value, ValueKind
+from longbeam.schemas.plans import (
+    Assertion,
+    Bullet,
+    BulletKind,
+    Fact,
+    Plan,
+    Stance,
+    SubPlan,
+    Value,
+    ValueKind,
+    slot_key,
+)
 from longbeam.schemas.values import money
 
 SETS, UPDATES, MENTIONS = Stance.SETS, Stance.UPDATES, Stance.MENTIONS
@@ -92,7 +105,7 @@ def test_before_is_what_it_was_then() -> None:
 
 def test_a_slot_names_the_newest_fact_and_facts_come_in_the_order_of_the_story() -> None:
     told = _told(*(_plan(i, (f"p{i}.f0", SETS)) for i in range(11)))
-    assert told.slots["sf0", "price"].fact_id == "p10.f0"
+    assert told.slots[slot_key("SF0", "PRICE")].fact_id == "p10.f0"
     assert [f.fact_id for f in told.known(["p10.f0", "none", "p2.f0"])] == ["p2.f0", "p10.f0"]
     assert told.sub_plans == 11
 
@@ -100,3 +113,12 @@ def test_a_slot_names_the_newest_fact_and_facts_come_in_the_order_of_the_story()
 def test_plans_that_are_no_longer_in_memory_are_read_again() -> None:
     plans = [_plan(i, (f"p{i}.f0", SETS)) for i in range(KEPT_PLANS + 3)]
     assert list(_told(*plans).plans) == plans
+
+
+def test_what_is_let_go_has_its_plans_still() -> None:
+    told = _told(FIRST, SECOND)
+    told.let_go()
+    assert list(told.plans) == [FIRST, SECOND]
+    assert (told.facts, told.slots, told.standing) == ({}, {}, ())
+    with pytest.raises(RuntimeError, match="plan 1 has not been told, or was let go"):
+        told.relevant(SECOND)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from itertools import combinations, pairwise
@@ -16,7 +15,7 @@ from longbeam.models.offline.writer import OfflineWriter
 from longbeam.pipeline.benchmark import Benchmark, create_benchmark
 from longbeam.pipeline.conversation import PlanWork
 from longbeam.pipeline.mending import TurnFault, mend_turns
-from longbeam.pipeline.run import ConversationRun, open_run, run_conversation, seeds_of
+from longbeam.pipeline.run import ConversationRun, StageOutcome, open_run, run_conversation, run_stage, seeds_of
 from longbeam.pipeline.scheduling import Schedule
 from longbeam.schemas.dialogue import Role
 from longbeam.schemas.plans import BulletKind, Stance
@@ -144,14 +143,19 @@ async def test_planning_goes_on_while_a_plan_talks(out: Path) -> None:
 
 
 async def test_a_turn_of_an_earlier_plan_is_said_anew_and_no_plan_is_paid_for_again(out: Path) -> None:
-    benchmark, model = create_benchmark(spec_of(Strategy.SEQUENTIAL), out), CountingModel()
+    benchmark, key = create_benchmark(spec_of(Strategy.SEQUENTIAL), out), "p1.s0.t1"
+    with await made(benchmark, OfflineWriter()) as sealed:
+        turn = tuple(m for m in sealed.messages() if turn_key(m) == key)
+    reply = next(m for m in turn if m.role is Role.ASSISTANT)
+    fault, model = TurnFault(sealed=turn, problems={reply.message_key: "it says too little"}), CountingModel()
+
+    async def step(run: ConversationRun, stage: str, plan_index: int | None) -> StageOutcome:
+        if stage == "probes":
+            assert await mend_turns(run.conversation, [fault]) == []
+        return await run_stage(run, stage, plan_index)
+
     async with opened(benchmark, model) as run:
-        await run_conversation(run)
-        c, paid = run.conversation, Counter(model.calls)
-        key = "p1.s0.t1"
-        turn = tuple(m for m in c.messages() if turn_key(m) == key)
-        reply = next(m for m in turn if m.role is Role.ASSISTANT)
-        assert await mend_turns(c, [TurnFault(sealed=turn, problems={reply.message_key: "it says too little"})]) == []
-        anew = {m.message_key: m.content for m in c.messages() if turn_key(m) == key}
+        await run_conversation(run, step)
+        anew = {m.message_key: m.content for m in run.conversation.messages() if turn_key(m) == key}
     assert anew[reply.message_key] != reply.content
-    assert {stage for stage, _ in Counter(model.calls) - paid} == {"repair"}
+    assert {stage for stage, _ in model.calls} == {"repair"}

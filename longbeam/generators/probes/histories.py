@@ -91,7 +91,7 @@ class _Across:
             for bullet, assertion in made:
                 if assertion.fact_id not in own:
                     across.later.setdefault(assertion.fact_id, []).append((bullet, assertion))
-            for slot in map(_slot, plan.facts):
+            for slot in (fact.slot for fact in plan.facts):
                 (across.ambiguous if slot in slots else slots).add(slot)
             asserting = {bullet.bullet_id for bullet, _ in made}
             for bullet in plan.bullets():
@@ -136,7 +136,7 @@ class Histories:
 
     def _life(self, fact: Fact, own: list[Made]) -> Life:
         made = (*own, *self._across.later.get(fact.fact_id, ()))
-        is_clear = _slot(fact) not in self._across.ambiguous and not any(self._contests(*one) for one in made)
+        is_clear = fact.slot not in self._across.ambiguous and not any(self._contests(*one) for one in made)
         return Life(fact, made, _steps(made) if is_clear else ())
 
     def _contests(self, bullet: Bullet, assertion: Assertion) -> bool:
@@ -183,10 +183,6 @@ def _made(plan: Plan) -> list[Made]:
     bullets = {b.bullet_id: b for b in plan.bullets()}
     order = {bullet_id: i for i, bullet_id in enumerate(bullets)}
     return [(bullets[a.bullet_id], a) for a in sorted(plan.assertions, key=lambda a: order[a.bullet_id])]
-
-
-def _slot(fact: Fact) -> str:
-    return f"{fact.subject}\n{fact.attribute}".casefold()
 
 
 def _steps(made: Iterable[Made]) -> tuple[Step, ...]:

@@ -46,7 +46,7 @@ from longbeam.schemas.calls import (
     UpdateDraft,
     UpdateTarget,
 )
-from longbeam.schemas.plans import CLOSING, Bullet, BulletKind, Narrative, Stance, Value, ValueKind
+from longbeam.schemas.plans import CLOSING, Bullet, BulletKind, Narrative, Stance, Value, ValueKind, slot_key
 
 W = TypeVar("W", bound=Standing)
 WISHES_APART = 11
@@ -126,7 +126,7 @@ def sub_plan(inputs: SubPlanInputs, rng_key: str) -> SubPlanReply:
         rng_key = f"{rng_key}/p{inputs.chapter.plan_index}"
     pack = pack_for(inputs.seed)
     scenes = _scenes_of(inputs, rng_key)[inputs.stage_index]
-    known = {(f.subject.casefold(), f.attribute.casefold()): f.fact_id for f in inputs.ledger}
+    known = {slot_key(f.subject, f.attribute): f.fact_id for f in inputs.ledger}
     events = [_event(scene, known) for scene in scenes]
     preferences = _preferences(pack, inputs, rng_key)
     drafts: list[BulletDraft] = []
@@ -155,14 +155,14 @@ def _scenes_of(inputs: SubPlanInputs, rng_key: str) -> tuple[tuple[Scene, ...], 
     )
 
 
-def _event(scene: Scene, known: Mapping[tuple[str, str], str]) -> BulletDraft:
+def _event(scene: Scene, known: Mapping[str, str]) -> BulletDraft:
     facts = []
     for name, value in scene.values.items():
         slot = scene.thread.slots.get(name)
         attribute = slot.attribute if slot else name
         facts.append(
             FactDraft(
-                fact_id=known.get((scene.subject.casefold(), attribute.casefold()), ""),
+                fact_id=known.get(slot_key(scene.subject, attribute), ""),
                 subject=scene.subject,
                 attribute=attribute,
                 stance=_stance(scene, name),
