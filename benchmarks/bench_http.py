@@ -3,8 +3,7 @@
 Shows how close the time from the first to the last model call comes to the critical path, what a call costs in CPU,
 all in (the slope between a shorter and a longer run, which leaves out start-up), memory with and without Prefect, and
 beside it the CPU of independent calls made with two other clients. Of three runs of each length the one with the least
-CPU counts. One conversation has about ten chains, so ten calls in flight; the slope is measured of eight made at once,
-too, which have the 64 in flight that the independent calls have. Run: `python -m benchmarks.bench_http [--quick]`.
+CPU counts. Run: `python -m benchmarks.bench_http [--quick]`.
 """
 
 from __future__ import annotations
@@ -29,14 +28,13 @@ from benchmarks.bench_generate import Watch
 
 N = TypeVar("N", int, float)
 LATENCY_MS, CONCURRENCY, CALLS = 50, 64, 1_000
-LENGTHS, ROUNDS, MANY = ("128K", "512K"), 3, 8
+LENGTHS, ROUNDS = ("128K", "512K"), 3
 """What else runs on a machine only adds CPU to a run (cold caches): the least is the nearest to the run's own."""
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 """Modules are compiled once, as for a user, and not in the middle of every run that is measured."""
 SPEC = """
 name = "bench"
 length = "{length}"
-conversations = {conversations}
 domains = ["coding"]
 models = {{ default = "openai:offline" }}
 [endpoints."openai:offline"]
@@ -98,60 +96,42 @@ class Made:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="128K and 512K inline only, without the peers")
+    parser.add_argument("--quick", action="store_true", help="128K and 512K inline only")
     arguments = parser.parse_args()
-    columns = (
-        "conversations",
-        "length",
-        "runner",
-        "calls",
-        "span s",
-        "critical path s",
-        "ratio",
-        "CPU s",
-        "peak MB",
-        "children MB",
-    )
-    print(f"| {' | '.join(columns)} |")
-    print("| --- " * len(columns) + "|")
+    columns = "length", "runner", "calls", "span s", "critical path s", "ratio", "CPU s", "peak MB", "children MB"
+    print(f"| {' | '.join(columns)} | server ms/call |")
+    print("| --- " * 10 + "|")
     measure("16K", "inline")  # not shown: it compiles the modules, which would count as CPU of the shorter run
-    one, many = _slope(1), _slope(MANY)
+    rounds = [[measure(length, "inline") for length in LENGTHS] for _ in range(ROUNDS)]
+    short, long = (min(made, key=lambda m: m.cpu_s) for made in zip(*rounds, strict=True))
+    for length, made in zip(LENGTHS, (short, long), strict=True):
+        _show(length, "inline", made)
     if not arguments.quick:
         _show("128K", "prefect", measure("128K", "prefect"))
+    slope = (long.cpu_s - short.cpu_s) / (long.calls - short.calls) * 1000
     bare = min(_independent(sys.executable, YARDSTICK)[0] for _ in range(3))
     print(
-        f"\nCPU per call, all in, as the slope of 128K to 512K: {one:.2f} ms of one conversation, {many:.2f} ms of"
-        f" {MANY} at once; a bare post of the openai package with its aiohttp transport, {CONCURRENCY} at once:"
-        f" {bare:.2f} ms (best of 3; load {os.getloadavg()[0]:.1f})"
+        f"\nCPU per call, all in, as the slope of 128K to 512K: {slope:.2f} ms; a bare post of the openai package with"
+        f" its aiohttp transport: {bare:.2f} ms (best of 3; load {os.getloadavg()[0]:.1f})"
     )
     if not arguments.quick:
         _measure_peers()
 
 
-def _slope(conversations: int) -> float:
-    """Milliseconds of CPU per call between the two lengths; shows the runs that it is taken from."""
-    rounds = [[measure(length, "inline", conversations) for length in LENGTHS] for _ in range(ROUNDS)]
-    short, long = (min(made, key=lambda m: m.cpu_s) for made in zip(*rounds, strict=True))
-    for length, made in zip(LENGTHS, (short, long), strict=True):
-        _show(length, "inline", made, conversations)
-    return (long.cpu_s - short.cpu_s) / (long.calls - short.calls) * 1000
-
-
-def _show(length: str, runner: str, made: Made, conversations: int = 1) -> None:
+def _show(length: str, runner: str, made: Made) -> None:
     print(
-        f"| {conversations} | {length} | {runner} | {made.calls} | {made.span_s:.2f} | {made.critical_s:.2f} |"
+        f"| {length} | {runner} | {made.calls} | {made.span_s:.2f} | {made.critical_s:.2f} |"
         f" {made.span_s / made.critical_s:.2f} | {made.cpu_s:.2f} | {made.peak_mb:.0f} | {made.children_mb:.0f} |"
         f" {made.server_cpu_s / made.calls * 1000:.2f} |",
         flush=True,
     )
 
 
-def measure(length: str, runner: str, conversations: int = 1) -> Made:
-    """Make conversations in a folder of their own; the critical path is that of the one with the longest."""
+def measure(length: str, runner: str) -> Made:
+    """Make one conversation in a folder of its own."""
     with tempfile.TemporaryDirectory() as folder, loopback(f"latency_ms={LATENCY_MS}") as base_url:
         spec, out = Path(folder, "bench.toml"), Path(folder, "out")
-        asked = {"length": length, "conversations": conversations}
-        spec.write_text(SPEC.format(**asked, base_url=base_url, concurrency=CONCURRENCY))
+        spec.write_text(SPEC.format(length=length, base_url=base_url, concurrency=CONCURRENCY))
         command = [sys.executable, "-m", "longbeam", "generate", str(spec), "--runner", runner, "--out", str(out)]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ENVIRONMENT)
         watch = Watch(process.pid)
@@ -161,7 +141,7 @@ def measure(length: str, runner: str, conversations: int = 1) -> Made:
         if status != 0:
             raise SystemExit(f"{' '.join(command)} failed")
         counts = get_json(f"{base_url.removesuffix('/v1')}/counts")
-        chain = max(longest_chain(calls_of(log)) for log in (out / "bench" / "work").glob("*.sqlite"))
+        chain = longest_chain(calls_of(out / "bench" / "work" / "c000.sqlite"))
     return Made(
         calls=counts["received"],
         cpu_s=used.ru_utime + used.ru_stime,
