@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from longbeam.models.base import ChatModel, ModelCall
 from longbeam.schemas.calls import ModelReply
 
-OPEN_PER_CALL = 4
+OPEN_PER_CALL = 2
 """Dialogues that are begun per call in flight: enough to choose from, few enough for memory."""
 LEAST_OPEN = 16
 _UNLOCKS = {"persona": 3e9, "plan": 2e9, "user_turns": 1e9}
