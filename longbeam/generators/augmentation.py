@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from itertools import compress
 from typing import TypeVar
 
-from longbeam.generators.chronicle import CHANGING, Chronicle
+from longbeam.generators.chronicle import CHANGING, NOTHING, Chronicle
 from longbeam.generators.ledger import Ledger
-from longbeam.generators.plans import NOTHING, Frame
+from longbeam.generators.plans import Frame
 from longbeam.models.asking import Asker
 from longbeam.schemas.base import Record
 from longbeam.schemas.calls import (

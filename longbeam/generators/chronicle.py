@@ -12,7 +12,7 @@ from itertools import islice
 
 from longbeam.generators.ledger import Ledger, after, line_of, standing_bullets
 from longbeam.schemas.calls import LedgerLine
-from longbeam.schemas.plans import Bullet, BulletKind, Fact, Plan, Value
+from longbeam.schemas.plans import Bullet, BulletKind, Fact, Plan, Value, plan_index_of
 from longbeam.store.spool import Spool
 
 CHANGING = frozenset({BulletKind.EVENT, BulletKind.RELATIONSHIP})
@@ -138,9 +138,8 @@ class Chronicle:
         )
 
 
-def plan_index_of(key: str) -> int:
-    """The plan of a fact or bullet, by its id: `p3.f12`, `p3.s2.b7`."""
-    return int(key[1 : key.index(".")])
+NOTHING = Chronicle()
+"""That of a conversation that has not begun; nobody adds to it."""
 
 
 def _order(fact_id: str) -> tuple[int, int]:

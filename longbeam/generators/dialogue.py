@@ -38,7 +38,7 @@ from longbeam.schemas.calls import (
 )
 from longbeam.schemas.dialogue import Message, MessageKind, UserTurn
 from longbeam.schemas.dialogue import Role as Speaker
-from longbeam.schemas.plans import CLOSING, Bullet, SubPlan
+from longbeam.schemas.plans import CLOSING, Bullet, SubPlan, plan_index_of
 from longbeam.schemas.spec import Role
 from longbeam.schemas.traces import trace_problem
 
@@ -151,7 +151,7 @@ def context_of(material: SubPlanMaterial) -> DialogueContext:
 
 def _carried(bullets: Sequence[Bullet]) -> tuple[Bullet, ...]:
     """Those in force that the newest plans told: a prompt must not grow with the number of plans."""
-    by_plan = sorted(standing_bullets(bullets), key=lambda b: int(b.bullet_id[1:].partition(".")[0]))
+    by_plan = sorted(standing_bullets(bullets), key=lambda b: plan_index_of(b.bullet_id))
     return tuple(by_plan[-CARRIED_WISHES:])
 
 

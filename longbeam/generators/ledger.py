@@ -26,13 +26,9 @@ class Ledger:
     assertions: tuple[Assertion, ...]
 
     @classmethod
-    def of(cls, *plans: Plan) -> Ledger:
-        """The ledger of whole plans that follow each other."""
-        return cls(
-            tuple(s for p in plans for s in p.sub_plans),
-            tuple(f for p in plans for f in p.facts),
-            tuple(a for p in plans for a in p.assertions),
-        )
+    def of(cls, plan: Plan) -> Ledger:
+        """The ledger of a whole plan."""
+        return cls(plan.sub_plans, plan.facts, plan.assertions)
 
     @cached_property
     def bullets(self) -> tuple[Bullet, ...]:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from longbeam.generators.chronicle import Chronicle
+from longbeam.generators.chronicle import NOTHING, Chronicle
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
 from longbeam.models.asking import Asker
@@ -46,8 +46,6 @@ from longbeam.schemas.values import says
 
 OUTLINE_PROMPTS = ("outline",)
 SUB_PLAN_PROMPTS = ("sub_plan",)
-NOTHING = Chronicle()
-"""The ledger of a conversation that has not begun."""
 
 
 class Frame(Record):

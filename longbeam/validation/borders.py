@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.plans import BulletKind, Plan, Stance
+from longbeam.schemas.plans import BulletKind, Plan, Stance, plan_index_of
 from longbeam.schemas.statistics import PlanBorder
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -21,7 +21,7 @@ def borders_of(head: ConversationHead) -> Iterator[PlanBorder]:
         named = _named(plan, people)
         own = f"p{plan.plan_index}."
         back = {(a.fact_id, a.stance) for a in plan.assertions if not a.fact_id.startswith(own)}
-        looked_back = [int(f.partition(".")[0][1:]) for f, _ in back]
+        looked_back = [plan_index_of(f) for f, _ in back]
         later = _wishes(plan)
         yield PlanBorder(
             conversation_id=head.conversation_id,
