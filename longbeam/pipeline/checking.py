@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -18,8 +18,9 @@ from longbeam.store.artifacts import SealedConversation
 from longbeam.store.benchmark import read_findings, read_statistics, write_benchmark
 from longbeam.store.files import write_atomically
 from longbeam.terminal import counted
-from longbeam.validation.run import check_benchmark, check_conversation, left_out
-from longbeam.validation.statistics import benchmark_statistics
+from longbeam.validation.index import ConversationIndex, build_index
+from longbeam.validation.run import check_benchmark, check_index, left_out
+from longbeam.validation.statistics import index_statistics
 
 _NOUNS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 STATISTICS = "benchmark"
@@ -39,16 +40,26 @@ def sealed_conversations(benchmark: Benchmark) -> Iterator[Iterator[SealedConver
         yield readers
 
 
-def check_and_store(benchmark: Benchmark) -> list[Finding]:
-    """Return what the checks find: in conversations, across them, and what model-backed ones found of the same."""
+def _read_conversations(benchmark: Benchmark) -> Iterator[ConversationIndex]:
+    """Yield the finished conversations in order, read; their files are closed, so that DuckDB holds nothing of them."""
     spec = benchmark.spec
     asked = None if spec.is_given else dict.fromkeys(spec.abilities, spec.probes_per_ability)
+    return (_read(benchmark.sealed_path(conversation_id), asked) for conversation_id in benchmark.sealed_ids)
+
+
+def _read(path: Path, asked: Mapping[str, int] | None) -> ConversationIndex:
+    with SealedConversation(path) as reader:
+        return build_index(reader, asked=asked)
+
+
+def check_and_store(benchmark: Benchmark) -> list[Finding]:
+    """Return what the checks find: in conversations, across them, and what model-backed ones found of the same."""
     findings: list[Finding] = []
     seeds: list[tuple[str, Seed]] = []
-    with sealed_conversations(benchmark) as readers:
-        for reader in readers:
-            findings += check_conversation(reader, asked=asked, language=benchmark.spec.language)
-            seeds.append((reader.head.conversation_id, reader.head.seed))
+    for index in _read_conversations(benchmark):
+        findings += check_index(index, language=benchmark.spec.language)
+        seeds.append((index.head.conversation_id, index.head.seed))
+        del index  # before the next one is read
     with sealed_conversations(benchmark) as readers:
         findings += check_benchmark(readers)
     findings += stored_model_findings(benchmark)
@@ -60,8 +71,7 @@ def check_and_store(benchmark: Benchmark) -> list[Finding]:
 
 def count_and_store(benchmark: Benchmark) -> Statistics:
     """Return the benchmark's tables."""
-    with sealed_conversations(benchmark) as readers:
-        statistics = benchmark_statistics(readers)
+    statistics = index_statistics(_read_conversations(benchmark))
     with sealed_conversations(benchmark) as readers:
         seeds = [(reader.head.conversation_id, reader.head.seed) for reader in readers]
     path = benchmark.database_path

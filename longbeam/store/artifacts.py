@@ -43,6 +43,8 @@ from longbeam.store.spool import Lazy, Spool
 _CACHE_MB = 8
 """What DuckDB may hold at first: without a bound it keeps all that it has read of a file, 32 MB of 50M tokens."""
 _MOST_MB = 64 * 1024
+_FETCHED_AT_ONCE = 64
+"""Rows that Python holds of those that DuckDB read: two thousand messages would leave holes of 15 MB behind."""
 _CONVERSATION_COLUMNS = ("conversation_id", "target_tokens", "tokenizer", "seed", "profile", "details")
 
 
@@ -106,7 +108,7 @@ class SealedConversation:
         )
 
     def messages(self) -> Iterator[Message]:
-        """Yield all messages by `message_id`, two thousand in memory at a time."""
+        """Yield all messages by `message_id`."""
         for row in self._paged("messages", Message, "message_id"):
             parts, details = json.loads(row["parts"]), json.loads(row["details"])
             yield Message.model_validate({**row, "parts": parts, "details": details})
@@ -178,29 +180,44 @@ class SealedConversation:
         return grouped
 
     def _paged(self, table: str, columns: type[BaseModel] | Sequence[str], by: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a table that are numbered from 0 in column `by`, a row group in memory at a time.
+        """Yield the rows of a table that are numbered from 0 in column `by`; DuckDB reads a row group at a time.
 
-        DuckDB gives them in the order in which they were written; told to sort, it would hold them twice.
+        It gives them in the order in which they were written; told to sort, it would hold them twice.
         """
-        tail, first = f"WHERE {by} >= ? AND {by} < ?", 0
-        while rows := self._rows(table, columns, tail, [first, first + ROW_GROUP]):
-            yield from rows
+        tail, first, is_more = f"WHERE {by} >= ? AND {by} < ?", 0, True
+        while is_more:
+            is_more = False
+            for row in self._each_row(table, columns, tail, [first, first + ROW_GROUP]):
+                is_more = True
+                yield row
             first += ROW_GROUP
 
     def _rows(
         self, table: str, columns: type[BaseModel] | Sequence[str], tail: str = "", values: Sequence[object] = ()
     ) -> list[dict[str, Any]]:
         """Return rows by column name; a record for `columns` means its fields."""
-        names = list(columns if isinstance(columns, Sequence) else columns.model_fields)
-        rows = self._fetched(select(names, f"sealed.{table}", tail), values)
-        return [dict(zip(names, row, strict=True)) for row in rows]
+        return list(self._each_row(table, columns, tail, values))
 
-    def _fetched(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    def _each_row(
+        self, table: str, columns: type[BaseModel] | Sequence[str], tail: str, values: Sequence[object]
+    ) -> Iterator[dict[str, Any]]:
+        names = list(columns if isinstance(columns, Sequence) else columns.model_fields)
+        for row in self._fetched(select(names, f"sealed.{table}", tail), values):
+            yield dict(zip(names, row, strict=True))
+
+    def _fetched(self, query: str, values: Sequence[object]) -> Iterator[tuple[Any, ...]]:
+        given = 0
         # A cursor of its own, so that iterators may be interleaved and threads may share the reader.
         with translated_errors(self.path), self.connection.cursor() as cursor:
             while True:
                 try:
-                    return cursor.execute(query, list(values)).fetchall()
+                    cursor.execute(query, list(values))
+                    if given:
+                        cursor.fetchmany(given)
+                    while rows := cursor.fetchmany(_FETCHED_AT_ONCE):
+                        given += len(rows)
+                        yield from rows
+                    return
                 except duckdb.OutOfMemoryException:  # rows of megabytes
                     if self._memory_mb >= _MOST_MB:
                         raise

@@ -57,7 +57,7 @@ def _result_problems(probe: Probe, readings: Sequence[Sequence[Value]]) -> Itera
 def _readings(index: ConversationIndex, probe: Probe, ordinal: int, text: str) -> tuple[Value, ...]:
     """Return what an input may mean: the ledger's value of these words, or the words read in a year nearby."""
     for fact_id in probe.fact_ids:
-        for assertion in index.by_fact.get(fact_id, ()):
+        for assertion in index.by_fact.of(fact_id):
             if assertion.value is not None and assertion.value.text == text:
                 return (assertion.value,)
     value = parse_value(text)

@@ -8,11 +8,13 @@ first asks for them, and hold places.
 from __future__ import annotations
 
 import math
+from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from operator import attrgetter
 from typing import TypeVar
 
 from longbeam.schemas.conversation import ConversationHead, ConversationReader
@@ -20,11 +22,10 @@ from longbeam.schemas.dialogue import Message, Role
 from longbeam.schemas.plans import Assertion, Bullet, Fact, Stance, Value
 from longbeam.schemas.probes import Probe
 from longbeam.store.folded import FoldedTexts
-from longbeam.store.lookups import Ordinals, Placed
+from longbeam.store.lookups import Grouped, Keyed, Ordinals
 from longbeam.store.spool import Spool
 from longbeam.validation.wording import about
 
-P = TypeVar("P")
 R = TypeVar("R")
 
 
@@ -108,63 +109,62 @@ class ConversationIndex:
     # --- the ledger ---------------------------------------------------------------------------------------
 
     @cached_property
-    def _bullets(self) -> Spool[Bullet]:
-        return Spool(b for plan in self.head.plans for b in plan.bullets())
-
-    @cached_property
-    def _facts(self) -> Spool[Fact]:
-        return Spool(f for plan in self.head.plans for f in plan.facts)
-
-    @cached_property
-    def _assertions(self) -> Spool[Assertion]:
-        return Spool(a for plan in self.head.plans for a in plan.assertions)
-
-    @cached_property
-    def bullets(self) -> Mapping[str, Bullet]:
+    def bullets(self) -> Keyed[Bullet]:
         """Bullets by id, in the order of the story."""
-        return Placed({b.bullet_id: i for i, b in enumerate(self._bullets)}, self._bullets.__getitem__)
+        return Keyed(_spooled(b for plan in self.head.plans for b in plan.bullets()), attrgetter("bullet_id"))
 
     @cached_property
-    def by_topic(self) -> Mapping[str, tuple[Bullet, ...]]:
+    def by_topic(self) -> Grouped[Bullet]:
         """Bullets about each topic, in the order of the story."""
-        return _groups(((b.topic, b.bullet_id) for b in self.bullets.values()), self.bullets.__getitem__)
+        bullets = self.bullets.records
+        return Grouped(bullets, ((b.topic, i) for i, b in enumerate(bullets)), lambda b, topic: b.topic == topic)
 
     @cached_property
-    def bullet_order(self) -> dict[str, int]:
-        """Ordinal in the story of each bullet."""
-        return {bullet_id: i for i, bullet_id in enumerate(self.bullets)}
-
-    @cached_property
-    def facts(self) -> Mapping[str, Fact]:
+    def facts(self) -> Keyed[Fact]:
         """Facts by id."""
-        return Placed({f.fact_id: i for i, f in enumerate(self._facts)}, self._facts.__getitem__)
+        return Keyed(_spooled(f for plan in self.head.plans for f in plan.facts), attrgetter("fact_id"))
 
     @cached_property
-    def by_fact(self) -> Mapping[str, tuple[Assertion, ...]]:
+    def _assertions(self) -> Sequence[Assertion]:
+        return _spooled(a for plan in self.head.plans for a in plan.assertions)
+
+    @cached_property
+    def _told(self) -> Sequence[int]:
+        """Places of the assertions in the order of the story; those of unknown bullets are left out."""
+        places = (self.bullets.place.get(a.bullet_id) for a in self._assertions)
+        order = array("i", (-1 if place is None else place for place in places))
+        return array("I", sorted((i for i, place in enumerate(order) if place >= 0), key=order.__getitem__))
+
+    @cached_property
+    def by_fact(self) -> Grouped[Assertion]:
         """Assertions on each fact, in the order of the story; those of unknown bullets are left out."""
-        order = self.bullet_order
-        known = [(order[a.bullet_id], i, a.fact_id) for i, a in enumerate(self._assertions) if a.bullet_id in order]
-        return _groups(((fact_id, i) for _, i, fact_id in sorted(known)), self._assertions.__getitem__)
+        made = ((self._assertions[i].fact_id, i) for i in self._told)
+        return Grouped(self._assertions, made, lambda a, fact_id: a.fact_id == fact_id)
+
+    def facts_told(self) -> Iterable[str]:
+        """Ids of the facts that `by_fact` knows, in the order of the story."""
+        return dict.fromkeys(self._assertions[i].fact_id for i in self._told)
 
     @cached_property
-    def by_bullet(self) -> Mapping[str, tuple[Assertion, ...]]:
+    def by_bullet(self) -> Grouped[Assertion]:
         """Assertions that each bullet makes."""
         made = ((a.bullet_id, i) for i, a in enumerate(self._assertions))
-        return _groups(made, self._assertions.__getitem__)
+        return Grouped(self._assertions, made, lambda a, bullet_id: a.bullet_id == bullet_id)
 
     @cached_property
-    def _voicing(self) -> Mapping[str, tuple[Message, ...]]:
+    def _voicing(self) -> Grouped[Message]:
         users = ((i, m) for i, m in enumerate(self.messages) if m.role is Role.USER)
-        return _groups(((bullet_id, i) for i, m in users for bullet_id in m.bullet_ids), self.messages.__getitem__)
+        said = ((bullet_id, i) for i, m in users for bullet_id in m.bullet_ids)
+        return Grouped(self.messages, said, lambda m, bullet_id: bullet_id in m.bullet_ids)
 
     def voicing(self, bullet_id: str) -> tuple[Message, ...]:
         """User messages that voice a bullet, in order."""
-        return self._voicing.get(bullet_id, ())
+        return self._voicing.of(bullet_id)
 
     def values_over_time(self, fact_id: str) -> tuple[Assertion, ...]:
         """Assertions that set or change a fact, in the order of the story; each has a value."""
         changes = (Stance.SETS, Stance.UPDATES)
-        return tuple(a for a in self.by_fact.get(fact_id, ()) if a.stance in changes and a.value is not None)
+        return tuple(a for a in self.by_fact.of(fact_id) if a.stance in changes and a.value is not None)
 
     def current_value(self, fact_id: str) -> Value | None:
         """The last value that a fact takes."""
@@ -180,13 +180,12 @@ class ConversationIndex:
 
 
 def build_index(reader: ConversationReader, *, asked: Mapping[str, int] | None = None) -> ConversationIndex:
-    """Return the index of a conversation, reading its messages and probes once."""
-    return ConversationIndex(reader.head, Spool(reader.messages()), tuple(reader.probes()), asked)
+    """Return the index of a conversation: messages, probes and plans are read once, and the reader may be closed."""
+    index = ConversationIndex(reader.head, Spool(reader.messages()), tuple(reader.probes()), asked)
+    len(index.head.plans)  # of a sealed file they are read when something is first asked of them
+    return index
 
 
-def _groups(pairs: Iterable[tuple[str, P]], read: Callable[[P], R]) -> Mapping[str, tuple[R, ...]]:
-    """Return look-ups of the records at the places that each key has, in the order of the pairs."""
-    groups: dict[str, list[P]] = {}
-    for key, place in pairs:
-        groups.setdefault(key, []).append(place)
-    return Placed({key: tuple(places) for key, places in groups.items()}, lambda places: tuple(map(read, places)))
+def _spooled(records: Iterable[R]) -> Spool[R]:
+    """Keep records of the plans: those of a plan and a half, and those read last, are in memory."""
+    return Spool(records, held=32)

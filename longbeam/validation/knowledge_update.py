@@ -40,7 +40,7 @@ def _quote_problems(probe: Probe, old: str, new: str) -> Iterator[Problem]:
 def _third_values(index: ConversationIndex, probe: Probe, new: str) -> Iterator[Problem]:
     for fact_id in dict.fromkeys(probe.fact_ids):
         is_new = False
-        for assertion in index.by_fact.get(fact_id, ()):
+        for assertion in index.by_fact.of(fact_id):
             value = assertion.value
             if value is None:
                 continue

@@ -46,7 +46,7 @@ def _is_needed(index: ConversationIndex, probe: Probe, message: Message) -> bool
 
 def _asserted(index: ConversationIndex, probe: Probe, bullet: Bullet) -> list[Assertion]:
     """The values that a bullet gives to facts of the probe."""
-    found = index.by_bullet.get(bullet.bullet_id, ())
+    found = index.by_bullet.of(bullet.bullet_id)
     return [a for a in found if a.fact_id in probe.fact_ids and a.value is not None]
 
 
@@ -55,7 +55,7 @@ def _gives_alone(index: ConversationIndex, message: Message, assertion: Assertio
     value = assertion.value
     return not any(
         other.value is not None and value is not None and other.value.means_same_as(value)
-        for other in index.by_fact.get(assertion.fact_id, ())
+        for other in index.by_fact.of(assertion.fact_id)
         if any(m.message_key != message.message_key for m in index.voicing(other.bullet_id))
     )
 
@@ -71,7 +71,7 @@ def _has_place(index: ConversationIndex, probe: Probe, message: Message, bullet:
         return True
     again = [
         place
-        for other in index.by_topic.get(bullet.topic, ())
+        for other in index.by_topic.of(bullet.topic)
         for m in index.voicing(other.bullet_id)
         if (place := index.position[m.message_key]) > index.position[message.message_key]
     ]

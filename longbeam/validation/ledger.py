@@ -21,7 +21,7 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
             text = f"{assertion.bullet_id} {assertion.stance.value} {assertion.fact_id} without a value"
             yield Problem("missing_value", assertion.bullet_id, text)
     yield from _target_problems(index)
-    for fact_id in index.by_fact:
+    for fact_id in index.facts_told():
         yield from _update_problems(index.values_over_time(fact_id))
 
 
@@ -34,13 +34,13 @@ def _duplicates(ids: Iterable[str], what: str) -> Iterator[Problem]:
 
 
 def _target_problems(index: ConversationIndex) -> Iterator[Problem]:
-    for bullet in index.bullets.values():
+    for own, bullet in enumerate(index.bullets.records):
         target = bullet.target_bullet_id
         if target is None:
             # The plans of imports name no targets: they have no ledger at all.
             if bullet.kind in (BulletKind.UPDATE, BulletKind.CONTRADICTION) and (index.facts or not index.is_import):
                 yield Problem("target", bullet.bullet_id, f"{bullet.kind.value} {bullet.bullet_id} names no target")
-        elif index.bullet_order.get(target, len(index.bullets)) >= index.bullet_order[bullet.bullet_id]:
+        elif (place := index.bullets.place.get(target)) is None or place >= own:
             text = f"{bullet.kind.value} {bullet.bullet_id} is about {target!r}, which no plan has before it"
             yield Problem("target", bullet.bullet_id, text)
 

@@ -29,7 +29,13 @@ def check_conversation(
     come errors first, then in the order of the checks. In a `language` other than English some are not looked
     for: `left_out` names them.
     """
-    index = build_index(reader, asked=asked)
+    return check_index(build_index(reader, asked=asked), checks=checks, language=language)
+
+
+def check_index(
+    index: ConversationIndex, *, checks: Sequence[Check] = CHECKS, language: str = ENGLISH
+) -> list[Finding]:
+    """Return what `check_conversation` does, of a conversation that was read; its reader may be closed."""
     found = [
         check.finding(problem, index.head.conversation_id)
         for check in checks

@@ -63,7 +63,7 @@ def _is_same(one: Value, other: Value) -> bool:
 
 
 def _contradicted(index: ConversationIndex, probe: Probe, fact_id: str) -> Iterator[Problem]:
-    denial = next((a for a in index.by_fact.get(fact_id, ()) if a.stance is Stance.DENIES), None)
+    denial = next((a for a in index.by_fact.of(fact_id) if a.stance is Stance.DENIES), None)
     if denial is not None and probe.ability not in HISTORICAL:
         text = f"{denial.bullet_id} denies {fact_id}, which the gold rests on: there is no one answer"
         keys = tuple(m.message_key for m in index.voicing(denial.bullet_id))

@@ -32,8 +32,8 @@ from longbeam.schemas.statistics import (
     PublishedLength,
     Statistics,
 )
-from longbeam.store.spool import Spool
 from longbeam.validation.borders import borders_of
+from longbeam.validation.index import ConversationIndex, build_index
 from longbeam.validation.repetition import mask_of, measure_repetition
 
 DIGITS = 4
@@ -42,14 +42,18 @@ DIGITS = 4
 
 def benchmark_statistics(readers: Iterable[ConversationReader]) -> Statistics:
     """Return the tables over all conversations. Raises UserError if there is none."""
+    return index_statistics(map(build_index, readers))
+
+
+def index_statistics(indexes: Iterable[ConversationIndex]) -> Statistics:
+    """Return what `benchmark_statistics` does, of conversations that were read; their readers may be closed."""
     rows: list[ConversationStatistics] = []
     placed: list[_PlacedProbe] = []
     borders: list[PlanBorder] = []
-    for reader in readers:
-        row, probes = _read_conversation(reader)
+    for row, probes, crossing in map(_count_conversation, indexes):  # of the indexes, one is there at a time
         rows.append(row)
-        borders.extend(borders_of(reader.head))
         placed.extend(probes)
+        borders.extend(crossing)
     if not rows:
         raise UserError("there is no finished conversation to count")
     published = published_figures()
@@ -160,11 +164,10 @@ def turn_shape(answers: int, follow_ups: int) -> str:
     }.get((answers, follow_ups), "other")
 
 
-def _read_conversation(reader: ConversationReader) -> tuple[ConversationStatistics, list[_PlacedProbe]]:
-    head = reader.head
-    messages = Spool(reader.messages())
-    candidates = list(reader.probes())
-    selected = [probe for probe in candidates if probe.is_selected]
+def _count_conversation(
+    index: ConversationIndex,
+) -> tuple[ConversationStatistics, list[_PlacedProbe], tuple[PlanBorder, ...]]:
+    head, messages, selected = index.head, index.messages, index.selected
     tally = _Tally({e.message_key for probe in selected for e in probe.evidence})
     tally.read(messages)
     placed = [_place(probe, tally) for probe in selected]
@@ -184,11 +187,11 @@ def _read_conversation(reader: ConversationReader) -> tuple[ConversationStatisti
         days=(messages[-1].sent_at.date() - messages[0].sent_at.date()).days if messages else 0,
         turn_shapes={shape: tally.shapes[shape] for shape in TURN_SHAPES},
         repetition=measure_repetition(messages, mask_of(head)),
-        candidates=len(candidates),
+        candidates=len(index.probes),
         probes=len(placed),
         nuggets=sum(len(p.probe.rubric) for p in placed),
     )
-    return row, placed
+    return row, placed, tuple(borders_of(head))
 
 
 def _place(probe: Probe, tally: _Tally) -> _PlacedProbe:

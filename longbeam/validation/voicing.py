@@ -17,7 +17,7 @@ MIN_SAID = 0.5
 
 def find_problems(index: ConversationIndex) -> Iterator[Problem]:
     """Yield bullets that no user message voices, and those whose messages do not say their values."""
-    for bullet in index.bullets.values():
+    for bullet in index.bullets.records:
         voiced = index.voicing(bullet.bullet_id)
         if not voiced:
             kind = _unvoiced_kind(index, bullet)
@@ -55,12 +55,12 @@ def is_told(index: ConversationIndex, bullet: Bullet) -> bool:
 def _unvoiced_kind(index: ConversationIndex, bullet: Bullet) -> str:
     if bullet.kind in SPECIAL_KINDS:
         return "special_not_voiced"
-    bears_fact = any(a.stance is not Stance.MENTIONS for a in index.by_bullet.get(bullet.bullet_id, ()))
+    bears_fact = any(a.stance is not Stance.MENTIONS for a in index.by_bullet.of(bullet.bullet_id))
     return "fact_not_voiced" if bears_fact else "not_voiced"
 
 
 def _values(index: ConversationIndex, bullet: Bullet) -> Iterator[Value]:
-    for assertion in index.by_bullet.get(bullet.bullet_id, ()):
+    for assertion in index.by_bullet.of(bullet.bullet_id):
         value = assertion.value
         if value is None or assertion.stance is Stance.MENTIONS:
             continue

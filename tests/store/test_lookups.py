@@ -4,19 +4,27 @@ from zlib import crc32
 
 import pytest
 
-from longbeam.store.lookups import TALLY_PARTS, Ordinals, Placed, Tally, previous_equals
+from longbeam.store.lookups import TALLY_PARTS, WRITTEN_AT_ONCE, Grouped, Keyed, Ordinals, Tally, previous_equals
 
 SAME_SUM = ("plumless", "buckeroo")  # both have the CRC-32 0x4ddb0c25
 
 
-def test_a_record_is_read_where_it_is_placed() -> None:
-    read: list[int] = []
-    found = Placed({"a": 2, "b": 0}, lambda place: read.append(place) or "xyz"[place])
+def test_records_are_found_by_key() -> None:
+    found = Keyed(["ant", "bee", "ape"], key_of=lambda word: word[0])
 
-    assert ("a" in found, "c" in found, len(found), list(found)) == (True, False, 2, ["a", "b"])
-    assert read == []
-    assert (found["a"], found.get("c"), list(found.values())) == ("z", None, ["z", "x"])
-    assert read == [2, 2, 0]
+    assert (found["a"], found.get("b"), found.get("c")) == ("ant", "bee", None)
+    assert ("b" in found, "c" in found, len(found), found.place["b"]) == (True, False, 3, 1)
+    with pytest.raises(KeyError, match="c"):
+        found["c"]
+
+
+def test_groups_come_in_the_order_of_their_places_each_record_once() -> None:
+    words = [*SAME_SUM, "bee", "ape", "ant"]
+    places = [("a", 4), ("b", 2), ("a", 3), ("a", 4), *((word, i) for i, word in enumerate(SAME_SUM))]
+    found = Grouped(words, places, is_of=lambda word, key: word.startswith(key))
+
+    assert (found.of("a"), found.of("b"), found.of("c")) == (("ant", "ape"), ("bee",), ())
+    assert [found.of(word) for word in SAME_SUM] == [(SAME_SUM[0],), (SAME_SUM[1],)]
 
 
 def test_the_ordinal_of_a_key_is_that_of_the_first_one() -> None:
@@ -48,3 +56,12 @@ def test_a_tally_counts_over_all_its_parts() -> None:
         for _ in range(value % 3 + 1):
             tally.add(value)
     assert sorted(tally.items()) == [(value, value % 3 + 1) for value in range(3 * TALLY_PARTS)]
+
+
+def test_a_tally_counts_what_it_wrote_down() -> None:
+    tally = Tally()
+    for _ in range(2 * WRITTEN_AT_ONCE + 1):
+        tally.add(5)
+        tally.add(5 + TALLY_PARTS)
+    times = 2 * WRITTEN_AT_ONCE + 1
+    assert sorted(tally.items()) == [(5, times), (5 + TALLY_PARTS, times)]
