@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.plans import BulletKind, Plan, Stance, plan_index_of
@@ -17,7 +18,7 @@ def borders_of(head: ConversationHead) -> Iterator[PlanBorder]:
     people = {p.first_name for p in head.relationships.people}
     met = _named(head.plans[0], people) if head.plans else set[str]()
     wishes = _wishes(head.plans[0]) if head.plans else {}
-    for plan in head.plans[1:]:
+    for plan in islice(head.plans, 1, None):  # a slice would have all of them in memory
         named = _named(plan, people)
         own = f"p{plan.plan_index}."
         back = {(a.fact_id, a.stance) for a in plan.assertions if not a.fact_id.startswith(own)}
