@@ -153,7 +153,7 @@ async def run_conversation(run: ConversationRun, step: Step = run_stage) -> None
     """Run a conversation through its stages; those that need what could not be made are left out.
 
     Plans are made one after the other, because each knows the one before; while the next is planned, those that are
-    finished are talked, all of them at once. No plan is begun while more dialogues wait than may be open.
+    finished are talked, all of them at once. No plan is begun while many dialogues wait for a place.
     """
     for stage in BEFORE_PLANS:
         if not (await step(run, stage, None)).is_complete:

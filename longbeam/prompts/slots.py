@@ -74,7 +74,7 @@ def inline(text: object) -> Trusted:
     return _one_line(said) if len(said) <= REMEMBERED else _one_line.__wrapped__(said)
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=4_096)
 def _one_line(text: str) -> Trusted:
     return Trusted(" ".join(_visible(text).split()))
 

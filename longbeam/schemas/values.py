@@ -190,7 +190,7 @@ def _stands_alone(said: str, text: str) -> bool:
     return _CLEAR_END.match(text, start + len(said)) is not None
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=2_048)
 def _needed(kind: ValueKind, text: str, amount: float | None, unit: str, date: dt.date | None) -> tuple[str, ...]:
     """Lower-case literals of which every ASCII text that says a value holds one; none where nothing is known."""
     core = re.fullmatch(r"(?:version\s+|v)?(\d.*)", text, re.IGNORECASE) if kind is ValueKind.VERSION else None
@@ -212,7 +212,7 @@ def _needed(kind: ValueKind, text: str, amount: float | None, unit: str, date: d
     return tuple(filter(None, ("" if is_implied else own, figures, words)))
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=2_048)
 def _pattern(kind: ValueKind, text: str, amount: float | None, unit: str, date: dt.date | None) -> re.Pattern[str]:
     if kind is ValueKind.DATE and date is not None:
         forms = _date_forms(date)

@@ -18,14 +18,14 @@ from typing import Any, Generic, TypeVar, overload
 from longbeam.errors import StoreError
 
 T = TypeVar("T")
-IN_MEMORY = 2 * 2**20
+IN_MEMORY = 2**18
 """Bytes up to which there is no file."""
 BLOCK = 16
 """Items that are read at once."""
-HELD_BLOCKS = 128
-"""The first blocks, which are never written: a conversation of up to 850K tokens costs no pickling."""
+HELD_BLOCKS = 160
+"""Up to as many none is written: a conversation of up to 1M tokens costs no pickling."""
 KEPT_BLOCKS = 32
-"""Of the others, those read last."""
+"""Where there are more, those read last."""
 
 
 class Pieces:
@@ -60,7 +60,7 @@ class Pieces:
 
 
 class Spool(Sequence[T], Generic[T]):
-    """A sequence of records of which a few are in memory: with the given sizes, some four thousand.
+    """A sequence of records: all of some 2,500 are in memory, and 500 where there are more, with the given sizes.
 
     Items are read in blocks, so going through them is cheap (3 to 5 µs a message) and jumping about costs a block each
     (50 µs). `block`, `held` and `kept` are other sizes than BLOCK, HELD_BLOCKS and KEPT_BLOCKS, for large records.
@@ -82,11 +82,12 @@ class Spool(Sequence[T], Generic[T]):
         self._last.append(item)
         if len(self._last) < self._size:
             return
-        if len(self._held) < self._most_held:
-            self._held.append(self._last)
-        else:
-            self._written.append(pickle.dumps(self._last, protocol=pickle.HIGHEST_PROTOCOL))
+        self._held.append(self._last)
         self._last = []
+        if self._written or len(self._held) > self._most_held:
+            for block in self._held:
+                self._written.append(pickle.dumps(block, protocol=pickle.HIGHEST_PROTOCOL))
+            self._held.clear()
 
     @property
     def _blocks(self) -> int:
@@ -127,8 +128,7 @@ class Spool(Sequence[T], Generic[T]):
             return self._last
         # Nobody but this object writes the file, so unpickling it is safe.
         if (block := self._recent.get(number)) is None:
-            place = number - len(self._held)
-            found: Any = pickle.loads(self._written.between(place, place + 1))
+            found: Any = pickle.loads(self._written.between(number, number + 1))
             block = self._recent[number] = found
             if len(self._recent) > self._most_kept:
                 self._recent.popitem(last=False)

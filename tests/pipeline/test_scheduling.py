@@ -117,9 +117,9 @@ async def test_while_dialogues_wait_for_a_place_the_one_nearest_its_end_goes_fir
     assert gated.order == [f"c0/dialogue/{key}/0" for key in (keys[0], keys[1], *keys[:1:-1])]
 
 
-async def test_no_plan_is_begun_while_more_dialogues_wait_than_may_be_open() -> None:
-    schedule = Schedule(concurrency=1)
-    over = [asyncio.Event() for _ in range(2 * LEAST_OPEN + 1)]
+async def test_no_plan_is_begun_while_many_dialogues_wait() -> None:
+    schedule = Schedule(concurrency=8)
+    over = [asyncio.Event() for _ in range(LEAST_OPEN + 5)]
 
     async def talk(i: int) -> None:
         async with schedule.dialogue(f"c0/dialogue/p0.s{i}", 100):
@@ -130,7 +130,7 @@ async def test_no_plan_is_begun_while_more_dialogues_wait_than_may_be_open() -> 
     plan = asyncio.create_task(schedule.room_for_a_plan())
     await settle()
     assert not plan.done()
-    over[0].set()  # one place comes free, so that as many wait as are open
+    over[0].set()  # one place comes free, so that four wait for the eight calls
     await settle()
     assert plan.done()
     for event in over:

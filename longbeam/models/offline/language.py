@@ -36,7 +36,7 @@ def lower_first(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=4096)
 def pattern_of(template: str, forms: tuple[tuple[str, str], ...] = ()) -> re.Pattern[str]:
     """A pattern that matches what `fill` makes of a template, with a group per field.
 
