@@ -185,7 +185,7 @@ class Talk:
         sub_plan = self.material.sub_plan
         self.said = Transcript(sub_plan, self.material.first_session + sub_plan.sub_plan_index, before)
         self.context = context_of(self.material)
-        self.bullets = {b.bullet_id: b for b in self.material.ledger.bullets}
+        self.bullets = self.material.ledger.bullet
         self.turns_asked = list(self.material.turns)
         self.budget = Budget(self.material.share, sum(m.tokens for m in before))
         self.heard = [self.bullets[i] for m in before for i in m.bullet_ids]
@@ -275,7 +275,7 @@ class Talk:
             return
         prompt_id = "user_answer" if message.kind is MessageKind.ANSWER else "user_follow_up"
         kind, ordinal = message.kind.value, sum(m.kind is message.kind for m in own)
-        text = await self._user(prompt_id, turn, hints, kind, ordinal, own[-1].content)
+        text = await self._user(prompt_id, turn, hints, kind, ordinal, self.said.last_text)
         self._say(Speaker.USER, message.kind, text, hints.today, ())
 
     def _hints(self, turn: UserTurn, day: dt.date) -> TurnHints:

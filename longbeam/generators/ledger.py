@@ -36,6 +36,11 @@ class Ledger:
         return tuple(b for s in self.sub_plans for b in s.bullets)
 
     @cached_property
+    def bullet(self) -> dict[str, Bullet]:
+        """Bullets by id."""
+        return {b.bullet_id: b for b in self.bullets}
+
+    @cached_property
     def position(self) -> dict[str, int]:
         """Ordinal of each bullet in the story."""
         return {b.bullet_id: i for i, b in enumerate(self.bullets)}

@@ -53,7 +53,7 @@ async def mend_turn(
             talk = _talk(asker, tokenizer, place, [*place.before, *said[:i]], message.tokens, reason)
             await talk.say_anew(message, asked)
             anew = talk.said.lines[-1]
-            said[i] = message.model_copy(update={"content": anew.content, "tokens": anew.tokens})
+            said[i] = message.model_copy(update={"content": talk.said.last_text, "tokens": anew.tokens})
     return tuple(said)
 
 

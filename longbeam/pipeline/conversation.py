@@ -30,7 +30,7 @@ from longbeam.generators.plans import Frame
 from longbeam.models.tokens import Tokenizer
 from longbeam.pipeline.scheduling import Schedule
 from longbeam.pipeline.units import Units
-from longbeam.schemas.base import digest_of
+from longbeam.schemas.base import digest_of, share_field_names
 from longbeam.schemas.calls import Stage
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message, UserTurn
@@ -64,7 +64,7 @@ class PackedTurns:
 
     def unpacked(self) -> tuple[UserTurn, ...]:
         """The records, made anew."""
-        return _TURNS.validate_json(self.json)
+        return tuple(map(share_field_names, _TURNS.validate_json(self.json)))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import datetime as dt
 import gc
 from dataclasses import fields
 
-from longbeam.generators.transcript import Line, Transcript
+from longbeam.generators.transcript import PACKED_TOGETHER, Line, Transcript
 from longbeam.schemas.dialogue import Message, MessageKind, Role
 from tests.generators.test_dialogue import _material
 
@@ -49,13 +49,23 @@ def test_only_exactly_what_was_said_is_known() -> None:
     transcript = _transcript()
     assert transcript.has("Café.")
     assert not transcript.has("Cafe.")
-    assert [line.content for line in transcript.turn(5)] == ["And a naïve one?"]
+    assert transcript.last_text == "And a naïve one?"
+    assert [line.turn_index for line in transcript.turn(5)] == [5]
     assert transcript.turn(3) == []
 
 
-def test_lines_hold_neither_messages_nor_strings_of_what_was_said() -> None:
+def test_long_transcript_has_all_texts_in_order() -> None:
+    texts = [f"Café {i} " * (i % 7) for i in range(3 * PACKED_TOGETHER + 5)]
+    transcript = Transcript(SUB_PLAN, session=7)
+    for i, text in enumerate(texts):
+        transcript.add(Role.USER, MessageKind.QUESTION, i, text, DAY, 6)
+        assert transcript.last_text == text
+    assert [m.content for m in transcript.messages("5/c000")] == texts
+    assert all(map(transcript.has, texts))
+
+
+def test_lines_hold_neither_messages_nor_what_was_said() -> None:
     transcript = _transcript()
-    texts = {f.name: type(getattr(transcript.lines[1], f.name)) for f in fields(Line)}
-    assert texts["utf8"] is bytes
-    assert str not in texts.values()
+    held = {type(getattr(transcript.lines[1], f.name)) for f in fields(Line)}
+    assert not held & {str, bytes}
     assert not any(type(o) is Message for line in transcript.lines for o in gc.get_referents(line))
