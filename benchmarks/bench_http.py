@@ -3,7 +3,13 @@
 Shows how close the time from the first to the last model call comes to the critical path, what a call costs in CPU,
 all in (the slope between a shorter and a longer run, which leaves out start-up), memory with and without Prefect, and
 beside it the CPU of independent calls made with two other clients. Of three runs of each length the one with the least
-CPU counts. Run: `python -m benchmarks.bench_http [--quick]`.
+CPU counts.
+
+A run sends what it would send to a real endpoint: the server tells again what the offline writer said to the same
+requests before (`serve-offline --recorded`), so the typed inputs need not travel. What a run of real models costs is
+estimated once, before its first run, by a rehearsal; that is not measured here. `--typed` measures runs that say
+`offline_writer = true` instead, whose every request is sent twice: as messages and as typed inputs.
+Run: `python -m benchmarks.bench_http [--quick] [--typed]`.
 """
 
 from __future__ import annotations
@@ -11,6 +17,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -40,7 +48,7 @@ models = {{ default = "openai:offline" }}
 [endpoints."openai:offline"]
 base_url = "{base_url}"
 structured = "json_schema"
-offline_writer = true
+offline_writer = {offline_writer}
 limits = {{ concurrency = {concurrency} }}
 [limits]
 concurrency = {concurrency}
@@ -97,25 +105,32 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="128K and 512K inline only")
+    parser.add_argument("--typed", action="store_true", help="send the typed inputs, too")
     arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        _measure_all(Path(folder), is_quick=arguments.quick, is_typed=arguments.typed)
+    if not arguments.quick:
+        _measure_peers()
+
+
+def _measure_all(folder: Path, *, is_quick: bool, is_typed: bool) -> None:
     columns = "length", "runner", "calls", "span s", "critical path s", "ratio", "CPU s", "peak MB", "children MB"
     print(f"| {' | '.join(columns)} | server ms/call |")
     print("| --- " * 10 + "|")
+    recorded = {length: None if is_typed else record(folder / length, length) for length in LENGTHS}
     measure("16K", "inline")  # not shown: it compiles the modules, which would count as CPU of the shorter run
-    rounds = [[measure(length, "inline") for length in LENGTHS] for _ in range(ROUNDS)]
+    rounds = [[measure(length, "inline", recorded[length]) for length in LENGTHS] for _ in range(ROUNDS)]
     short, long = (min(made, key=lambda m: m.cpu_s) for made in zip(*rounds, strict=True))
     for length, made in zip(LENGTHS, (short, long), strict=True):
         _show(length, "inline", made)
-    if not arguments.quick:
-        _show("128K", "prefect", measure("128K", "prefect"))
+    if not is_quick:
+        _show("128K", "prefect", measure("128K", "prefect", recorded["128K"]))
     slope = (long.cpu_s - short.cpu_s) / (long.calls - short.calls) * 1000
     bare = min(_independent(sys.executable, YARDSTICK)[0] for _ in range(3))
     print(
         f"\nCPU per call, all in, as the slope of 128K to 512K: {slope:.2f} ms; a bare post of the openai package with"
         f" its aiohttp transport: {bare:.2f} ms (best of 3; load {os.getloadavg()[0]:.1f})"
     )
-    if not arguments.quick:
-        _measure_peers()
 
 
 def _show(length: str, runner: str, made: Made) -> None:
@@ -127,19 +142,31 @@ def _show(length: str, runner: str, made: Made) -> None:
     )
 
 
-def measure(length: str, runner: str) -> Made:
-    """Make one conversation in a folder of its own."""
-    with tempfile.TemporaryDirectory() as folder, loopback(f"latency_ms={LATENCY_MS}") as base_url:
-        spec, out = Path(folder, "bench.toml"), Path(folder, "out")
-        spec.write_text(SPEC.format(length=length, base_url=base_url, concurrency=CONCURRENCY))
-        command = [sys.executable, "-m", "longbeam", "generate", str(spec), "--runner", runner, "--out", str(out)]
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ENVIRONMENT)
-        watch = Watch(process.pid)
-        watch.start()
-        _, status, used = os.wait4(process.pid, 0)
-        watch.join()
-        if status != 0:
-            raise SystemExit(f"{' '.join(command)} failed")
+def record(folder: Path, length: str) -> Path:
+    """Make a conversation with the offline writer over HTTP, and once more from the recording; return its folder.
+
+    The second time leaves a rehearsal there, which a run of models that cost anything makes once and keeps.
+    """
+    with loopback() as base_url:
+        _generate(_spec(folder, length, base_url, offline_writer=True), folder / "recorded")
+    with loopback("--recorded", "bench", "--out", str(folder / "recorded")) as base_url:
+        _generate(_spec(folder, length, base_url, offline_writer=False), folder / "rehearsed")
+    return folder
+
+
+def measure(length: str, runner: str, recorded: Path | None = None) -> Made:
+    """Make one conversation in a folder of its own, of what was recorded or else of typed inputs."""
+    of_recording = () if recorded is None else ("--recorded", "bench", "--out", str(recorded / "recorded"))
+    with (
+        tempfile.TemporaryDirectory() as name,
+        loopback(f"latency_ms={LATENCY_MS}", *of_recording) as base_url,
+    ):
+        folder, out = Path(name), Path(name, "out")
+        if recorded is not None:
+            (out / "bench").mkdir(parents=True)
+            shutil.copy(recorded / "rehearsed" / "bench" / "rehearsal.json", out / "bench")
+        spec = _spec(folder, length, base_url, offline_writer=recorded is None)
+        used, watch = _generate(spec, out, runner)
         counts = get_json(f"{base_url.removesuffix('/v1')}/counts")
         chain = longest_chain(calls_of(out / "bench" / "work" / "c000.sqlite"))
     return Made(
@@ -151,6 +178,26 @@ def measure(length: str, runner: str) -> Made:
         children_mb=watch.children_mb,
         server_cpu_s=counts["cpu_s"],
     )
+
+
+def _spec(folder: Path, length: str, base_url: str, *, offline_writer: bool) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    spec = folder / "bench.toml"
+    said = str(offline_writer).lower()
+    spec.write_text(SPEC.format(length=length, base_url=base_url, concurrency=CONCURRENCY, offline_writer=said))
+    return spec
+
+
+def _generate(spec: Path, out: Path, runner: str = "inline") -> tuple[resource.struct_rusage, Watch]:
+    command = [sys.executable, "-m", "longbeam", "generate", str(spec), "--runner", runner, "--out", str(out)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ENVIRONMENT)
+    watch = Watch(process.pid)
+    watch.start()
+    _, status, used = os.wait4(process.pid, 0)
+    watch.join()
+    if status != 0:
+        raise SystemExit(f"{' '.join(command)} failed")
+    return used, watch
 
 
 def calls_of(work_log: Path) -> Counter[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from enum import StrEnum
 from typing import Annotated
 
@@ -17,19 +18,31 @@ def serve_offline(
         list[str] | None, typer.Argument(metavar="[SETTING=VALUE]...", help="Settings; see below.", show_default=False)
     ] = None,
     port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 takes a free one.", min=0, max=65535)] = 8000,
+    recorded: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Benchmark whose replies answer requests without typed inputs.", show_default=False
+        ),
+    ] = None,
+    out: Out = DEFAULT_OUT,
 ) -> int:
     """Serve the offline writer at an OpenAI-compatible address, for runs whose endpoint says `offline_writer = true`.
 
+    With --recorded, other runs of the same spec are answered, too: with what the benchmark's models said.
     Settings, such as latency_ms=50 failing=0.05, are described in docs/models.md; POST /control changes them.
     """
     from longbeam.models.loopback.server import serve
     from longbeam.models.loopback.settings import parse_settings
+    from longbeam.pipeline.benchmark import open_benchmark
+    from longbeam.pipeline.recording import Recording
     from longbeam.prompts.declarations import default_registry
 
     def announce(base_url: str) -> None:
         print(f"LISTENING {base_url}", flush=True)
 
-    asyncio.run(serve(default_registry(), parse_settings(settings or []), port=port, on_ready=announce))
+    wanted = parse_settings(settings or [])
+    with nullcontext() if recorded is None else Recording(open_benchmark(out, recorded)) as recording:
+        asyncio.run(serve(default_registry(), wanted, recording, port=port, on_ready=announce))
     return OK
 
 

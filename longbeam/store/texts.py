@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 HASH_BYTES = 32
 
@@ -17,6 +17,16 @@ RoleAndContent = tuple[str, str]
 def hash_of(role: str, content: str) -> bytes:
     """Return the SHA-256 of role, a zero byte and content."""
     return hashlib.sha256(f"{role}\0{content}".encode()).digest()
+
+
+def request_digest(messages: Iterable[RoleAndContent]) -> bytes:
+    """Return the SHA-256 of the hashes of a request's messages, in order."""
+    return digest_of_hashes(b"".join(hash_of(*message) for message in messages))
+
+
+def digest_of_hashes(hashes: bytes) -> bytes:
+    """Return the same of the hashes, as a work log holds them."""
+    return hashlib.sha256(hashes).digest()
 
 
 class TextWriter:

@@ -15,6 +15,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
@@ -30,7 +31,7 @@ from longbeam.schemas.usage import COUNTS, Usage
 from longbeam.store.files import describe_os_error, sync_file
 from longbeam.store.lease import Lease
 from longbeam.store.sqlite import open_for_reading, open_for_writing, transaction, translated_errors
-from longbeam.store.texts import HASH_BYTES, RoleAndContent, TextWriter, hash_of
+from longbeam.store.texts import HASH_BYTES, RoleAndContent, TextWriter, digest_of_hashes, hash_of
 from longbeam.store.worklog_schema import WORK_LOG
 
 R = TypeVar("R", bound=Record)
@@ -64,6 +65,17 @@ class Unit(Record):
     error: str = ""
     attempts: int = 0
     """Of the failure; 0 when done."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRequest:
+    """A request that has a reply."""
+
+    key: str
+    unit_key: str
+    generation: int
+    digest: bytes
+    """`texts.request_digest` of its messages."""
 
 
 _UNIT_COLUMNS = ", ".join(Unit.model_fields)
@@ -296,6 +308,12 @@ class WorkLog:
         """Yield the keys of all recorded replies, in the order of their arrival."""
         for _, key in self._paged("SELECT reply_id, key FROM replies WHERE reply_id > ? ORDER BY reply_id"):
             yield key
+
+    def requests(self) -> Iterator[RecordedRequest]:
+        """Yield the requests of all recorded replies, in the order of the replies' arrival."""
+        query = "SELECT reply_id, key, unit_key, generation, request FROM replies WHERE reply_id > ? ORDER BY reply_id"
+        for _, key, unit_key, generation, hashes in self._paged(query):
+            yield RecordedRequest(key, unit_key, generation, digest_of_hashes(hashes))
 
     def forget_replies(self, model: str) -> int:
         """Forget what a model replied, so that it is asked again; return how many replies there were."""

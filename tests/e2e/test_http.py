@@ -34,6 +34,19 @@ def test_export_over_http_equals_that_of_one_process(tmp_path: Path) -> None:
     _same_bytes_over_http(tmp_path, SHORT)
 
 
+def test_recorded_replies_answer_a_run_without_typed_inputs(tmp_path: Path) -> None:
+    path = tmp_path / "short.toml"
+    path.write_text(SHORT)
+    in_process = Bench(path, tmp_path / "in_process")
+    in_process.run()
+    with loopback("--recorded", "short", "--out", str(in_process.out)) as server:
+        plain = http_run(tmp_path, SHORT, server, offline_writer=False)
+        assert plain.run() == 0
+        counts = server.counts()
+    assert plain.bench.export() == in_process.export()
+    assert counts["received"] == counts["answered"] == len(in_process.invocations())
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_long_export_over_http_equals_that_of_one_process(tmp_path: Path) -> None:

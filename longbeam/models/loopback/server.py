@@ -1,6 +1,6 @@
 """The loopback server: the offline writer behind an OpenAI-compatible address, with the faults of real ones.
 
-    POST /v1/chat/completions   the reply to the typed inputs in the body's `longbeam` member
+    POST /v1/chat/completions   the reply to the typed inputs in the body's `longbeam` member, or one that was recorded
     GET  /v1/models
     GET  /counts                what was asked and answered; `?calls=1` adds the answered calls, and latencies by unit
     POST /control               a JSON object of settings to change; `{"reset": true}` zeroes the counts
@@ -15,23 +15,24 @@ import asyncio
 import hashlib
 import signal
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from aiohttp import web
 from pydantic_core import from_json, to_json
 
 from longbeam.errors import UserError
-from longbeam.models.base import ModelCall
 from longbeam.models.loopback.answers import Prompts, UnknownRequest, answer, call_of
 from longbeam.models.loopback.counts import Counts
 from longbeam.models.loopback.faults import break_json, draw_fault, is_poisoned, latency_s
 from longbeam.models.loopback.settings import ServerSettings, changed
-from longbeam.models.loopback.usage import UsageMeter
+from longbeam.models.loopback.usage import PromptUsage, UsageMeter
 from longbeam.models.offline.writer import OfflineWriter
+from longbeam.models.openai_client import EXTRA_FIELD
 from longbeam.models.tokens import DEFAULT_TOKENIZER, load_tokenizer
+from longbeam.schemas.calls import ModelReply
 
 HOST = "127.0.0.1"
 MAX_BODY = 64 * 1024**2
@@ -50,12 +51,45 @@ class CutOff(ConnectionError):
     """The connection was ended on purpose, in the middle of a reply."""
 
 
+@dataclass(frozen=True)
+class RecordedReply:
+    """What a model said once, and at which call."""
+
+    unit_key: str
+    generation: int
+    reply: ModelReply
+
+
+class Recording(Protocol):
+    """Replies of an earlier run; `pipeline.recording.Recording` is one."""
+
+    @property
+    def name(self) -> str:
+        """The benchmark's."""
+
+    def reply_to(self, messages: Sequence[tuple[str, str]]) -> RecordedReply | None:
+        """The reply to messages, each a role and a content; None if nobody asked them."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request that can be answered."""
+
+    unit_key: str
+    generation: int
+    wants_json: bool
+    answer: Callable[[], ModelReply]
+    """Works the reply out; its tokens are 0 if nobody counted them."""
+
+
 @dataclass
 class LoopbackServer:
     """The state of one server; one event loop."""
 
     prompts: Prompts
     settings: ServerSettings
+    recording: Recording | None = None
+    """Answers requests without typed inputs."""
     counts: Counts = field(default_factory=Counts)
     writer: OfflineWriter = field(default_factory=OfflineWriter)
     usage: UsageMeter = field(default_factory=lambda: UsageMeter(load_tokenizer(DEFAULT_TOKENIZER)))
@@ -132,14 +166,11 @@ class LoopbackServer:
         raw = await request.read()
         body = _body(raw)
         _check_structured(body, settings)
-        if settings.fixed_reply_tokens and "longbeam" not in body:
+        if settings.fixed_reply_tokens and EXTRA_FIELD not in body:
             return await self._serve_fixed(request, body, settings, arrived)
-        try:
-            call = call_of(body, self.prompts)
-        except UnknownRequest as exc:
-            raise Refusal(400, "no_typed_inputs", str(exc)) from exc
-        if is_poisoned(settings, call.unit_key):
-            raise Refusal(400, "content_policy_violation", f"the request of {call.unit_key} is poisoned")
+        asked = self._asked(body, settings)
+        if is_poisoned(settings, asked.unit_key):
+            raise Refusal(400, "content_policy_violation", f"the request of {asked.unit_key} is poisoned")
         key = hashlib.sha256(raw).hexdigest()  # not the client's: this is to show whether it asks twice
         attempt = self.counts.ask(key)
         fault = draw_fault(settings, key, attempt)
@@ -148,7 +179,7 @@ class LoopbackServer:
         # Worked out at once, so that the time it takes is part of the latency.
         reply = b""
         if fault not in ("rate_limited", "failing"):
-            reply = self._completion(body, call, answer(self.writer, call, settings), fault, f"{key}/{attempt}")
+            reply = self._completion(body, asked, fault, f"{key}/{attempt}")
         latency = latency_s(settings, key, attempt)
         await _until(arrived + latency)
         if fault == "rate_limited":
@@ -157,8 +188,24 @@ class LoopbackServer:
             raise Refusal(500, "server_error", "the server had an error while processing the request")
         sent = await _send(request, reply, cut_off=fault == "cut_off")
         if fault != "cut_off":
-            self.counts.answer(key, call.unit_key, call.generation, latency)
+            self.counts.answer(key, asked.unit_key, asked.generation, latency)
         return sent
+
+    def _asked(self, body: dict[str, Any], settings: ServerSettings) -> Asked:
+        if self.recording is not None and EXTRA_FIELD not in body:
+            found = self.recording.reply_to(_messages(body))
+            if found is None:
+                text = f"benchmark {self.recording.name!r} has no reply to these messages; was it made with this spec?"
+                raise Refusal(400, "not_recorded", text)
+            return Asked(found.unit_key, found.generation, "response_format" in body, lambda: found.reply)
+        try:
+            call = call_of(body, self.prompts)
+        except UnknownRequest as exc:
+            raise Refusal(400, "no_typed_inputs", str(exc)) from exc
+        wants_json = call.prompt.output is not None
+        return Asked(
+            call.unit_key, call.generation, wants_json, lambda: ModelReply(text=answer(self.writer, call, settings))
+        )
 
     async def _serve_fixed(
         self, request: web.Request, body: dict[str, Any], settings: ServerSettings, arrived: float
@@ -170,16 +217,20 @@ class LoopbackServer:
         self.counts.last_at = time.monotonic()
         return sent
 
-    def _completion(self, body: dict[str, Any], call: ModelCall, text: str, fault: str | None, draw: str) -> bytes:
-        finish_reason = "stop"
-        if call.prompt.output is not None:
+    def _completion(self, body: dict[str, Any], asked: Asked, fault: str | None, draw: str) -> bytes:
+        reply = asked.answer()
+        text, finish_reason = reply.text, reply.finish_reason
+        if asked.wants_json:
             if fault == "malformed":
                 text = break_json(text, draw)
             if (body.get("response_format") or {}).get("type", "text") == "text":
                 text = f"Here is what you asked for:\n```json\n{text}\n```"  # as models do that nobody holds to a form
         if fault == "truncated":
             text, finish_reason = text[: len(text) // 2], "length"
-        prompt, output = self.usage.measure(body.get("messages") or ()), self.usage.count(text)
+        prompt = PromptUsage(reply.prompt_tokens, reply.cached_tokens)
+        if not prompt.prompt:
+            prompt = self.usage.measure(body.get("messages") or ())
+        output = reply.output_tokens or self.usage.count(text)
         self.counts.prompt_tokens += prompt.prompt
         self.counts.cached_tokens += prompt.cached
         self.counts.output_tokens += output
@@ -214,9 +265,16 @@ async def listening(server: LoopbackServer, port: int = 0) -> AsyncIterator[str]
         await runner.cleanup()
 
 
-async def serve(prompts: Prompts, settings: ServerSettings, *, port: int, on_ready: Callable[[str], None]) -> None:
+async def serve(
+    prompts: Prompts,
+    settings: ServerSettings,
+    recording: Recording | None = None,
+    *,
+    port: int,
+    on_ready: Callable[[str], None],
+) -> None:
     """Serve until SIGINT or SIGTERM; `on_ready` gets the base URL. Raises UserError when the port is taken."""
-    server = LoopbackServer(prompts, settings)
+    server = LoopbackServer(prompts, settings, recording)
     server.writer.load()
     server.usage.count("loaded")
     async with listening(server, port) as base_url:
@@ -235,6 +293,14 @@ def _body(raw: bytes) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise Refusal(400, "bad_request", "the request's body is no JSON object")
     return body
+
+
+def _messages(body: dict[str, Any]) -> list[tuple[str, str]]:
+    """Role and content of each message; what is none of a client of ours is told apart by being recorded nowhere."""
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not all(isinstance(m, dict) for m in messages):
+        raise Refusal(400, "bad_request", "messages is a list of objects with role and content")
+    return [(str(m.get("role")), str(m.get("content"))) for m in messages]
 
 
 def _check_structured(body: dict[str, Any], settings: ServerSettings) -> None:

@@ -1,0 +1,54 @@
+"""What the models of a benchmark said, told again to whoever asks the same over HTTP.
+
+A run against it sends what it would send to a real endpoint, without the typed inputs that an offline writer needs, and
+nobody is paid: for measuring what a run costs on our side, and for trying other clients.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+from longbeam.errors import UserError
+from longbeam.models.loopback.server import RecordedReply
+from longbeam.pipeline.benchmark import Benchmark
+from longbeam.store.texts import RoleAndContent, request_digest
+from longbeam.store.worklog import RecordedRequest, WorkLog
+
+
+class Recording:
+    """The journals of a benchmark, opened for reading, by the messages of their requests."""
+
+    def __init__(self, benchmark: Benchmark) -> None:
+        """Raises UserError where no conversation was begun, StoreError for a damaged work log."""
+        self.name = benchmark.spec.name
+        paths = [p for i in benchmark.conversation_ids if (p := benchmark.work_path(i)).exists()]
+        if not paths:
+            raise UserError(f"benchmark {self.name!r} has no recorded replies; generate it first")
+        self._logs = [WorkLog.open_read_only(path) for path in paths]
+        self._asked: defaultdict[bytes, list[tuple[WorkLog, RecordedRequest]]] = defaultdict(list)
+        for log in self._logs:
+            for request in log.requests():
+                self._asked[request.digest].append((log, request))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for log in self._logs:
+            log.close()
+
+    def reply_to(self, messages: Sequence[RoleAndContent]) -> RecordedReply | None:
+        """Return the reply to these messages, or None; of several, each in its turn."""
+        found = self._asked.get(request_digest(messages))
+        if found is None:
+            return None
+        found.append(found.pop(0))
+        log, request = found[-1]
+        reply = log.reply_of(request.key)
+        assert reply is not None  # nobody takes one out of a journal while it is read
+        return RecordedReply(request.unit_key, request.generation, reply)
