@@ -212,7 +212,7 @@ class SealedConversation:
             while True:
                 try:
                     cursor.execute(query, list(values))
-                    if given:
+                    if given:  # before the memory was too little
                         cursor.fetchmany(given)
                     while rows := cursor.fetchmany(_FETCHED_AT_ONCE):
                         given += len(rows)
