@@ -108,8 +108,13 @@ class Grouped(Generic[R]):
 
     def of(self, key: str) -> tuple[R, ...]:
         """Return the records of a group, each once; none if there is no such group."""
-        places = dict.fromkeys(self._places[i] for i in self._checksums.like(key))
-        return tuple(r for r in map(self._records.__getitem__, places) if self._is_of(r, key))
+        return tuple(record for _, record in self.placed(key))
+
+    def placed(self, key: str) -> Iterator[tuple[int, R]]:
+        """Yield the same with their places; each is read when it is asked for."""
+        for place in dict.fromkeys(self._places[i] for i in self._checksums.like(key)):
+            if self._is_of(record := self._records[place], key):
+                yield place, record
 
     def _keys(self, places: Iterable[tuple[str, int]]) -> Iterator[str]:
         for key, place in places:
