@@ -39,6 +39,11 @@ _WRITTEN_AT_ONCE = 2**20
 _LOADED_AT_ONCE = 2**20
 """Bytes of rows in one INSERT: DuckDB holds several times as much until it has taken them in."""
 
+_MOST_HELD = 32 * 2**20
+"""Bytes of a table's rows after which the file is closed and opened again; 50M tokens take 16 MB less so."""
+_MOST_HELD_BETWEEN = 2 * 2**20
+"""Bytes of rows after which that is done before the next table."""
+
 _KEY_PARTS = 16
 """Parts of a table's keys that are looked at one after the other: all those of 50M tokens together take 7 MB."""
 
@@ -73,31 +78,48 @@ class Kind:
 class Loader:
     """Fills the tables of a file that is being written."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, scratch: Path) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+        """`path` is attached as `file`; the folder around it is for scratch."""
         self._connection = connection
-        self._rows = scratch / "rows.ndjson"
+        self._path = path
+        self._rows = path.parent / "rows.ndjson"
+        self._held = 0
+        """Bytes of the rows that were loaded since the file was opened."""
 
     def load(self, table: str, rows: Iterable[Row]) -> int:
         """Append rows, given by column name, to an own table; return how many there were.
 
-        Values are JSON: dates in ISO form, a `JSON` column as text. Some megabytes of rows are in memory at a time: in
-        one transaction DuckDB writes a row group as soon as it is full.
+        Values are JSON: dates in ISO form, a `JSON` column as text. Some megabytes of rows are in memory at a time.
         """
-        self._connection.execute("BEGIN")
         columns = ", ".join(f"'{name}': '{kind}'" for name, kind in self._columns(table))
         left, loaded, is_more = iter(rows), 0, True
         while is_more:
-            count, longest, is_more = self._write(left)
-            if not count:
-                break
-            self._connection.execute(
-                f"INSERT INTO {table} BY NAME SELECT * FROM read_ndjson(?, columns = {{{columns}}},"
-                f" maximum_object_size = {max(longest, _MIN_OBJECT_BYTES)}, hive_partitioning = false)",
-                [str(self._rows)],
-            )
-            loaded += count
-        self._connection.execute("COMMIT")
+            if self._held >= (_MOST_HELD if loaded else _MOST_HELD_BETWEEN):
+                self._let_go()
+            # In one transaction DuckDB writes a row group as soon as it is full.
+            self._connection.execute("BEGIN")
+            while is_more and self._held < _MOST_HELD:
+                count, longest, is_more = self._write(left)
+                if count:
+                    self._connection.execute(
+                        f"INSERT INTO {table} BY NAME SELECT * FROM read_ndjson(?, columns = {{{columns}}},"
+                        f" maximum_object_size = {max(longest, _MIN_OBJECT_BYTES)}, hive_partitioning = false)",
+                        [str(self._rows)],
+                    )
+                loaded += count
+            self._connection.execute("COMMIT")
         return loaded
+
+    def checkpoint(self) -> None:
+        """Write all that is loaded. Closing the file would do this too, but says nothing when the disk is full."""
+        self._connection.execute("CHECKPOINT file")
+
+    def _let_go(self) -> None:
+        """Close the file and open it again: DuckDB holds an eighth of the rows that it took in until then."""
+        self.checkpoint()
+        self._connection.execute("USE memory; DETACH file")
+        _attach_for_writing(self._connection, self._path)
+        self._held = 0
 
     def check_unique(self, table: str, column: str) -> None:
         """Raise ValueError if two rows have the same value in this column."""
@@ -114,9 +136,12 @@ class Loader:
                 line = pydantic_core.to_json(row) + b"\n"
                 written += file.write(line)
                 count, longest = count + 1, max(longest, len(line))
-                if written >= _LOADED_AT_ONCE:
-                    return count, longest, True
-        return count, longest, False
+                if is_more := written >= _LOADED_AT_ONCE:
+                    break
+            else:
+                is_more = False
+        self._held += written
+        return count, longest, is_more
 
     def _columns(self, table: str) -> list[tuple[str, str]]:
         described = self._connection.execute(f"DESCRIBE {table}").fetchall()
@@ -141,15 +166,14 @@ def replaced_file(path: Path, kind: Kind) -> Iterator[Loader]:
             connection.execute("SET allocator_bulk_deallocation_flush_threshold = '16MB'")
             # One at a time, instead of five: of messages five take 12 MB more, and are written no faster.
             connection.execute("SET write_buffer_row_group_count = 1")
-            _attach(connection, written, "file", ", ".join(_WRITING))
-            connection.execute("USE file")
+            _attach_for_writing(connection, written)
             connection.execute("CREATE TABLE about (kind VARCHAR, version INTEGER)")
             connection.execute("INSERT INTO about VALUES (?, ?)", [kind.name, kind.version])
             for table in kind.tables:
                 connection.execute(table)
-            yield Loader(connection, scratch)
-            # Closing would do this too, but says nothing when the disk is full.
-            connection.execute("CHECKPOINT file")
+            loader = Loader(connection, written)
+            yield loader
+            loader.checkpoint()
         put_in_place(written, path)
 
 
@@ -214,6 +238,11 @@ def _give_back_memory() -> None:
     """
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
+
+
+def _attach_for_writing(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    _attach(connection, path, "file", ", ".join(_WRITING))
+    connection.execute("USE file")
 
 
 def _attach(connection: duckdb.DuckDBPyConnection, path: Path, alias: str, option: str) -> None:

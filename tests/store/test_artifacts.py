@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import duckdb
 import pytest
@@ -18,10 +19,11 @@ from longbeam.errors import StoreError
 from longbeam.schemas.conversation import ConversationHead, ConversationReader
 from longbeam.schemas.dialogue import Message, MessageKind, Role
 from longbeam.schemas.probes import Probe
+from longbeam.store import duck
 from longbeam.store.artifact_schema import SEALED_CONVERSATION, TABLE_NAMES
 from longbeam.store.artifacts import SealedConversation, attach_all, seal_conversation
 from longbeam.store.benchmark import write_benchmark
-from longbeam.store.duck import Kind, replaced_file
+from longbeam.store.duck import Kind, Loader, replaced_file
 from tests.store.strategies import heads, messages, probes
 from tests.tiny import tiny_conversation
 
@@ -100,6 +102,26 @@ def test_messages_are_numbered_in_the_order_given_and_streamed(tmp_path: Path) -
             (i, f"p0.s0.t{i}.n0") for i in range(2_500)
         ]
     assert made == 2_500
+
+
+def test_rows_come_back_in_order_where_the_file_is_opened_again_between_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = {"_LOADED_AT_ONCE": 10_000, "_MOST_HELD": 100_000, "_MOST_HELD_BETWEEN": 1}
+    for name, size in sizes.items():
+        monkeypatch.setattr(duck, name, size)
+    letting_go = mock.Mock(wraps=Loader._let_go)
+    monkeypatch.setattr(Loader, "_let_go", lambda loader: letting_go(loader))
+    tiny = tiny_conversation()
+    spoken = [said(i).model_copy(update={"message_id": i}) for i in range(5_000)]  # 1.6 MB of rows
+
+    seal_conversation(tmp_path / "c.duckdb", tiny.head, spoken, tiny.probes())
+
+    with SealedConversation(tmp_path / "c.duckdb") as sealed:
+        assert list(sealed.messages()) == spoken
+        assert sealed.head == tiny.head
+        assert list(sealed.probes()) == by_ability_and_rank(list(tiny.probes()))
+    assert letting_go.call_count > 10
 
 
 def test_the_digest_of_what_is_said_takes_no_more_memory_than_the_messages(tmp_path: Path) -> None:
