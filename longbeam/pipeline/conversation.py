@@ -39,6 +39,7 @@ from longbeam.schemas.plans import Narrative, Plan, PlanSeed
 from longbeam.schemas.probes import Probe
 from longbeam.schemas.seeds import Seed
 from longbeam.schemas.spec import Strategy
+from longbeam.store.spool import Pieces
 from longbeam.store.worklog import natural_order
 
 T = TypeVar("T")
@@ -47,20 +48,23 @@ _TURNS = TypeAdapter(tuple[UserTurn, ...])
 
 @dataclass(frozen=True)
 class PackedTurns:
-    """The user's turns of a sub-plan as compressed JSON: a fourteenth of what the records take."""
+    """The user's turns of a sub-plan as compressed JSON in a temporary file."""
 
     count: int
-    packed: bytes
+    file: Pieces
+    ordinal: int
+    """Of their piece of the file."""
 
     @classmethod
-    def of(cls, turns: Sequence[UserTurn]) -> PackedTurns:
+    def of(cls, turns: Sequence[UserTurn], file: Pieces) -> PackedTurns:
         """Pack them."""
-        return cls(len(turns), zlib.compress(_TURNS.dump_json(tuple(turns)), level=1))
+        file.append(zlib.compress(_TURNS.dump_json(tuple(turns)), level=1))
+        return cls(len(turns), file, len(file) - 1)
 
     @property
     def json(self) -> bytes:
         """As JSON."""
-        return zlib.decompress(self.packed)
+        return zlib.decompress(self.file.between(self.ordinal, self.ordinal + 1))
 
     def unpacked(self) -> tuple[UserTurn, ...]:
         """The records, made anew."""
@@ -79,9 +83,9 @@ class Said:
     """As the dialogue left them."""
 
     @classmethod
-    def of(cls, unit_key: str, planned: Sequence[UserTurn], messages: Sequence[Message]) -> Said:
-        """What stays of a dialogue."""
-        tokens, turns = sum(m.tokens for m in messages), PackedTurns.of(turns_asked(planned, messages))
+    def of(cls, unit_key: str, planned: Sequence[UserTurn], messages: Sequence[Message], file: Pieces) -> Said:
+        """What stays of a dialogue; its turns are put into the file."""
+        tokens, turns = sum(m.tokens for m in messages), PackedTurns.of(turns_asked(planned, messages), file)
         return cls(unit_key, tokens, len(messages), digest_of(list(messages)), turns)
 
     @property
@@ -154,6 +158,8 @@ class Conversation:
     relationships: RelationshipGraph | None = None
     told: Chronicle = field(default_factory=Chronicle)
     """The plans that have been made."""
+    turns_file: Pieces = field(default_factory=Pieces)
+    """The user's turns, as they were planned and as the dialogues left them."""
     circles: tuple[tuple[Person, ...], ...] = ()
     """Friends and acquaintances that come in plan by plan."""
     narratives: tuple[Narrative, ...] = ()

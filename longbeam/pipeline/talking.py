@@ -38,7 +38,7 @@ async def user_turns_stage(c: Conversation, plan_index: int) -> None:
     asked: set[str] = set()
     for sub_plan in plan.sub_plans:
         turns = [t for (s, _), group in zip(batches, written, strict=True) if s is sub_plan for t in group]
-        work.turns[sub_plan.key] = PackedTurns.of(ordered_turns(sub_plan, without_repeats(turns, asked)))
+        work.turns[sub_plan.key] = PackedTurns.of(ordered_turns(sub_plan, without_repeats(turns, asked)), c.turns_file)
 
 
 async def _batch(
@@ -119,7 +119,7 @@ async def _dialogue(c: Conversation, work: PlanWork, ledger: Ledger, sub_plan: S
             roles=DIALOGUE_ROLES,
             work=write,
         )
-    return Said.of(key, material.turns, messages)
+    return Said.of(key, material.turns, messages, c.turns_file)
 
 
 async def _settle(c: Conversation, work: PlanWork, materials: Sequence[SubPlanMaterial]) -> None:
@@ -152,7 +152,7 @@ async def _extension(c: Conversation, material: SubPlanMaterial, said: Said, rou
         roles=DIALOGUE_ROLES,
         work=write,
     )
-    return Said.of(key, material.turns, messages)
+    return Said.of(key, material.turns, messages, c.turns_file)
 
 
 def shares_of(turns: Mapping[str, int], target: int) -> dict[str, int]:

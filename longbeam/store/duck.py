@@ -39,10 +39,10 @@ _WRITTEN_AT_ONCE = 2**20
 _LOADED_AT_ONCE = 2**20
 """Bytes of rows in one INSERT: DuckDB holds several times as much until it has taken them in."""
 
-_MOST_HELD = 32 * 2**20
-"""Bytes of a table's rows after which the file is closed and opened again; 50M tokens take 16 MB less so."""
-_MOST_HELD_BETWEEN = 2 * 2**20
-"""Bytes of rows after which that is done before the next table."""
+_MOST_HELD = 16 * 1024
+"""Rows of a table after which the file is closed and opened again; sealing 50M tokens takes 18 MB less so."""
+_MOST_HELD_BETWEEN = 1024
+"""Rows after which that is done before the next table."""
 
 _KEY_PARTS = 16
 """Parts of a table's keys that are looked at one after the other: all those of 50M tokens together take 7 MB."""
@@ -84,7 +84,7 @@ class Loader:
         self._path = path
         self._rows = path.parent / "rows.ndjson"
         self._held = 0
-        """Bytes of the rows that were loaded since the file was opened."""
+        """Rows that were loaded since the file was opened."""
 
     def load(self, table: str, rows: Iterable[Row]) -> int:
         """Append rows, given by column name, to an own table; return how many there were.
@@ -140,7 +140,7 @@ class Loader:
                     break
             else:
                 is_more = False
-        self._held += written
+        self._held += count
         return count, longest, is_more
 
     def _columns(self, table: str) -> list[tuple[str, str]]:

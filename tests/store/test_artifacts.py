@@ -107,13 +107,13 @@ def test_messages_are_numbered_in_the_order_given_and_streamed(tmp_path: Path) -
 def test_rows_come_back_in_order_where_the_file_is_opened_again_between_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sizes = {"_LOADED_AT_ONCE": 10_000, "_MOST_HELD": 100_000, "_MOST_HELD_BETWEEN": 1}
+    sizes = {"_LOADED_AT_ONCE": 10_000, "_MOST_HELD": 300, "_MOST_HELD_BETWEEN": 1}
     for name, size in sizes.items():
         monkeypatch.setattr(duck, name, size)
     letting_go = mock.Mock(wraps=Loader._let_go)
     monkeypatch.setattr(Loader, "_let_go", lambda loader: letting_go(loader))
     tiny = tiny_conversation()
-    spoken = [said(i).model_copy(update={"message_id": i}) for i in range(5_000)]  # 1.6 MB of rows
+    spoken = [said(i).model_copy(update={"message_id": i}) for i in range(5_000)]
 
     seal_conversation(tmp_path / "c.duckdb", tiny.head, spoken, tiny.probes())
 
