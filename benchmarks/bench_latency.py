@@ -103,7 +103,7 @@ def measure_over_http(length: str, in_flight: int) -> None:
     """Make a conversation of one plan over HTTP, and print wall time against critical path and sum of latencies."""
     with tempfile.TemporaryDirectory() as folder, loopback("latency_ms=200", "jitter_ms=1800") as base_url:
         spec = Path(folder, "bench.toml")
-        spec.write_text(SPEC.format(length=length, base_url=base_url, concurrency=in_flight))
+        spec.write_text(SPEC.format(length=length, base_url=base_url, concurrency=in_flight, offline_writer="true"))
         command = [sys.executable, "-m", "longbeam", "generate", str(spec), "--runner", "inline", "--out", folder]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         counts = get_json(f"{base_url.removesuffix('/v1')}/counts?calls=1")
