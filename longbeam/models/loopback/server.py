@@ -296,7 +296,7 @@ def _body(raw: bytes) -> dict[str, Any]:
 
 
 def _messages(body: dict[str, Any]) -> list[tuple[str, str]]:
-    """Role and content of each message; what is none of a client of ours is told apart by being recorded nowhere."""
+    """Role and content of each message. A content that is no text becomes one that nobody has recorded."""
     messages = body.get("messages")
     if not isinstance(messages, list) or not all(isinstance(m, dict) for m in messages):
         raise Refusal(400, "bad_request", "messages is a list of objects with role and content")
