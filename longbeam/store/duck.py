@@ -91,31 +91,39 @@ class Loader:
 
         Values are JSON: dates in ISO form, a `JSON` column as text. Some megabytes of rows are in memory at a time.
         """
-        columns = ", ".join(f"'{name}': '{kind}'" for name, kind in self._columns(table))
         left, loaded, is_more = iter(rows), 0, True
         while is_more:
             if self._held >= (_MOST_HELD if loaded else _MOST_HELD_BETWEEN):
                 self._let_go()
-            # In one transaction DuckDB writes a row group as soon as it is full.
-            self._connection.execute("BEGIN")
-            while is_more and self._held < _MOST_HELD:
-                count, longest, is_more = self._write(left)
-                if count:
-                    self._connection.execute(
-                        f"INSERT INTO {table} BY NAME SELECT * FROM read_ndjson(?, columns = {{{columns}}},"
-                        f" maximum_object_size = {max(longest, _MIN_OBJECT_BYTES)}, hive_partitioning = false)",
-                        [str(self._rows)],
-                    )
-                loaded += count
-            self._connection.execute("COMMIT")
+            count, is_more = self._load_some(table, left)
+            loaded += count
         return loaded
+
+    def _load_some(self, table: str, rows: Iterator[Row]) -> tuple[int, bool]:
+        """Append rows until _MOST_HELD are held; return how many, and whether there may be more."""
+        columns = ", ".join(f"'{name}': '{kind}'" for name, kind in self._columns(table))
+        before, is_more = self._held, True
+        # In one transaction DuckDB writes a row group as soon as it is full.
+        self._connection.execute("BEGIN")
+        while is_more and self._held < _MOST_HELD:
+            count, longest, is_more = self._write(rows)
+            if not count:
+                break
+            self._connection.execute(
+                f"INSERT INTO {table} BY NAME SELECT * FROM read_ndjson(?, columns = {{{columns}}},"
+                f" maximum_object_size = {max(longest, _MIN_OBJECT_BYTES)}, hive_partitioning = false)",
+                [str(self._rows)],
+            )
+            self._held += count
+        self._connection.execute("COMMIT")
+        return self._held - before, is_more
 
     def checkpoint(self) -> None:
         """Write all that is loaded. Closing the file would do this too, but says nothing when the disk is full."""
         self._connection.execute("CHECKPOINT file")
 
     def _let_go(self) -> None:
-        """Close the file and open it again: DuckDB holds an eighth of the rows that it took in until then."""
+        """Close the file and open it again: DuckDB holds something of all rows that it took in until then."""
         self.checkpoint()
         self._connection.execute("USE memory; DETACH file")
         _attach_for_writing(self._connection, self._path)
@@ -136,12 +144,9 @@ class Loader:
                 line = pydantic_core.to_json(row) + b"\n"
                 written += file.write(line)
                 count, longest = count + 1, max(longest, len(line))
-                if is_more := written >= _LOADED_AT_ONCE:
-                    break
-            else:
-                is_more = False
-        self._held += count
-        return count, longest, is_more
+                if written >= _LOADED_AT_ONCE:
+                    return count, longest, True
+        return count, longest, False
 
     def _columns(self, table: str) -> list[tuple[str, str]]:
         described = self._connection.execute(f"DESCRIBE {table}").fetchall()
