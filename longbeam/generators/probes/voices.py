@@ -28,12 +28,15 @@ class Voices:
     def of(cls, messages: Iterable[Message]) -> Voices:
         """Read a conversation's messages, in order, once."""
         kept, positions = Spool[Message](), array("L")
-        for position, message in enumerate(messages):
-            if message.bullet_ids and message.role is Role.USER:
-                kept.append(message)
-                positions.append(position)
-        said = ((bullet_id, i) for i, message in enumerate(kept) for bullet_id in message.bullet_ids)
-        return cls(kept, positions, Grouped(kept, said, lambda message, bullet_id: bullet_id in message.bullet_ids))
+
+        def said() -> Iterator[tuple[str, int]]:
+            for position, message in enumerate(messages):
+                if message.bullet_ids and message.role is Role.USER:
+                    yield from ((bullet_id, len(positions)) for bullet_id in message.bullet_ids)
+                    kept.append(message)
+                    positions.append(position)
+
+        return cls(kept, positions, Grouped(kept, said(), lambda message, bullet_id: bullet_id in message.bullet_ids))
 
     def of_bullet(self, bullet_id: str) -> Iterator[tuple[int, Message]]:
         """Yield the messages that voice a bullet, in order, with their ordinals among all messages."""
