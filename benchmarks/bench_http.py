@@ -148,9 +148,9 @@ def record(folder: Path, length: str) -> Path:
     The second time leaves a rehearsal there, which a run of models that cost anything makes once and keeps.
     """
     with loopback() as base_url:
-        _generate(_spec(folder, length, base_url, offline_writer=True), folder / "recorded")
+        _generate(write_spec(folder, length, base_url), folder / "recorded")
     with loopback("--recorded", "bench", "--out", str(folder / "recorded")) as base_url:
-        _generate(_spec(folder, length, base_url, offline_writer=False), folder / "rehearsed")
+        _generate(write_spec(folder, length, base_url, offline_writer=False), folder / "rehearsed")
     return folder
 
 
@@ -165,7 +165,7 @@ def measure(length: str, runner: str, recorded: Path | None = None) -> Made:
         if recorded is not None:
             (out / "bench").mkdir(parents=True)
             shutil.copy(recorded / "rehearsed" / "bench" / "rehearsal.json", out / "bench")
-        spec = _spec(folder, length, base_url, offline_writer=recorded is None)
+        spec = write_spec(folder, length, base_url, offline_writer=recorded is None)
         used, watch = _generate(spec, out, runner)
         counts = get_json(f"{base_url.removesuffix('/v1')}/counts")
         chain = longest_chain(calls_of(out / "bench" / "work" / "c000.sqlite"))
@@ -180,11 +180,13 @@ def measure(length: str, runner: str, recorded: Path | None = None) -> Made:
     )
 
 
-def _spec(folder: Path, length: str, base_url: str, *, offline_writer: bool) -> Path:
+def write_spec(
+    folder: Path, length: str, base_url: str, *, concurrency: int = CONCURRENCY, offline_writer: bool = True
+) -> Path:
+    """Write the spec of one conversation over HTTP into a folder, made where there is none; return its path."""
     folder.mkdir(parents=True, exist_ok=True)
-    spec = folder / "bench.toml"
-    said = str(offline_writer).lower()
-    spec.write_text(SPEC.format(length=length, base_url=base_url, concurrency=CONCURRENCY, offline_writer=said))
+    spec, said = folder / "bench.toml", str(offline_writer).lower()
+    spec.write_text(SPEC.format(length=length, base_url=base_url, concurrency=concurrency, offline_writer=said))
     return spec
 
 
