@@ -16,6 +16,7 @@ from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.calls import ChatMessage, ModelReply
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.worklog import WorkLog
+from tests.store.asked import ASKED
 
 HI = ({"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi?"})
 
@@ -24,18 +25,8 @@ def _benchmark(tmp_path: Path, *replies: ModelReply) -> Benchmark:
     benchmark = create_benchmark(BenchmarkSpec(name="told", length="16K"), tmp_path)
     with WorkLog.open(benchmark.work_path("c000")) as log:
         for i, reply in enumerate(replies):
-            log.record_reply(
-                key=f"k{i}",
-                unit_key=f"c000/dialogue/p0.s0/t{i}",
-                stage="dialogue",
-                role="assistant",
-                prompt_id="assistant_reply",
-                prompt_version=1,
-                model="m",
-                generation=0,
-                request=[ChatMessage.model_validate(m) for m in HI],
-                reply=reply,
-            )
+            asked = {**ASKED, "unit_key": f"c000/dialogue/p0.s0/t{i}"}
+            log.record_reply(key=f"k{i}", request=[ChatMessage.model_validate(m) for m in HI], reply=reply, **asked)
     return benchmark
 
 

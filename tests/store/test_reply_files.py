@@ -6,17 +6,9 @@ from longbeam.schemas.calls import ChatMessage, ModelReply
 from longbeam.store.reply_files import CopiedJournal, ReplyFiles, has_replies, merge_replies, remove_replies, take_back
 from longbeam.store.shared_lease import SharedLease
 from longbeam.store.worklog import WorkLog
+from tests.store import asked
 
-ASKED = {
-    "unit_key": "c000/dialogue/p0.s0/t0.n1",
-    "stage": "dialogue",
-    "role": "assistant",
-    "prompt_id": "assistant_reply",
-    "prompt_version": 3,
-    "model": "offline",
-    "generation": 0,
-    "max_tokens": None,
-}
+ASKED = {**asked.ASKED, "max_tokens": None}
 SAID = [ChatMessage(role="system", content="be kind"), ChatMessage(role="user", content="hello\nthere “é”")]
 
 

@@ -18,6 +18,7 @@ from longbeam.errors import StoreError
 from longbeam.schemas.calls import ChatMessage, ModelReply
 from longbeam.schemas.dialogue import UserTurn
 from longbeam.store.worklog import WorkLog
+from tests.store.asked import ASKED
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -66,18 +67,8 @@ def running_writer(path: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def record(log: WorkLog, key: str, content: str = "hello") -> None:
-    log.record_reply(
-        key=key,
-        unit_key="c000/dialogue/p0.s0/t0",
-        stage="dialogue",
-        role="assistant",
-        prompt_id="p",
-        prompt_version=1,
-        model="offline",
-        generation=0,
-        request=[ChatMessage(role="user", content=content)],
-        reply=ModelReply(text=f"answer to {content}"),
-    )
+    request = [ChatMessage(role="user", content=content)]
+    log.record_reply(key=key, request=request, reply=ModelReply(text=f"answer to {content}"), **ASKED)
 
 
 @pytest.mark.parametrize("stops_after", [0, 7, 60])

@@ -16,6 +16,7 @@ from longbeam.store import texts
 from longbeam.store.sqlite import open_for_writing
 from longbeam.store.worklog import WorkLog
 from longbeam.store.worklog_schema import WORK_LOG
+from tests.store.asked import ASKED
 from tests.store.strategies import TEXT, records_of
 
 
@@ -24,16 +25,7 @@ def chat(*contents: str) -> list[ChatMessage]:
 
 
 def record(log: WorkLog, key: str, reply: ModelReply, request: list[ChatMessage] | None = None, **changes: Any) -> None:
-    of_call: dict[str, Any] = {
-        "unit_key": "c000/dialogue/p0.s0/t0.n1",
-        "stage": "dialogue",
-        "role": "assistant",
-        "prompt_id": "assistant_reply",
-        "prompt_version": 3,
-        "model": "offline",
-        "generation": 0,
-    }
-    log.record_reply(key=key, request=request or chat("be kind", "hello"), reply=reply, **{**of_call, **changes})
+    log.record_reply(key=key, request=request or chat("be kind", "hello"), reply=reply, **{**ASKED, **changes})
 
 
 def reply(text: str, prompt: int = 10, cached: int = 4, output: int = 2, reasoning: int = 0) -> ModelReply:
