@@ -1,18 +1,21 @@
 """The plans told so far, as those after them look them up.
 
-A plan comes back to a few of the plans before it. What finds those is in memory, with the facts; the plans themselves
-lie in a temporary file, so that a conversation of fifty plans takes little more memory than one of ten.
+A plan comes back to a few of the plans before it. What finds those is in memory, packed; the plans themselves and
+their facts lie in temporary files, so that a conversation of fifty plans takes little more memory than one of ten.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
 from longbeam.generators.ledger import Ledger, after, line_of, standing_bullets
+from longbeam.schemas.base import digest_of
 from longbeam.schemas.calls import LedgerLine
 from longbeam.schemas.plans import Bullet, BulletKind, Fact, Plan, Value, plan_index_of
+from longbeam.store.shelf import Shelf
 from longbeam.store.spool import Spool
 
 CHANGING = frozenset({BulletKind.EVENT, BulletKind.RELATIONSHIP})
@@ -32,18 +35,23 @@ class Chronicle:
     people: frozenset[str] = frozenset()
     """Subjects, folded, whose facts any later plan may come back to."""
     plans: Spool[Plan] = field(default_factory=_spool)
-    facts: dict[str, Fact] = field(default_factory=dict)
+    facts: Shelf[Fact] = field(default_factory=Shelf)
     """By id, in the order of the story."""
-    slots: dict[str, Fact] = field(default_factory=dict)
+    slots: Shelf[Fact] = field(default_factory=Shelf)
     """The newest fact of each slot."""
+    fact_digest: str = ""
+    """Of the ids of the facts."""
     standing: tuple[Bullet, ...] = ()
     """Instructions and preferences in force at the end."""
     sub_plans: int = 0
     """Of all plans together."""
     _come_back_to: set[str] = field(default_factory=set)
     """Facts that a plan behind their own touches, and bullets that one changes or contradicts."""
-    _shared: list[Plan] = field(default_factory=list)
-    """Of each plan the bullets that are come back to, those that come back, and those of a topic of an earlier plan."""
+    _shared: list[bytes] = field(default_factory=list)
+    """Of each plan the bullets that are come back to, those that come back, and those of a topic of an earlier plan.
+
+    Packed: at 50M 4 KB each instead of 75, for 0.3 ms whenever one is read.
+    """
     _topics: set[str] = field(default_factory=set)
     """Of bullets of the kinds CHANGING."""
     _current: dict[str, Value | None] = field(default_factory=dict)
@@ -53,8 +61,9 @@ class Chronicle:
         """Tell the next plan."""
         self.plans.append(plan)
         self.sub_plans += len(plan.sub_plans)
-        for fact in plan.facts:
-            self.facts[fact.fact_id] = self.slots[fact.slot] = fact
+        self.facts.put((fact.fact_id, fact) for fact in plan.facts)
+        self.slots.put((fact.slot, fact) for fact in plan.facts)
+        self.fact_digest = digest_of(self.fact_digest, [fact.fact_id for fact in plan.facts])
         self.standing = standing_bullets((*self.standing, *plan.bullets()))
         self._share(plan)
         self._topics.update(b.topic for b in plan.bullets() if b.kind in CHANGING)
@@ -100,7 +109,7 @@ class Chronicle:
         if plan.plan_index >= len(self._shared):
             raise RuntimeError(f"plan {plan.plan_index} has not been told, or was let go")
         facts, targets = {a.fact_id for a in plan.assertions}, _targets(plan)
-        return self._ledger([*(narrowed(p, facts, targets) for p in self._shared[: plan.plan_index]), plan])
+        return self._ledger([*(narrowed(p, facts, targets) for p in self._parts(plan.plan_index)), plan])
 
     def around(self, plan: Plan, looked_back_to: Sequence[Plan]) -> Ledger:
         """The ledger of the next plan and of some before it, with what others say of their facts.
@@ -110,10 +119,14 @@ class Chronicle:
         parts = {p.plan_index: p for p in (*looked_back_to, plan)}
         facts = {a.fact_id for p in parts.values() for a in p.assertions}
         topics = {b.topic for p in looked_back_to for b in p.bullets() if b.kind in CHANGING}
-        for i, other in enumerate(self._shared):
+        for i, other in enumerate(self._parts()):
             if i not in parts:
                 parts[i] = narrowed(other, facts, {b.bullet_id for b in other.bullets() if b.topic in topics})
         return self._ledger([parts[i] for i in sorted(parts)])
+
+    def _parts(self, end: int | None = None) -> Iterator[Plan]:
+        """What is at hand of the plans, or of those before one of them."""
+        return map(_unpacked, self._shared[:end])
 
     def _share(self, plan: Plan) -> None:
         """Keep at hand what the newest plan comes back to, and what it says of that and of topics told before."""
@@ -122,10 +135,10 @@ class Chronicle:
         new = (back | targets) - self._come_back_to
         self._come_back_to |= new
         for i in sorted(set(map(plan_index_of, new))):
-            kept = {b.bullet_id for b in self._shared[i].bullets()}
-            self._shared[i] = narrowed(self.plans[i], self._come_back_to, self._come_back_to | kept)
+            kept = {b.bullet_id for b in _unpacked(self._shared[i]).bullets()}
+            self._shared[i] = _packed(narrowed(self.plans[i], self._come_back_to, self._come_back_to | kept))
         again = {b.bullet_id for b in plan.bullets() if b.topic in self._topics}
-        self._shared.append(narrowed(plan, self._come_back_to, again))
+        self._shared.append(_packed(narrowed(plan, self._come_back_to, again)))
 
     def _ledger(self, plans: Sequence[Plan]) -> Ledger:
         """The ledger of plans, or of parts of them, with the facts of plans before them that they touch."""
@@ -149,6 +162,14 @@ def _order(fact_id: str) -> tuple[int, int]:
 
 def _targets(plan: Plan) -> set[str]:
     return {b.target_bullet_id for b in plan.bullets() if b.target_bullet_id}
+
+
+def _packed(plan: Plan) -> bytes:
+    return zlib.compress(plan.canonical_json(), level=1)
+
+
+def _unpacked(packed: bytes) -> Plan:
+    return Plan.model_validate_json(zlib.decompress(packed))
 
 
 def narrowed(plan: Plan, facts: set[str], others: set[str]) -> Plan:

@@ -245,7 +245,7 @@ async def _sub_plan(
         "plan",
         f"p{work.plan_index}.s{stage.stage_index}",
         record=Drafted,
-        needs=[frame, stages, earlier, layout, list(told.facts)],
+        needs=[frame, stages, earlier, layout, told.fact_digest],
         prompts=SUB_PLAN_PROMPTS,
         roles=[Role.PLANNER],
         work=draft,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -47,15 +46,16 @@ async def seal_stage(c: Conversation) -> None:
     needs = [*head.parts(), *made, *([mended] if mended else [])]
 
     async def work(_: object) -> Sequence[Sealed]:
-        sizes = array("L")
+        messages = tokens = 0
 
         def counted() -> Iterator[Message]:
+            nonlocal messages, tokens
             for message in c.messages():
-                sizes.append(message.tokens)
+                messages, tokens = messages + 1, tokens + message.tokens
                 yield message
 
         seal_conversation(c.sealed_path, head, counted(), c.probes, c.user_turns())
-        return (Sealed(messages=len(sizes), tokens=sum(sizes), probes=len(c.probes)),)
+        return (Sealed(messages=messages, tokens=tokens, probes=len(c.probes)),)
 
     if not _is_sealed(c.sealed_path):
         c.units.log.remove_units("seal", keep=())

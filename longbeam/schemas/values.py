@@ -212,7 +212,7 @@ def _needed(kind: ValueKind, text: str, amount: float | None, unit: str, date: d
     return tuple(filter(None, ("" if is_implied else own, figures, words)))
 
 
-@lru_cache(maxsize=2_048)
+@lru_cache(maxsize=256)
 def _pattern(kind: ValueKind, text: str, amount: float | None, unit: str, date: dt.date | None) -> re.Pattern[str]:
     if kind is ValueKind.DATE and date is not None:
         forms = _date_forms(date)

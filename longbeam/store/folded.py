@@ -56,7 +56,7 @@ class FoldedTexts:
         if known is not None:
             yield from ((ordinal, self._texts.between(ordinal, ordinal + 1)) for ordinal in known)
             return
-        found = array("Q")
+        found = array("I")
         for first in range(0, len(self._texts), AT_ONCE):
             for ordinal, text in self._searched(first, min(first + AT_ONCE, len(self._texts)), word):
                 found.append(ordinal)

@@ -1,8 +1,8 @@
 """The whole story of one conversation, as a pure function of its seed, persona and stages.
 
-Every call that needs a part of the story (the outline, one stage's bullets) makes the story again and takes its
-part, because nothing survives between calls. Threads are lived through with their things; the beats of all
-instances are laid over the timeline, cut into stages, and given days and values.
+Every call that needs a part of the story (one stage's bullets) asks for the whole of it and takes its part; a
+conversation's newest is kept, because its stages are asked for one after the other. Threads are lived through with
+their things; the beats of all instances are laid over the timeline, cut into stages, and given days and values.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from longbeam.models.offline.visits import Visits
 from longbeam.schemas.people import Person, Profile
 from longbeam.schemas.seeds import Seed
 
+Story = tuple[tuple[Scene, ...], ...]
+"""By stage."""
 PEOPLE = Path(__file__).parent / "data" / "people.yaml"
 THINGS_PER_THREAD = 2.5
 """Of a usual story; `balance` decides."""
@@ -39,7 +41,7 @@ SLACK = 0.9
 
 
 STORIES_KEPT = 16
-"""Of as many plans at a time as conversations are open with 64 calls in flight; 0.3 MB each."""
+"""Of as many conversations as are open with 64 calls in flight; of each that of its newest plan, 0.3 MB."""
 
 
 @lru_cache(maxsize=1)
@@ -48,7 +50,6 @@ def people_thread() -> Thread:
     return Thread.model_validate(read_yaml(PEOPLE))
 
 
-@lru_cache(maxsize=STORIES_KEPT)
 def story_of(
     seed: Seed,
     profile: Profile,
@@ -57,11 +58,34 @@ def story_of(
     room: tuple[tuple[int, int], ...],
     rng_key: str,
     bounds: Bounds = NO_BOUNDS,
-) -> tuple[tuple[Scene, ...], ...]:
-    """The scenes of every stage in order.
+) -> Story:
+    """The scenes of every stage in order, told once for all that are asked for one after the other.
 
-    `stages`: first and last day of each; `room`: events and relationship scenes of each.
+    `stages`: first and last day of each; `room`: events and relationship scenes of each; `rng_key`:
+    `seed/conversation`, and what else there is.
     """
+    asked = seed, profile, people, stages, room, rng_key, bounds
+    newest = _newest_of("/".join(rng_key.split("/")[:2]))
+    if not newest or newest[0][0] != asked:
+        newest[:] = [(asked, _tell(*asked))]
+    return newest[0][1]
+
+
+@lru_cache(maxsize=STORIES_KEPT)
+def _newest_of(conversation: str) -> list[tuple[object, Story]]:
+    """A place for a conversation's newest story, with what was asked for."""
+    return []
+
+
+def _tell(
+    seed: Seed,
+    profile: Profile,
+    people: tuple[Person, ...],
+    stages: tuple[tuple[dt.date, dt.date], ...],
+    room: tuple[tuple[int, int], ...],
+    rng_key: str,
+    bounds: Bounds,
+) -> Story:
     pack = pack_for(seed)
     closing = _closing_scenes(room[-1][0]) - (not bounds.is_last)
     cues = _ordered_beats(pack, seed, sum(events for events, _ in room) - closing, len(stages), rng_key, bounds)

@@ -44,6 +44,16 @@ def test_stages_have_exactly_the_scenes_they_have_room_for() -> None:
         assert (len(scenes) - met, met) == (events, relationships)
 
 
+def test_of_each_conversation_the_newest_story_is_kept() -> None:
+    first, other = _story("1/c000/story"), _story("1/c001/story")
+    assert _story("1/c000/story") is first
+    assert _story("1/c000/p1/story") != first
+    assert _story("1/c001/story") is other
+    again = _story("1/c000/story")
+    assert again == first
+    assert again is not first
+
+
 def test_days_never_go_back_and_lie_in_their_stage() -> None:
     for scenes, (first, last) in zip(_story(), STAGES, strict=True):
         days = [s.day for s in scenes]
