@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import ExitStack
 from types import TracebackType
 from typing import Self
 
@@ -27,11 +28,13 @@ class Recording:
         paths = [p for i in benchmark.conversation_ids if (p := benchmark.work_path(i)).exists()]
         if not paths:
             raise UserError(f"benchmark {self.name!r} has no recorded replies; generate it first")
-        self._logs = [WorkLog.open_read_only(path) for path in paths]
         self._asked: defaultdict[bytes, list[tuple[WorkLog, RecordedRequest]]] = defaultdict(list)
-        for log in self._logs:
-            for request in log.requests():
-                self._asked[request.digest].append((log, request))
+        with ExitStack() as opened:
+            for path in paths:
+                log = opened.enter_context(WorkLog.open_read_only(path))
+                for request in log.requests():
+                    self._asked[request.digest].append((log, request))
+            self._opened = opened.pop_all()
 
     def __enter__(self) -> Self:
         return self
@@ -39,8 +42,7 @@ class Recording:
     def __exit__(
         self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for log in self._logs:
-            log.close()
+        self._opened.close()
 
     def reply_to(self, messages: Sequence[RoleAndContent]) -> RecordedReply | None:
         """Return the reply to these messages, or None; of several, each in its turn."""

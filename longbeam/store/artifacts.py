@@ -69,7 +69,7 @@ def seal_conversation(
 
 
 class SealedConversation:
-    """A `ConversationReader` over a sealed file; `connection` is open to any SQL over its tables.
+    """A `ConversationReader` over a sealed file.
 
     It goes on showing the file that it opened, also when another is sealed in its place. Plans and turns of its head
     are read when they are asked for, so ask before it is closed.
@@ -79,15 +79,22 @@ class SealedConversation:
         """Open the file for reading; StoreError if it is no sealed conversation, damaged, or of another version."""
         self.path = path
         self._memory_mb = _CACHE_MB
-        self.connection = connect()
+        self._db = connect()
         try:
             # Rows come one after another: a second thread makes it no faster, and has buffers of its own.
-            self.connection.execute(f"SET memory_limit = '{_CACHE_MB}MB'; SET threads = 1")
-            attach_read_only(self.connection, path, "sealed", SEALED_CONVERSATION)
-            self.connection.execute("USE sealed")
+            self._db.execute(f"SET memory_limit = '{_CACHE_MB}MB'; SET threads = 1")
+            attach_read_only(self._db, path, "sealed", SEALED_CONVERSATION)
+            self._db.execute("USE sealed")
         except BaseException:
-            self.connection.close()
+            self._db.close()
             raise
+
+    @cached_property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """Open to any SQL over the tables, with the memory and threads that DuckDB takes by itself."""
+        self._memory_mb = _MOST_MB
+        self._db.execute("RESET memory_limit; RESET threads")
+        return self._db
 
     @cached_property
     def head(self) -> ConversationHead:
@@ -134,7 +141,7 @@ class SealedConversation:
 
     def close(self) -> None:
         """Close the file; closing twice is no error."""
-        self.connection.close()
+        self._db.close()
 
     def __enter__(self) -> Self:
         return self
@@ -208,7 +215,7 @@ class SealedConversation:
     def _fetched(self, query: str, values: Sequence[object]) -> Iterator[tuple[Any, ...]]:
         given = 0
         # A cursor of its own, so that iterators may be interleaved and threads may share the reader.
-        with translated_errors(self.path), self.connection.cursor() as cursor:
+        with translated_errors(self.path), self._db.cursor() as cursor:
             while True:
                 try:
                     cursor.execute(query, list(values))

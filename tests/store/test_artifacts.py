@@ -336,6 +336,17 @@ def test_a_sealed_conversation_cannot_be_written_and_loads_no_extension(tmp_path
         assert sealed.connection.execute(settings_of).fetchall() == [("false",), ("false",)]
 
 
+def test_any_sql_has_the_memory_that_it_needs(tmp_path: Path) -> None:
+    contents = [f"{i} {'word ' * 4_000}" for i in range(1_500)]  # 30 MB, which are sorted whole
+    seal_conversation(
+        tmp_path / "c.duckdb", tiny_conversation().head, [said(i, text) for i, text in enumerate(contents)], []
+    )
+    with SealedConversation(tmp_path / "c.duckdb") as sealed:
+        rows = sealed.connection.execute("SELECT content FROM messages ORDER BY content").fetchall()
+        assert [content for (content,) in rows] == sorted(contents)
+        assert [m.content for m in sealed.messages()] == contents
+
+
 def test_iterators_may_be_interleaved_and_threads_may_share_a_reader(tmp_path: Path) -> None:
     seal_conversation(tmp_path / "c.duckdb", tiny_conversation().head, [said(i) for i in range(1_500)], [])
     counts: list[int] = []

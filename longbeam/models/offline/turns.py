@@ -298,7 +298,7 @@ def _about_turns(
 ) -> list[UserTurnDraft]:
     """`count` questions that voice nothing, spread over the bullets; each card's question once per thing."""
     readings = _askable(pack, briefs)
-    if not readings:  # only outcomes or contradictions: one asks on about what came just before them
+    if not readings:  # only wishes, outcomes or contradictions: one asks on about what came just before them
         own = briefs[0].bullet.bullet_id.rpartition(".")[0]
         told = (b for b in inputs.context if b.bullet_id.rpartition(".")[0] == own)
         readings = _askable(pack, [BulletBrief(bullet=b) for b in told])[-len(briefs) :]
@@ -320,12 +320,12 @@ def _about_turns(
 
 
 def _askable(pack: Pack, briefs: Sequence[BulletBrief]) -> list[tuple[BulletBrief, Reading]]:
-    """Bullets that more can be asked about, with what they tell of."""
+    """Bullets that more can be asked about, with what they tell of; there is nothing to ask about a wish."""
     return [
         (b, r)
         for b in briefs
         if (r := read(pack, b)) is not None
-        and b.bullet.kind is not BulletKind.CONTRADICTION
+        and b.bullet.kind not in {*WISHES, BulletKind.CONTRADICTION}
         and b.bullet.variety != CLOSING
     ]
 
