@@ -80,8 +80,10 @@ def clamp(content: str, limit: int, around: tuple[int, int] | None = None) -> Cl
 
 @cache
 def _markdown() -> MarkdownIt:
-    # Links and images stay text: a reviewer must see where they lead, and nothing is ever fetched.
-    parser = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"])
+    # Lines break where they were broken, as in a chat. Links and images stay text: a reviewer must see where they lead,
+    # and nothing is ever fetched.
+    options = {"html": False, "linkify": False, "breaks": True}
+    parser = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
     return parser.disable(["link", "image", "autolink", "reference", "html_inline", "html_block", "entity"])
 
 

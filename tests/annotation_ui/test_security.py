@@ -85,8 +85,13 @@ async def test_invited_reviewers_write_on_an_address_that_needs_a_link(desk: Des
 def test_hostile_text_becomes_text(hostile: str) -> None:
     html = render(hostile, [Mark(start=0, end=len(hostile))])
     tags = {part.split(">")[0].split(" ")[0].strip("/") for part in html.split("<")[1:]}
-    assert tags <= {"p", "mark", "em", "table", "thead", "tbody", "tr", "th", "td"}
+    assert tags <= {"p", "br", "mark", "em", "table", "thead", "tbody", "tr", "th", "td"}
     assert "onerror" not in html or "&lt;img" in html
+
+
+def test_lines_break_where_they_were_broken() -> None:
+    assert render("- a step\n  why it helps", []).count("<br") == 1
+    assert "<br" not in render("a paragraph\n\nanother", [])
 
 
 def test_marks_survive_markdown() -> None:
