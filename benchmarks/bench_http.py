@@ -9,7 +9,10 @@ A run sends what it would send to a real endpoint: the server tells again what t
 requests before (`serve-offline --recorded`), so the typed inputs need not travel. What a run of real models costs is
 estimated once, before its first run, by a rehearsal; that is not measured here. `--typed` measures runs that say
 `offline_writer = true` instead, whose every request is sent twice: as messages and as typed inputs.
-Run: `python -m benchmarks.bench_http [--quick] [--typed]`.
+
+A conversation keeps four (128K) to nine (512K) calls in flight on average, and the process waits between them;
+`--conversations 8` makes eight at once: 18 and 38 in flight, and a process that hardly waits.
+Run: `python -m benchmarks.bench_http [--quick] [--typed] [--conversations N]`.
 """
 
 from __future__ import annotations
@@ -43,6 +46,7 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYT
 SPEC = """
 name = "bench"
 length = "{length}"
+conversations = {conversations}
 domains = ["coding"]
 models = {{ default = "openai:offline" }}
 [endpoints."openai:offline"]
@@ -106,25 +110,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="128K and 512K inline only")
     parser.add_argument("--typed", action="store_true", help="send the typed inputs, too")
+    parser.add_argument("--conversations", type=int, default=1, help="made at once; ratios are of the first one's path")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        _measure_all(Path(folder), is_quick=arguments.quick, is_typed=arguments.typed)
+        _measure_all(
+            Path(folder), is_quick=arguments.quick, is_typed=arguments.typed, conversations=arguments.conversations
+        )
     if not arguments.quick:
         _measure_peers()
 
 
-def _measure_all(folder: Path, *, is_quick: bool, is_typed: bool) -> None:
+def _measure_all(folder: Path, *, is_quick: bool, is_typed: bool, conversations: int) -> None:
     columns = "length", "runner", "calls", "span s", "critical path s", "ratio", "CPU s", "peak MB", "children MB"
     print(f"| {' | '.join(columns)} | server ms/call |")
     print("| --- " * 10 + "|")
-    recorded = {length: None if is_typed else record(folder / length, length) for length in LENGTHS}
+    recorded = {length: None if is_typed else record(folder / length, length, conversations) for length in LENGTHS}
     measure("16K", "inline")  # not shown: it compiles the modules, which would count as CPU of the shorter run
-    rounds = [[measure(length, "inline", recorded[length]) for length in LENGTHS] for _ in range(ROUNDS)]
+    rounds = [[measure(length, "inline", recorded[length], conversations) for length in LENGTHS] for _ in range(ROUNDS)]
     short, long = (min(made, key=lambda m: m.cpu_s) for made in zip(*rounds, strict=True))
     for length, made in zip(LENGTHS, (short, long), strict=True):
         _show(length, "inline", made)
     if not is_quick:
-        _show("128K", "prefect", measure("128K", "prefect", recorded["128K"]))
+        _show("128K", "prefect", measure("128K", "prefect", recorded["128K"], conversations))
     slope = (long.cpu_s - short.cpu_s) / (long.calls - short.calls) * 1000
     bare = min(_independent(sys.executable, YARDSTICK)[0] for _ in range(3))
     print(
@@ -142,20 +149,21 @@ def _show(length: str, runner: str, made: Made) -> None:
     )
 
 
-def record(folder: Path, length: str) -> Path:
-    """Make a conversation with the offline writer over HTTP, and once more from the recording; return its folder.
+def record(folder: Path, length: str, conversations: int = 1) -> Path:
+    """Make conversations with the offline writer over HTTP, and once more from the recording; return its folder.
 
     The second time leaves a rehearsal there, which a run of models that cost anything makes once and keeps.
     """
     with loopback() as base_url:
-        _generate(write_spec(folder, length, base_url), folder / "recorded")
+        _generate(write_spec(folder, length, base_url, conversations=conversations), folder / "recorded")
     with loopback("--recorded", "bench", "--out", str(folder / "recorded")) as base_url:
-        _generate(write_spec(folder, length, base_url, offline_writer=False), folder / "rehearsed")
+        spec = write_spec(folder, length, base_url, conversations=conversations, offline_writer=False)
+        _generate(spec, folder / "rehearsed")
     return folder
 
 
-def measure(length: str, runner: str, recorded: Path | None = None) -> Made:
-    """Make one conversation in a folder of its own, of what was recorded or else of typed inputs."""
+def measure(length: str, runner: str, recorded: Path | None = None, conversations: int = 1) -> Made:
+    """Make conversations in a folder of its own, of what was recorded or else of typed inputs."""
     of_recording = () if recorded is None else ("--recorded", "bench", "--out", str(recorded / "recorded"))
     with (
         tempfile.TemporaryDirectory() as name,
@@ -165,7 +173,7 @@ def measure(length: str, runner: str, recorded: Path | None = None) -> Made:
         if recorded is not None:
             (out / "bench").mkdir(parents=True)
             shutil.copy(recorded / "rehearsed" / "bench" / "rehearsal.json", out / "bench")
-        spec = write_spec(folder, length, base_url, offline_writer=recorded is None)
+        spec = write_spec(folder, length, base_url, conversations=conversations, offline_writer=recorded is None)
         used, watch = _generate(spec, out, runner)
         counts = get_json(f"{base_url.removesuffix('/v1')}/counts")
         chain = longest_chain(calls_of(out / "bench" / "work" / "c000.sqlite"))
@@ -181,12 +189,26 @@ def measure(length: str, runner: str, recorded: Path | None = None) -> Made:
 
 
 def write_spec(
-    folder: Path, length: str, base_url: str, *, concurrency: int = CONCURRENCY, offline_writer: bool = True
+    folder: Path,
+    length: str,
+    base_url: str,
+    *,
+    conversations: int = 1,
+    concurrency: int = CONCURRENCY,
+    offline_writer: bool = True,
 ) -> Path:
-    """Write the spec of one conversation over HTTP into a folder, made where there is none; return its path."""
+    """Write the spec of conversations over HTTP into a folder, made where there is none; return its path."""
     folder.mkdir(parents=True, exist_ok=True)
     spec, said = folder / "bench.toml", str(offline_writer).lower()
-    spec.write_text(SPEC.format(length=length, base_url=base_url, concurrency=concurrency, offline_writer=said))
+    spec.write_text(
+        SPEC.format(
+            length=length,
+            conversations=conversations,
+            base_url=base_url,
+            concurrency=concurrency,
+            offline_writer=said,
+        )
+    )
     return spec
 
 
