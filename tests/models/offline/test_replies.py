@@ -220,14 +220,15 @@ def test_update_of_an_earlier_plan_says_that_it_goes_back() -> None:
     assert not any(opening("p0.s3.b9", seed) in _LONG_AGO for seed in range(8))
 
 
-def test_questions_beside_outcomes_are_about_what_was_told_before_them() -> None:
-    told, closing = _brief().bullet, _brief().bullet.model_copy(update={"bullet_id": "p0.s0.b9", "variety": CLOSING})
+@pytest.mark.parametrize("there", [{"variety": CLOSING}, {"kind": BulletKind.INSTRUCTION}])
+def test_questions_beside_outcomes_and_wishes_are_about_what_was_told_before_them(there: dict[str, object]) -> None:
+    told, last = _brief().bullet, _brief().bullet.model_copy(update={"bullet_id": "p0.s0.b9", **there})
     inputs = UserTurnsInputs(
         seed=HEAD.seed,
         profile=HEAD.profile,
         people=HEAD.relationships.people,
         stage=STAGE,
-        batch=(BulletBrief(bullet=closing),),
+        batch=(BulletBrief(bullet=last),),
         context=(told,),
         questions=5,
     )
