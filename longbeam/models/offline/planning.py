@@ -6,6 +6,7 @@ import datetime as dt
 import random
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TypeVar
 
 from longbeam.models.offline.chapters import BEGINNING, beginning, bounds_of
@@ -24,7 +25,7 @@ from longbeam.models.offline.packs import (
     wishes,
 )
 from longbeam.models.offline.remarks import without_remark
-from longbeam.models.offline.story import people_thread, story_of
+from longbeam.models.offline.story import Story, people_thread, story_of
 from longbeam.models.offline.telling import WHOLE, Scene
 from longbeam.schemas import values
 from longbeam.schemas.calls import (
@@ -51,6 +52,8 @@ from longbeam.schemas.plans import CLOSING, Bullet, BulletKind, Narrative, Stanc
 W = TypeVar("W", bound=Standing)
 WISHES_APART = 11
 """Places in the list of wishes by which each conversation of a benchmark begins behind the one before it."""
+STORIES_KEPT = 16
+"""Of as many conversations as are open with 64 calls in flight; of each that of its newest plan, 0.3 MB."""
 CHANGED_PER_PLAN = 3
 """Preferences of earlier plans that change in one plan."""
 PREFERENCES_LABEL = "Ways of Working"
@@ -120,12 +123,13 @@ def outline(inputs: OutlineInputs, rng: random.Random) -> OutlineReply:
     return OutlineReply(stages=drafts)
 
 
-def sub_plan(inputs: SubPlanInputs, rng_key: str) -> SubPlanReply:
-    """This stage's part of the story, with introduction and preferences."""
+def sub_plan(inputs: SubPlanInputs, conversation: str) -> SubPlanReply:
+    """This stage's part of the story, with introduction and preferences; `conversation`: `seed/conversation_id`."""
+    rng_key = conversation
     if inputs.chapter is not None and inputs.chapter.plan_index:
         rng_key = f"{rng_key}/p{inputs.chapter.plan_index}"
     pack = pack_for(inputs.seed)
-    scenes = _scenes_of(inputs, rng_key)[inputs.stage_index]
+    scenes = _scenes_of(inputs, conversation, rng_key)[inputs.stage_index]
     known = {slot_key(f.subject, f.attribute): f.fact_id for f in inputs.ledger}
     events = [_event(scene, known) for scene in scenes]
     preferences = _preferences(pack, inputs, rng_key)
@@ -145,14 +149,24 @@ def sub_plan(inputs: SubPlanInputs, rng_key: str) -> SubPlanReply:
     return SubPlanReply(bullets=drafts)
 
 
-def _scenes_of(inputs: SubPlanInputs, rng_key: str) -> tuple[tuple[Scene, ...], ...]:
+def _scenes_of(inputs: SubPlanInputs, conversation: str, rng_key: str) -> Story:
+    """The story of the plan, told once for its stages, which are asked for one after the other."""
     counts = inputs.counts
     events = counts["event"] + counts["introduction"]
     rooms = tuple((events - (s.stage_index == 0), counts["relationship"]) for s in inputs.stages)
     days = tuple((s.first_day, s.last_day) for s in inputs.stages)
-    return story_of(
-        inputs.seed, inputs.profile, inputs.people, days, rooms, f"{rng_key}/story", bounds_of(inputs.chapter)
-    )
+    bounds = bounds_of(inputs.chapter)
+    asked = inputs.seed, inputs.profile, inputs.people, days, rooms, f"{rng_key}/story", bounds
+    newest = _newest_of(conversation)
+    if not newest or newest[0][0] != asked:
+        newest[:] = [(asked, story_of(*asked))]
+    return newest[0][1]
+
+
+@lru_cache(maxsize=STORIES_KEPT)
+def _newest_of(conversation: str) -> list[tuple[object, Story]]:
+    """A place for a conversation's newest story, with what was asked for."""
+    return []
 
 
 def _event(scene: Scene, known: Mapping[str, str]) -> BulletDraft:

@@ -1,7 +1,6 @@
 """The whole story of one conversation, as a pure function of its seed, persona and stages.
 
-Every call that needs a part of the story (one stage's bullets) asks for the whole of it and takes its part; a
-conversation's newest is kept, because its stages are asked for one after the other. Threads are lived through with
+Every call that needs a part of the story (one stage's bullets) takes it from the whole. Threads are lived through with
 their things; the beats of all instances are laid over the timeline, cut into stages, and given days and values.
 """
 
@@ -40,10 +39,6 @@ SLACK = 0.9
 """Share of a stage's days that its bullets use; the rest is left to turns that are asked for later."""
 
 
-STORIES_KEPT = 16
-"""Of as many conversations as are open with 64 calls in flight; of each that of its newest plan, 0.3 MB."""
-
-
 @lru_cache(maxsize=1)
 def people_thread() -> Thread:
     """The thread whose things are the people around the user."""
@@ -59,33 +54,10 @@ def story_of(
     rng_key: str,
     bounds: Bounds = NO_BOUNDS,
 ) -> Story:
-    """The scenes of every stage in order, told once for all that are asked for one after the other.
+    """The scenes of every stage in order.
 
-    `stages`: first and last day of each; `room`: events and relationship scenes of each; `rng_key`:
-    `seed/conversation`, and what else there is.
+    `stages`: first and last day of each; `room`: events and relationship scenes of each.
     """
-    asked = seed, profile, people, stages, room, rng_key, bounds
-    newest = _newest_of("/".join(rng_key.split("/")[:2]))
-    if not newest or newest[0][0] != asked:
-        newest[:] = [(asked, _tell(*asked))]
-    return newest[0][1]
-
-
-@lru_cache(maxsize=STORIES_KEPT)
-def _newest_of(conversation: str) -> list[tuple[object, Story]]:
-    """A place for a conversation's newest story, with what was asked for."""
-    return []
-
-
-def _tell(
-    seed: Seed,
-    profile: Profile,
-    people: tuple[Person, ...],
-    stages: tuple[tuple[dt.date, dt.date], ...],
-    room: tuple[tuple[int, int], ...],
-    rng_key: str,
-    bounds: Bounds,
-) -> Story:
     pack = pack_for(seed)
     closing = _closing_scenes(room[-1][0]) - (not bounds.is_last)
     cues = _ordered_beats(pack, seed, sum(events for events, _ in room) - closing, len(stages), rng_key, bounds)

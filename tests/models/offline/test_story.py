@@ -13,13 +13,16 @@ from longbeam.generators.relationships import draw_relationships
 from longbeam.generators.seeds import load_catalogue
 from longbeam.models.offline.drawing import changed, draw
 from longbeam.models.offline.packs import load_pack, pack_for, pack_paths
+from longbeam.models.offline.planning import _scenes_of
 from longbeam.models.offline.remarks import without_remark
-from longbeam.models.offline.story import people_thread, story_of
-from longbeam.models.offline.telling import COST_SLOT, WHOLE, Scene, relation_words
+from longbeam.models.offline.story import Story, people_thread, story_of
+from longbeam.models.offline.telling import COST_SLOT, WHOLE, relation_words
+from longbeam.schemas.calls import SubPlanInputs
 from longbeam.schemas.people import Person
 from longbeam.schemas.plans import ValueKind
 from longbeam.schemas.seeds import Domain, Seed
 from longbeam.schemas.values import says
+from tests.prompts.samples import SAMPLES
 
 STAGES = tuple((dt.date(2024, m, 1), dt.date(2024, m, 28)) for m in range(1, 6))
 ROOM = ((15, 2), (16, 2), (16, 2), (16, 2), (16, 2))
@@ -33,7 +36,7 @@ def _people(index: int = 0) -> tuple[Person, ...]:
     return draw_relationships(1, index, draw_profile(1, index)).people
 
 
-def _story(rng_key: str = "1/c000/story", domain: Domain = Domain.CODING) -> tuple[tuple[Scene, ...], ...]:
+def _story(rng_key: str = "1/c000/story", domain: Domain = Domain.CODING) -> Story:
     return story_of(_seed(domain), draw_profile(1, 0), _people(), STAGES, ROOM, rng_key)
 
 
@@ -45,11 +48,17 @@ def test_stages_have_exactly_the_scenes_they_have_room_for() -> None:
 
 
 def test_of_each_conversation_the_newest_story_is_kept() -> None:
-    first, other = _story("1/c000/story"), _story("1/c001/story")
-    assert _story("1/c000/story") is first
-    assert _story("1/c000/p1/story") != first
-    assert _story("1/c001/story") is other
-    again = _story("1/c000/story")
+    inputs = SAMPLES["sub_plan"]
+    assert isinstance(inputs, SubPlanInputs)
+
+    def told(conversation: str, plan: str = "") -> Story:
+        return _scenes_of(inputs, conversation, conversation + plan)
+
+    first, other = told("1/c000"), told("1/c001")
+    assert told("1/c000") is first
+    assert told("1/c000", "/p1") != first
+    assert told("1/c001") is other
+    again = told("1/c000")
     assert again == first
     assert again is not first
 
