@@ -11,6 +11,7 @@ import hashlib
 import itertools
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -72,6 +73,12 @@ def put_in_place(written: Path, path: Path) -> None:
         sync_folder(path.parent)
     except OSError as exc:
         raise StoreError(describe_os_error(path, exc)) from exc
+
+
+def no_temporary_room(reason: object) -> StoreError:
+    """The error for a temporary file without a name that cannot grow; `reason` as the system says it."""
+    where = tempfile.gettempdir()
+    return StoreError(f"{where}: no room for temporary files ({reason}); free some or set TMPDIR")
 
 
 def describe_os_error(path: Path, exc: OSError, act: str = "write") -> str:

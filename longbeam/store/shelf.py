@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pickle
 import sqlite3
-import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Generic, TypeVar
 
-from longbeam.errors import StoreError
+from longbeam.store.files import no_temporary_room
 
 T = TypeVar("T")
 AT_HAND_KB = 256
@@ -39,8 +38,7 @@ class Shelf(Mapping[str, T], Generic[T]):
             )
             self._db.execute("COMMIT")
         except sqlite3.OperationalError as exc:
-            where = tempfile.gettempdir()
-            raise StoreError(f"{where}: no room for temporary files ({exc}); free some or set TMPDIR") from exc
+            raise no_temporary_room(exc) from exc
 
     def __getitem__(self, key: str) -> T:
         """Return the record of a key, made anew; KeyError if there is no such key."""

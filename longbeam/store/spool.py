@@ -15,7 +15,7 @@ from functools import cached_property
 from operator import eq
 from typing import Any, Generic, TypeVar, overload
 
-from longbeam.errors import StoreError
+from longbeam.store.files import no_temporary_room
 
 T = TypeVar("T")
 IN_MEMORY = 2**18
@@ -45,8 +45,7 @@ class Pieces:
             self._file.seek(self._ends[-1])
             self._file.write(piece)
         except OSError as exc:
-            where = tempfile.gettempdir()
-            raise StoreError(f"{where}: no room for temporary files ({exc.strerror}); free some or set TMPDIR") from exc
+            raise no_temporary_room(exc.strerror) from exc
         self._ends.append(self._ends[-1] + len(piece))
 
     def between(self, first: int, end: int) -> bytes:
