@@ -47,6 +47,7 @@ class _Way:
     model: str
     identity: str
     sampling: Sampling
+    reads_inputs: bool
 
 
 @dataclass(frozen=True)
@@ -156,13 +157,15 @@ class Asker:
             unit_key=f"{self.unit_key}/{place}" if place else self.unit_key,
             generation=self.generation * ATTEMPTS + attempt,
             sampling=way.sampling,
+            reads_inputs=way.reads_inputs,
         )
 
 
 def _way_of(spec: BenchmarkSpec, role: Role, room: int) -> _Way:
     model, sampling = spec.model_for(role), spec.sampling_for(role)
     most = None if sampling.max_tokens is None else sampling.max_tokens * room
-    return _Way(model, spec.identity_of(model), Sampling(temperature=sampling.temperature, max_tokens=most))
+    limited = Sampling(temperature=sampling.temperature, max_tokens=most)
+    return _Way(model, spec.identity_of(model), limited, spec.reads_inputs(model))
 
 
 def _dump_of(inputs: PromptInputs) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from pydantic import BaseModel
 
 from longbeam.schemas.base import Record, digest_of
-from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs, Tool
+from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs, Tool, request_hash
 from longbeam.schemas.spec import Role
 
 
@@ -68,6 +68,8 @@ class ModelCall:
     sampling: Sampling = Sampling()
     identity: str = ""
     """What the model is, wherever it is served: `openai:Qwen/Qwen3-8B`; empty: `model` says it."""
+    reads_inputs: bool = False
+    """Whether the model answers from the typed inputs, as the offline writer does."""
 
     @cached_property
     def key(self) -> str:
@@ -75,7 +77,7 @@ class ModelCall:
         return digest_of(
             self.prompt.prompt_id,
             self.prompt.version,
-            self.inputs.digest,
+            self.inputs.digest if self.reads_inputs else request_hash(m.hash for m in self.messages()).hex(),
             self.identity or self.model,
             self.sampling.temperature,
             self.benchmark_seed,

@@ -15,7 +15,7 @@ from typing import Self
 from longbeam.errors import UserError
 from longbeam.models.loopback.server import RecordedReply
 from longbeam.pipeline.benchmark import Benchmark
-from longbeam.store.texts import RoleAndContent, request_digest
+from longbeam.schemas.calls import message_hash, request_hash
 from longbeam.store.worklog import RecordedRequest, WorkLog
 
 
@@ -33,7 +33,7 @@ class Recording:
             for path in paths:
                 log = opened.enter_context(WorkLog.open_read_only(path))
                 for request in log.requests():
-                    self._asked[request.digest].append((log, request))
+                    self._asked[request.hash].append((log, request))
             self._opened = opened.pop_all()
 
     def __enter__(self) -> Self:
@@ -44,9 +44,9 @@ class Recording:
     ) -> None:
         self._opened.close()
 
-    def reply_to(self, messages: Sequence[RoleAndContent]) -> RecordedReply | None:
-        """Return the reply to these messages, or None; of several, each in its turn."""
-        found = self._asked.get(request_digest(messages))
+    def reply_to(self, messages: Sequence[tuple[str, str]]) -> RecordedReply | None:
+        """Return the reply to these messages, each a role and a content, or None; of several, each in its turn."""
+        found = self._asked.get(request_hash(message_hash(*m) for m in messages))
         if found is None:
             return None
         found.append(found.pop(0))

@@ -36,10 +36,10 @@ class Record(BaseModel):
         return self.model_dump_json().encode()
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy with some fields replaced, without the digest of the original."""
+        """A copy with some fields replaced, without what was kept of the original, such as its digest."""
         copy = super().model_copy(update=update, deep=deep)
-        copy.__dict__.pop("digest", None)
-        copy.__dict__.pop("kept_json", None)
+        for name in copy.__dict__.keys() - type(self).model_fields.keys():
+            del copy.__dict__[name]
         return copy
 
 

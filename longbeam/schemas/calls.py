@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+from collections.abc import Iterable
 from enum import StrEnum
 from functools import cache, cached_property
 from typing import Annotated, Literal
@@ -24,11 +25,31 @@ from longbeam.schemas.seeds import Category, Domain, Seed, Timeline
 from longbeam.schemas.spec import ENGLISH, Strategy
 
 
+def message_hash(role: str, content: str) -> bytes:
+    """Return the SHA-256 of role, a zero byte and content. Raises UnicodeEncodeError for half a surrogate pair."""
+    return hashlib.sha256(f"{role}\0{content}".encode()).digest()
+
+
+def request_hash(messages: Iterable[bytes]) -> bytes:
+    """Return the SHA-256 of the hashes of a request's messages, in order."""
+    return hashlib.sha256(b"".join(messages)).digest()
+
+
 class ChatMessage(KeptJson):
     """One message of a request to a model."""
 
     role: Literal["system", "user", "assistant"]
     content: str
+
+    @cached_property
+    def hash(self) -> bytes:
+        """Under which a work log keeps the message."""
+        return message_hash(self.role, self.content)
+
+    @cached_property
+    def digest(self) -> str:
+        """The same in hexadecimal."""
+        return self.hash.hex()
 
 
 class Tool(Record):

@@ -260,6 +260,10 @@ class BenchmarkSpec(Record):
         name = self.endpoint_for(model).model
         return model if name is None else f"{provider_of(model)}:{name}"
 
+    def reads_inputs(self, model: str) -> bool:
+        """Whether a model answers from the typed inputs of a prompt: the offline writer, here or behind an endpoint."""
+        return provider_of(model) == "offline" or self.endpoint_for(model).offline_writer
+
     def sampling_for(self, role: Role) -> RoleSampling:
         """How a role's replies are sampled."""
         common, own = self.sampling.get("default", RoleSampling()), self.sampling.get(role, RoleSampling())

@@ -1,69 +1,54 @@
-"""Content-addressed texts of a work log: each message is stored once, requests refer to it by hash."""
+"""Texts of a work log: what is said again and again is stored once, requests refer to it by its number."""
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-HASH_BYTES = 32
+from longbeam.schemas.calls import ChatMessage, message_hash
 
-MAX_CHARACTERS = 8_000_000
-"""Remembered per work log, 8 to 32 MB; hundreds of dialogues of 40 messages at once fit."""
-
-RoleAndContent = tuple[str, str]
-
-
-def hash_of(role: str, content: str) -> bytes:
-    """Return the SHA-256 of role, a zero byte and content."""
-    return hashlib.sha256(f"{role}\0{content}".encode()).digest()
-
-
-def request_digest(messages: Iterable[RoleAndContent]) -> bytes:
-    """Return the SHA-256 of the hashes of a request's messages, in order."""
-    return digest_of_hashes(b"".join(hash_of(*message) for message in messages))
-
-
-def digest_of_hashes(hashes: bytes) -> bytes:
-    """Return the same of the hashes, as a work log holds them."""
-    return hashlib.sha256(hashes).digest()
+MOST_KNOWN = 8_192
+"""Texts remembered per work log, and as many of those before: 3 MB; hundreds of dialogues at once repeat fewer."""
 
 
 class TextWriter:
-    """Puts texts into the file unless they are there, and remembers which are.
+    """Puts texts into the file and remembers, by their hash, which of the newest and the newly repeated are there.
 
-    `Record.digest` is not used: a copy made with `model_copy(update=...)` carries the digest of its original.
-    A dictionary of contents costs less than hashing, because a string remembers its own Python hash.
+    An index of the file would know all of them, but each text would cost a page of it, written at random. One that
+    was not said for so long is stored a second time.
     """
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
-        self._known: dict[RoleAndContent, bytes] = {}
-        self._characters = 0
+        self._newer: dict[bytes, int] = {}
+        self._older: dict[bytes, int] | None = None
+        """None: not yet read from the file."""
 
-    def put(self, texts: Sequence[RoleAndContent]) -> list[bytes]:
-        """Return the hashes of the texts, in order; the oldest ones are forgotten beyond MAX_CHARACTERS."""
-        known = self._known
-        hashes = []
-        for text in texts:
-            digest = known.get(text)
-            if digest is None:
-                digest = known[text] = self._insert(text)
-                self._characters += len(text[1])
-            hashes.append(digest)
-        while self._characters > MAX_CHARACTERS:
-            oldest = next(iter(known))
-            del known[oldest]
-            self._characters -= len(oldest[1])
-        return hashes
+    def put(self, messages: Sequence[ChatMessage]) -> list[int]:
+        """Return the numbers of the messages, in order, each put into the file unless it is known to be there."""
+        return [self._newer.get(m.hash) or self._number_of(m.hash, m.role, m.content) for m in messages]
+
+    def put_reply(self, text: str) -> int:
+        """Return the number of a reply's text, put into the file unless it is known to be there."""
+        return self._number_of(message_hash("assistant", text), "assistant", text)
 
     def forget(self) -> None:
         """Forget all texts: the transaction that put the last of them was rolled back."""
-        self._known.clear()
-        self._characters = 0
+        self._newer, self._older = {}, None
 
-    def _insert(self, text: RoleAndContent) -> bytes:
-        digest = hash_of(*text)
-        row = digest, text[0], text[1].encode()  # a string that is encoded for SQLite would keep its UTF-8
-        self._db.execute("INSERT OR IGNORE INTO texts (sha256, role, content) VALUES (?, ?, CAST(? AS TEXT))", row)
-        return digest
+    def _number_of(self, digest: bytes, role: str, content: str) -> int:
+        if len(self._newer) >= MOST_KNOWN:
+            self._newer, self._older = {}, self._newer
+        if self._older is None:
+            newest = "SELECT sha256, text_id FROM texts ORDER BY text_id DESC LIMIT ?"
+            self._older = dict(self._db.execute(newest, (MOST_KNOWN,)))
+        number = self._newer.get(digest) or self._older.get(digest)
+        if number is None:
+            row = digest, role, content.encode()  # a string that is encoded for SQLite would keep its UTF-8
+            number = self._db.execute(_INSERT, row).lastrowid
+            assert number is not None  # an INSERT has one
+        self._newer[digest] = number
+        return number
+
+
+_INSERT = "INSERT INTO texts (sha256, role, content) VALUES (?, ?, CAST(? AS TEXT))"

@@ -25,13 +25,13 @@ from pydantic import ValidationError
 
 from longbeam.errors import StoreError
 from longbeam.schemas.base import Record
-from longbeam.schemas.calls import ChatMessage, ModelReply
+from longbeam.schemas.calls import ChatMessage, ModelReply, message_hash, request_hash
 from longbeam.schemas.conversation import Author
 from longbeam.schemas.usage import COUNTS, Usage
 from longbeam.store.files import describe_os_error, sync_file
 from longbeam.store.lease import Lease
 from longbeam.store.sqlite import open_for_reading, open_for_writing, transaction, translated_errors
-from longbeam.store.texts import HASH_BYTES, RoleAndContent, TextWriter, digest_of_hashes, hash_of
+from longbeam.store.texts import TextWriter
 from longbeam.store.worklog_schema import WORK_LOG
 
 R = TypeVar("R", bound=Record)
@@ -74,8 +74,8 @@ class RecordedRequest:
     key: str
     unit_key: str
     generation: int
-    digest: bytes
-    """`texts.request_digest` of its messages."""
+    hash: bytes
+    """`request_hash` of its messages."""
 
 
 _UNIT_COLUMNS = ", ".join(Unit.model_fields)
@@ -169,7 +169,7 @@ class WorkLog:
         if self._lease is not None and not self._may_have(key):
             return None  # as for nearly all calls of a run: a look at the file costs ten times this
         row = self._one(
-            f"SELECT content, {_REPLY_COLUMNS} FROM replies JOIN texts ON sha256 = reply WHERE key = ?",
+            f"SELECT content, {_REPLY_COLUMNS} FROM replies JOIN texts ON text_id = reply WHERE key = ?",
             key,
         )
         return None if row is None else ModelReply.model_validate(dict(zip(_REPLY_FIELDS, row, strict=True)))
@@ -218,15 +218,12 @@ class WorkLog:
         A second reply to the same key replaces the first: it was asked for because the first was cut short. What
         the first cost is kept.
         """
-        said: list[RoleAndContent] = [(m.role, m.content) for m in request]
-        said.append(("assistant", reply.text))
         asked = (key, unit_key, stage, role, prompt_id, prompt_version, model, generation, max_tokens)
         counted = [getattr(reply, name) for name in _REPLY_FIELDS[1:]]
         with self._lock, translated_errors(self.path):
             self._begin_group()
             try:
-                hashes = self._texts.put(said)
-                row = (*asked, b"".join(hashes[:-1]), hashes[-1], *counted)
+                row = (*asked, _list_of(self._texts.put(request)), self._texts.put_reply(reply.text), *counted)
                 if self._db.execute(_RECORD_REPLY, row).rowcount == 0:
                     self._replace_reply(key, row)
             except BaseException:
@@ -302,7 +299,7 @@ class WorkLog:
         row = self._one("SELECT request FROM replies WHERE key = ?", key)
         if row is None:
             raise KeyError(key)
-        return tuple(self._message(digest) for digest in _hashes_in(row[0]))
+        return tuple(self._message(text_id) for text_id in json.loads(row[0]))
 
     def reply_keys(self) -> Iterator[str]:
         """Yield the keys of all recorded replies, in the order of their arrival."""
@@ -312,8 +309,9 @@ class WorkLog:
     def requests(self) -> Iterator[RecordedRequest]:
         """Yield the requests of all recorded replies, in the order of the replies' arrival."""
         query = "SELECT reply_id, key, unit_key, generation, request FROM replies WHERE reply_id > ? ORDER BY reply_id"
-        for _, key, unit_key, generation, hashes in self._paged(query):
-            yield RecordedRequest(key, unit_key, generation, digest_of_hashes(hashes))
+        hashes: dict[int, bytes] = dict(self._all("SELECT text_id, sha256 FROM texts"))
+        for _, key, unit_key, generation, request in self._paged(query):
+            yield RecordedRequest(key, unit_key, generation, request_hash(hashes[i] for i in json.loads(request)))
 
     def forget_replies(self, model: str) -> int:
         """Forget what a model replied, so that it is asked again; return how many replies there were."""
@@ -365,12 +363,12 @@ class WorkLog:
         stored = set()
         query = "SELECT text_id, sha256, role, content FROM texts WHERE text_id > ? ORDER BY text_id"
         for text_id, digest, role, content in self._paged(query):
-            stored.add(digest)
-            if hash_of(role, content) != digest:
+            stored.add(text_id)
+            if message_hash(role, content) != digest:
                 yield f"text {text_id} is not what its hash says"
         query = "SELECT reply_id, key, request, reply FROM replies WHERE reply_id > ? ORDER BY reply_id"
         for _, key, request, reply in self._paged(query):
-            if missing := {*_hashes_in(request), reply} - stored:
+            if missing := {*json.loads(request), reply} - stored:
                 yield f"reply {key}: {len(missing)} of its texts are missing"
 
     # --- units and their records --------------------------------------------------------------------------------
@@ -503,8 +501,8 @@ class WorkLog:
         rows = self._all("SELECT unit_key FROM units WHERE stage = ?", stage)
         return sorted((key for (key,) in rows), key=natural_order)
 
-    def _message(self, digest: bytes) -> ChatMessage:
-        row = self._one("SELECT role, content FROM texts WHERE sha256 = ?", digest)
+    def _message(self, text_id: int) -> ChatMessage:
+        row = self._one("SELECT role, content FROM texts WHERE text_id = ?", text_id)
         if row is None:
             raise StoreError(f"{self.path}: a message of a request is missing; the file is damaged, put back a copy")
         return ChatMessage(role=row[0], content=row[1])
@@ -559,8 +557,8 @@ def _unit_from(row: tuple[Any, ...]) -> Unit:
     return Unit.model_validate(dict(zip(Unit.model_fields, row, strict=True)))
 
 
-def _hashes_in(request: bytes) -> list[bytes]:
-    return [request[i : i + HASH_BYTES] for i in range(0, len(request), HASH_BYTES)]
+def _list_of(text_ids: Sequence[int]) -> str:
+    return f"[{','.join(map(str, text_ids))}]"
 
 
 def _storable(text: str) -> str:

@@ -89,8 +89,64 @@ CREATE TABLE replaced (
 )""",
 )
 
+_NUMBER_TEXTS = (
+    "ALTER TABLE texts RENAME TO former_texts",
+    "ALTER TABLE replies RENAME TO former_replies",
+    """
+CREATE TABLE texts (
+  -- What was said to models and what they said. Requests repeat nearly all of the one before: a text is stored once,
+  -- or again when it was not said for a long time.
+  text_id INTEGER PRIMARY KEY,
+  sha256  BLOB NOT NULL,  -- of role, a zero byte, content; UTF-8
+  role    TEXT NOT NULL,  -- system, user, assistant
+  content TEXT NOT NULL
+)""",
+    """
+CREATE TABLE replies (
+  -- The journal: one row per reply, committed before anything reads the reply.
+  reply_id         INTEGER PRIMARY KEY,  -- in the order of arrival
+  key              TEXT NOT NULL UNIQUE, -- ModelCall.key
+  unit_key         TEXT NOT NULL,        -- c000/dialogue/p0.s2/t5.n1: conversation, stage, unit, place
+  stage            TEXT NOT NULL,
+  role             TEXT NOT NULL,        -- as whom the model was asked: planner, assistant, ...
+  prompt_id        TEXT NOT NULL,
+  prompt_version   INTEGER NOT NULL,
+  model            TEXT NOT NULL,        -- as the spec names it
+  generation       INTEGER NOT NULL,     -- content attempts before this one
+  max_tokens       INTEGER,              -- asked for; NULL: no limit was named
+  request          TEXT NOT NULL,        -- texts.text_id of each message, in order, as a JSON list
+  reply            INTEGER NOT NULL,     -- texts.text_id of the raw reply
+  finish_reason    TEXT NOT NULL,
+  reply_model      TEXT NOT NULL,        -- as the server names it
+  prompt_tokens    INTEGER NOT NULL,
+  cached_tokens    INTEGER NOT NULL,
+  output_tokens    INTEGER NOT NULL,
+  reasoning_tokens INTEGER NOT NULL,     -- of output_tokens, those thought and not said
+  refusal          TEXT NOT NULL         -- what the model said in place of a reply; empty: it did not refuse
+)""",
+    "INSERT INTO texts SELECT text_id, sha256, role, content FROM former_texts",
+    # A text that is missing gets the number 0, which none has: `WorkLog.verify` names the reply.
+    """
+INSERT INTO replies
+SELECT reply_id, key, unit_key, stage, role, prompt_id, prompt_version, model, generation, max_tokens,
+  (
+    WITH RECURSIVE places (place) AS (
+      SELECT 0 WHERE length(request) > 0
+      UNION ALL SELECT place + 1 FROM places WHERE (place + 1) * 32 < length(request)
+    )
+    SELECT json_group_array(coalesce(text_id, 0)) FROM (
+      SELECT text_id FROM places LEFT JOIN former_texts ON sha256 = substr(request, place * 32 + 1, 32) ORDER BY place
+    )
+  ),
+  coalesce((SELECT text_id FROM former_texts WHERE sha256 = reply), 0),
+  finish_reason, reply_model, prompt_tokens, cached_tokens, output_tokens, reasoning_tokens, refusal
+FROM former_replies ORDER BY reply_id""",
+    "DROP TABLE former_replies",
+    "DROP TABLE former_texts",
+)
+
 WORK_LOG = Format(
     name="work log",
     application_id=0x4C42574C,  # "LBWL"
-    migrations=(_CREATE, _COUNT_REASONING, _KEEP_COSTS),
+    migrations=(_CREATE, _COUNT_REASONING, _KEEP_COSTS, _NUMBER_TEXTS),
 )

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 
 import pytest
 
 from longbeam.errors import ReplyError
 from longbeam.models.asking import parse_reply
-from longbeam.schemas.calls import ModelReply, QuestionDetectorInputs, QuestionDetectorReply
-from longbeam.schemas.spec import Role
+from longbeam.schemas.calls import (
+    FollowUpDetectorInputs,
+    ModelReply,
+    QuestionDetectorInputs,
+    QuestionDetectorReply,
+    TurnHints,
+)
+from longbeam.schemas.spec import BenchmarkSpec, Role
 from tests.generators.scripted import ScriptedModel, asker_for
 
 YES = '{"reason": "it asks", "asks_user": true}'
@@ -105,3 +112,29 @@ async def test_every_call_carries_the_language_of_the_spec() -> None:
     await asker.structured("question_detector", INPUTS, role=Role.DETECTOR)
     assert [c.inputs.language for c in model.calls] == ["Dutch", "Dutch"]
     assert all("Dutch" in c.messages()[0].content for c in model.calls)
+
+
+@pytest.mark.parametrize(("model_name", "keys"), [("openai:m", 1), ("vllm:m", 1), ("offline", 2), ("openai:served", 2)])
+async def test_what_only_the_offline_writer_reads_is_part_of_its_keys_alone(model_name: str, keys: int) -> None:
+    model = ScriptedModel({"follow_up_detector": ['{"reason": "all is said", "asks_on": false}']})
+    made = {"name": "test", "models": {"default": model_name}}
+    spec = BenchmarkSpec.model_validate({**made, "endpoints": {"openai:served": {"offline_writer": True}}})
+    for known_to_writer in ("", "Which one?"):
+        hints = TurnHints(turn_id="p0.s0.t0", today=date(2026, 1, 5), bullets=(), previous_reply=known_to_writer)
+        inputs = FollowUpDetectorInputs(title="A trip", question="When?", reply="In May.", follow_ups=0, hints=hints)
+        asker = replace(asker_for(model), spec=spec)
+        await asker.structured("follow_up_detector", inputs, role=Role.DETECTOR)
+
+    first, second = model.calls
+    assert first.messages() == second.messages()
+    assert len({first.key, second.key}) == keys
+
+
+async def test_another_message_is_another_call() -> None:
+    model = ScriptedModel({"question_detector": [YES]})
+    spec = BenchmarkSpec.model_validate({"name": "test", "models": {"default": "openai:m"}})
+    for reply in ("Shall we?", "Shall we go?"):
+        asker = replace(asker_for(model), spec=spec)
+        await asker.structured("question_detector", QuestionDetectorInputs(reply=reply), role=Role.DETECTOR)
+
+    assert len({c.key for c in model.calls}) == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from longbeam.models.base import Sampling
 from longbeam.schemas.base import digest_of, share_field_names
 from longbeam.schemas.calls import ChatMessage
 from longbeam.schemas.plans import Fact, Plan, ValueKind
@@ -18,8 +19,15 @@ def test_copy_has_a_digest_of_its_own() -> None:
 
 
 def test_digest_is_the_sha256_of_the_canonical_json() -> None:
-    # echo -n '{"role":"user","content":"one"}' | sha256sum
-    assert ChatMessage(role="user", content="one").digest.startswith("bf39f3d3b16d7df4")
+    # echo -n '{"temperature":0.5,"max_tokens":9}' | sha256sum
+    assert Sampling(temperature=0.5, max_tokens=9).digest.startswith("c74498cee7250bfc")
+
+
+def test_digest_of_a_message_is_that_of_its_role_and_content() -> None:
+    # printf 'user\0one' | sha256sum
+    message = ChatMessage(role="user", content="one")
+    assert message.digest.startswith("3f82300aaee69d77")
+    assert message.hash.hex() == message.digest
 
 
 def test_records_that_share_field_names_stay_what_they_are() -> None:

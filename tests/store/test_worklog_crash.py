@@ -199,7 +199,7 @@ def make_folder(path: Path) -> None:
     [
         (make_garbage, "is not a SQLite file, or its first page is damaged"),
         (make_foreign, "is a SQLite file, but no longbeam work log"),
-        (make_newer, "work log of version 99, this longbeam knows up to 3; upgrade longbeam"),
+        (make_newer, "work log of version 99, this longbeam knows up to 4; upgrade longbeam"),
         (make_sealed, "is not a SQLite file"),
         (make_folder, "(cannot be opened|there is no work log here)"),
     ],

@@ -77,6 +77,30 @@ def test_a_work_log_from_before_reasoning_was_counted_is_brought_up_to_date(tmp_
         assert log.reply_of("k1") == reply("Hi.")
 
 
+def test_a_work_log_whose_requests_name_hashes_is_brought_up_to_date(tmp_path: Path) -> None:
+    path = tmp_path / "c000.sqlite"
+    asked, answer = chat("be kind", "héllo", "be kind"), ChatMessage(role="assistant", content="Hi.")
+    former = dataclasses.replace(WORK_LOG, migrations=WORK_LOG.migrations[:3])
+    with closing(open_for_writing(path, former)) as db:
+        for m in (answer, *asked[:2]):
+            db.execute("INSERT INTO texts (sha256, role, content) VALUES (?, ?, ?)", (m.hash, m.role, m.content))
+        replies = [("k1", asked), ("k2", asked[:1]), ("k3", []), ("k4", chat("never stored"))]
+        for key, request in replies:
+            db.execute(
+                "INSERT INTO replies VALUES (NULL, ?, 'c000/seeds/a', 'seeds', 'writer', 'p', 1, 'm', 0, NULL,"
+                " ?, ?, 'stop', 'm-2026', 10, 4, 2, 1, 'no')",
+                (key, b"".join(m.hash for m in request), answer.hash),
+            )
+
+    with WorkLog.open(path) as log:
+        assert list(log.reply_keys()) == ["k1", "k2", "k3", "k4"]
+        assert [list(log.request_of(key)) for key, _ in replies[:3]] == [asked, asked[:1], []]
+        assert log.reply_of("k1") == reply("Hi.", reasoning=1).model_copy(update={"refusal": "no"})
+        assert log.verify() == ["reply k4: 1 of its texts are missing"]
+        record(log, "k5", reply("Hi."), asked)
+        assert count(log, "texts") == 3
+
+
 @given(requests=st.lists(st.lists(records_of(ModelReply), max_size=3), max_size=4), data=st.data())
 @settings(max_examples=40, deadline=None, derandomize=True)
 def test_requests_and_replies_survive_reopening(
@@ -113,7 +137,7 @@ def test_each_text_is_stored_once(tmp_path: Path) -> None:
 def test_a_copied_message_is_not_taken_for_its_original(tmp_path: Path) -> None:
     original = ChatMessage(role="user", content="900 euros")
     assert original.digest
-    copied = original.model_copy(update={"content": "1,200 euros"})  # carries the digest of the original
+    copied = original.model_copy(update={"content": "1,200 euros"})
 
     with WorkLog.open(tmp_path / "c000.sqlite") as log:
         record(log, "k1", reply("a"), [original])
@@ -123,15 +147,22 @@ def test_a_copied_message_is_not_taken_for_its_original(tmp_path: Path) -> None:
         assert log.verify() == []
 
 
-def test_forgotten_texts_are_still_stored_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(texts, "MAX_CHARACTERS", 20)
+def test_a_text_is_stored_again_only_when_it_was_not_said_for_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(texts, "MOST_KNOWN", 20)
     with WorkLog.open(tmp_path / "c000.sqlite") as log:
+        record(log, "first", reply("Once."), chat("be brief", "hello"))
         for i in range(30):
             record(log, f"k{i}", reply(f"answer {i}"), chat("be kind", f"question {i}"))
+        # be brief, hello, Once., be kind, 30 questions, 30 answers
+        assert count(log, "texts") == 64
 
-        # be kind, 30 questions, 30 answers
-        assert count(log, "texts") == 61
-        assert sum(len(content) for _, content in log._texts._known) <= 20
+    with WorkLog.open(tmp_path / "c000.sqlite") as log:  # knows the newest twenty
+        record(log, "again", reply("answer 29"), chat("be brief", "question 29"))
+
+        assert count(log, "texts") == 65
+        assert log.request_of("first")[0] == log.request_of("again")[0]
         assert log.verify() == []
 
 
