@@ -41,7 +41,7 @@ _LOADED_AT_ONCE = 2**20
 
 _MOST_HELD = 16 * 1024
 """Rows of a table after which the file is closed and opened again; sealing 50M tokens takes 18 MB less so."""
-_MOST_HELD_BETWEEN = 1024
+_MOST_HELD_BETWEEN = 4096
 """Rows after which that is done before the next table."""
 
 _KEYS_AT_ONCE = 20_000
