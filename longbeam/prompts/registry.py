@@ -215,8 +215,8 @@ def _append_user_text(parts: list[ChatMessage], text: str) -> None:
 def _identity(value: object) -> Hashable:
     """Return a key that only the same value has, as long as the value lives.
 
-    A record is frozen, so being the same object is being equal. Its digest would say more, but a copy made by
-    `model_copy` inherits the digest of its original, and a wrong system message is worse than one made twice.
+    A record is frozen, so being the same object is being equal. Its digest would find equal ones, too, for more than
+    that saves.
     """
     if type(value) is str or value is None:  # the others are asked about one after the other, which costs more
         return str, value

@@ -1,6 +1,7 @@
 """What every record shares: frozen, unknown keys refused, a stable digest.
 
-Digests are SHA-256 over canonical JSON, so that they are equal on every machine and Python version.
+Digests are SHA-256 over canonical JSON (a chat message's: over role and content), so that they are equal on every
+machine and Python version.
 """
 
 from __future__ import annotations

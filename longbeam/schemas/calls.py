@@ -46,7 +46,7 @@ class ChatMessage(KeptJson):
         """Under which a work log keeps the message."""
         return message_hash(self.role, self.content)
 
-    @cached_property
+    @property
     def digest(self) -> str:
         """The same in hexadecimal."""
         return self.hash.hex()

@@ -7,6 +7,7 @@ Both are set in the transaction of the migration, so a killed process leaves the
 from __future__ import annotations
 
 import sqlite3
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +24,10 @@ SQLite's 1,000 pages it came with every hundredth model call, while replies wait
 
 _PRIMARY_CODE = 0xFF
 """SQLite's extended result codes carry the primary one in their low byte."""
+
+
+class OlderFileError(StoreError):
+    """The file has not had every migration."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,9 @@ def open_for_writing(path: Path, fmt: Format) -> sqlite3.Connection:
             db.execute("PRAGMA foreign_keys = ON")
             for number in range(version, fmt.version):
                 _migrate(db, fmt, number)
+            if 0 < version < fmt.version:
+                with suppress(sqlite3.OperationalError):  # where the disk has no room for it, the file stays larger
+                    db.execute("VACUUM")
         except BaseException:
             db.close()
             raise
@@ -67,7 +75,7 @@ def open_for_writing(path: Path, fmt: Format) -> sqlite3.Connection:
 def open_for_reading(path: Path, fmt: Format) -> sqlite3.Connection:
     """Return a connection that cannot write and never keeps a writer waiting.
 
-    Raises StoreError if there is no such file, or it is not of this format and version.
+    Raises StoreError if there is no such file, or is not of this format; OlderFileError if it is older.
     """
     if not path.is_file():
         raise StoreError(f"{path}: there is no {fmt.name} here")
@@ -83,8 +91,8 @@ def open_for_reading(path: Path, fmt: Format) -> sqlite3.Connection:
             if not _is_ours(db, path, fmt):
                 raise StoreError(f"{path}: this {fmt.name} is empty; start the run again to fill it")
             if _checked_version(db, path, fmt) < fmt.version:
-                raise StoreError(
-                    f"{path}: an older longbeam wrote this {fmt.name}; `longbeam resume` brings it up to date"
+                raise OlderFileError(
+                    f"{path}: an older longbeam wrote this {fmt.name}; it has to be opened for writing"
                 )
         except BaseException:
             db.close()

@@ -30,7 +30,7 @@ from longbeam.schemas.conversation import Author
 from longbeam.schemas.usage import COUNTS, Usage
 from longbeam.store.files import describe_os_error, sync_file
 from longbeam.store.lease import Lease
-from longbeam.store.sqlite import open_for_reading, open_for_writing, transaction, translated_errors
+from longbeam.store.sqlite import OlderFileError, open_for_reading, open_for_writing, transaction, translated_errors
 from longbeam.store.texts import TextWriter
 from longbeam.store.worklog_schema import WORK_LOG
 
@@ -118,8 +118,16 @@ class WorkLog:
 
     @classmethod
     def open_read_only(cls, path: Path) -> WorkLog:
-        """Return the work log at `path` for reading, also while a run writes it; StoreError if there is none."""
-        return cls(path, open_for_reading(path, WORK_LOG), None)
+        """Return the work log at `path` for reading, also while a run writes it; StoreError if there is none.
+
+        One that an older longbeam wrote is brought up to date first.
+        """
+        try:
+            db = open_for_reading(path, WORK_LOG)
+        except OlderFileError:
+            cls.open(path).close()
+            db = open_for_reading(path, WORK_LOG)
+        return cls(path, db, None)
 
     def close(self) -> None:
         """Fold the write-ahead log into the file and give the lease back; closing twice is no error."""
@@ -299,7 +307,7 @@ class WorkLog:
         row = self._one("SELECT request FROM replies WHERE key = ?", key)
         if row is None:
             raise KeyError(key)
-        return tuple(self._message(text_id) for text_id in json.loads(row[0]))
+        return tuple(self._message(text_id) for text_id in self._numbers_in(row[0]))
 
     def reply_keys(self) -> Iterator[str]:
         """Yield the keys of all recorded replies, in the order of their arrival."""
@@ -309,9 +317,17 @@ class WorkLog:
     def requests(self) -> Iterator[RecordedRequest]:
         """Yield the requests of all recorded replies, in the order of the replies' arrival."""
         query = "SELECT reply_id, key, unit_key, generation, request FROM replies WHERE reply_id > ? ORDER BY reply_id"
-        hashes: dict[int, bytes] = dict(self._all("SELECT text_id, sha256 FROM texts"))
+        hashes: dict[int, bytes] = {}
+        newest = 0
         for _, key, unit_key, generation, request in self._paged(query):
-            yield RecordedRequest(key, unit_key, generation, request_hash(hashes[i] for i in json.loads(request)))
+            text_ids = self._numbers_in(request)
+            if max(text_ids, default=0) > newest:  # whoever writes the file has put more into it
+                rows = self._all("SELECT text_id, sha256 FROM texts WHERE text_id > ? ORDER BY text_id", newest)
+                hashes.update(rows)
+                newest = max(hashes, default=0)
+            # Where a text is missing, the hash is that of no request.
+            asked = request_hash(hashes.get(i, b"") for i in text_ids)
+            yield RecordedRequest(key, unit_key, generation, asked)
 
     def forget_replies(self, model: str) -> int:
         """Forget what a model replied, so that it is asked again; return how many replies there were."""
@@ -368,7 +384,7 @@ class WorkLog:
                 yield f"text {text_id} is not what its hash says"
         query = "SELECT reply_id, key, request, reply FROM replies WHERE reply_id > ? ORDER BY reply_id"
         for _, key, request, reply in self._paged(query):
-            if missing := {*json.loads(request), reply} - stored:
+            if missing := {*self._numbers_in(request), reply} - stored:
                 yield f"reply {key}: {len(missing)} of its texts are missing"
 
     # --- units and their records --------------------------------------------------------------------------------
@@ -500,6 +516,13 @@ class WorkLog:
     def _unit_keys(self, stage: str) -> list[str]:
         rows = self._all("SELECT unit_key FROM units WHERE stage = ?", stage)
         return sorted((key for (key,) in rows), key=natural_order)
+
+    def _numbers_in(self, request: str) -> list[int]:
+        try:
+            text_ids: list[int] = json.loads(request)
+        except ValueError as exc:
+            raise StoreError(f"{self.path}: a request is no list of its messages; the file is damaged") from exc
+        return text_ids
 
     def _message(self, text_id: int) -> ChatMessage:
         row = self._one("SELECT role, content FROM texts WHERE text_id = ?", text_id)

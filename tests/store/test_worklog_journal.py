@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from longbeam.schemas.calls import ChatMessage, ModelReply
-from longbeam.store import texts
+from longbeam.errors import StoreError
+from longbeam.schemas.calls import ChatMessage, ModelReply, request_hash
+from longbeam.store import texts, worklog
 from longbeam.store.sqlite import open_for_writing
 from longbeam.store.worklog import WorkLog
 from longbeam.store.worklog_schema import WORK_LOG
@@ -77,7 +79,10 @@ def test_a_work_log_from_before_reasoning_was_counted_is_brought_up_to_date(tmp_
         assert log.reply_of("k1") == reply("Hi.")
 
 
-def test_a_work_log_whose_requests_name_hashes_is_brought_up_to_date(tmp_path: Path) -> None:
+@pytest.mark.parametrize("open_it", [WorkLog.open, WorkLog.open_read_only])
+def test_a_work_log_whose_requests_name_hashes_is_brought_up_to_date(
+    tmp_path: Path, open_it: Callable[[Path], WorkLog]
+) -> None:
     path = tmp_path / "c000.sqlite"
     asked, answer = chat("be kind", "héllo", "be kind"), ChatMessage(role="assistant", content="Hi.")
     former = dataclasses.replace(WORK_LOG, migrations=WORK_LOG.migrations[:3])
@@ -92,13 +97,40 @@ def test_a_work_log_whose_requests_name_hashes_is_brought_up_to_date(tmp_path: P
                 (key, b"".join(m.hash for m in request), answer.hash),
             )
 
-    with WorkLog.open(path) as log:
+    with open_it(path) as log:
         assert list(log.reply_keys()) == ["k1", "k2", "k3", "k4"]
         assert [list(log.request_of(key)) for key, _ in replies[:3]] == [asked, asked[:1], []]
         assert log.reply_of("k1") == reply("Hi.", reasoning=1).model_copy(update={"refusal": "no"})
         assert log.verify() == ["reply k4: 1 of its texts are missing"]
+        assert log._one("PRAGMA freelist_count") == (0,)
+        asked_before = [r.hash for r in log.requests()]
+    with WorkLog.open(path) as log:
         record(log, "k5", reply("Hi."), asked)
         assert count(log, "texts") == 3
+        assert [r.hash for r in log.requests()] == [*asked_before, asked_before[0]]
+
+
+def test_requests_may_be_read_while_more_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worklog, "_ROWS_AT_A_TIME", 2)
+    with WorkLog.open(tmp_path / "c000.sqlite") as log, WorkLog.open_read_only(tmp_path / "c000.sqlite") as reader:
+        for i in range(2):
+            record(log, f"k{i}", reply(f"{i}"), chat(f"{i}"))
+        requests = reader.requests()
+        first = next(requests)
+        record(log, "k2", reply("2"), chat("2"))
+
+        assert [r.hash for r in (first, *requests)] == [request_hash([chat(f"{i}")[0].hash]) for i in range(3)]
+
+
+def test_a_damaged_request_is_said(tmp_path: Path) -> None:
+    with WorkLog.open(tmp_path / "c000.sqlite") as log:
+        record(log, "k1", reply("Hi."))
+        log._db.execute("UPDATE replies SET request = '[1, '")
+
+        (fault,) = log.verify()
+        assert fault.endswith("a request is no list of its messages; the file is damaged")
+        with pytest.raises(StoreError, match="no list of its messages"):
+            log.request_of("k1")
 
 
 @given(requests=st.lists(st.lists(records_of(ModelReply), max_size=3), max_size=4), data=st.data())

@@ -71,6 +71,7 @@ def call_of(body: Mapping[str, Any], prompts: Prompts) -> ModelCall:
             unit_key=str(extra["unit_key"]),
             generation=int(extra["generation"]),
             sampling=Sampling(temperature=body.get("temperature")),
+            reads_inputs=True,
         )
     except KeyError as exc:
         raise UnknownRequest(f"{EXTRA_FIELD}: {exc.args[0]!r} is missing, or no prompt of that name") from exc
