@@ -68,6 +68,15 @@ def _sum(rows: Iterable[Usage], name: str) -> int:
     return sum(getattr(row, name) for row in rows)
 
 
+def test_a_rehearsal_is_the_same_whoever_is_to_answer(rehearsal: Rehearsal) -> None:
+    free = asyncio.run(rehearse(BenchmarkSpec(name="free", length=16_000, domains=("trip_planning",))))
+
+    def asked(made: Rehearsal) -> list[tuple[object, ...]]:
+        return [(u.stage, u.role, u.prompt_id, u.counts()) for u in made.usage]
+
+    assert asked(rehearsal) == asked(free)
+
+
 async def test_estimate_is_what_a_run_uses_that_is_answered_alike(
     paid: BenchmarkSpec, rehearsal: Rehearsal, tmp_path: Path
 ) -> None:
