@@ -51,6 +51,7 @@ DIALOGUE_PROMPTS = (
     "compact_memory",
     "more_turns",
 )
+TALKING = (Role.ASSISTANT, Role.USER, Role.DETECTOR)
 SAID_BEFORE = "you said exactly this before; say something else"
 MAX_ANSWERS = 2
 MAX_FOLLOW_UPS = 2
@@ -185,6 +186,8 @@ class Talk:
         sub_plan = self.material.sub_plan
         self.said = Transcript(sub_plan, self.material.first_session + sub_plan.sub_plan_index, before)
         self.context = context_of(self.material)
+        spec = self.asker.spec
+        self.has_offline_writer = any(spec.reads_inputs(spec.model_for(role)) for role in TALKING)
         self.bullets = self.material.ledger.bullet
         self.turns_asked = list(self.material.turns)
         self.budget = Budget(self.material.share, sum(m.tokens for m in before))
@@ -279,6 +282,8 @@ class Talk:
         self._say(Speaker.USER, message.kind, text, hints.today, ())
 
     def _hints(self, turn: UserTurn, day: dt.date) -> TurnHints:
+        if not self.has_offline_writer:
+            return TurnHints(turn_id=turn.turn_id, today=day, bullets=())
         now = self._now(turn)
         briefs = self._briefs(turn, now)
         return TurnHints(

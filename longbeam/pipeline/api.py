@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from longbeam.models.base import ChatModel
@@ -23,4 +24,7 @@ async def generate(
     Runs in this process, without Prefect. `model` answers every call in place of the spec's models. Raises
     SpecError when the benchmark exists and the spec changes what may not change.
     """
-    return await run_inline(create_benchmark(spec, Path(out)), progress=progress, model=model)
+    benchmark = create_benchmark(spec, Path(out))
+    if model is not None:
+        benchmark = replace(benchmark, spec=benchmark.spec.for_any_model())
+    return await run_inline(benchmark, progress=progress, model=model)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from longbeam.generators.layout import plan_lengths
@@ -68,7 +68,7 @@ async def rehearse(spec: BenchmarkSpec) -> Rehearsal:
         benchmark = create_benchmark(smaller, Path(folder))
         counting = _Counting(load_tokenizer(spec.tokenizer))
         meter = CostMeter(counting, smaller)
-        await run_inline(benchmark, model=meter)
+        await run_inline(replace(benchmark, spec=smaller.for_any_model()), model=meter)
         talks = tuple(t for i in benchmark.conversation_ids for t in _talks_of(benchmark, i))
     return Rehearsal(
         length=spec.length,

@@ -264,6 +264,15 @@ class BenchmarkSpec(Record):
         """Whether a model answers from the typed inputs of a prompt: the offline writer, here or behind an endpoint."""
         return provider_of(model) == "offline" or self.endpoint_for(model).offline_writer
 
+    def for_any_model(self) -> BenchmarkSpec:
+        """The same spec, for another model in place of its own: that is told all, as it may read the typed inputs."""
+        read = {
+            name: self.endpoint_for(name).model_copy(update={"offline_writer": True})
+            for name in self.models.values()
+            if provider_of(name) != "offline"
+        }
+        return self.model_copy(update={"endpoints": {**self.endpoints, **read}})
+
     def sampling_for(self, role: Role) -> RoleSampling:
         """How a role's replies are sampled."""
         common, own = self.sampling.get("default", RoleSampling()), self.sampling.get(role, RoleSampling())

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import pairwise
+
+import pytest
 
 from longbeam.generators.dialogue import (
     HISTORY_TOKENS,
@@ -19,9 +22,10 @@ from longbeam.generators.ledger import Ledger, standing_bullets
 from longbeam.generators.plans import Frame
 from longbeam.models.base import ModelCall
 from longbeam.models.tokens import load_tokenizer
-from longbeam.schemas.calls import AssistantReplyInputs, Stage, UserReplyInputs
+from longbeam.schemas.calls import AssistantReplyInputs, FollowUpDetectorInputs, Stage, UserReplyInputs
 from longbeam.schemas.dialogue import Message, MessageKind, Role, UserTurn
 from longbeam.schemas.plans import BulletKind
+from longbeam.schemas.spec import BenchmarkSpec
 from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for
 
@@ -259,3 +263,18 @@ async def test_dialogue_without_further_questions_ends_short_and_does_not_fail()
     planned = _material(share=20_000).turns
     assert [m.content for m in messages if m.kind is MessageKind.QUESTION] == [t.text for t in planned]
     assert _tokens(messages) < 20_000
+
+
+@pytest.mark.parametrize(
+    ("served_by", "is_told"), [({}, True), ({"detector": "openai:m"}, True), ({"default": "openai:m"}, False)]
+)
+async def test_only_the_offline_writer_is_told_what_stands_behind_a_turn(
+    served_by: dict[str, str], is_told: bool
+) -> None:
+    model = _model()
+    spec = BenchmarkSpec.model_validate({"name": "test", "models": {"default": "offline", **served_by}})
+    await talk(replace(asker_for(model), spec=spec), TOKENIZER, _material(600, turns=1))
+
+    hints = [c.inputs.hints for c in model.calls if isinstance(c.inputs, AssistantReplyInputs | FollowUpDetectorInputs)]
+    assert [bool(h.bullets) for h in hints] == [is_told] * len(hints)
+    assert hints

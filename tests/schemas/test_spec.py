@@ -46,3 +46,15 @@ def test_what_is_no_address_is_refused(address: str) -> None:
 def test_an_address_with_a_secret_is_refused(address: str) -> None:
     with pytest.raises(ValidationError, match="no user, password or query"):
         Endpoint(base_url=address)
+
+
+def test_a_model_in_place_of_others_is_told_all_and_they_stay_what_they_are() -> None:
+    endpoint = {"model": "Qwen/Qwen3-8B", "price": {"input": 1.0}}
+    spec = BenchmarkSpec.model_validate(
+        {"name": "a", "models": {"default": "openai:m", "judge": "offline"}, "endpoints": {"openai:m": endpoint}}
+    )
+    told = spec.for_any_model()
+    assert [spec.reads_inputs(name) for name in ("openai:m", "offline")] == [False, True]
+    assert [told.reads_inputs(name) for name in ("openai:m", "offline")] == [True, True]
+    assert told.identity_of("openai:m") == spec.identity_of("openai:m")
+    assert told.endpoint_for("openai:m").price == spec.endpoint_for("openai:m").price
