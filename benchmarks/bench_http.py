@@ -12,7 +12,10 @@ estimated once, before its first run, by a rehearsal; that is not measured here.
 
 A conversation keeps four (128K) to nine (512K) calls in flight on average, and the process waits between them;
 `--conversations 8` makes eight at once: 18 and 38 in flight, and a process that hardly waits.
-Run: `python -m benchmarks.bench_http [--quick] [--typed] [--conversations N]`.
+
+The server and this benchmark keep to one core, and what is measured to the others: an endpoint would be elsewhere,
+and here the kernel often wakes the server on the core that has just sent it a request (`--beside` lets it).
+Run: `python -m benchmarks.bench_http [--quick] [--typed] [--beside] [--conversations N]`.
 """
 
 from __future__ import annotations
@@ -42,6 +45,7 @@ N = TypeVar("N", int, float)
 LATENCY_MS, CONCURRENCY, CALLS = 50, 64, 1_000
 MEMORY_BYTES = 512 * 2**20
 LENGTHS, ROUNDS = ("128K", "512K"), 5
+CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 """What else runs on a machine only adds CPU to a run (cold caches): the least is the nearest to the run's own."""
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 """Modules are compiled once, as for a user, and not in the middle of every run that is measured."""
@@ -113,13 +117,14 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="128K and 512K inline only")
     parser.add_argument("--typed", action="store_true", help="send the typed inputs, too")
     parser.add_argument("--conversations", type=int, default=1, help="made at once; ratios are of the first one's path")
+    parser.add_argument("--beside", action="store_true", help="let the server use the cores of what is measured")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, _on_one_core(is_wanted=not arguments.beside):
         _measure_all(
             Path(folder), is_quick=arguments.quick, is_typed=arguments.typed, conversations=arguments.conversations
         )
-    if not arguments.quick:
-        _measure_peers()
+        if not arguments.quick:
+            _measure_peers()
 
 
 def _measure_all(folder: Path, *, is_quick: bool, is_typed: bool, conversations: int) -> None:
@@ -217,7 +222,9 @@ def write_spec(
 
 def _generate(spec: Path, out: Path, runner: str = "inline") -> tuple[resource.struct_rusage, Watch]:
     command = [sys.executable, "-m", "longbeam", "generate", str(spec), "--runner", runner, "--out", str(out)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ENVIRONMENT)
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ENVIRONMENT, preexec_fn=_leave_that_core
+    )
     watch = Watch(process.pid)
     watch.start()
     _, status, used = os.wait4(process.pid, 0)
@@ -237,6 +244,25 @@ def _take_memory() -> None:
         if hasattr(mmap, "MADV_HUGEPAGE"):
             memory.madvise(mmap.MADV_HUGEPAGE)
         memory[:: mmap.PAGESIZE] = bytes(MEMORY_BYTES // mmap.PAGESIZE)
+
+
+@contextmanager
+def _on_one_core(*, is_wanted: bool) -> Iterator[None]:
+    """Keep to the last core, with the servers that are started meanwhile; where there are several, and it is wanted."""
+    if not is_wanted or len(CORES) < 2:
+        yield
+        return
+    os.sched_setaffinity(0, CORES[-1:])
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, CORES)
+
+
+def _leave_that_core() -> None:
+    """In a new process: use the cores that this benchmark and its server do not keep to."""
+    if CORES and len(os.sched_getaffinity(0)) < len(CORES):
+        os.sched_setaffinity(0, CORES[:-1])
 
 
 def calls_of(work_log: Path) -> Counter[str]:
@@ -295,7 +321,7 @@ def _independent(python: str, client: str) -> tuple[float, float]:
     with loopback(f"latency_ms={LATENCY_MS}", "fixed_reply_tokens=200") as base_url:
         done = subprocess.run(
             [python, "-c", PEER_SCRIPT.format(client=client), base_url, str(CALLS), str(CONCURRENCY)],
-            capture_output=True, text=True, timeout=300, check=True, env=ENVIRONMENT,
+            capture_output=True, text=True, timeout=300, check=True, env=ENVIRONMENT, preexec_fn=_leave_that_core,
         )  # fmt: skip
     cpu_ms, wall_s = done.stdout.split()[-2:]
     return float(cpu_ms), float(wall_s)
