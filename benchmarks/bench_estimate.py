@@ -20,15 +20,15 @@ from pathlib import Path
 
 from longbeam.models.base import ModelCall
 from longbeam.models.cost import CostMeter
-from longbeam.models.loopback.answers import answer
-from longbeam.models.loopback.settings import ServerSettings
-from longbeam.models.offline.writer import OfflineWriter
 from longbeam.models.prefix_cache import PrefixCache, PromptEncoder, tokens_in
 from longbeam.models.tokens import load_tokenizer
+from longbeam.offline.loopback.answers import answer
+from longbeam.offline.loopback.settings import ServerSettings
+from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.benchmark import create_benchmark
-from longbeam.pipeline.forecast import forecast
-from longbeam.pipeline.rehearsal import Rehearsal, rehearse
-from longbeam.pipeline.run import run_inline
+from longbeam.pipeline.cost.forecast import forecast
+from longbeam.pipeline.cost.rehearsal import Rehearsal, rehearse
+from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.spec_file import load_spec
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec

@@ -20,9 +20,9 @@ from pathlib import Path
 
 from longbeam.evaluation.arms import always_there, arms_of
 from longbeam.memory.registry import SYSTEMS
-from longbeam.models.offline.writer import OfflineWriter
+from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.benchmark import Benchmark, open_benchmark
-from longbeam.pipeline.evaluating import evaluate, results_path
+from longbeam.pipeline.evaluate.evaluating import evaluate, results_path
 from longbeam.schemas.evaluation import EvaluationSettings
 
 

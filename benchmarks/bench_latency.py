@@ -27,9 +27,9 @@ from benchmarks.bench_http import get_json, longest_chain, loopback, write_spec
 from benchmarks.bench_lengths import digest_of_export
 from benchmarks.virtual_clock import DelayedModel, VirtualClockLoop
 from longbeam.formats.jsonl import export_jsonl
-from longbeam.models.offline.writer import OfflineWriter
+from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.benchmark import create_benchmark
-from longbeam.pipeline.run import run_inline
+from longbeam.pipeline.run.driver import run_inline
 from longbeam.schemas.spec import MAX_SINGLE_PLAN_LENGTH, BenchmarkSpec, parse_length
 from longbeam.store.artifacts import SealedConversation
 

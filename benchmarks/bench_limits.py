@@ -24,7 +24,8 @@ from longbeam.errors import ProviderError
 from longbeam.models.base import ModelCall
 from longbeam.models.limits import LimitedModel
 from longbeam.models.openai_client import OpenAIModel
-from longbeam.schemas.calls import ChatMessage, PromptInputs, QuestionDetectorInputs, Tool
+from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
+from longbeam.schemas.calls import ChatMessage, PromptInputs, Tool
 from longbeam.schemas.spec import BenchmarkSpec, Endpoint, Role
 
 LATENCY_S = 0.05

@@ -31,8 +31,8 @@ from longbeam.memory.exchanges import exchanges_of
 from longbeam.models.asking import Asker
 from longbeam.models.embedders.factory import make_embedder
 from longbeam.models.journal import JournalledModel
-from longbeam.models.offline.writer import OfflineWriter
 from longbeam.models.tokens import load_tokenizer
+from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.benchmark import Benchmark, open_benchmark
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.evaluation import Answer, Exchange, Question

@@ -22,11 +22,14 @@ PACKAGE = REPOSITORY / "longbeam"
 # import each other.
 ROWS = (
     ("cli",),
+    ("wiring",),
     ("flows", "annotation_ui"),
-    ("pipeline",),
+    ("review", "pipeline"),
     ("evaluation",),
     ("memory", "formats", "validation", "generators"),
-    ("models", "store", "prompts"),
+    ("offline",),
+    ("abilities", "models", "store", "prompts"),
+    ("text",),
     ("schemas",),
 )
 ROW_OF_ROOM = {room: row for row, rooms in enumerate(ROWS) for room in rooms}

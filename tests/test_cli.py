@@ -11,7 +11,7 @@ import pytest
 import longbeam
 from longbeam.cli import INCOMPLETE, INTERRUPTED, OK, USER_ERROR, report_run, run
 from longbeam.pipeline.benchmark import Benchmark, create_benchmark
-from longbeam.pipeline.run import RunSummary
+from longbeam.pipeline.run.driver import RunSummary
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.artifacts import seal_conversation
 from longbeam.store.worklog import Unit, UnitStatus, WorkLog

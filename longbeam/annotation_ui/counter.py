@@ -20,8 +20,8 @@ from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import Message, Role
 from longbeam.schemas.plans import Value
 from longbeam.schemas.probes import Probe
-from longbeam.schemas.values import extract_values, says
-from longbeam.schemas.words import words_of
+from longbeam.text.values import extract_values, says
+from longbeam.text.words import words_of
 from longbeam.validation.wording import claim, facts_in
 
 MOST_TERMS = 16

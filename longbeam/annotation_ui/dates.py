@@ -10,7 +10,7 @@ from longbeam.annotation_ui.archive import OpenConversation
 from longbeam.schemas.base import Record
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
-from longbeam.schemas.values import extract_values, weekday
+from longbeam.text.values import extract_values, weekday
 from longbeam.validation.arithmetic import fault_of_length
 from longbeam.validation.wording import in_figures
 

@@ -11,7 +11,7 @@ from longbeam.annotation_ui.views import MessageLink
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import Role
 from longbeam.schemas.probes import Evidence, Probe
-from longbeam.schemas.values import says
+from longbeam.text.values import says
 from longbeam.validation.wording import about, claim, facts_in
 
 MOST_SINGLE = 5

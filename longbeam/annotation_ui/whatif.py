@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 from longbeam.evaluation.judging import CREDIT
-from longbeam.models.offline.judging import judge
+from longbeam.offline.judging import judge
+from longbeam.prompts.calls.evaluation import JudgeInputs
 from longbeam.schemas.base import Record
-from longbeam.schemas.evaluation_calls import JudgeInputs
 from longbeam.schemas.probes import Probe
 from longbeam.validation.nuggets import MAX_WORDS
 from longbeam.validation.wording import about, claim

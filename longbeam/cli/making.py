@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from longbeam.flows.clusters import ClusterOptions
     from longbeam.models.cost import CostMeter
     from longbeam.pipeline.benchmark import Benchmark
-    from longbeam.pipeline.outlook import Outlook
-    from longbeam.pipeline.run import RunSummary
+    from longbeam.pipeline.cost.estimate import Outlook
+    from longbeam.pipeline.run.driver import RunSummary
     from longbeam.schemas.spec import BenchmarkSpec
 
 LENGTH_HELP = "Tokens per conversation: 16K to 64M [default: 128K]."
@@ -151,7 +151,7 @@ def resume(
 def status(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
     """Show how far a benchmark is, also while it is being made."""
     from longbeam.pipeline.benchmark import open_benchmark
-    from longbeam.pipeline.run import STAGES
+    from longbeam.pipeline.run.driver import STAGES
     from longbeam.pipeline.status import benchmark_status, render_status, render_used
 
     benchmark = open_benchmark(out, name)
@@ -182,8 +182,8 @@ def estimate(
     json: AsJson = False,
 ) -> int:
     """Print calls, tokens and cost by stage and role, from an offline rehearsal of the same spec."""
-    from longbeam.pipeline.outlook import estimate_of, render_estimate
-    from longbeam.pipeline.rehearsal import rehearse
+    from longbeam.pipeline.cost.estimate import estimate_of, render_estimate
+    from longbeam.pipeline.cost.rehearsal import rehearse
     from longbeam.pipeline.spec_file import load_spec
 
     overrides: dict[str, Any] = {
@@ -306,7 +306,7 @@ def _run_and_report(
 def _run(
     benchmark: Benchmark, runner: Runner, invocation_log: Path | None, cluster: ClusterOptions | None
 ) -> RunSummary:
-    from longbeam.pipeline.metering import open_meter
+    from longbeam.pipeline.run.metering import open_meter
 
     spec = benchmark.spec
     meter = open_meter(benchmark, invocation_log=invocation_log)
@@ -314,7 +314,7 @@ def _run(
     try:
         with display_for(sys.stderr, Target(spec.conversations, spec.length), outlook) as progress:
             if runner is Runner.INLINE:
-                from longbeam.pipeline.run import run_inline
+                from longbeam.pipeline.run.driver import run_inline
 
                 return asyncio.run(run_inline(benchmark, progress=progress, model=meter))
             from longbeam.flows.runner import run_on_cluster, run_with_prefect
@@ -339,7 +339,7 @@ def _run(
 
 def _outlook(benchmark: Benchmark, meter: CostMeter) -> Outlook | None:
     """What the run will cost, said before it begins; None where nothing is worth counting."""
-    from longbeam.pipeline.outlook import Outlook, is_worth_rehearsing, rehearsal_of, unfit_cap
+    from longbeam.pipeline.cost.estimate import Outlook, is_worth_rehearsing, rehearsal_of, unfit_cap
 
     if not is_worth_rehearsing(benchmark.spec):
         return None

@@ -84,9 +84,9 @@ def evaluate(
     from longbeam.models.embedders.factory import make_embedder
     from longbeam.models.factory import make_model
     from longbeam.pipeline.benchmark import Benchmark, open_benchmark
-    from longbeam.pipeline.evaluating import evaluate as run_evaluation
-    from longbeam.pipeline.evaluating import evaluation_spec
-    from longbeam.pipeline.run import limited_model
+    from longbeam.pipeline.evaluate.evaluating import evaluate as run_evaluation
+    from longbeam.pipeline.evaluate.evaluating import evaluation_spec
+    from longbeam.pipeline.run.driver import limited_model
     from longbeam.schemas.evaluation import EvaluationRun, EvaluationSettings, Result
 
     benchmark = open_benchmark(out, name)
@@ -148,7 +148,7 @@ def report(
     from longbeam.evaluation.report import render_html, render_markdown, sections_of
     from longbeam.evaluation.results import read_results, reworded
     from longbeam.pipeline.benchmark import open_benchmark
-    from longbeam.pipeline.evaluating import results_path
+    from longbeam.pipeline.evaluate.evaluating import results_path
     from longbeam.store.files import write_atomically
 
     benchmark = open_benchmark(out, name)
@@ -235,7 +235,7 @@ def controlled(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
     from longbeam.evaluation.results import read_results
     from longbeam.pipeline.benchmark import open_benchmark
     from longbeam.pipeline.checking import sealed_conversations
-    from longbeam.pipeline.evaluating import results_path
+    from longbeam.pipeline.evaluate.evaluating import results_path
     from longbeam.schemas.conversation import WholeConversation
 
     benchmark = open_benchmark(out, name)
@@ -271,11 +271,11 @@ def canvas(
     from longbeam.memory.cogcanvas.study import recall_study, render_recall
     from longbeam.models.asking import Asker
     from longbeam.models.embedders.factory import make_embedder
-    from longbeam.models.offline.writer import OfflineWriter
     from longbeam.models.tokens import load_tokenizer
+    from longbeam.offline.writer import OfflineWriter
     from longbeam.pipeline.benchmark import open_benchmark
     from longbeam.pipeline.checking import sealed_conversations
-    from longbeam.pipeline.evaluating import stored_embedder
+    from longbeam.pipeline.evaluate.evaluating import stored_embedder
     from longbeam.prompts.declarations import default_registry
     from longbeam.schemas.conversation import WholeConversation
 

@@ -29,7 +29,7 @@ from longbeam.terminal import counted
 
 if TYPE_CHECKING:
     from longbeam.pipeline.benchmark import Benchmark
-    from longbeam.pipeline.repairing import RepairReport
+    from longbeam.pipeline.repair.repairing import RepairReport
 
 
 @app.command(short_help="Make again what error findings name.")
@@ -78,9 +78,9 @@ def repair(
 def _say_plan(benchmark: Benchmark) -> int:
     from longbeam.annotation_ui.rejections import rejections_of
     from longbeam.pipeline.checking import check_and_store
-    from longbeam.pipeline.repair_cost import render_plan
-    from longbeam.pipeline.repair_plan import repairs_of
-    from longbeam.pipeline.repairing import left_of
+    from longbeam.pipeline.repair.cost import render_plan
+    from longbeam.pipeline.repair.plan import repairs_of
+    from longbeam.pipeline.repair.repairing import left_of
 
     findings = check_and_store(benchmark)
     rejected = rejections_of(benchmark)
@@ -98,8 +98,8 @@ def _say_plan(benchmark: Benchmark) -> int:
 
 def _repaired(benchmark: Benchmark, rounds: int, withdraw: bool, invocation_log: Path | None) -> RepairReport:
     from longbeam.annotation_ui.rejections import rejections_of
-    from longbeam.pipeline.metering import open_meter
-    from longbeam.pipeline.repairing import repair, repair_import
+    from longbeam.pipeline.repair.repairing import repair, repair_import
+    from longbeam.pipeline.run.metering import open_meter
 
     rejected = partial(rejections_of, benchmark)
     if benchmark.spec.is_given:

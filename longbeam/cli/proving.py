@@ -28,7 +28,7 @@ from longbeam.terminal import Display, Target, counted, display_for
 
 if TYPE_CHECKING:
     from longbeam.pipeline.benchmark import Benchmark
-    from longbeam.pipeline.model_checking import ModelChecksRun
+    from longbeam.pipeline.evaluate.model_checks import ModelChecksRun
 
 MOST_FINDINGS = 40
 """Findings that `validate` prints; `--json` has all."""
@@ -94,9 +94,9 @@ def _ask_models(
 ) -> bool:
     """Run the model-backed checks; return whether some could not be had."""
     from longbeam.pipeline.benchmark import Benchmark
-    from longbeam.pipeline.metering import meter_of_checks
-    from longbeam.pipeline.model_checking import checking_spec, refuse_offline, run_model_checks
-    from longbeam.pipeline.run import limited_model
+    from longbeam.pipeline.evaluate.model_checks import checking_spec, refuse_offline, run_model_checks
+    from longbeam.pipeline.run.driver import limited_model
+    from longbeam.pipeline.run.metering import meter_of_checks
 
     spec = checking_spec(benchmark.spec, model, max_cost_usd)
     refuse_offline(benchmark, spec)

@@ -31,8 +31,8 @@ def serve_offline(
     With --recorded, other runs of the same spec are answered, too: with what the benchmark's models said.
     Settings, such as latency_ms=50 failing=0.05, are described in docs/models.md; POST /control changes them.
     """
-    from longbeam.models.loopback.server import serve
-    from longbeam.models.loopback.settings import parse_settings
+    from longbeam.offline.loopback.server import serve
+    from longbeam.offline.loopback.settings import parse_settings
     from longbeam.pipeline.benchmark import open_benchmark
     from longbeam.pipeline.recording import Recording
     from longbeam.prompts.declarations import default_registry
@@ -70,7 +70,7 @@ def serve_memory(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Serve a memory system at the three routes that mem0's memory-benchmarks call (docs/evaluation.md)."""
-    from longbeam.pipeline.memory_server import run_server
+    from longbeam.pipeline.evaluate.memory_server import run_server
     from longbeam.pipeline.spec_file import load_spec
 
     spec = load_spec(None, {"name": "memory-server", "models": {"default": extractor}})

@@ -15,7 +15,7 @@ from longbeam.schemas.dialogue import Message
 from longbeam.schemas.evaluation import Exchange
 from longbeam.schemas.plans import Plan
 from longbeam.schemas.probes import Probe
-from longbeam.schemas.values import plain, says
+from longbeam.text.values import plain, says
 
 
 class Control(StrEnum):

@@ -9,8 +9,8 @@ from longbeam.errors import ReplyError
 from longbeam.evaluation.ordered_lists import clean_item, items_of
 from longbeam.evaluation.scoring import EVENT_ORDERING
 from longbeam.models.asking import Asker
+from longbeam.prompts.calls.evaluation import AlignInputs, AlignReply, JudgeInputs, JudgeReply
 from longbeam.schemas.evaluation import Answer, Judgement, NuggetJudgement
-from longbeam.schemas.evaluation_calls import AlignInputs, AlignReply, JudgeInputs, JudgeReply
 from longbeam.schemas.probes import Nugget, Probe
 from longbeam.schemas.spec import Role
 

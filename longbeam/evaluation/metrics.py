@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from longbeam.schemas.evaluation import Answer, Retrieval
 from longbeam.schemas.plans import Value
 from longbeam.schemas.probes import Probe
-from longbeam.schemas.values import extract_values, says
+from longbeam.text.values import extract_values, says
 
 
 def retrieval_of(probe: Probe, answer: Answer) -> Retrieval:

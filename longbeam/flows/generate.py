@@ -32,7 +32,7 @@ from prefect.utilities.annotations import quote
 
 from longbeam.models.base import ChatModel
 from longbeam.pipeline.benchmark import Benchmark
-from longbeam.pipeline.run import (
+from longbeam.pipeline.run.driver import (
     ConversationRun,
     RunSummary,
     StageOutcome,
@@ -44,8 +44,8 @@ from longbeam.pipeline.run import (
     seeds_of,
     summarise,
 )
-from longbeam.pipeline.scheduling import Schedule
-from longbeam.pipeline.units import Progress
+from longbeam.pipeline.run.scheduling import Schedule
+from longbeam.pipeline.run.units import Progress
 from longbeam.schemas.seeds import Seed
 
 FLOW_NAME = "generate"

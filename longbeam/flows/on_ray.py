@@ -20,7 +20,7 @@ from longbeam.flows.clusters import (
     unreachable,
     without_longbeam,
 )
-from longbeam.pipeline.distributing import WorkerDied
+from longbeam.pipeline.distributed.distributing import WorkerDied
 
 if TYPE_CHECKING:
     from prefect.client.schemas.objects import State

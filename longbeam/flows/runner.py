@@ -11,8 +11,8 @@ from longbeam.flows.server import prefect_server
 from longbeam.models.base import ChatModel
 from longbeam.models.cost import CostMeter
 from longbeam.pipeline.benchmark import Benchmark
-from longbeam.pipeline.run import RunSummary
-from longbeam.pipeline.units import Progress
+from longbeam.pipeline.run.driver import RunSummary
+from longbeam.pipeline.run.units import Progress
 
 HOME = ".prefect"
 """Prefect's folder beside the benchmarks of an output folder."""

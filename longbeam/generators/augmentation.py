@@ -16,8 +16,7 @@ from longbeam.generators.chronicle import CHANGING, NOTHING, Chronicle
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plans import Frame
 from longbeam.models.asking import Asker
-from longbeam.schemas.base import Record
-from longbeam.schemas.calls import (
+from longbeam.prompts.calls.plans import (
     AugmentInputs,
     AugmentReply,
     ContradictionDraft,
@@ -27,6 +26,7 @@ from longbeam.schemas.calls import (
     UpdateDraft,
     UpdateTarget,
 )
+from longbeam.schemas.base import Record
 from longbeam.schemas.plans import (
     CLOSING,
     Assertion,
@@ -40,7 +40,7 @@ from longbeam.schemas.plans import (
     ValueKind,
 )
 from longbeam.schemas.spec import Role
-from longbeam.schemas.values import says
+from longbeam.text.values import says
 
 AUGMENT_PROMPTS = ("augment",)
 VARIETIES = ("never_statement", "other_value", "not_yet")

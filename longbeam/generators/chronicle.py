@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from longbeam.generators.ledger import Ledger, after, line_of, standing_bullets
+from longbeam.prompts.calls.plans import LedgerLine
 from longbeam.schemas.base import digest_of
-from longbeam.schemas.calls import LedgerLine
 from longbeam.schemas.plans import Bullet, BulletKind, Fact, Plan, Value, plan_index_of
 from longbeam.store.shelf import Shelf
 from longbeam.store.spool import Spool

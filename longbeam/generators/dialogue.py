@@ -24,23 +24,23 @@ from longbeam.generators.transcript import Transcript
 from longbeam.generators.user_turns import write_more_turns
 from longbeam.models.asking import Asker
 from longbeam.models.tokens import Tokenizer
-from longbeam.schemas.calls import (
+from longbeam.prompts.calls.dialogue import (
     AssistantReplyInputs,
-    BulletBrief,
-    ChatMessage,
     CompactInputs,
     DialogueContext,
     FollowUpDetectorInputs,
     QuestionDetectorInputs,
-    Stage,
     TurnHints,
     UserReplyInputs,
 )
+from longbeam.prompts.calls.plans import Stage
+from longbeam.prompts.calls.user_turns import BulletBrief
+from longbeam.schemas.calls import ChatMessage
 from longbeam.schemas.dialogue import Message, MessageKind, UserTurn
 from longbeam.schemas.dialogue import Role as Speaker
 from longbeam.schemas.plans import CLOSING, Bullet, SubPlan, plan_index_of
 from longbeam.schemas.spec import Role
-from longbeam.schemas.traces import trace_problem
+from longbeam.text.traces import trace_problem
 
 DIALOGUE_PROMPTS = (
     "assistant_reply",

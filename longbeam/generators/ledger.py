@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from longbeam.schemas.calls import BulletBrief, LedgerLine
+from longbeam.prompts.calls.plans import LedgerLine
+from longbeam.prompts.calls.user_turns import BulletBrief
 from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Fact, Plan, Stance, SubPlan, Value
 
 T = TypeVar("T")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from longbeam.models.asking import Asker
-from longbeam.schemas.calls import NarrativesInputs, NarrativesReply, PersonalityInputs
+from longbeam.prompts.calls.persona import NarrativesInputs, NarrativesReply, PersonalityInputs
 from longbeam.schemas.people import Profile
 from longbeam.schemas.plans import Narrative
 from longbeam.schemas.seeds import Seed

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from longbeam.generators.chronicle import Chronicle
 from longbeam.models.asking import Asker
-from longbeam.schemas.calls import Chapter, LedgerLine, PlanSeedsInputs, PlanSeedsReply, PlanSummaryInputs
+from longbeam.prompts.calls.plans import Chapter, LedgerLine, PlanSeedsInputs, PlanSeedsReply, PlanSummaryInputs
 from longbeam.schemas.people import Person, Profile
 from longbeam.schemas.plans import Plan, PlanSeed
 from longbeam.schemas.seeds import Seed, Timeline

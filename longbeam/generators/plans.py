@@ -15,8 +15,7 @@ from longbeam.generators.chronicle import NOTHING, Chronicle
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
 from longbeam.models.asking import Asker
-from longbeam.schemas.base import Record
-from longbeam.schemas.calls import (
+from longbeam.prompts.calls.plans import (
     BulletDraft,
     Chapter,
     FactDraft,
@@ -26,6 +25,7 @@ from longbeam.schemas.calls import (
     SubPlanInputs,
     SubPlanReply,
 )
+from longbeam.schemas.base import Record
 from longbeam.schemas.people import Profile, RelationshipGraph
 from longbeam.schemas.plans import (
     SPECIAL_KINDS,
@@ -42,7 +42,7 @@ from longbeam.schemas.plans import (
 )
 from longbeam.schemas.seeds import Seed, Timeline
 from longbeam.schemas.spec import Role
-from longbeam.schemas.values import says
+from longbeam.text.values import says
 
 OUTLINE_PROMPTS = ("outline",)
 SUB_PLAN_PROMPTS = ("sub_plan",)

@@ -16,7 +16,7 @@ from longbeam.errors import ProviderError
 from longbeam.generators.probes.evidence import words_of
 from longbeam.generators.seeds import FIRST_DAY, LAST_DAY, load_catalogue
 from longbeam.models.asking import Asker
-from longbeam.schemas.calls import SeedDraft, SeedsInputs, SeedsReply
+from longbeam.prompts.calls.seeds import SeedDraft, SeedsInputs, SeedsReply
 from longbeam.schemas.seeds import Domain, Seed, Timeline
 from longbeam.schemas.spec import Role
 

@@ -15,14 +15,15 @@ from longbeam.generators.ledger import Ledger, split_evenly
 from longbeam.generators.plans import Frame
 from longbeam.generators.probes.evidence import MIN_COVERAGE, coverage
 from longbeam.models.asking import Asker
+from longbeam.prompts.calls.plans import Stage
+from longbeam.prompts.calls.user_turns import BulletBrief, UserTurnsInputs, UserTurnsReply
 from longbeam.schemas.base import Record
-from longbeam.schemas.calls import BulletBrief, Stage, UserTurnsInputs, UserTurnsReply
 from longbeam.schemas.dialogue import Role as Speaker
 from longbeam.schemas.dialogue import UserTurn
 from longbeam.schemas.plans import SPECIAL_KINDS, Bullet, BulletKind, SubPlan
 from longbeam.schemas.spec import ENGLISH, Role
-from longbeam.schemas.traces import trace_problem
-from longbeam.schemas.values import says
+from longbeam.text.traces import trace_problem
+from longbeam.text.values import says
 
 T = TypeVar("T")
 USER_TURNS_PROMPTS = ("user_turns",)

@@ -11,7 +11,7 @@ import bm25s
 import numpy as np
 from numpy.typing import NDArray
 
-from longbeam.schemas.words import words_of
+from longbeam.text.words import words_of
 
 
 class Bm25Index:

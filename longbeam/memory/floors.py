@@ -15,7 +15,7 @@ from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import said
 from longbeam.schemas.base import Record
 from longbeam.schemas.evaluation import Context, Exchange, Question, Usage
-from longbeam.schemas.words import words_of
+from longbeam.text.words import words_of
 
 Scores: TypeAlias = Callable[[str], NDArray[np.float32]]
 """One score per exchange for a question; those at or below 0 are not read."""

@@ -12,9 +12,9 @@ from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import said
 from longbeam.memory.index import Retriever, TextIndex, refuse_without_embedder
 from longbeam.models.asking import Asker
+from longbeam.prompts.calls.memory import SearchStepInputs, SearchStepReply
 from longbeam.schemas.base import Record
 from longbeam.schemas.evaluation import Context, Question
-from longbeam.schemas.memory_calls import SearchStepInputs, SearchStepReply
 from longbeam.schemas.spec import Role
 
 

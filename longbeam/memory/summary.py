@@ -7,9 +7,9 @@ from pydantic import Field
 from longbeam.memory.base import ExchangeMemory, Tools
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import dated
+from longbeam.prompts.calls.memory import UpdateSummaryInputs
 from longbeam.schemas.base import Record
 from longbeam.schemas.evaluation import Context, Exchange, Question, Usage
-from longbeam.schemas.memory_calls import UpdateSummaryInputs
 from longbeam.schemas.spec import Role
 
 

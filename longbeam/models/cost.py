@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 from longbeam.errors import RunStopped, SpecError
 from longbeam.models.base import ChatModel, ModelCall, close_model
-from longbeam.schemas.calls import AssistantReplyInputs, ModelReply
+from longbeam.prompts.calls.dialogue import AssistantReplyInputs
+from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec, Price, Role, provider_of
 from longbeam.schemas.usage import COUNTS, Usage, UsageKey, summed
 

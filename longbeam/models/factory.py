@@ -60,7 +60,7 @@ def _client(
 
 
 def _offline(spec: BenchmarkSpec, invocation_log: Path | None) -> ChatModel:
-    from longbeam.models.offline.writer import OfflineWriter
+    from longbeam.offline.writer import OfflineWriter
 
     if spec.language.casefold() != "english":
         raise SpecError(

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from longbeam.models.base import ChatModel
 from longbeam.pipeline.benchmark import create_benchmark
-from longbeam.pipeline.run import RunSummary, run_inline
-from longbeam.pipeline.units import Progress
+from longbeam.pipeline.run.driver import RunSummary, run_inline
+from longbeam.pipeline.run.units import Progress
 from longbeam.schemas.spec import BenchmarkSpec
 
 

@@ -18,12 +18,12 @@ from pathlib import Path
 
 from longbeam.evaluation.arms import arm_of
 from longbeam.models.base import ChatModel, ModelCall
-from longbeam.models.offline.writer import OfflineWriter
 from longbeam.models.tokens import Tokenizer, load_tokenizer
+from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.benchmark import Benchmark, create_benchmark
-from longbeam.pipeline.evaluating import evaluate
-from longbeam.pipeline.model_checking import run_model_checks
-from longbeam.pipeline.run import run_inline
+from longbeam.pipeline.evaluate.evaluating import evaluate
+from longbeam.pipeline.evaluate.model_checks import run_model_checks
+from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.seeding import make_seeds
 from longbeam.prompts.docs import PAGES, Captured
 from longbeam.schemas.calls import ModelReply

@@ -9,8 +9,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from longbeam.pipeline.benchmark import Benchmark
+from longbeam.pipeline.evaluate.model_checks import stored_model_findings
 from longbeam.pipeline.findings_page import findings_page
-from longbeam.pipeline.model_checking import stored_model_findings
 from longbeam.schemas.findings import Finding, Severity
 from longbeam.schemas.seeds import Seed
 from longbeam.schemas.statistics import Statistics

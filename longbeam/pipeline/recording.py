@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Self
 
 from longbeam.errors import UserError
-from longbeam.models.loopback.server import RecordedReply
+from longbeam.offline.loopback.server import RecordedReply
 from longbeam.pipeline.benchmark import Benchmark
 from longbeam.schemas.calls import message_hash, request_hash
 from longbeam.store.worklog import RecordedRequest, WorkLog

@@ -14,7 +14,7 @@ from longbeam.models.asking import Asker
 from longbeam.models.base import ChatModel
 from longbeam.models.journal import JournalledModel
 from longbeam.pipeline.benchmark import Benchmark
-from longbeam.pipeline.run import limited_model
+from longbeam.pipeline.run.driver import limited_model
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.seeds import Domain, Seed
 from longbeam.schemas.spec import BenchmarkSpec, Role

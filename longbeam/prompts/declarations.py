@@ -9,8 +9,42 @@ from __future__ import annotations
 from functools import cache
 
 from longbeam.prompts import narrowing
+from longbeam.prompts.calls import checks as check_calls
+from longbeam.prompts.calls import evaluation as evaluation_calls
+from longbeam.prompts.calls import memory as memory_calls
+from longbeam.prompts.calls.dialogue import (
+    AssistantReplyInputs,
+    CompactInputs,
+    FollowUpDetectorInputs,
+    FollowUpDetectorReply,
+    QuestionDetectorInputs,
+    QuestionDetectorReply,
+    UserReplyInputs,
+)
+from longbeam.prompts.calls.persona import NarrativesInputs, NarrativesReply, PersonalityInputs
+from longbeam.prompts.calls.plans import (
+    AugmentInputs,
+    AugmentReply,
+    OutlineInputs,
+    OutlineReply,
+    PlanSeedsInputs,
+    PlanSeedsReply,
+    PlanSummaryInputs,
+    SubPlanInputs,
+    SubPlanReply,
+)
+from longbeam.prompts.calls.probes import (
+    AbstentionInputs,
+    AbstentionReply,
+    CandidatesInputs,
+    CandidatesReply,
+    ProbeInputs,
+    ProbeReply,
+)
+from longbeam.prompts.calls.seeds import SeedsInputs, SeedsReply
+from longbeam.prompts.calls.user_turns import UserTurnsInputs, UserTurnsReply
 from longbeam.prompts.registry import Prompt, PromptRegistry
-from longbeam.schemas import calls, check_calls, evaluation_calls, memory_calls
+from longbeam.schemas.calls import Tool
 
 _STAGE = ("seed", "profile", "people", "stage")
 _DIALOGUE = ("context", "summary")
@@ -22,14 +56,14 @@ def _probe(ability: str, *used: str, version: int = 2) -> Prompt:
     return Prompt(
         f"probe_{ability}",
         version,
-        calls.ProbeInputs,
-        calls.ProbeReply,
+        ProbeInputs,
+        ProbeReply,
         offline_fields=frozenset(optional - set(used)),
         narrow=narrowing.probe,
     )
 
 
-RECALL = calls.Tool(
+RECALL = Tool(
     name="recall",
     purpose="Brings pages of the conversation back, whole, by the numbers of their bookmarks.",
     arguments=("page_ids",),
@@ -38,28 +72,26 @@ RECALL = calls.Tool(
 
 PROMPTS: tuple[Prompt, ...] = (
     # Before everything else.
-    Prompt("seeds", 1, calls.SeedsInputs, calls.SeedsReply, fixed=("domain",), narrow=narrowing.seeds),
+    Prompt("seeds", 1, SeedsInputs, SeedsReply, fixed=("domain",), narrow=narrowing.seeds),
     # The scaffold.
-    Prompt("personality", 2, calls.PersonalityInputs),
-    Prompt(
-        "narratives", 2, calls.NarrativesInputs, calls.NarrativesReply, fixed=("seed",), narrow=narrowing.narratives
-    ),
-    Prompt("plan_seeds", 2, calls.PlanSeedsInputs, calls.PlanSeedsReply, fixed=("strategy",)),
-    Prompt("plan_summary", 1, calls.PlanSummaryInputs),
-    Prompt("outline", 4, calls.OutlineInputs, calls.OutlineReply, fixed=("seed",), narrow=narrowing.outline),
+    Prompt("personality", 2, PersonalityInputs),
+    Prompt("narratives", 2, NarrativesInputs, NarrativesReply, fixed=("seed",), narrow=narrowing.narratives),
+    Prompt("plan_seeds", 2, PlanSeedsInputs, PlanSeedsReply, fixed=("strategy",)),
+    Prompt("plan_summary", 1, PlanSummaryInputs),
+    Prompt("outline", 4, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
     Prompt(
         "sub_plan",
         4,
-        calls.SubPlanInputs,
-        calls.SubPlanReply,
+        SubPlanInputs,
+        SubPlanReply,
         fixed=("seed", "profile", "people", "narratives", "stages", "chapter"),
         narrow=narrowing.sub_plan,
     ),
     Prompt(
         "augment",
         3,
-        calls.AugmentInputs,
-        calls.AugmentReply,
+        AugmentInputs,
+        AugmentReply,
         fixed=("seed",),
         offline_fields=frozenset({"instructions_before"}),
         narrow=narrowing.augment,
@@ -68,8 +100,8 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt(
         "user_turns",
         4,
-        calls.UserTurnsInputs,
-        calls.UserTurnsReply,
+        UserTurnsInputs,
+        UserTurnsReply,
         fixed=_STAGE,
         offline_fields=frozenset({"first_ordinal"}),
         narrow=narrowing.user_turns,
@@ -77,8 +109,8 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt(
         "more_turns",
         3,
-        calls.UserTurnsInputs,
-        calls.UserTurnsReply,
+        UserTurnsInputs,
+        UserTurnsReply,
         fixed=_STAGE,
         offline_fields=frozenset({"batch", "first_ordinal"}),
         narrow=narrowing.user_turns,
@@ -87,16 +119,16 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt(
         "assistant_reply",
         4,
-        calls.AssistantReplyInputs,
+        AssistantReplyInputs,
         fixed=_DIALOGUE,
         history="history",
         offline_fields=frozenset({"hints"}),
     ),
-    Prompt("question_detector", 3, calls.QuestionDetectorInputs, calls.QuestionDetectorReply),
+    Prompt("question_detector", 3, QuestionDetectorInputs, QuestionDetectorReply),
     Prompt(
         "user_answer",
         4,
-        calls.UserReplyInputs,
+        UserReplyInputs,
         fixed=_DIALOGUE,
         history="history",
         offline_fields=frozenset({"hints"}),
@@ -104,21 +136,21 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt(
         "follow_up_detector",
         2,
-        calls.FollowUpDetectorInputs,
-        calls.FollowUpDetectorReply,
+        FollowUpDetectorInputs,
+        FollowUpDetectorReply,
         offline_fields=frozenset({"hints"}),
     ),
     Prompt(
         "user_follow_up",
         4,
-        calls.UserReplyInputs,
+        UserReplyInputs,
         fixed=_DIALOGUE,
         history="history",
         offline_fields=frozenset({"hints"}),
     ),
-    Prompt("compact_memory", 4, calls.CompactInputs, fixed=_DIALOGUE, history="messages"),
+    Prompt("compact_memory", 4, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
-    Prompt("probe_candidates", 2, calls.CandidatesInputs, calls.CandidatesReply, narrow=narrowing.candidates),
+    Prompt("probe_candidates", 2, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
     _probe("information_extraction", "difficulty", "variety"),
     _probe("multi_session_reasoning", "difficulty", "variety", "computed_value"),
     _probe("knowledge_update"),
@@ -128,7 +160,7 @@ PROMPTS: tuple[Prompt, ...] = (
     _probe("summarization"),
     _probe("preference_following", "variety", "condition", "requirement"),
     _probe("instruction_following", "condition", "requirement"),
-    Prompt("probe_abstention", 3, calls.AbstentionInputs, calls.AbstentionReply, narrow=narrowing.abstention),
+    Prompt("probe_abstention", 3, AbstentionInputs, AbstentionReply, narrow=narrowing.abstention),
     # Memory systems.
     Prompt("extract_keys", 1, memory_calls.ExtractKeysInputs, memory_calls.ExtractKeysReply),
     Prompt("take_notes", 1, memory_calls.TakeNotesInputs, memory_calls.TakeNotesReply),

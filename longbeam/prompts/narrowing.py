@@ -12,7 +12,13 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from longbeam.schemas import calls, memory_calls
+from longbeam.prompts.calls import memory as memory_calls
+from longbeam.prompts.calls.persona import NarrativesInputs
+from longbeam.prompts.calls.plans import AugmentInputs, OutlineInputs, SubPlanInputs
+from longbeam.prompts.calls.probes import AbstentionInputs, CandidatesInputs, ProbeInputs
+from longbeam.prompts.calls.seeds import SeedsInputs
+from longbeam.prompts.calls.user_turns import UserTurnsInputs
+from longbeam.schemas.calls import PromptInputs
 
 Schema = dict[str, Any]
 Narrow = Callable[[Schema, Any], None]
@@ -22,7 +28,7 @@ MOST_CHOICES = 250
 """Values offered in one place; OpenAI takes 1,000 in a whole schema. Where there are more, any is allowed."""
 
 
-def narrowed(schema: Schema, narrow: Narrow, inputs: calls.PromptInputs) -> Schema:
+def narrowed(schema: Schema, narrow: Narrow, inputs: PromptInputs) -> Schema:
     """Return the schema of one call's reply."""
     made = copy.deepcopy(schema)
     narrow(made, inputs)
@@ -45,22 +51,22 @@ def bookmark_pages(schema: Schema, inputs: memory_calls.BookmarkPagesInputs) -> 
     _count(draft["keywords"], 1, inputs.most)
 
 
-def seeds(schema: Schema, inputs: calls.SeedsInputs) -> None:
+def seeds(schema: Schema, inputs: SeedsInputs) -> None:
     """At most as many as asked for; none when there are no more."""
     _count(schema["properties"]["seeds"], 0, inputs.count)
 
 
-def narratives(schema: Schema, inputs: calls.NarrativesInputs) -> None:
+def narratives(schema: Schema, inputs: NarrativesInputs) -> None:
     """As many as asked for."""
     _count(schema["properties"]["narratives"], inputs.at_least, inputs.at_most)
 
 
-def outline(schema: Schema, inputs: calls.OutlineInputs) -> None:
+def outline(schema: Schema, inputs: OutlineInputs) -> None:
     """One draft per stage."""
     _count(schema["properties"]["stages"], len(inputs.stages))
 
 
-def sub_plan(schema: Schema, inputs: calls.SubPlanInputs) -> None:
+def sub_plan(schema: Schema, inputs: SubPlanInputs) -> None:
     """As many bullets as asked for, of the kinds asked for, with the labels, days and facts there are."""
     stage = inputs.stages[inputs.stage_index]
     _count(schema["properties"]["bullets"], sum(inputs.counts.values()))
@@ -72,7 +78,7 @@ def sub_plan(schema: Schema, inputs: calls.SubPlanInputs) -> None:
     _choose(_fields(schema, "FactDraft"), "fact_id", ("", *(line.fact_id for line in inputs.ledger)))
 
 
-def augment(schema: Schema, inputs: calls.AugmentInputs) -> None:
+def augment(schema: Schema, inputs: AugmentInputs) -> None:
     """One draft per target, and the instructions asked for."""
     for name, draft, targets in (
         ("updates", "UpdateDraft", inputs.updates),
@@ -85,7 +91,7 @@ def augment(schema: Schema, inputs: calls.AugmentInputs) -> None:
     _count(schema["properties"]["instructions"], inputs.instructions)
 
 
-def user_turns(schema: Schema, inputs: calls.UserTurnsInputs) -> None:
+def user_turns(schema: Schema, inputs: UserTurnsInputs) -> None:
     """As many turns as asked for, about the bullets that are offered."""
     _count(schema["properties"]["turns"], inputs.questions)
     turn = _fields(schema, "UserTurnDraft")
@@ -95,7 +101,7 @@ def user_turns(schema: Schema, inputs: calls.UserTurnsInputs) -> None:
     _items(turn["asks_about"], list(about))
 
 
-def probe(schema: Schema, inputs: calls.ProbeInputs) -> None:
+def probe(schema: Schema, inputs: ProbeInputs) -> None:
     """Nuggets name excerpts that there are, at least one each; some abilities fix how many nuggets there are."""
     count = 4 if inputs.ability == "contradiction_resolution" else len(inputs.items)
     _count(schema["properties"]["nuggets"], count or 1, count or None)
@@ -105,7 +111,7 @@ def probe(schema: Schema, inputs: calls.ProbeInputs) -> None:
     nugget["required"] = ["text", "excerpts"]
 
 
-def abstention(schema: Schema, inputs: calls.AbstentionInputs) -> None:
+def abstention(schema: Schema, inputs: AbstentionInputs) -> None:
     """As many questions as asked for, each close to a bullet that is offered."""
     _count(schema["properties"]["items"], inputs.count)
     item = _fields(schema, "AbstentionDraft")
@@ -113,7 +119,7 @@ def abstention(schema: Schema, inputs: calls.AbstentionInputs) -> None:
     _count(item["search_terms"], 2, 6)
 
 
-def candidates(schema: Schema, inputs: calls.CandidatesInputs) -> None:
+def candidates(schema: Schema, inputs: CandidatesInputs) -> None:
     """As many as asked for, of those there are."""
     chosen = schema["properties"]["chosen"]
     _count(chosen, inputs.count)

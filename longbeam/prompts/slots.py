@@ -19,7 +19,7 @@ from typing import Any
 from jinja2 import Undefined
 from pydantic import BaseModel
 
-from longbeam.schemas.values import weekday
+from longbeam.text.values import weekday
 
 
 class Trusted(str):

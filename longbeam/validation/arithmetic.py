@@ -14,7 +14,7 @@ from itertools import combinations
 
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
-from longbeam.schemas.values import extract_values
+from longbeam.text.values import extract_values
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.wording import is_said

@@ -7,7 +7,7 @@ from itertools import product
 
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
-from longbeam.schemas.values import COMPUTATIONS, number, parse_value, recompute, says
+from longbeam.text.values import COMPUTATIONS, number, parse_value, recompute, says
 from longbeam.validation.base import ERROR, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
 

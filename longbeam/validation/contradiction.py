@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.probes import CONTRADICTION_MESSAGES_APART, EvidencePart, Probe
-from longbeam.schemas.values import extract_values
+from longbeam.text.values import extract_values
 from longbeam.validation.base import WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.wording import about, claim, in_figures, is_said

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator
 
 from longbeam.schemas.dialogue import Message, Role
-from longbeam.schemas.sentences import fenced_spans
+from longbeam.text.sentences import fenced_spans
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 

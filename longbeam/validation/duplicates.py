@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from heapq import nsmallest
 
 from longbeam.schemas.dialogue import Message, Role
-from longbeam.schemas.sentences import prose_spans
 from longbeam.store.lookups import previous_equals
 from longbeam.store.spool import Pieces
+from longbeam.text.sentences import prose_spans
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 

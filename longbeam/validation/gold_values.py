@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
-from longbeam.schemas.values import date_value, extract_values, parse_value, says
+from longbeam.text.values import date_value, extract_values, parse_value, says
 from longbeam.validation.arithmetic import has_own_span, is_computed
 from longbeam.validation.base import ERROR, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex

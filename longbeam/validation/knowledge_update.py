@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from longbeam.schemas.plans import Stance, Value
 from longbeam.schemas.probes import EvidencePart, Probe
-from longbeam.schemas.values import says
+from longbeam.text.values import says
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.wording import in_days, is_said, read_value

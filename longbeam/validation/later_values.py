@@ -13,7 +13,7 @@ from itertools import islice
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
-from longbeam.schemas.values import extract_values, parse_value, says
+from longbeam.text.values import extract_values, parse_value, says
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.slots import later_mentions, slot_of

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from longbeam.prompts.examples import find_copied
-from longbeam.schemas.traces import ENGLISH_KINDS, find_traces
+from longbeam.text.traces import ENGLISH_KINDS, find_traces
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 

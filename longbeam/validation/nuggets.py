@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
-from longbeam.schemas.values import extract_values
+from longbeam.text.values import extract_values
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.wording import about, claim, facts_in, in_figures, is_said

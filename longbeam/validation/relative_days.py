@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.plans import Value, ValueKind
-from longbeam.schemas.values import parse_value
+from longbeam.text.values import parse_value
 
 _COUNT = r"(?P<n>\d{1,3}|a|an|one|two|three|four|five|six|seven|eight|nine|ten|a couple of|a few|several)"
 _COUNTS = {"a": 1, "an": 1, "one": 1, "a couple of": 2, "a few": 4, "several": 4} | {

@@ -15,11 +15,11 @@ from itertools import groupby, takewhile
 
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message, Role
-from longbeam.schemas.sentences import prose_spans, sentences_within
 from longbeam.schemas.statistics import FrequentSentence, Repetition
-from longbeam.schemas.values import MONTHS, WEEKDAYS
 from longbeam.store.lookups import Tally
 from longbeam.store.spool import Spool
+from longbeam.text.sentences import prose_spans, sentences_within
+from longbeam.text.values import MONTHS, WEEKDAYS
 from longbeam.validation.duplicates import digest, equal_messages, near_duplicates
 
 MASK = "_"

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
-from longbeam.schemas.sentences import sentences
-from longbeam.schemas.values import extract_values
+from longbeam.text.sentences import sentences
+from longbeam.text.values import extract_values
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.wording import ASKING, about, in_figures, is_said
 

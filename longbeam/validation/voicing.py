@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from longbeam.schemas.dialogue import Role
 from longbeam.schemas.plans import SPECIAL_KINDS, Bullet, Stance, Value
-from longbeam.schemas.values import says
+from longbeam.text.values import says
 from longbeam.validation.base import ERROR, INFO, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.wording import about, facts_in, is_said

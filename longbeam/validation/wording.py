@@ -7,8 +7,8 @@ import re
 from text_to_num import alpha2digit
 
 from longbeam.schemas.plans import Value, ValueKind
-from longbeam.schemas.values import MONTHS, extract_values, number, plain, says
-from longbeam.schemas.words import words_of
+from longbeam.text.values import MONTHS, extract_values, number, plain, says
+from longbeam.text.words import words_of
 
 _RUBRIC_OPENING = re.compile(
     r"^\W*(?:(?:the )?(?:LLM )?(?:response|answer) should \w+|"

@@ -14,7 +14,7 @@ from longbeam.evaluation.arms import always_there, arms_of
 from longbeam.evaluation.results import reworded
 from longbeam.formats.jsonl import export_jsonl
 from longbeam.pipeline.benchmark import Benchmark
-from longbeam.pipeline.evaluating import evaluate
+from longbeam.pipeline.evaluate.evaluating import evaluate
 from longbeam.schemas.evaluation import EvaluationRun, EvaluationSettings
 from longbeam.store.reviews import stored_events
 from tests.annotation_ui.conftest import Enter

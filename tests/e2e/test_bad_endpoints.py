@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from longbeam.cli import run
-from longbeam.models.loopback.server import LoopbackServer, listening
-from longbeam.models.loopback.settings import ServerSettings
+from longbeam.offline.loopback.server import LoopbackServer, listening
+from longbeam.offline.loopback.settings import ServerSettings
 from longbeam.prompts.declarations import default_registry
 from tests.models.endpoint import Answer, endpoint
 

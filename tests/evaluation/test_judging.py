@@ -7,9 +7,9 @@ import json
 import pytest
 
 from longbeam.evaluation.judging import judge_answer
-from longbeam.models.offline.judging import judge
+from longbeam.offline.judging import judge
+from longbeam.prompts.calls.evaluation import JudgeInputs
 from longbeam.schemas.evaluation import Answer
-from longbeam.schemas.evaluation_calls import JudgeInputs
 from longbeam.schemas.probes import Difficulty, Nugget, Probe, ProbeDetails
 from tests.generators.scripted import ScriptedModel, asker_for
 

@@ -13,7 +13,7 @@ from longbeam.evaluation.leaderboard import merged
 from longbeam.evaluation.report import kind_of, plots_of, render_html, render_markdown, sections_of
 from longbeam.evaluation.results import contexts_path, read_results, write_results
 from longbeam.pipeline.benchmark import create_benchmark
-from longbeam.pipeline.evaluating import results_path
+from longbeam.pipeline.evaluate.evaluating import results_path
 from longbeam.schemas.evaluation import Preparation, Usage
 from longbeam.schemas.spec import BenchmarkSpec
 from tests.evaluation.evaluated import evaluated

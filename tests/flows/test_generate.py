@@ -16,7 +16,7 @@ from longbeam.errors import ProviderError
 from longbeam.flows.runner import HOME, run_with_prefect
 from longbeam.models.base import ModelCall
 from longbeam.pipeline.benchmark import Benchmark, create_benchmark
-from longbeam.pipeline.units import SilentProgress
+from longbeam.pipeline.run.units import SilentProgress
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec
 from tests.flows.processes import servers_of, wait_until_gone
@@ -30,7 +30,7 @@ import asyncio, sys
 from pathlib import Path
 from longbeam.flows.runner import run_with_prefect
 from longbeam.pipeline.benchmark import open_benchmark
-from longbeam.pipeline.units import SilentProgress
+from longbeam.pipeline.run.units import SilentProgress
 
 class MuteModel:
     async def complete(self, call):

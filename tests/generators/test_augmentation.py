@@ -16,7 +16,7 @@ from longbeam.generators.augmentation import (
     write_special_bullets,
 )
 from longbeam.generators.plans import Frame
-from longbeam.schemas.calls import (
+from longbeam.prompts.calls.plans import (
     AugmentInputs,
     AugmentReply,
     ContradictionDraft,
@@ -25,7 +25,7 @@ from longbeam.schemas.calls import (
     UpdateDraft,
 )
 from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Fact, Plan, Stance, SubPlan, ValueKind
-from longbeam.schemas.values import money
+from longbeam.text.values import money
 from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for
 

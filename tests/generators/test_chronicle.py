@@ -20,7 +20,7 @@ from longbeam.schemas.plans import (
     ValueKind,
     slot_key,
 )
-from longbeam.schemas.values import money
+from longbeam.text.values import money
 
 SETS, UPDATES, MENTIONS = Stance.SETS, Stance.UPDATES, Stance.MENTIONS
 

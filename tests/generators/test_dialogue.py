@@ -22,7 +22,8 @@ from longbeam.generators.ledger import Ledger, standing_bullets
 from longbeam.generators.plans import Frame
 from longbeam.models.base import ModelCall
 from longbeam.models.tokens import load_tokenizer
-from longbeam.schemas.calls import AssistantReplyInputs, FollowUpDetectorInputs, Stage, UserReplyInputs
+from longbeam.prompts.calls.dialogue import AssistantReplyInputs, FollowUpDetectorInputs, UserReplyInputs
+from longbeam.prompts.calls.plans import Stage
 from longbeam.schemas.dialogue import Message, MessageKind, Role, UserTurn
 from longbeam.schemas.plans import BulletKind
 from longbeam.schemas.spec import BenchmarkSpec

@@ -11,21 +11,12 @@ from longbeam.generators.augmentation import _mended as mended_specials
 from longbeam.generators.augmentation import choose_targets
 from longbeam.generators.plans import _mended as mended_plan
 from longbeam.generators.user_turns import _mended as mended_turns
-from longbeam.schemas.calls import (
-    AugmentReply,
-    BulletBrief,
-    BulletDraft,
-    ContradictionDraft,
-    FactDraft,
-    QuestionDetectorInputs,
-    Stage,
-    UpdateDraft,
-    UserTurnDraft,
-    UserTurnsReply,
-)
+from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
+from longbeam.prompts.calls.plans import AugmentReply, BulletDraft, ContradictionDraft, FactDraft, Stage, UpdateDraft
+from longbeam.prompts.calls.user_turns import BulletBrief, UserTurnDraft, UserTurnsReply
 from longbeam.schemas.plans import Bullet, BulletKind, ValueKind
 from longbeam.schemas.spec import Role
-from longbeam.schemas.values import money
+from longbeam.text.values import money
 from tests.generators.scripted import ScriptedModel, asker_for
 from tests.generators.test_augmentation import _plan
 

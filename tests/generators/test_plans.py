@@ -8,10 +8,10 @@ import pytest
 
 from longbeam.generators.layout import layout_for
 from longbeam.generators.plans import Drafted, Frame, bullet_counts, plan_of, stages_of, write_outline, write_sub_plan
-from longbeam.schemas.calls import BulletDraft, FactDraft, SubPlanReply
+from longbeam.prompts.calls.plans import BulletDraft, FactDraft, SubPlanReply
 from longbeam.schemas.plans import BulletKind, Stance, Value
 from longbeam.schemas.seeds import Category, Timeline
-from longbeam.schemas.values import date_value, money
+from longbeam.text.values import date_value, money
 from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for
 

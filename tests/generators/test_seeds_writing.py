@@ -16,7 +16,7 @@ from longbeam.generators.seeds_writing import (
     write_seeds,
 )
 from longbeam.models.base import ModelCall
-from longbeam.schemas.calls import SeedsInputs
+from longbeam.prompts.calls.seeds import SeedsInputs
 from longbeam.schemas.seeds import Domain, Seed
 from tests.generators.scripted import ScriptedModel, asker_for
 

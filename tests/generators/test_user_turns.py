@@ -18,10 +18,11 @@ from longbeam.generators.user_turns import (
     without_repeats,
     write_user_turns,
 )
-from longbeam.schemas.calls import BulletBrief, LedgerLine, Stage, UserTurnDraft, UserTurnsReply
+from longbeam.prompts.calls.plans import LedgerLine, Stage
+from longbeam.prompts.calls.user_turns import BulletBrief, UserTurnDraft, UserTurnsReply
 from longbeam.schemas.dialogue import UserTurn
 from longbeam.schemas.plans import Bullet, BulletKind, SubPlan, ValueKind
-from longbeam.schemas.values import money
+from longbeam.text.values import money
 from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for
 

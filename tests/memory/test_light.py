@@ -22,7 +22,7 @@ from longbeam.memory.registry import find_system, settings_of
 from longbeam.memory.turns import released_ids, with_released_copies
 from longbeam.models.base import ChatModel, ModelCall
 from longbeam.models.embedders.hashed import HashedEmbedder
-from longbeam.models.offline.writer import OfflineWriter
+from longbeam.offline.writer import OfflineWriter
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.dialogue import Message, MessageKind, Role
 from longbeam.schemas.evaluation import Context, Exchange, Question

@@ -6,8 +6,8 @@ from longbeam.memory.base import Tools
 from longbeam.memory.exchanges import exchanges_of
 from longbeam.memory.registry import find_system, settings_of
 from longbeam.memory.search_tool import SearchTool, SearchToolSettings
-from longbeam.models.offline import memorizing
-from longbeam.schemas.memory_calls import CompressNotesInputs, ExtractKeysInputs, NotesRelevantInputs, TakeNotesInputs
+from longbeam.offline import memorizing
+from longbeam.prompts.calls.memory import CompressNotesInputs, ExtractKeysInputs, NotesRelevantInputs, TakeNotesInputs
 from tests.generators.scripted import ScriptedModel, asker_for
 from tests.memory.test_systems import START, asked, context_of, messages
 

@@ -14,7 +14,7 @@ from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import exchanges_of
 from longbeam.memory.registry import FLOORS, SYSTEMS, find_system, settings_of
 from longbeam.memory.turns import with_released_copies
-from longbeam.models.offline.writer import OfflineWriter
+from longbeam.offline.writer import OfflineWriter
 from longbeam.schemas.dialogue import Message, MessageKind, Role
 from longbeam.schemas.evaluation import Context, Exchange, Question
 from tests.generators.scripted import asker_for

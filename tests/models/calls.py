@@ -8,7 +8,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from longbeam.models.base import ModelCall, Sampling
-from longbeam.schemas.calls import ChatMessage, PromptInputs, QuestionDetectorInputs, Tool
+from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
+from longbeam.schemas.calls import ChatMessage, PromptInputs, Tool
 from longbeam.schemas.spec import BenchmarkSpec, Role
 
 

@@ -9,13 +9,13 @@ import pytest
 
 from longbeam.errors import ReplyError
 from longbeam.models.asking import parse_reply
-from longbeam.schemas.calls import (
+from longbeam.prompts.calls.dialogue import (
     FollowUpDetectorInputs,
-    ModelReply,
     QuestionDetectorInputs,
     QuestionDetectorReply,
     TurnHints,
 )
+from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec, Role
 from tests.generators.scripted import ScriptedModel, asker_for
 

@@ -10,8 +10,9 @@ import pytest
 from longbeam.errors import RunStopped, SpecError
 from longbeam.models.base import ModelCall
 from longbeam.models.cost import CostMeter, cost_of, cost_usd, price_of, unpriced_models
+from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
 from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.calls import ModelReply, QuestionDetectorInputs
+from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec, Price, Role
 from longbeam.schemas.usage import Usage
 

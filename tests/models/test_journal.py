@@ -11,7 +11,8 @@ from pydantic import BaseModel
 from longbeam.errors import ProviderError, StoreError
 from longbeam.models.base import ModelCall, Sampling
 from longbeam.models.journal import JournalledModel
-from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs, QuestionDetectorInputs
+from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
+from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs
 from longbeam.schemas.spec import Role
 from longbeam.store.worklog import WorkLog
 

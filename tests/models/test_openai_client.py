@@ -13,8 +13,9 @@ import pytest
 from longbeam.errors import ProviderError
 from longbeam.models.base import Sampling
 from longbeam.models.openai_client import OpenAIModel
-from longbeam.schemas.calls import ModelReply, QuestionDetectorReply, Tool
-from longbeam.schemas.memory_calls import RecallStepReply
+from longbeam.prompts.calls.dialogue import QuestionDetectorReply
+from longbeam.prompts.calls.memory import RecallStepReply
+from longbeam.schemas.calls import ModelReply, Tool
 from longbeam.schemas.spec import Endpoint
 from tests.models.calls import call
 from tests.models.endpoint import Answer, FakeEndpoint, completion, endpoint

@@ -10,7 +10,9 @@ from longbeam.errors import ReplyError
 from longbeam.models.base import ModelCall
 from longbeam.models.language import wrong_language
 from longbeam.models.outcomes import outcome_of, spoken
-from longbeam.schemas.calls import ModelReply, PersonalityInputs, QuestionDetectorInputs
+from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
+from longbeam.prompts.calls.persona import PersonalityInputs
+from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec, Role, RoleSampling
 from tests.generators.scripted import ScriptedModel, asker_for
 

@@ -15,8 +15,8 @@ from longbeam.models import vllm
 from longbeam.models.base import ModelCall, Sampling
 from longbeam.models.factory import make_model
 from longbeam.models.vllm import Loaded, VllmModel
+from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
 from longbeam.prompts.declarations import default_registry
-from longbeam.schemas.calls import QuestionDetectorInputs
 from longbeam.schemas.spec import BenchmarkSpec, Endpoint, Role
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from longbeam.models.base import ChatModel, ModelCall
-from longbeam.models.offline.writer import OfflineWriter
+from longbeam.offline.writer import OfflineWriter
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from longbeam import __version__
 from longbeam.models.base import ModelCall
-from longbeam.models.offline.writer import OfflineWriter
+from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.benchmark import Benchmark
-from longbeam.pipeline.jobs import Job
-from longbeam.pipeline.run import seeds_of
-from longbeam.pipeline.working import work
+from longbeam.pipeline.distributed.jobs import Job
+from longbeam.pipeline.distributed.worker import work
+from longbeam.pipeline.run.driver import seeds_of
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.probes import Probe

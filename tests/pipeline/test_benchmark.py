@@ -8,7 +8,7 @@ import pytest
 
 from longbeam.errors import SpecError, StoreError, UserError
 from longbeam.pipeline.benchmark import create_benchmark, open_benchmark
-from longbeam.pipeline.run import seeds_of
+from longbeam.pipeline.run.driver import seeds_of
 from longbeam.schemas.spec import BenchmarkSpec
 
 

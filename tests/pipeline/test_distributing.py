@@ -11,11 +11,11 @@ import pytest
 from longbeam.errors import LongbeamError, UserError
 from longbeam.models.cost import CostMeter
 from longbeam.pipeline.benchmark import Benchmark, create_benchmark
-from longbeam.pipeline.distributing import WorkerDied, distribute, share_of
-from longbeam.pipeline.jobs import Job, JobEnd, JobResult
-from longbeam.pipeline.run import RunSummary
-from longbeam.pipeline.units import SilentProgress
-from longbeam.pipeline.working import stop_path
+from longbeam.pipeline.distributed.distributing import WorkerDied, distribute, share_of
+from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult
+from longbeam.pipeline.distributed.worker import stop_path
+from longbeam.pipeline.run.driver import RunSummary
+from longbeam.pipeline.run.units import SilentProgress
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.schemas.usage import Usage
 from longbeam.store.shared_lease import Position

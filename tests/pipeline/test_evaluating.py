@@ -15,11 +15,11 @@ from longbeam.evaluation.table import render_table, rows_of
 from longbeam.formats.reading import ImportOptions
 from longbeam.formats.registry import importer
 from longbeam.models.base import ModelCall
-from longbeam.models.offline.writer import OfflineWriter
+from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.benchmark import Benchmark, create_benchmark
-from longbeam.pipeline.evaluating import evaluate, evaluation_spec, results_path
+from longbeam.pipeline.evaluate.evaluating import evaluate, evaluation_spec, results_path
 from longbeam.pipeline.importing import import_benchmark
-from longbeam.pipeline.run import run_inline
+from longbeam.pipeline.run.driver import run_inline
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.evaluation import EvaluationSettings
@@ -60,7 +60,7 @@ async def test_second_run_asks_nothing_and_says_the_same(benchmark: Benchmark) -
 async def test_other_offline_rules_answer_anew(benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
     arms = [arm_of("rag", {})]
     before = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), OfflineWriter())
-    monkeypatch.setattr("longbeam.pipeline.evaluating.rules_digest", lambda: "the next release")
+    monkeypatch.setattr("longbeam.pipeline.evaluate.evaluating.rules_digest", lambda: "the next release")
     again = CountingModel()
     assert await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), again) == before
     asked = sum(again.calls.values())

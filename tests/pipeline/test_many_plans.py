@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from longbeam.generators.mending import turn_key
-from longbeam.models.offline.writer import OfflineWriter
+from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.benchmark import Benchmark, create_benchmark
-from longbeam.pipeline.conversation import PlanWork
-from longbeam.pipeline.mending import TurnFault, mend_turns
-from longbeam.pipeline.run import ConversationRun, StageOutcome, open_run, run_conversation, run_stage, seeds_of
-from longbeam.pipeline.scheduling import Schedule
+from longbeam.pipeline.repair.mending import TurnFault, mend_turns
+from longbeam.pipeline.run.conversation import PlanWork
+from longbeam.pipeline.run.driver import ConversationRun, StageOutcome, open_run, run_conversation, run_stage, seeds_of
+from longbeam.pipeline.run.scheduling import Schedule
 from longbeam.schemas.dialogue import Role
 from longbeam.schemas.plans import BulletKind, Stance
 from longbeam.schemas.probes import ABILITIES

@@ -10,8 +10,8 @@ import aiohttp
 import pytest
 
 from longbeam.evaluation.arms import arm_of
-from longbeam.models.offline.writer import OfflineWriter
-from longbeam.pipeline.memory_server import MemoryServer, listening
+from longbeam.offline.writer import OfflineWriter
+from longbeam.pipeline.evaluate.memory_server import MemoryServer, listening
 from longbeam.schemas.spec import BenchmarkSpec
 
 Client = Callable[..., AbstractAsyncContextManager[aiohttp.ClientSession]]

@@ -13,12 +13,12 @@ import pytest
 from longbeam.cli import INCOMPLETE, USER_ERROR, run
 from longbeam.evaluation.model_checks.registry import MODEL_CHECKS
 from longbeam.models.base import ModelCall
-from longbeam.models.offline.writer import OfflineWriter
+from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.benchmark import Benchmark, create_benchmark
 from longbeam.pipeline.checking import check_and_store
-from longbeam.pipeline.model_checking import checking_spec, run_model_checks, stored_model_findings
-from longbeam.pipeline.repairing import repair
-from longbeam.pipeline.run import run_inline
+from longbeam.pipeline.evaluate.model_checks import checking_spec, run_model_checks, stored_model_findings
+from longbeam.pipeline.repair.repairing import repair
+from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.status import benchmark_status
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.dialogue import Message

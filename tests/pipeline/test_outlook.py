@@ -11,16 +11,16 @@ import pytest
 
 from longbeam.models.base import ModelCall
 from longbeam.models.cost import CostMeter, prices_of
-from longbeam.models.loopback.answers import answer
-from longbeam.models.loopback.settings import ServerSettings
-from longbeam.models.offline.writer import OfflineWriter
 from longbeam.models.tokens import load_tokenizer
+from longbeam.offline.loopback.answers import answer
+from longbeam.offline.loopback.settings import ServerSettings
+from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.benchmark import create_benchmark
-from longbeam.pipeline.forecast import forecast
-from longbeam.pipeline.metering import journalled_usage
-from longbeam.pipeline.outlook import Outlook, estimate_of, is_worth_rehearsing, outlook_line, render_estimate
-from longbeam.pipeline.rehearsal import Rehearsal, rehearse
-from longbeam.pipeline.run import run_inline
+from longbeam.pipeline.cost.estimate import Outlook, estimate_of, is_worth_rehearsing, outlook_line, render_estimate
+from longbeam.pipeline.cost.forecast import forecast
+from longbeam.pipeline.cost.rehearsal import Rehearsal, rehearse
+from longbeam.pipeline.run.driver import run_inline
+from longbeam.pipeline.run.metering import journalled_usage
 from longbeam.pipeline.status import benchmark_status, render_status
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec
@@ -165,7 +165,7 @@ async def test_cap_stops_the_run_cleanly_and_raising_it_goes_on(paid: BenchmarkS
 
 
 async def test_status_shows_what_was_used_and_what_is_expected(paid: BenchmarkSpec, tmp_path: Path) -> None:
-    from longbeam.pipeline import outlook as module
+    from longbeam.pipeline.cost import estimate as module
 
     capped = paid.model_copy(update={"limits": paid.limits.model_copy(update={"max_cost_usd": 0.15})})
     benchmark = create_benchmark(capped, tmp_path)

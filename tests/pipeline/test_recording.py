@@ -8,8 +8,8 @@ import openai
 import pytest
 
 from longbeam.errors import UserError
-from longbeam.models.loopback.server import LoopbackServer, listening
-from longbeam.models.loopback.settings import ServerSettings
+from longbeam.offline.loopback.server import LoopbackServer, listening
+from longbeam.offline.loopback.settings import ServerSettings
 from longbeam.pipeline.benchmark import Benchmark, create_benchmark
 from longbeam.pipeline.recording import Recording
 from longbeam.prompts.declarations import default_registry

@@ -21,9 +21,9 @@ from longbeam.models.base import ModelCall
 from longbeam.pipeline.benchmark import Benchmark, create_benchmark
 from longbeam.pipeline.checking import check_and_store
 from longbeam.pipeline.importing import import_benchmark
-from longbeam.pipeline.repair_plan import Rejections
-from longbeam.pipeline.repairing import repair, repair_import
-from longbeam.pipeline.run import run_inline
+from longbeam.pipeline.repair.plan import Rejections
+from longbeam.pipeline.repair.repairing import repair, repair_import
+from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.status import benchmark_status
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.dialogue import Message

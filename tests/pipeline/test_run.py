@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from longbeam.errors import ProviderError, RunStopped
-from longbeam.models.offline.writer import OfflineWriter
+from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.benchmark import create_benchmark
-from longbeam.pipeline.run import open_run, run_inline, run_stage, seeds_of
-from longbeam.pipeline.scheduling import Schedule
-from longbeam.pipeline.stages import OF_PLANS
+from longbeam.pipeline.run.driver import open_run, run_inline, run_stage, seeds_of
+from longbeam.pipeline.run.scheduling import Schedule
+from longbeam.pipeline.run.stages import OF_PLANS
 from longbeam.pipeline.status import benchmark_status
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.conversation import Author

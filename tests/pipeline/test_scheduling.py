@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 from longbeam.models.base import ModelCall
-from longbeam.pipeline.scheduling import LEAST_OPEN, Schedule
+from longbeam.pipeline.run.scheduling import LEAST_OPEN, Schedule
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import Role

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import StoreError
-from longbeam.models.offline.writer import OfflineWriter
+from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.benchmark import create_benchmark
-from longbeam.pipeline.jobs import JobEnd, JobResult
-from longbeam.pipeline.metering import journalled_usage
-from longbeam.pipeline.run import run_inline
+from longbeam.pipeline.distributed.jobs import JobEnd, JobResult
+from longbeam.pipeline.distributed.worker import stop_path, work, work_on
+from longbeam.pipeline.run.driver import run_inline
+from longbeam.pipeline.run.metering import journalled_usage
 from longbeam.pipeline.status import benchmark_status, render_status
-from longbeam.pipeline.working import stop_path, work, work_on
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.shared_lease import SharedLease, living_holder
 from tests.pipeline.conftest import CountingModel

@@ -7,13 +7,41 @@ from __future__ import annotations
 
 import datetime as dt
 
-from longbeam.schemas import calls, check_calls, evaluation_calls, memory_calls
+from longbeam.prompts.calls import checks as check_calls
+from longbeam.prompts.calls import evaluation as evaluation_calls
+from longbeam.prompts.calls import memory as memory_calls
+from longbeam.prompts.calls.dialogue import (
+    AssistantReplyInputs,
+    CompactInputs,
+    DialogueContext,
+    FollowUpDetectorInputs,
+    QuestionDetectorInputs,
+    TurnHints,
+    UserReplyInputs,
+)
+from longbeam.prompts.calls.persona import NarrativesInputs, PersonalityInputs
+from longbeam.prompts.calls.plans import (
+    AugmentInputs,
+    Chapter,
+    ContradictionTarget,
+    LedgerLine,
+    OutlineInputs,
+    PlanSeedsInputs,
+    PlanSummaryInputs,
+    Stage,
+    SubPlanInputs,
+    UpdateTarget,
+)
+from longbeam.prompts.calls.probes import AbstentionInputs, CandidateOption, CandidatesInputs, Excerpt, ProbeInputs
+from longbeam.prompts.calls.seeds import SeedsInputs
+from longbeam.prompts.calls.user_turns import BulletBrief, UserTurnsInputs
+from longbeam.schemas.calls import ChatMessage, PromptInputs
 from longbeam.schemas.people import Gender, Person, Profile, Relation
 from longbeam.schemas.plans import Bullet, BulletKind, Narrative, PlanSeed, Value, ValueKind
 from longbeam.schemas.probes import Difficulty
 from longbeam.schemas.seeds import Category, Domain, Seed, Timeline
 from longbeam.schemas.spec import Strategy
-from longbeam.schemas.values import date_value, duration, money, number
+from longbeam.text.values import date_value, duration, money, number
 
 SEED = Seed(
     domain=Domain.BUSINESS,
@@ -50,14 +78,14 @@ NARRATIVES = (
     ),
 )
 STAGES = (
-    calls.Stage(
+    Stage(
         stage_index=0,
         first_day=dt.date(2022, 11, 7),
         last_day=dt.date(2023, 2, 26),
         title="A dairy with three-phase power",
         summary="Marit signs the lease and looks for a kiln she can afford.",
     ),
-    calls.Stage(
+    Stage(
         stage_index=1,
         first_day=dt.date(2023, 2, 27),
         last_day=dt.date(2023, 6, 18),
@@ -133,13 +161,9 @@ INSTRUCTION = bullet(
 )
 
 
-def line(
-    fact_id: str, subject: str, attribute: str, value: Value | None, *, is_fixed: bool = False
-) -> calls.LedgerLine:
+def line(fact_id: str, subject: str, attribute: str, value: Value | None, *, is_fixed: bool = False) -> LedgerLine:
     kind = value.kind if value else ValueKind.TEXT
-    return calls.LedgerLine(
-        fact_id=fact_id, subject=subject, attribute=attribute, kind=kind, is_fixed=is_fixed, value=value
-    )
+    return LedgerLine(fact_id=fact_id, subject=subject, attribute=attribute, kind=kind, is_fixed=is_fixed, value=value)
 
 
 LEDGER = (
@@ -148,13 +172,11 @@ LEDGER = (
     line("p0.f2", "the kiln", "seller", None),
 )
 BRIEFS = (
-    calls.BulletBrief(
-        bullet=OPENING_DAY, facts=(line("p0.f3", "the opening night", "day", OPENING),), old_values=(None,)
-    ),
-    calls.BulletBrief(bullet=CONTRADICTION),
-    calls.BulletBrief(bullet=INSTRUCTION),
+    BulletBrief(bullet=OPENING_DAY, facts=(line("p0.f3", "the opening night", "day", OPENING),), old_values=(None,)),
+    BulletBrief(bullet=CONTRADICTION),
+    BulletBrief(bullet=INSTRUCTION),
 )
-CONTEXT = calls.DialogueContext(
+CONTEXT = DialogueContext(
     seed=SEED,
     profile=PROFILE,
     people=PEOPLE,
@@ -165,26 +187,24 @@ CONTEXT = calls.DialogueContext(
     instructions=(PREFERENCE.text,),
 )
 HISTORY = (
-    calls.ChatMessage(role="user", content="The opening night will be on May 12, 2023. What do I need by then?"),
-    calls.ChatMessage(role="assistant", content="Fire a first load in April. Do you have a liquor licence?"),
+    ChatMessage(role="user", content="The opening night will be on May 12, 2023. What do I need by then?"),
+    ChatMessage(role="assistant", content="Fire a first load in April. Do you have a liquor licence?"),
 )
-ASKED = calls.ChatMessage(role="user", content="No. And how many chairs does a room of that size take?")
-HINTS = calls.TurnHints(
-    turn_id="p0.s1.t0", today=BRIEFS[0].bullet.happens_on, bullets=BRIEFS[:1], standing=(PREFERENCE,)
-)
+ASKED = ChatMessage(role="user", content="No. And how many chairs does a room of that size take?")
+HINTS = TurnHints(turn_id="p0.s1.t0", today=BRIEFS[0].bullet.happens_on, bullets=BRIEFS[:1], standing=(PREFERENCE,))
 TODAY = HINTS.today
 SUMMARY = "User: the first test firing reached 1,040 degrees on March 9, 2023."
 
 
-def exchanged(messages: tuple[calls.ChatMessage, ...]) -> tuple[calls.ChatMessage, ...]:
+def exchanged(messages: tuple[ChatMessage, ...]) -> tuple[ChatMessage, ...]:
     """The dialogue as the user's prompts see it."""
     return tuple(
-        calls.ChatMessage(role="user" if m.role == "assistant" else "assistant", content=m.content) for m in messages
+        ChatMessage(role="user" if m.role == "assistant" else "assistant", content=m.content) for m in messages
     )
 
 
-def excerpt(ordinal: int, part: str, quote: str, fact: calls.LedgerLine | None = None, **more: object) -> calls.Excerpt:
-    return calls.Excerpt(
+def excerpt(ordinal: int, part: str, quote: str, fact: LedgerLine | None = None, **more: object) -> Excerpt:
+    return Excerpt(
         ordinal=ordinal,
         said_on=dt.date(2022, 12, 2) + dt.timedelta(days=40 * ordinal),
         quote=quote,
@@ -196,9 +216,9 @@ def excerpt(ordinal: int, part: str, quote: str, fact: calls.LedgerLine | None =
     )
 
 
-def probe(ability: str, topic: str, excerpts: tuple[calls.Excerpt, ...], **more: object) -> calls.ProbeInputs:
+def probe(ability: str, topic: str, excerpts: tuple[Excerpt, ...], **more: object) -> ProbeInputs:
     values = {"difficulty": Difficulty.MEDIUM, "variety": "", "category": SEED.category, "title": SEED.title, **more}
-    return calls.ProbeInputs(ability=ability, topic=topic, excerpts=excerpts, **values)  # type: ignore[arg-type]
+    return ProbeInputs(ability=ability, topic=topic, excerpts=excerpts, **values)  # type: ignore[arg-type]
 
 
 _RENT = "the rent is 9,500 NOK, which is more than I hoped"
@@ -229,7 +249,7 @@ PLAN_SEEDS = tuple(
         )
     )
 )
-CHAPTER = calls.Chapter(
+CHAPTER = Chapter(
     strategy=Strategy.HIERARCHICAL,
     main=SEED,
     plan_seeds=PLAN_SEEDS,
@@ -241,8 +261,8 @@ CHAPTER = calls.Chapter(
     standing=(PREFERENCE,),
 )
 SAID = "user: The oven costs 900 euros.\nassistant: That is a fair price."
-SAMPLES: dict[str, calls.PromptInputs] = {
-    "personality": calls.PersonalityInputs(
+SAMPLES: dict[str, PromptInputs] = {
+    "personality": PersonalityInputs(
         gender=Gender.FEMALE,
         traits=(
             "Drawn to new ideas and people; starts more than can be finished.",
@@ -253,8 +273,8 @@ SAMPLES: dict[str, calls.PromptInputs] = {
             "Keeps promises and receipts.",
         ),
     ),
-    "narratives": calls.NarrativesInputs(seed=SEED),
-    "plan_seeds": calls.PlanSeedsInputs(
+    "narratives": NarrativesInputs(seed=SEED),
+    "plan_seeds": PlanSeedsInputs(
         seed=SEED,
         profile=PROFILE,
         people=PEOPLE[:1],
@@ -262,14 +282,14 @@ SAMPLES: dict[str, calls.PromptInputs] = {
         spans=tuple(s.timeline for s in PLAN_SEEDS),
         ideas=(SEED, SEED.model_copy(update={"title": "A Studio of Two", "domain": Domain.LEGAL})),
     ),
-    "plan_summary": calls.PlanSummaryInputs(
+    "plan_summary": PlanSummaryInputs(
         summary="In the winter of 2021 Marit taught at two schools and grew tired of both.",
         plan_seed=PLAN_SEEDS[0],
         bullets=(INTRODUCTION.text, SIGNING.text),
         state=LEDGER,
         max_tokens=600,
     ),
-    "outline": calls.OutlineInputs(
+    "outline": OutlineInputs(
         seed=SEED,
         profile=PROFILE,
         people=PEOPLE,
@@ -277,7 +297,7 @@ SAMPLES: dict[str, calls.PromptInputs] = {
         stages=tuple(s.model_copy(update={"title": "", "summary": ""}) for s in STAGES),
         chapter=CHAPTER,
     ),
-    "sub_plan": calls.SubPlanInputs(
+    "sub_plan": SubPlanInputs(
         seed=SEED,
         profile=PROFILE,
         people=PEOPLE,
@@ -289,33 +309,33 @@ SAMPLES: dict[str, calls.PromptInputs] = {
         earlier_bullets=(INTRODUCTION, SIGNING, PREFERENCE),
         chapter=CHAPTER,
     ),
-    "seeds": calls.SeedsInputs(
+    "seeds": SeedsInputs(
         domain=Domain.BUSINESS,
         subject="business entrepreneurship",
         count=3,
         taken=("A Software Start-Up for Beekeepers", SEED.title),
     ),
-    "augment": calls.AugmentInputs(
+    "augment": AugmentInputs(
         seed=SEED,
         profile=PROFILE,
         stage=STAGES[1],
-        updates=(calls.UpdateTarget(target_id="u0", fact=LEDGER[1], bullet=SIGNING),),
+        updates=(UpdateTarget(target_id="u0", fact=LEDGER[1], bullet=SIGNING),),
         contradictions=(
-            calls.ContradictionTarget(target_id="c0", variety="never_statement", fact=LEDGER[0], bullet=SIGNING),
+            ContradictionTarget(target_id="c0", variety="never_statement", fact=LEDGER[0], bullet=SIGNING),
         ),
         instructions=1,
         instructions_before=1,
         areas=("Money and lease",),
         taken_conditions=("when I ask about permits",),
     ),
-    "user_turns": calls.UserTurnsInputs(
+    "user_turns": UserTurnsInputs(
         **_STAGE_INPUTS,  # type: ignore[arg-type]
         batch=BRIEFS,
         context=(SIGNING, PREFERENCE),
         questions=3,
         first_ordinal=100,
     ),
-    "more_turns": calls.UserTurnsInputs(
+    "more_turns": UserTurnsInputs(
         **_STAGE_INPUTS,  # type: ignore[arg-type]
         batch=(),
         about=BRIEFS[:1],
@@ -323,25 +343,25 @@ SAMPLES: dict[str, calls.PromptInputs] = {
         asked_before=("What do I need for the opening night?",),
         first_ordinal=23,
     ),
-    "assistant_reply": calls.AssistantReplyInputs(
+    "assistant_reply": AssistantReplyInputs(
         context=CONTEXT, summary=SUMMARY, history=(*HISTORY, ASKED), target_tokens=640, today=TODAY, hints=HINTS
     ),
-    "question_detector": calls.QuestionDetectorInputs(reply=HISTORY[1].content),
-    "user_answer": calls.UserReplyInputs(
+    "question_detector": QuestionDetectorInputs(reply=HISTORY[1].content),
+    "user_answer": UserReplyInputs(
         context=CONTEXT, summary=SUMMARY, history=exchanged(HISTORY), today=TODAY, told=(1,), hints=HINTS
     ),
-    "follow_up_detector": calls.FollowUpDetectorInputs(
+    "follow_up_detector": FollowUpDetectorInputs(
         title=SEED.title, question=HISTORY[0].content, reply=HISTORY[1].content, follow_ups=1, hints=HINTS
     ),
-    "user_follow_up": calls.UserReplyInputs(
+    "user_follow_up": UserReplyInputs(
         context=CONTEXT, summary="", history=exchanged(HISTORY), today=TODAY, told=(1,), hints=HINTS
     ),
-    "compact_memory": calls.CompactInputs(context=CONTEXT, summary=SUMMARY, messages=HISTORY, max_tokens=600),
-    "probe_candidates": calls.CandidatesInputs(
+    "compact_memory": CompactInputs(context=CONTEXT, summary=SUMMARY, messages=HISTORY, max_tokens=600),
+    "probe_candidates": CandidatesInputs(
         ability="knowledge_update",
         title=SEED.title,
         options=(
-            calls.CandidateOption(
+            CandidateOption(
                 candidate_id="knowledge_update.0",
                 difficulty=Difficulty.EASY,
                 summary="the monthly rent of the lease: 9,500 NOK, then 10,200 NOK",
@@ -416,7 +436,7 @@ SAMPLES: dict[str, calls.PromptInputs] = {
         condition=INSTRUCTION.condition,
         requirement=INSTRUCTION.requirement,
     ),
-    "probe_abstention": calls.AbstentionInputs(
+    "probe_abstention": AbstentionInputs(
         seed=SEED, people=PEOPLE, bullets=(INTRODUCTION, SIGNING, OPENING_DAY), count=14
     ),
     "extract_keys": memory_calls.ExtractKeysInputs(before="user: Is the oven old?", exchange=SAID),
@@ -488,21 +508,21 @@ SAMPLES: dict[str, calls.PromptInputs] = {
 _DOMAINS = {Category.GENERAL: SEED.domain, Category.CODING: Domain.CODING, Category.MATH: Domain.MATH}
 
 
-def in_category(inputs: calls.PromptInputs, category: Category) -> calls.PromptInputs:
+def in_category(inputs: PromptInputs, category: Category) -> PromptInputs:
     """The same inputs in a conversation of another family of domains."""
     seed = SEED.model_copy(update={"domain": _DOMAINS[category]})
     changes: dict[str, object] = {}
     for name in type(inputs).model_fields:
         if name == "seed":
             changes[name] = seed
-        elif isinstance(getattr(inputs, name), calls.DialogueContext):
+        elif isinstance(getattr(inputs, name), DialogueContext):
             changes[name] = CONTEXT.model_copy(update={"seed": seed})
         elif name == "category":
             changes[name] = category
     return inputs.model_copy(update=changes)
 
 
-def many_bullets(count: int) -> calls.DialogueContext:
+def many_bullets(count: int) -> DialogueContext:
     """A context with this many earlier bullets, as at the end of a long conversation."""
     texts = tuple(f"Load {i} came out on a {number(i, 'pots').text} shelf, and {SIGNING.text}" for i in range(count))
     return CONTEXT.model_copy(update={"earlier_bullets": texts})

@@ -11,16 +11,19 @@ from typing import Any
 import pytest
 
 from longbeam.generators.profiles import draw_profile
+from longbeam.prompts.calls.dialogue import AssistantReplyInputs
+from longbeam.prompts.calls.plans import AugmentReply, SubPlanReply
+from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.prompts.declarations import PROMPTS, default_registry
 from longbeam.prompts.environment import environment_of, parse, parts_of
 from longbeam.prompts.examples import find_copied
 from longbeam.prompts.registry import TEMPLATES, Prompt
-from longbeam.schemas import calls
 from longbeam.schemas.base import Record
+from longbeam.schemas.calls import ChatMessage, PromptInputs
 from longbeam.schemas.plans import Value
 from longbeam.schemas.probes import ABILITIES
 from longbeam.schemas.seeds import Category
-from longbeam.schemas.values import extract_values, parse_value, says
+from longbeam.text.values import extract_values, parse_value, says
 from tests.prompts.samples import (
     ASKED,
     CONTEXT,
@@ -201,8 +204,8 @@ def test_the_next_call_of_a_dialogue_begins_with_the_messages_of_the_last(prompt
     assert first[-1].content.startswith(second[len(first) - 1].content) or prompt_id != "assistant_reply"
 
 
-def swapped(message: calls.ChatMessage) -> calls.ChatMessage:
-    return calls.ChatMessage(role="user" if message.role == "assistant" else "assistant", content=message.content)
+def swapped(message: ChatMessage) -> ChatMessage:
+    return ChatMessage(role="user" if message.role == "assistant" else "assistant", content=message.content)
 
 
 def test_categories_give_different_prompts_where_they_should() -> None:
@@ -226,7 +229,7 @@ def test_categories_give_different_prompts_where_they_should() -> None:
 
 def test_example_of_a_sub_plan_says_its_values() -> None:
     (example,) = examples_of(default_registry()["sub_plan"])
-    for bullet in calls.SubPlanReply.model_validate_json(example).bullets:
+    for bullet in SubPlanReply.model_validate_json(example).bullets:
         assert len(bullet.text.split()) <= 40
         assert all(says(bullet.text, fact.value) for fact in bullet.facts)
         assert all(means_what_it_says(fact.value) for fact in bullet.facts)
@@ -234,7 +237,7 @@ def test_example_of_a_sub_plan_says_its_values() -> None:
 
 def test_example_of_augmentation_says_its_values() -> None:
     (example,) = examples_of(default_registry()["augment"])
-    for update in calls.AugmentReply.model_validate_json(example).updates:
+    for update in AugmentReply.model_validate_json(example).updates:
         assert says(update.text, update.value)
         assert means_what_it_says(update.value)
 
@@ -247,7 +250,7 @@ def means_what_it_says(value: Value) -> bool:
 @pytest.mark.parametrize("ability", sorted({*ABILITIES} - {"abstention"}))
 def test_example_of_a_probe_keeps_the_rules_it_illustrates(ability: str) -> None:
     (example,) = examples_of(default_registry()[f"probe_{ability}"])
-    reply = calls.ProbeReply.model_validate_json(example)
+    reply = ProbeReply.model_validate_json(example)
 
     # The numbers of a list are no values.
     values = extract_values(re.sub(r"\b\d\. ", "", reply.gold_answer))
@@ -261,9 +264,7 @@ def test_a_dialogue_prompt_with_300_bullets_renders_fast() -> None:
     history = (*HISTORY, ASKED)
     context = many_bullets(300)
     inputs = [
-        calls.AssistantReplyInputs(
-            context=context, summary="", history=history, target_tokens=n, today=TODAY, hints=HINTS
-        )
+        AssistantReplyInputs(context=context, summary="", history=history, target_tokens=n, today=TODAY, hints=HINTS)
         for n in range(100, 1_100)
     ]
     system = prompt.render(inputs[0])[0]
@@ -287,7 +288,7 @@ def test_prompts_of_one_side_share_what_a_server_has_cached(one: str, other: str
     assert len(shared) >= min(len(first), len(second)) - 1
 
 
-def without_summary(inputs: calls.PromptInputs) -> calls.PromptInputs:
+def without_summary(inputs: PromptInputs) -> PromptInputs:
     return inputs.model_copy(update={"summary": ""})
 
 
@@ -340,7 +341,7 @@ def test_examples_can_be_told_from_the_story(prompt: Prompt) -> None:
 
 def test_no_seed_persona_or_pack_holds_the_examples_words() -> None:
     package = TEMPLATES.parents[1]
-    files = [*package.glob("generators/data/*"), *package.glob("models/offline/**/*.yaml")]
+    files = [*package.glob("generators/data/*"), *package.glob("offline/**/*.yaml")]
 
     assert len(files) > 20
     assert [f.name for f in files if find_copied(f.read_text(encoding="utf-8"), known=())] == []

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from longbeam.prompts import lock
+from longbeam.prompts.calls.persona import PersonalityInputs
 from longbeam.prompts.declarations import PROMPTS
 from longbeam.prompts.registry import Prompt
-from longbeam.schemas.calls import PersonalityInputs
 
 
 def make_prompt(directory: Path, text: str, version: int = 1) -> Prompt:

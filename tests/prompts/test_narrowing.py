@@ -8,25 +8,29 @@ import jsonschema
 import pytest
 
 from longbeam.models.base import ModelCall
-from longbeam.models.offline.writer import OfflineWriter
+from longbeam.offline.writer import OfflineWriter
+from longbeam.prompts.calls.persona import NarrativesReply
+from longbeam.prompts.calls.plans import SubPlanInputs
+from longbeam.prompts.calls.probes import CandidatesInputs
+from longbeam.prompts.calls.user_turns import UserTurnsInputs
 from longbeam.prompts.declarations import PROMPTS, default_registry
-from longbeam.schemas import calls
+from longbeam.schemas.calls import PromptInputs
 from longbeam.schemas.spec import Role
 from tests.prompts.samples import SAMPLES
 
 STRUCTURED = [p.prompt_id for p in PROMPTS if p.output is not None]
 
 
-def _call(prompt_id: str, inputs: calls.PromptInputs) -> ModelCall:
+def _call(prompt_id: str, inputs: PromptInputs) -> ModelCall:
     return ModelCall(default_registry()[prompt_id], inputs, Role.WRITER, "offline", 1, "c000/stage/unit")
 
 
-def _inputs(prompt_id: str) -> calls.PromptInputs:
+def _inputs(prompt_id: str) -> PromptInputs:
     inputs = SAMPLES[prompt_id]
-    if isinstance(inputs, calls.SubPlanInputs):
+    if isinstance(inputs, SubPlanInputs):
         # The offline writer tells its own narratives in the plan.
         found = OfflineWriter().answer(_call("narratives", SAMPLES["narratives"]))
-        assert isinstance(found, calls.NarrativesReply)
+        assert isinstance(found, NarrativesReply)
         return inputs.model_copy(update={"narratives": tuple(found.narratives)})
     return inputs
 
@@ -93,7 +97,7 @@ def test_what_is_not_there_cannot_be_named(prompt_id: str, path: str, value: obj
 
 def test_many_choices_are_left_open() -> None:
     inputs = SAMPLES["probe_candidates"]
-    assert isinstance(inputs, calls.CandidatesInputs)
+    assert isinstance(inputs, CandidatesInputs)
     options = tuple(inputs.options[0].model_copy(update={"candidate_id": f"c{i}"}) for i in range(300))
     schema = default_registry()["probe_candidates"].schema(inputs.model_copy(update={"options": options}))
     assert schema is not None
@@ -102,6 +106,6 @@ def test_many_choices_are_left_open() -> None:
 
 def test_a_turn_may_ask_about_what_was_told_before_the_batch() -> None:
     inputs = SAMPLES["user_turns"]
-    assert isinstance(inputs, calls.UserTurnsInputs)
+    assert isinstance(inputs, UserTurnsInputs)
     reply = _without(_offline_reply("user_turns"), "turns.0.asks_about", [inputs.context[0].bullet_id])
     jsonschema.validate(reply, _schema("user_turns"))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from jinja2 import StrictUndefined
 
 from longbeam.prompts.slots import Trusted, day, fenced, inline, listed, only_trusted
-from longbeam.schemas.values import money
+from longbeam.text.values import money
 
 
 class Shade(StrEnum):

@@ -11,7 +11,7 @@ from longbeam.schemas.imports import ImportNote, NoteKind
 from longbeam.schemas.plans import Assertion, Plan, Stance, Value
 from longbeam.schemas.probes import Difficulty, Evidence, Probe
 from longbeam.schemas.seeds import Domain
-from longbeam.schemas.values import money, name
+from longbeam.text.values import money, name
 from tests.builders import LEASE_DAY, PEOPLE, PROFILE, MemoryReader, count_tokens, probe
 
 Spoil = Callable[[MemoryReader], MemoryReader]

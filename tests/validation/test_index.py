@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from longbeam.schemas.values import money
+from longbeam.text.values import money
 from longbeam.validation.index import build_index
 from tests.builders import good_conversation
 

@@ -8,7 +8,7 @@ from longbeam.schemas.findings import Severity
 from longbeam.schemas.plans import Stance
 from longbeam.schemas.probes import Difficulty
 from longbeam.schemas.seeds import Domain
-from longbeam.schemas.values import money
+from longbeam.text.values import money
 from longbeam.validation.index import build_index
 from longbeam.validation.leaks import CHECK as LEAKS
 from longbeam.validation.run import check_conversation, check_probes

@@ -4,7 +4,7 @@ import datetime as dt
 
 import pytest
 
-from longbeam.schemas.values import date_value, number, parse_value
+from longbeam.text.values import date_value, number, parse_value
 from longbeam.validation.relative_days import is_day_meant
 from tests.builders import good_conversation
 

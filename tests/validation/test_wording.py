@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.schemas.values import parse_value
+from longbeam.text.values import parse_value
 from longbeam.validation.wording import about, asks_assistant, claim, facts_in, in_figures, is_said
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from longbeam.evaluation.model_checks.base import ABSTENTION, ModelCheck, ProbeCase, dated
 from longbeam.models.asking import Asker
-from longbeam.schemas.check_calls import SupportInputs, SupportReply
+from longbeam.prompts.calls.checks import SupportInputs, SupportReply
 from longbeam.schemas.spec import Role
 from longbeam.validation.base import ERROR, WARNING, Problem, shorten
 

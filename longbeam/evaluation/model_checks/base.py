@@ -9,7 +9,7 @@ from datetime import datetime
 from longbeam.errors import ReplyError
 from longbeam.evaluation.judging import judge_nuggets
 from longbeam.models.asking import Asker
-from longbeam.schemas.check_calls import DatedMessage
+from longbeam.prompts.calls.checks import DatedMessage
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.findings import Finding, Severity
 from longbeam.schemas.probes import Probe

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from longbeam.evaluation.model_checks.base import ModelCheck, ProbeCase, dated
 from longbeam.models.asking import Asker
-from longbeam.schemas.check_calls import CounterEvidenceInputs, CounterEvidenceReply, DatedMessage
+from longbeam.prompts.calls.checks import CounterEvidenceInputs, CounterEvidenceReply, DatedMessage
 from longbeam.schemas.spec import Role
 from longbeam.validation.base import WARNING, Problem, shorten
 

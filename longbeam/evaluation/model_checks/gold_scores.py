@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from longbeam.evaluation.model_checks.base import ModelCheck, ProbeCase, verdicts
 from longbeam.models.asking import Asker
 from longbeam.schemas.probes import Probe
-from longbeam.schemas.values import extract_values
-from longbeam.schemas.words import words_of
+from longbeam.text.values import extract_values
+from longbeam.text.words import words_of
 from longbeam.validation.base import ERROR, Problem, shorten
 
 _FIGURE = re.compile(r"\d+")

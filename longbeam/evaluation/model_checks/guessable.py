@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from longbeam.evaluation.model_checks.base import ABSTENTION, ModelCheck, ProbeCase, verdicts
 from longbeam.models.asking import Asker
-from longbeam.schemas.check_calls import GuessInputs
+from longbeam.prompts.calls.checks import GuessInputs
 from longbeam.schemas.spec import Role
 from longbeam.validation.base import ERROR, Problem, shorten
 

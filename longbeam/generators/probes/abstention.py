@@ -15,13 +15,7 @@ from longbeam.generators.probes.checks import check_form, check_voice, neutral, 
 from longbeam.generators.probes.evidence import coverage, words_of
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.models.asking import Asker
-from longbeam.schemas.calls import (
-    AbstentionDraft,
-    AbstentionInputs,
-    AbstentionReply,
-    NuggetDraft,
-    ProbeReply,
-)
+from longbeam.prompts.calls.probes import AbstentionDraft, AbstentionInputs, AbstentionReply, NuggetDraft, ProbeReply
 from longbeam.schemas.plans import Bullet, BulletKind
 from longbeam.schemas.probes import ProbeDetails
 from longbeam.schemas.spec import ENGLISH, Role

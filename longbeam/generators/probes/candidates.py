@@ -18,12 +18,12 @@ from pydantic import Field
 from longbeam.generators.probes.evidence import Said
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.models.asking import Asker
+from longbeam.prompts.calls.probes import Excerpt, ProbeReply
 from longbeam.schemas.base import Record
-from longbeam.schemas.calls import Excerpt, ProbeReply
 from longbeam.schemas.plans import Value
 from longbeam.schemas.probes import Difficulty, EvidencePart, ProbeDetails
 from longbeam.schemas.spec import ENGLISH
-from longbeam.schemas.values import says
+from longbeam.text.values import says
 
 T = TypeVar("T")
 G = TypeVar("G")

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable
 
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.evidence import coverage
-from longbeam.schemas.calls import NuggetDraft, ProbeReply
+from longbeam.prompts.calls.probes import NuggetDraft, ProbeReply
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.spec import ENGLISH
-from longbeam.schemas.values import extract_values, says
+from longbeam.text.values import extract_values, says
 
 Check = Callable[[ProbeCandidate, ProbeReply], str | None]
 

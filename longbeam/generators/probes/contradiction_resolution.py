@@ -21,7 +21,7 @@ from longbeam.generators.probes.checks import check_coverage, check_form, check_
 from longbeam.generators.probes.evidence import Said, coverage, find_words
 from longbeam.generators.probes.histories import Conflict
 from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.schemas.calls import ProbeReply
+from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.plans import Fact, Value
 from longbeam.schemas.probes import CONTRADICTION_MESSAGES_APART, EvidencePart, ProbeDetails
 from longbeam.schemas.spec import ENGLISH

@@ -25,7 +25,7 @@ from longbeam.generators.probes.candidates import (
 from longbeam.generators.probes.checks import check_form, check_voice, neutral, run_checks
 from longbeam.generators.probes.evidence import Said, coverage, find_words, words_of
 from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.schemas.calls import ProbeReply
+from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.plans import BulletKind
 from longbeam.schemas.probes import ProbeDetails
 from longbeam.schemas.spec import ENGLISH

@@ -17,12 +17,12 @@ from typing import Any
 
 from longbeam.generators.probes.histories import Life, Step
 from longbeam.generators.probes.voices import Voices
-from longbeam.schemas.calls import Excerpt
+from longbeam.prompts.calls.probes import Excerpt
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.plans import Bullet, Value
 from longbeam.schemas.probes import EvidencePart
-from longbeam.schemas.sentences import sentences
-from longbeam.schemas.values import date_value, quote_for, says
+from longbeam.text.sentences import sentences
+from longbeam.text.values import date_value, quote_for, says
 
 _STOP_WORDS = frozenset(
     (  # noqa: SIM905 - a word list reads better as words

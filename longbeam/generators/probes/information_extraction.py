@@ -20,7 +20,7 @@ from longbeam.generators.probes.checks import (
 )
 from longbeam.generators.probes.evidence import FactSaid, coverage, words_of
 from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.schemas.calls import ProbeReply
+from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.probes import Difficulty
 
 ABILITY = "information_extraction"

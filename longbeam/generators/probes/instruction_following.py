@@ -11,7 +11,7 @@ from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandida
 from longbeam.generators.probes.checks import check_coverage, check_form, check_requirement, run_checks
 from longbeam.generators.probes.evidence import find_words
 from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.schemas.calls import ProbeReply
+from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.plans import Bullet, BulletKind
 from longbeam.schemas.probes import Difficulty, EvidencePart, ProbeDetails
 

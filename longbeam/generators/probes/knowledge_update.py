@@ -22,7 +22,7 @@ from longbeam.generators.probes.checks import (
 )
 from longbeam.generators.probes.evidence import FactSaid
 from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.schemas.calls import ProbeReply
+from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.probes import EvidencePart, ProbeDetails
 
 ABILITY = "knowledge_update"

@@ -24,10 +24,10 @@ from longbeam.generators.probes.checks import check_coverage, check_form, check_
 from longbeam.generators.probes.evidence import FactSaid
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.generators.probes.told import FactsTold
-from longbeam.schemas.calls import ProbeReply
+from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import ProbeDetails
-from longbeam.schemas.values import recompute
+from longbeam.text.values import recompute
 
 ABILITY = "multi_session_reasoning"
 ADDABLE = frozenset({ValueKind.MONEY, ValueKind.NUMBER, ValueKind.DURATION})

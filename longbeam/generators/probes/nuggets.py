@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from longbeam.generators.probes.candidates import ProbeCandidate
-from longbeam.schemas.calls import ProbeReply
+from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.probes import Evidence, Nugget, Probe
 
 

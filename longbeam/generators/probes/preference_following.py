@@ -20,7 +20,7 @@ from longbeam.generators.probes.checks import (
 from longbeam.generators.probes.evidence import coverage, find_words
 from longbeam.generators.probes.instruction_following import difficulty_by_age
 from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.schemas.calls import ProbeReply
+from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.plans import Bullet, BulletKind
 from longbeam.schemas.probes import Difficulty, EvidencePart, ProbeDetails
 

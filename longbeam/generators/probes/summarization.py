@@ -21,9 +21,9 @@ from longbeam.generators.probes.candidates import (
 from longbeam.generators.probes.checks import check_coverage, check_form, check_values, check_voice, run_checks
 from longbeam.generators.probes.evidence import FactSaid
 from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.schemas.calls import ProbeReply
+from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.probes import ProbeDetails
-from longbeam.schemas.values import says
+from longbeam.text.values import says
 
 ABILITY = "summarization"
 MIN_MESSAGES, MAX_FACTS = 3, 9

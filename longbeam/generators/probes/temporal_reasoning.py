@@ -28,10 +28,10 @@ from longbeam.generators.probes.checks import (
 )
 from longbeam.generators.probes.evidence import FactSaid, find_event_day
 from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.schemas.calls import ProbeReply
+from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.plans import BulletKind, ValueKind
 from longbeam.schemas.probes import EvidencePart, ProbeDetails
-from longbeam.schemas.values import format_date, recompute
+from longbeam.text.values import format_date, recompute
 
 ABILITY = "temporal_reasoning"
 MAX_USES = 4

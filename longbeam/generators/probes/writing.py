@@ -13,7 +13,7 @@ from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.generators.probes.nuggets import assemble_probe
 from longbeam.generators.probes.registry import generator_for
 from longbeam.models.asking import Asker
-from longbeam.schemas.calls import CandidateOption, CandidatesInputs, CandidatesReply, ProbeInputs, ProbeReply
+from longbeam.prompts.calls.probes import CandidateOption, CandidatesInputs, CandidatesReply, ProbeInputs, ProbeReply
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.probes import Probe
 from longbeam.schemas.spec import Role

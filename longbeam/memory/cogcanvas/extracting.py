@@ -18,13 +18,13 @@ from longbeam.memory.cogcanvas.artifacts import Artifact, is_duplicate, locate
 from longbeam.memory.cogcanvas.settings import CogCanvasSettings
 from longbeam.memory.cogcanvas.times import TimeExpression, find_times
 from longbeam.memory.exchanges import said
-from longbeam.models.offline import canvassing
+from longbeam.offline import canvassing
+from longbeam.prompts.calls.memory import ArtifactDraft, ArtifactsReply, ExtractArtifactsInputs, GleanArtifactsInputs
 from longbeam.schemas.calls import PromptInputs
 from longbeam.schemas.dialogue import Message, Role
 from longbeam.schemas.evaluation import Exchange
-from longbeam.schemas.memory_calls import ArtifactDraft, ArtifactsReply, ExtractArtifactsInputs, GleanArtifactsInputs
-from longbeam.schemas.sentences import sentences
 from longbeam.schemas.spec import Role as ModelRole
+from longbeam.text.sentences import sentences
 
 _AROUND = 100
 """Characters on either side of a time that become its artifact, as the released code has it."""

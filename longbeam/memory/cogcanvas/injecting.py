@@ -7,7 +7,7 @@ from typing import Literal
 
 from longbeam.memory.cogcanvas.artifacts import MARKS, Artifact
 from longbeam.schemas.dialogue import Role
-from longbeam.schemas.values import format_date
+from longbeam.text.values import format_date
 
 Form = Literal["compact", "markdown", "json"]
 _MARKDOWN_CITATION, _JSON_CITATION = 150, 100

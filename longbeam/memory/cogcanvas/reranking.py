@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longbeam.errors import SpecError
-from longbeam.schemas.words import words_of
+from longbeam.text.words import words_of
 
 ENTRY_POINTS = "longbeam.rerankers"
 NONE = "none"

@@ -19,9 +19,9 @@ from longbeam.memory.exchanges import said
 from longbeam.memory.index import Retriever, TextIndex, refuse_without_embedder
 from longbeam.models.asking import Asker
 from longbeam.models.embedders.hashed import HashedEmbedder
+from longbeam.prompts.calls.evaluation import AnswerInputs
+from longbeam.prompts.calls.memory import ReasonedAnswerInputs, ReasonedAnswerReply
 from longbeam.schemas.evaluation import Context, Exchange, Passage, Question, Usage
-from longbeam.schemas.evaluation_calls import AnswerInputs
-from longbeam.schemas.memory_calls import ReasonedAnswerInputs, ReasonedAnswerReply
 from longbeam.schemas.spec import Role
 
 _PER_ARTIFACT = 10

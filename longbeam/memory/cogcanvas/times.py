@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Literal
 
 from longbeam.schemas.base import Record
-from longbeam.schemas.values import MONTHS, WEEKDAYS, format_date, parse_value
+from longbeam.text.values import MONTHS, WEEKDAYS, format_date, parse_value
 
 Calendar = Literal["calendar", "released"]
 

@@ -23,10 +23,7 @@ from longbeam.memory.light.scratchpad import CompressionFailed, Scratchpad
 from longbeam.memory.light.settings import LightSettings
 from longbeam.memory.turns import released_ids, with_released_copies
 from longbeam.models.embedders.hashed import HashedEmbedder
-from longbeam.schemas.base import digest_of
-from longbeam.schemas.calls import PromptInputs
-from longbeam.schemas.evaluation import Context, Exchange, Question, Usage
-from longbeam.schemas.memory_calls import (
+from longbeam.prompts.calls.memory import (
     CompressNotesInputs,
     ExtractKeysInputs,
     ExtractKeysReply,
@@ -37,8 +34,11 @@ from longbeam.schemas.memory_calls import (
     TakeNotesInputs,
     TakeNotesReply,
 )
+from longbeam.schemas.base import digest_of
+from longbeam.schemas.calls import PromptInputs
+from longbeam.schemas.evaluation import Context, Exchange, Question, Usage
 from longbeam.schemas.spec import Role
-from longbeam.schemas.values import format_date
+from longbeam.text.values import format_date
 
 _RETRIEVED, _RECENT, _SCRATCHPAD = range(3)
 """Places in the context, the paper's order: E, W, S."""

@@ -13,7 +13,7 @@ from longbeam.errors import ReplyError
 from longbeam.memory.base import Tools, in_order
 from longbeam.memory.paging.bookmarks import MOST_KEYWORDS, Generator, keywords_of
 from longbeam.memory.paging.pages import Page
-from longbeam.schemas.memory_calls import BookmarkPagesInputs, BookmarkPagesReply, PageToBookmark
+from longbeam.prompts.calls.memory import BookmarkPagesInputs, BookmarkPagesReply, PageToBookmark
 from longbeam.schemas.spec import Role
 
 ASKING: tuple[Generator, ...] = ("contextual", "batch", "hybrid")

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from longbeam.memory.paging.pages import Page
-from longbeam.schemas.words import words_of
+from longbeam.text.words import words_of
 
 MOST_KEYWORDS, RANDOM_KEYWORDS, HEAD_TURNS = 5, 4, 4
 SNIPPET_CHARS = 160

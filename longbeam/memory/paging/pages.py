@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from longbeam.errors import UserError
-from longbeam.schemas.words import words_of
+from longbeam.text.words import words_of
 
 SHIFT_WINDOW, SHIFT_BELOW = 5, 0.15
 """`topic_shift`: a page ends where a turn shares less than this (Jaccard) with the words of so many turns before."""

@@ -20,10 +20,10 @@ from longbeam.memory.paging.eviction import ONLINE
 from longbeam.memory.paging.pages import Page, Turn, boundary_of, cut
 from longbeam.memory.paging.residency import Capacity, PagedContext
 from longbeam.models.asking import Asker
+from longbeam.prompts.calls.memory import RecallStepInputs, RecallStepReply
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import Role as Speaker
 from longbeam.schemas.evaluation import Context, Exchange, Passage, Question, Usage
-from longbeam.schemas.memory_calls import RecallStepInputs, RecallStepReply
 from longbeam.schemas.spec import Role
 
 

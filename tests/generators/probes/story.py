@@ -13,23 +13,16 @@ from pydantic import BaseModel
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.models.asking import Asker
 from longbeam.models.base import ModelCall
-from longbeam.models.offline.probing import answer_probe_prompt
-from longbeam.schemas.calls import (
-    AbstentionReply,
-    CandidatesReply,
-    ChatMessage,
-    ModelReply,
-    NuggetDraft,
-    ProbeReply,
-    PromptInputs,
-)
+from longbeam.offline.probing import answer_probe_prompt
+from longbeam.prompts.calls.probes import AbstentionReply, CandidatesReply, NuggetDraft, ProbeReply
+from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message, MessageKind, Role
 from longbeam.schemas.people import Gender, Person, Profile, Relation, RelationshipGraph
 from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Fact, Plan, Stance, SubPlan, Value
 from longbeam.schemas.seeds import Domain, Seed
 from longbeam.schemas.spec import BenchmarkSpec
-from longbeam.schemas.values import date_value, money, name
+from longbeam.text.values import date_value, money, name
 
 START = dt.date(2024, 3, 1)
 

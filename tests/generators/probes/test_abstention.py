@@ -6,7 +6,7 @@ import pytest
 
 from longbeam.errors import ReplyError
 from longbeam.generators.probes.abstention import draft_candidates, problem_of, word_candidate
-from longbeam.schemas.calls import AbstentionDraft, AbstentionReply
+from longbeam.prompts.calls.probes import AbstentionDraft, AbstentionReply
 from longbeam.schemas.probes import Difficulty
 from tests.generators.probes.story import OfflineModel, Story, asker, full_story
 

@@ -10,7 +10,7 @@ import pytest
 from longbeam.generators.probes.candidates import Sketch, deciles_of, is_narrow, thin_out
 from longbeam.generators.probes.evidence import Said
 from longbeam.schemas.probes import Difficulty
-from longbeam.schemas.values import money
+from longbeam.text.values import money
 from tests.generators.probes.story import START
 
 MESSAGES = 100

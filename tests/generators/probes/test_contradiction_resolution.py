@@ -5,7 +5,7 @@ from __future__ import annotations
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.contradiction_resolution import check, find_candidates
 from longbeam.schemas.plans import BulletKind
-from longbeam.schemas.values import money
+from longbeam.text.values import money
 from tests.generators.probes.story import Story, contradict, reply
 
 STATEMENT = "I met the plumber about the kitchen pipes."

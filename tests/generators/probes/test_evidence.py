@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from longbeam.generators.probes.evidence import coverage, find_words, words_of
-from longbeam.schemas.values import money
+from longbeam.text.values import money
 from tests.generators.probes.story import Story
 
 PRICE = ("the kitchen", "price", money(80))

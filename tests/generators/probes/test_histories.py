@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from longbeam.generators.probes.histories import Histories
 from longbeam.schemas.plans import Bullet, BulletKind, Plan, Stance, SubPlan
-from longbeam.schemas.values import money
+from longbeam.text.values import money
 from tests.generators.probes.story import START, Story, contradict, update
 
 

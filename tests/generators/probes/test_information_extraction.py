@@ -5,7 +5,7 @@ from __future__ import annotations
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.information_extraction import check, find_candidates
 from longbeam.schemas.probes import Difficulty
-from longbeam.schemas.values import money, name
+from longbeam.text.values import money, name
 from tests.generators.probes.story import Story, contradict, reply, update
 
 

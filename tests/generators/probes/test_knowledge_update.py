@@ -5,7 +5,7 @@ from __future__ import annotations
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.knowledge_update import check, find_candidates
 from longbeam.schemas.probes import Difficulty
-from longbeam.schemas.values import money
+from longbeam.text.values import money
 from tests.generators.probes.story import Story, reply, update
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from longbeam.schemas.values import money
+from longbeam.text.values import money
 from tests.generators.probes.story import Story
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.multi_session_reasoning import check, find_candidates
 from longbeam.schemas.plans import Value
-from longbeam.schemas.values import money, name
+from longbeam.text.values import money, name
 from tests.generators.probes.story import Story, reply, update
 
 

@@ -17,10 +17,10 @@ from longbeam.generators.probes.writing import (
     write_probes,
     writing_prompts,
 )
-from longbeam.schemas.calls import CandidatesReply, ProbeReply
+from longbeam.prompts.calls.probes import CandidatesReply, ProbeReply
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import ABILITIES, Probe
-from longbeam.schemas.values import parse_value, recompute, says
+from longbeam.text.values import parse_value, recompute, says
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.run import check_probes
 from tests.generators.probes.story import OfflineModel, asker, full_story

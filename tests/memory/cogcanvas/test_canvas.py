@@ -25,7 +25,7 @@ from longbeam.memory.cogcanvas.system import CogCanvas
 from longbeam.memory.cogcanvas.times import TimeSpan
 from longbeam.memory.exchanges import exchanges_of
 from longbeam.models.base import ChatModel, ModelCall
-from longbeam.models.offline.writer import OfflineWriter
+from longbeam.offline.writer import OfflineWriter
 from longbeam.schemas.calls import ModelReply
 from tests.generators.scripted import asker_for
 from tests.memory.test_systems import SAID, START, asked, messages

@@ -6,7 +6,7 @@ import pytest
 
 from longbeam.memory.base import Tools
 from longbeam.memory.cogcanvas.study import RecallStudy, recall_study, render_recall, stems_of
-from longbeam.models.offline.writer import OfflineWriter
+from longbeam.offline.writer import OfflineWriter
 from longbeam.schemas.conversation import WholeConversation
 from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe
 from tests.generators.scripted import asker_for

@@ -16,13 +16,13 @@ from longbeam.memory.paging.study import talk_of
 from longbeam.memory.paging.system import Paging, PagingSettings
 from longbeam.models.asking import Asker
 from longbeam.models.base import ModelCall
-from longbeam.models.offline.writer import OfflineWriter
 from longbeam.models.tokens import load_tokenizer
+from longbeam.offline.writer import OfflineWriter
+from longbeam.prompts.calls.memory import BookmarkPagesInputs
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.conversation import GivenConversation
 from longbeam.schemas.evaluation import Question
-from longbeam.schemas.memory_calls import BookmarkPagesInputs
 from longbeam.schemas.spec import BenchmarkSpec
 
 COUNT = load_tokenizer("o200k_base").count

@@ -1,0 +1,296 @@
+"""The model-free reader: it answers from what a memory's text states, as far as `understanding` can read it.
+
+It sees what a language model sees, the text and the question. Which attribute of what is asked, and what is to be done
+with it, it reads from the question: tell it (the latest value holds), compare, add, count, put in order, sum up, say
+where two statements contradict each other, keep to what the user asked for. What it does not understand it quotes
+(`reading`), and what nothing speaks of it says is not there.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from longbeam.offline import reading
+from longbeam.offline.probe_wording import listed, neutral, number_word, plural, to_you
+from longbeam.offline.understanding import ME, How, Statement, Understood, Wish, understand
+from longbeam.prompts.calls.evaluation import AnswerInputs
+from longbeam.schemas.plans import Value, ValueKind
+from longbeam.text.values import extract_values, format_date, recompute
+from longbeam.text.words import words_of
+
+_MOST_WISHES = 2
+_LEAST_OF_DENIAL = 0.6
+"""Share of a question's words that a denial has to hold, to be what is asked about."""
+_OF_THE_PAST = re.compile(r"\b(?:did|was|were|had|gave|told|said|we talked)\b|\bremind me\b")
+"""What was said is asked about, and no advice is."""
+_COUNTS = {number_word(n): n for n in range(11)}
+
+
+def answer(inputs: AnswerInputs) -> str:
+    """Return the answer; the best sentences where the question or the text is not understood."""
+    reader = _Reader(inputs.question, _understood(inputs.context))
+    return reader.answer() or reading.answer(inputs)
+
+
+@lru_cache(maxsize=64)
+def _understood(context: str) -> Understood:
+    return understand(reading.told(context))
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """One attribute of one thing, and all that was said of it."""
+
+    attribute: str
+    subject: str
+    said: tuple[tuple[Statement, str], ...]
+    """Statements with the value, oldest first."""
+
+    @property
+    def name(self) -> str:
+        """As it is said to the user: `the price of the roof`, `your age`."""
+        return f"your {self.attribute}" if self.subject == ME else f"the {self.attribute} of {to_you(self.subject)}"
+
+    @property
+    def value(self) -> str:
+        """The latest."""
+        return _shown(self.said[-1][1])
+
+    @property
+    def told(self) -> str:
+        """`the price of the roof is $400`."""
+        return f"{self.name} is {self.value}"
+
+
+@dataclass(frozen=True)
+class _Reader:
+    question: str
+    known: Understood
+
+    def answer(self) -> str:
+        """The first answer that one of the ways to understand the question gives; empty for none."""
+        ways = (
+            (r"\b(?:how many days|counting in days)\b", self._days),
+            (r"\bin total\b|\badd up\b|\badding things up\b|\btogether\?", self._sum),
+            (r"\bdifference\b|\bhow far apart\b|\bby how much\b", self._difference),
+            (r"\bhow many\b.*\b(?:different|counting each)\b|\bcounting each\b.*\bhow many\b", self._count),
+            (r"\border\b|\bfirst \w+ topics\b", self._order),
+            (r"\bsum up\b|\bsummar|^take me through\b", self._summary),
+            (r"^(?:have I|did I|is it so that I)\b|\bwhere do things stand\b|\bbehind me\b", self._whether),
+            (r"\bhas it happened\b", self._whether),
+            (r"\bas its\b|\bgoes with it\b", self._by_clue),
+            (r"", self._facts),
+            (r"", self._as_wished),
+        )  # fmt: skip
+        for pattern, way in ways:
+            if re.search(pattern, self.question, re.IGNORECASE) and (found := way()):
+                return found
+        # The thing is known, and nothing of what was said of it is what is asked.
+        return reading.NO_INFORMATION if self._subjects_in(self.question) else ""
+
+    # --- what is asked about --------------------------------------------------------------------------------------
+
+    def _slots(self) -> list[_Slot]:
+        """The attributes that the question names, each of the things that it names with them, in its order."""
+        asked = self._attributes()
+        found = []
+        for i, (attribute, start, end) in enumerate(asked):
+            if re.search(r"\bmy (?:[\w ]+ and my )*$", self.question[:start]):
+                subjects = [ME]
+            else:
+                # `the price and the builder of the roof`: the thing stands behind the last of them.
+                rest = self.question[end : asked[i + 1][1] if i + 1 < len(asked) else None]
+                subjects = self._subjects_in(rest, attribute) or self._subjects_in(self.question[end:], attribute)
+            found += [slot for subject in subjects if (slot := self._slot(attribute, subject)) is not None]
+        return found
+
+    def _slot(self, attribute: str, subject: str) -> _Slot | None:
+        said = tuple(
+            (s, value)
+            for s in self.known.statements
+            if _same(s.subject, subject)
+            for name, value in s.values
+            if name == attribute
+        )
+        return _Slot(attribute, subject, said) if said else None
+
+    def _subjects_in(self, text: str, attribute: str = "") -> list[str]:
+        """Things that a text names, in its order, of which the attribute is known."""
+        names = dict.fromkeys(
+            s.subject for s in self.known.statements if s.subject and (not attribute or attribute in dict(s.values))
+        )
+        places: list[tuple[int, str]] = []
+        left = text.casefold()
+        for name in sorted(names, key=lambda n: (-len(n), n)):
+            found = re.search(rf"\b{re.escape(neutral(name).casefold())}\b", left)
+            if found and not any(_same(name, other) for _, other in places):
+                places.append((found.start(), name))
+                left = f"{left[: found.start()]}{' ' * len(found.group())}{left[found.end() :]}"
+        return [name for _, name in sorted(places)]
+
+    def _attributes(self) -> list[tuple[str, int, int]]:
+        """(attribute, start, end) of those that stand in the question, in its order; the longest wins."""
+        told = {name for s in self.known.statements for name, _ in s.values}
+        left, found = self.question.casefold(), list[tuple[str, int, int]]()
+        for attribute in sorted(told, key=lambda name: (-len(name), name)):
+            for match in re.finditer(rf"\b{re.escape(attribute.casefold())}\b", left):
+                found.append((attribute, match.start(), match.end()))
+                left = f"{left[: match.start()]}{' ' * len(match.group())}{left[match.end() :]}"
+        return sorted(found, key=lambda one: one[1])
+
+    # --- what is done with it ---------------------------------------------------------------------------------------
+
+    def _facts(self) -> str:
+        slots = self._slots()
+        for slot in slots:
+            if against := self._against(slot):
+                return _contradicting(*against)
+        return " ".join(_sentence(slot.told) for slot in slots)
+
+    def _against(self, slot: _Slot) -> tuple[str, str] | None:
+        """Two statements on a slot of which neither replaces the other, oldest first."""
+        told = [s for s, _ in slot.said if s.how is not How.OTHERWISE]
+        matters = {s.matter for s in told} | {f"any/{slot.attribute}"}
+        others = [
+            s
+            for s in self.known.statements
+            if (s.how is How.DENIED and s.matter in matters and (not s.subject or _same(s.subject, slot.subject)))
+            or any(s is of and s.how is How.OTHERWISE for of, _ in slot.said)
+        ]
+        return self._in_order(told[0], others[0]) if told and others else None
+
+    def _in_order(self, one: Statement, other: Statement) -> tuple[str, str]:
+        first, second = sorted((one, other), key=self.known.statements.index)
+        return first.quote, second.quote
+
+    def _whether(self) -> str:
+        """Whether something happened: a denial of it, and what was told of the same."""
+        asked = set(words_of(self.question))
+        denials = [s for s in self.known.statements if s.how is How.DENIED]
+        shares = [len(asked & set(words_of(s.quote))) / len(asked) if asked else 0.0 for s in denials]
+        subjects = self._subjects_in(self.question)
+        fitting = [
+            s
+            for s, share in sorted(zip(denials, shares, strict=True), key=lambda pair: -pair[1])
+            if share >= _LEAST_OF_DENIAL or any(_same(s.subject, subject) for subject in subjects)
+        ]
+        for denial in fitting:
+            for told in self.known.statements:
+                is_of_it = told.matter == denial.matter or denial.matter.removeprefix("any/") in dict(told.values)
+                if told.how is How.TOLD and is_of_it and (not denial.subject or _same(told.subject, denial.subject)):
+                    return _contradicting(*self._in_order(told, denial))
+        return f'You told me: "{fitting[0].quote}"' if fitting else ""
+
+    def _days(self) -> str:
+        slots = self._slots()
+        dates = [_typed(slot) for slot in slots]
+        if len(slots) != 2 or any(d is None or d.date is None for d in dates):
+            return ""
+        days = recompute("days_between", [d for d in dates if d is not None])
+        verb = "is" if days.number == 1 else "are"
+        first, second = (f"{slot.name} ({slot.value})" for slot in slots)
+        return f"There {verb} {days.text} between {first} and {second}."
+
+    def _sum(self) -> str:
+        return self._computed("sum", "Together they come to {}: ")
+
+    def _difference(self) -> str:
+        return self._computed("difference", "The difference is {}: ")
+
+    def _computed(self, computation: str, opening: str) -> str:
+        slots = self._slots()
+        amounts = [_typed(slot) for slot in slots]
+        if len(slots) < 2 or any(a is None for a in amounts):
+            return ""
+        try:
+            result = recompute(computation, [a for a in amounts if a is not None])
+        except ValueError:
+            return ""
+        return f"{opening.format(result.text)}{listed([slot.told for slot in slots])}."
+
+    def _count(self) -> str:
+        asked = self.question.casefold()
+        told = [(name, _shown(value)) for s in self.known.statements for name, value in s.values]
+        named = [name for name, _ in told if plural(name).casefold() in asked]
+        values = dict.fromkeys(value for name, value in told if named and name == named[0])
+        return f"You named {len(values)} different {plural(named[0])}: {listed(list(values))}." if values else ""
+
+    def _order(self) -> str:
+        """Things in the order in which they came up: those told an attribute of, or those of a heading."""
+        attributes = [a for a, _, _ in self._attributes() if re.search(r"\bthings\b", self.question)]
+        asked = self.question.casefold()
+        named: dict[str, str] = {}
+        for s in self.known.statements:
+            told = dict(s.values)
+            is_asked = attributes[0] in told if attributes else bool(s.narrative) and s.narrative.casefold() in asked
+            if is_asked and s.how is not How.DENIED and s.subject:
+                named.setdefault(neutral(s.subject).casefold(), s.subject)
+        count = next((n for word, n in _COUNTS.items() if re.search(rf"\b{word}\b", asked)), len(named))
+        return "\n".join(f"{i}) {neutral(name)}" for i, name in enumerate([*named.values()][:count], 1))
+
+    def _summary(self) -> str:
+        slots = []
+        for subject in self._subjects_in(self.question):
+            of_it = (name for s in self.known.statements if _same(s.subject, subject) for name, _ in s.values)
+            slots += [slot for name in dict.fromkeys(of_it) if (slot := self._slot(name, subject)) is not None]
+        return " ".join(_sentence(slot.told) for slot in slots)
+
+    def _by_clue(self) -> str:
+        """The thing is known by another of its values."""
+        asked = self._attributes()
+        for statement in self.known.statements:
+            for name, value in statement.values:
+                is_clue = any(name == a for a, _, _ in asked) and _shown(value).casefold() in self.question.casefold()
+                for attribute, _, _ in asked:
+                    slot = self._slot(attribute, statement.subject) if is_clue and attribute != name else None
+                    if slot is not None:
+                        return _sentence(slot.told)
+        return ""
+
+    def _as_wished(self) -> str:
+        """What the user asked for, for questions like this one, and an answer that keeps to it."""
+        asked = set(words_of(self.question))
+
+        def fit(wish: Wish) -> float:
+            if self.question in wish.standing.probe:
+                return 2.0
+            condition = set(words_of(wish.standing.condition))
+            return len(asked & condition) / len(condition) if condition else 0.0
+
+        if _OF_THE_PAST.search(self.question):
+            return ""
+        latest = {w.standing.condition: w for w in self.known.wishes}  # a preference may have changed
+        best = sorted(latest.values(), key=lambda w: -fit(w))
+        return "\n".join(f'You asked: "{w.quote}" {_kept(w)}' for w in best[:_MOST_WISHES])
+
+
+def _kept(wish: Wish) -> str:
+    return next((h for h in wish.standing.honour if "{" not in h), wish.standing.honour[0].replace("{it}", "this"))
+
+
+def _contradicting(first: str, second: str) -> str:
+    return (
+        f'You have told me two things that contradict each other: you said "{first}", and you also said "{second}" '
+        "Which of the two is right?"
+    )
+
+
+def _same(one: str, other: str) -> bool:
+    return neutral(one).casefold() == neutral(other).casefold()
+
+
+def _typed(slot: _Slot) -> Value | None:
+    found = extract_values(slot.said[-1][1])
+    return found[0] if found else None
+
+
+def _shown(value: str) -> str:
+    found = extract_values(value)
+    is_date = len(found) == 1 and found[0].kind is ValueKind.DATE and found[0].date is not None
+    return format_date(found[0].date) if is_date and found[0].date else value
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."

@@ -1,0 +1,272 @@
+"""Advice of a reply: a card's points, what goes wrong, how one knows that it worked, answers to follow-ups.
+
+Every block varies its words and its form by the generator it is given, and leaves out what was said a short while
+ago.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+
+from longbeam.offline.language import fill, fill_low, has_word, is_new, lower_first, upper_first
+from longbeam.offline.packs import Card, Point, Thread
+from longbeam.offline.phrasing import Piece, advice, example, labelled, openers, piece_of, reason
+
+HEADINGS = ("**{}**", "### {}", "**{}**")
+"""How a reply marks its parts; each keeps to one."""
+
+
+def shortened(text: str, room: int) -> str:
+    """As many whole lines or sentences of a block as fit; empty if none does. Code and tables are taken whole."""
+    if len(text) <= room:
+        return text
+    if "```" in text or text.lstrip().startswith("|") or "\n|" in text:
+        return ""
+    if "\n" in text:
+        lines = text.split("\n")
+        kept: list[str] = []
+        for line in lines:
+            if sum(len(k) + 1 for k in kept) + len(line) > room:
+                break
+            kept.append(line)
+        body = [k for k in kept if k.strip()]
+        return "\n".join(kept).rstrip() if len(body) > 1 else ""
+    kept_, used = [], 0
+    for sentence in re.split(r"(?<=[.!?]) (?=[A-Z])", text):
+        if used + len(sentence) > room:
+            break
+        kept_.append(sentence)
+        used += len(sentence) + 1
+    # A heading sentence without what it announces says nothing.
+    return " ".join(kept_) if len(kept_) > 1 else ""
+
+
+_LEADS = (
+    "Here is how I would go about {about}:", "For {about}, this is what counts:", "What matters with {about}:",
+    "As for {about}, I would do this:", "To get {about} right:", "This is what I know about {about}:",
+    "Let us take {about}, since you ask:", "My notes on {about}:", "On {about}, a few things have proved their worth:",
+    "A workable way into {about}:",
+)  # fmt: skip
+_TITLES = ("{About}", "{About}", "{About}: what counts", "{About}, step by step", "{About}, in short")
+_TITLES_WITH_THING = ("{About} for {it}", "{About}: {it}", "{About}", "{About} with {it}")
+_ALSO_TITLES = ("{About}", "{About}", "Also: {about}", "Next to it: {about}", "{About} as well")
+
+
+def points_block(
+    card: Card,
+    fields: dict[str, str],
+    said: str,
+    rng: random.Random,
+    *,
+    heading: str = "**{}**",
+    also: bool = False,
+    at_most: int = 5,
+) -> str:
+    """A card's points that are new, as list, table, checklist or prose; empty if none is.
+
+    `also`: another card than the one that was asked for; it says no more than `at_most` points.
+    """
+    points = new_points(card, fields, said)
+    if not points:
+        return ""
+    rng.shuffle(points)
+    pieces = [piece_of(p, fields) for p in points[:at_most]]
+    return f"{_head(card, fields, heading, rng, also=also)}\n\n{_formed(pieces, fields['matter'], rng)}"
+
+
+def new_points(card: Card, fields: dict[str, str], said: str) -> list[Point]:
+    """The points of a card that were not made a short while ago."""
+    return [p for p in card.points if is_new(fill(p.how, fields), said) and is_new(fill_low(p.do, fields), said)]
+
+
+def _head(card: Card, fields: dict[str, str], heading: str, rng: random.Random, *, also: bool) -> str:
+    about, it = lower_first(fill(lower_first(card.about), fields)), fields["matter"]
+    names = {"about": about, "About": upper_first(about), "it": it}
+    if also:
+        return heading.format(rng.choice(_ALSO_TITLES).format(**names))
+    if rng.random() < 0.45:
+        named = about if has_word(about, it) else f"{about} with {it}"
+        return rng.choice(_LEADS).format(about=named)
+    titles = _TITLES if has_word(about, it) else _TITLES_WITH_THING
+    return heading.format(rng.choice(titles).format(**names))
+
+
+def _formed(pieces: Sequence[Piece], it: str, rng: random.Random) -> str:
+    form = rng.choice(("numbers", "bullets", "numbers", "titled", "checklist", "prose", "table"))
+    opened = openers(rng)
+    if form == "table" and len(pieces) > 2 and not any("|" in p.do + p.why + p.how for p in pieces):
+        return _table(pieces, rng)
+    if form == "titled":
+        return "\n".join(f"- **{upper_first(p.do)}**\n  {_beside(p, it, rng)}" for p in pieces)
+    if form == "checklist" and len(pieces) > 1:
+        return "\n".join(f"- [ ] {upper_first(p.do)}\n  {_beside(p, it, rng)}" for p in pieces)
+    texts = [advice(p, it, opened, rng) for p in pieces]
+    if form == "prose" or len(pieces) == 1:
+        half = (len(texts) + 1) // 2
+        return "\n\n".join(" ".join(part) for part in (texts[:half], texts[half:]) if part)
+    return "\n".join(f"{i}. {t}" if form == "numbers" else f"- {t}" for i, t in enumerate(texts, 1))
+
+
+def _beside(piece: Piece, it: str, rng: random.Random) -> str:
+    """What stands below a piece of advice that is a title: its way, its reason, or both."""
+    kind = rng.random()
+    if kind < 0.12:
+        return reason(piece.why, it, rng)
+    if kind < 0.3:
+        return example(piece.how, it, rng)
+    return f"{reason(piece.why, it, rng)} {example(piece.how, it, rng)}"
+
+
+def _table(pieces: Sequence[Piece], rng: random.Random) -> str:
+    columns, of_piece = rng.choice(
+        (
+            ("Step | Why | How", lambda p: f"{upper_first(p.why)} | {p.how}"),
+            ("What | Reason | In practice", lambda p: f"{upper_first(p.why)} | {p.how}"),
+            ("Do this | In practice", lambda p: p.how),
+        )
+    )
+    rows = [f"| {upper_first(p.do)} | {of_piece(p)} |" for p in pieces]
+    return "\n".join([f"| {columns} |", "| --- " * (columns.count("|") + 1) + "|", *rows])
+
+
+_REMINDERS = (
+    "What I said about {about} still holds: above all, {do}.",
+    "With {about}, nothing has changed: {do}, and {then} after that.",
+    "Go back to {about} once more: {do}.",
+    "The heart of {about} is still the same: {do}, then {then}.",
+    "You have most of it already; what counts in {about} is to {do}.",
+    "I would not change anything about {about}: {do}, then {then}.",
+    "As before, {about} begins here: {do}.",
+    "For {about} I stand by what I said: {do}, and then {then}.",
+)
+
+
+def reminder(card: Card, fields: dict[str, str], rng: random.Random) -> str:
+    """One sentence that goes back to what was said a short while ago."""
+    first, second = rng.sample(list(card.points), 2)
+    about, it = lower_first(fill(lower_first(card.about), fields)), fields["matter"]
+    names = {"about": about if has_word(about, it) else f"{about} with {it}"}
+    names |= {"do": fill_low(first.do, fields), "then": fill_low(second.do, fields)}
+    return fill(rng.choice(_REMINDERS), names)
+
+
+_WATCH_TITLES = ("What to watch out for", "Pitfalls", "Where it goes wrong", "Common mistakes", "A word of caution")
+_CHECK_TITLES = ("How you can tell", "Signs that it works", "A quick test", "Done when", "How to check")
+_WATCH = (
+    "One caution: ", "A word of caution: ", "Be careful with one thing: ", "A common mistake: ", "Keep in mind: ",
+    "What tends to go wrong: ", "The usual trap: ", "One thing to avoid: ", "Where people slip: ", "Watch this: ",
+    "The other side of it: ", "A warning: ", "Easy to overlook: ",
+)  # fmt: skip
+_WATCH_WITH_THING = (
+    "One caution about {it}: ", "The usual trap with {it}: ", "What tends to go wrong with {it}: ",
+    "A common mistake with {it}: ", "Keep in mind for {it}: ", "Where people slip with {it}: ",
+    "Watch this with {it}: ",
+    "Be careful with {it}: ", "The other side of {it}: ", "Easy to overlook with {it}: ", "A warning about {it}: ",
+)  # fmt: skip
+_CHECK = (
+    "A good sign: ", "How you can tell: ", "A quick test: ", "To see whether it works: ", "The test: ",
+    "You are on the right track if this is true: ", "As a check: ", "What should be true in the end: ",
+    "One way to check: ", "Ask yourself afterwards: ", "The measure I would use: ", "A sign that it works: ",
+)  # fmt: skip
+_CHECK_WITH_THING = (
+    "A good sign with {it}: ", "How you can tell with {it}: ", "A quick test for {it}: ", "As a check on {it}: ",
+    "To see whether {it} works out: ", "What should be true of {it} in the end: ", "The measure I would use for {it}: ",
+    "Ask yourself about {it} afterwards: ", "A sign that {it} is on the right track: ",
+)  # fmt: skip
+
+
+def watch_block(card: Card, fields: dict[str, str], said: str, rng: random.Random, *, heading: str = "**{}**") -> str:
+    """What goes wrong, as far as it is new: one or two sentences."""
+    return _short_block(card.watch, _WATCH_TITLES, (_WATCH, _WATCH_WITH_THING), fields, said, rng, heading)
+
+
+def check_block(card: Card, fields: dict[str, str], said: str, rng: random.Random, *, heading: str = "**{}**") -> str:
+    """How one knows that it worked, as far as it is new: one or two sentences."""
+    return _short_block(card.check, _CHECK_TITLES, (_CHECK, _CHECK_WITH_THING), fields, said, rng, heading)
+
+
+def _short_block(
+    sentences: Sequence[str],
+    titles: Sequence[str],
+    labels: tuple[Sequence[str], Sequence[str]],
+    fields: dict[str, str],
+    said: str,
+    rng: random.Random,
+    heading: str,
+) -> str:
+    texts = [text for t in sentences if is_new(text := fill(t, fields), said)]
+    if not texts:
+        return ""
+    rng.shuffle(texts)
+    it = fields["matter"]
+    if len(texts) > 1 and rng.random() < 0.4:
+        title = heading.format(rng.choice(titles))
+        return "\n".join([title, "", *(f"- {t}" for t in labelled(texts[:2], *labels, it, rng))])
+    return " ".join(labelled(texts[: rng.choice((1, 1, 2))], *labels, it, rng))
+
+
+_NEIGHBOUR_TITLES = (
+    "{About}",
+    "On the side: {about}",
+    "While you are at it: {about}",
+    "Since you have it open as well: {about}",
+)
+
+
+def neighbour_block(thing: str, card: Card, said: str, rng: random.Random, *, heading: str = "**{}**") -> str:
+    """A look at another matter that the user has open."""
+    fields = {"it": thing, "matter": thing}
+    points = new_points(card, fields, said)
+    if len(points) < 2:
+        return ""
+    about = lower_first(fill(lower_first(card.about), fields))
+    named = about if has_word(about, thing) else f"{about} for {thing}"
+    title = rng.choice(_NEIGHBOUR_TITLES).format(about=named, About=upper_first(named))
+    return f"{heading.format(title)}\n\n{_formed([piece_of(p, fields) for p in rng.sample(points, 2)], thing, rng)}"
+
+
+_ORDER = (
+    "If it is only one, {one}: {why}. Everything else on {it} can wait.",
+    "I would {one} first, because {why}. The rest of {it} can wait a week.",
+    "One thing, then: {one}. With {it} that comes first, because {why}.",
+    "First {one}; {why}. After that {two}, and leave the rest of {it} for later.",
+    "For {it} the first step is to {one}, because {why}. The second would be to {two}.",
+)  # fmt: skip
+_SKIP = (
+    "You can leave out the part where you {two}, at least for now. Do not skip this on {it}, though: {one}.",
+    "With {it} I would drop the part where you {two}. What has to stay: {one}, because {why}.",
+    "If time is short with {it}, do not {two} yet. Do {one}, though: {why}.",
+)
+_OTHER_WAY = (
+    "The other way would be {name}. In its favour with {it}: {good}. Against it: {bad}.",
+    "There is one: {name}. For {it} it has this going for it: {good}. On the other hand: {bad}.",
+    "With {it} you could also take {name}. The good side: {good}. The bad side: {bad}.",
+)
+_CONCRETE = (
+    "To make {it} concrete: {one}. {example}",
+    "Let us take one step of {it}: {one}. {example}",
+    "A concrete step for {it} would be to {one}, because {why}. {example}",
+    "Then from the beginning, with {it}: {one}. {example}",
+)
+
+
+def follow_up_answer(kind: str, card: Card, thread: Thread, fields: dict[str, str], rng: random.Random) -> str:
+    """The direct answer to a follow-up of one kind."""
+    first, second = (piece_of(p, fields) for p in rng.sample(list(card.points), 2))
+    it = fields["matter"]
+    names = {"one": first.do, "two": second.do, "why": first.why, "it": it}
+    if kind == "order":
+        return fill(rng.choice(_ORDER), names)
+    if kind == "skip":
+        return fill(rng.choice(_SKIP), names)
+    if kind == "check":
+        return " ".join(labelled([fill(t, fields) for t in card.check[:2]], _CHECK, _CHECK_WITH_THING, it, rng))
+    if kind == "risk":
+        return " ".join(labelled([fill(t, fields) for t in card.watch[:2]], _WATCH, _WATCH_WITH_THING, it, rng))
+    if kind == "compare":
+        option = rng.choice(thread.options)
+        names |= {"name": fill_low(option.name, fields), "good": fill_low(option.good, fields)}
+        return fill(rng.choice(_OTHER_WAY), {**names, "bad": fill_low(option.bad, fields)})
+    return fill(rng.choice(_CONCRETE), {**names, "example": example(first.how, it, rng)})

@@ -1,0 +1,210 @@
+"""The offline writer over many plans: what each is about, how one begins after another, what is kept of them.
+
+Each stage of a life takes a subject of its own; the phases of a storyline share the things of its pack between them,
+and each touches another side of life, whose pack is told along with it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+from longbeam.offline.bounds import NO_BOUNDS, Bounds
+from longbeam.offline.language import lower_first, upper_first, within_sentence
+from longbeam.offline.packs import pack_for
+from longbeam.prompts.calls.plans import (
+    BulletDraft,
+    Chapter,
+    FactDraft,
+    PlanSeedDraft,
+    PlanSeedsInputs,
+    PlanSeedsReply,
+    PlanSummaryInputs,
+    SubPlanInputs,
+)
+from longbeam.schemas.plans import BulletKind, PlanSeed, Stance
+from longbeam.schemas.seeds import Domain, Seed
+from longbeam.schemas.spec import Strategy
+from longbeam.text import values
+
+PHASES = (
+    "the idea",
+    "the first steps",
+    "the first setback",
+    "a second start",
+    "in the thick of it",
+    "halfway",
+    "the long middle",
+    "the turn",
+    "nearly there",
+    "what it has become",
+)
+BEGINNING = "Who I Am"
+"""The narrative of introductions, and of how a later plan begins."""
+FIRST_SHARE = 0.4
+"""Share of the storyline's things that its first phase tells of; the others share the rest."""
+OTHER_PLANS_NAMED = 12
+"""Plans whose subjects a plan is told to leave alone: those next to it."""
+NAMED_BEHIND = 3
+"""Subtopics of the plan before that a plan begins with."""
+CHARACTERS_PER_TOKEN = 4
+_LONG_AGO = 260
+"""Characters of the summary that each plan but the newest keeps."""
+
+
+def plan_seeds(inputs: PlanSeedsInputs) -> PlanSeedsReply:
+    """Subjects from the ideas, in their order; bounds that no two plans share."""
+    phased = inputs.strategy is Strategy.HIERARCHICAL
+    topics = [_phase_title(inputs, i) if phased else idea.title for i, idea in enumerate(inputs.ideas)]
+    topics = _told_apart(topics)
+    shares = _shares(inputs) if phased else [[] for _ in topics]
+    owned: set[str] = set()
+    drafts = []
+    for i, (topic, idea) in enumerate(zip(topics, inputs.ideas, strict=True)):
+        own = [s for s in (*shares[i], *idea.subtopics) if s.casefold() not in owned] or [topic]
+        owned |= {s.casefold() for s in own}
+        drafts.append(
+            PlanSeedDraft(
+                domain=inputs.seed.domain if phased else idea.domain,
+                touches=(idea.domain if i else Domain.GENERAL) if phased else None,
+                topic=topic,
+                theme=_theme(inputs, i),
+                subtopics=list(idea.subtopics),
+                phase=_phase(i, len(topics)) if phased else _stage(i, len(topics)),
+                tense=_tense(topics, i),
+                can_mention=own,
+                cannot_mention=[t for t in _neighbours(topics, i) if t.casefold() not in owned],
+            )
+        )
+    return PlanSeedsReply(plans=drafts)
+
+
+def _phase(i: int, count: int) -> str:
+    return PHASES[i * len(PHASES) // count]
+
+
+def _stage(i: int, count: int) -> str:
+    return "where it begins" if i == 0 else "where it has led" if i == count - 1 else f"stage {i + 1} of {count}"
+
+
+def _phase_title(inputs: PlanSeedsInputs, i: int) -> str:
+    return f"{inputs.seed.title}: {_phase(i, len(inputs.ideas))}"
+
+
+def _theme(inputs: PlanSeedsInputs, i: int) -> str:
+    idea = inputs.ideas[i]
+    if i == 0 or inputs.strategy is Strategy.SEQUENTIAL:
+        return idea.theme
+    return f"{inputs.seed.theme.rstrip('.')}; and there is another side to it now: {lower_first(idea.theme)}"
+
+
+def _told_apart(topics: list[str]) -> list[str]:
+    """Number titles that come again."""
+    seen: Counter[str] = Counter()
+    apart = []
+    for topic in topics:
+        seen[topic] += 1
+        apart.append(topic if seen[topic] == 1 else f"{topic}, part {seen[topic]}")
+    return apart
+
+
+def _tense(topics: list[str], i: int) -> str:
+    past = f"{topics[i - 1]} is behind; " if i else "Nothing of this has begun; "
+    later = "what comes of it is not known" if i + 1 < len(topics) else "what is still open is settled"
+    return upper_first(f"{past}these months are about {topics[i]}, and {later}.")
+
+
+def _neighbours(topics: list[str], i: int) -> list[str]:
+    near = sorted((j for j in range(len(topics)) if j != i), key=lambda j: (abs(j - i), j))
+    return [topics[j] for j in sorted(near[:OTHER_PLANS_NAMED])]
+
+
+def _shares(inputs: PlanSeedsInputs) -> list[list[str]]:
+    """The things of the storyline's pack, divided over its phases."""
+    things = [thing for thread in pack_for(inputs.seed).threads for thing in thread.things]
+    random.Random(inputs.seed.digest).shuffle(things)
+    count = len(inputs.ideas)
+    first = round(len(things) * FIRST_SHARE)
+    rest = things[first:]
+    others = count - 1
+    return [things[:first], *(rest[len(rest) * i // others : len(rest) * (i + 1) // others] for i in range(others))]
+
+
+def bounds_of(chapter: Chapter | None) -> Bounds:
+    """What a plan's story may not use, and what it knows already."""
+    if chapter is None:
+        return NO_BOUNDS
+    own = {t.casefold() for t in chapter.plan_seed.can_mention}
+    others = {t.casefold() for s in chapter.plan_seeds for t in s.can_mention} - own
+    return Bounds(
+        forbidden=frozenset(others),
+        shared=frozenset(others | own),
+        passed=_passed(chapter),
+        settled=frozenset((f.subject, f.attribute) for f in chapter.facts if f.is_fixed),
+        known=tuple((f.subject, f.attribute, f.value) for f in chapter.facts if f.value is not None),
+        is_last=chapter.plan_index == len(chapter.plan_seeds) - 1,
+    )
+
+
+def _passed(chapter: Chapter) -> int:
+    """How many earlier plans told of the same things that no plan owns: of the same pack."""
+    pack = _told_from(chapter.plan_seed, chapter)
+    return sum(_told_from(s, chapter) == pack for s in chapter.plan_seeds[: chapter.plan_index])
+
+
+def _told_from(plan_seed: PlanSeed, chapter: Chapter) -> str:
+    seed = Seed(
+        domain=plan_seed.touches or plan_seed.domain,
+        title=plan_seed.topic,
+        theme=plan_seed.theme,
+        subtopics=plan_seed.subtopics,
+    )
+    return pack_for(seed).pack
+
+
+def beginning(inputs: SubPlanInputs) -> BulletDraft | None:
+    """The first thing told in a later plan: what is behind, what begins, and how old one has become."""
+    chapter = inputs.chapter
+    if chapter is None or chapter.plan_index == 0 or inputs.stage_index:
+        return None
+    day = inputs.stages[0].first_day
+    theme = lower_first(chapter.plan_seed.theme.rstrip("."))
+    # Several of them, as a list: one alone ("all that about needs") would want an article.
+    behind = chapter.plan_seeds[chapter.plan_index - 1].subtopics[:NAMED_BEHIND]
+    before = ", ".join(within_sentence(s) for s in behind)
+    rng = random.Random(f"{inputs.seed.title}/{chapter.plan_index}")
+    told = next((f for f in chapter.facts if f.subject == "me" and f.attribute == "age"), None)
+    facts, aged, labels = [], "", {n.label for n in inputs.narratives}
+    if told is not None and told.value is not None and told.value.number != inputs.profile.age:
+        age = values.number(inputs.profile.age)
+        facts = [FactDraft(fact_id=told.fact_id, subject="me", attribute="age", stance=Stance.UPDATES, value=age)]
+        aged = f" I've turned {age.text} in the meantime."
+    text = rng.choice(
+        (
+            f"{upper_first(before)}: all that is behind me for now. These days it's about this: {theme}.{aged}",
+            f"After all that ({before}) I've got something else on my plate: {theme}.{aged}",
+            f"I haven't had much to do with the old subjects lately: {before}. Now it's this: {theme}.{aged}",
+        )
+    )
+    return BulletDraft(
+        kind=BulletKind.EVENT,
+        narrative=BEGINNING if BEGINNING in labels else inputs.narratives[0].label,
+        topic=within_sentence(chapter.plan_seed.subtopics[0]),
+        text=text,
+        happens_on=day,
+        facts=facts,
+    )
+
+
+def plan_summary(inputs: PlanSummaryInputs) -> str:
+    """The beginnings of what was told, cut down the longer ago it was: an excerpt, not a model's summary."""
+    room = inputs.max_tokens * CHARACTERS_PER_TOKEN
+    before = [f"{line[: _LONG_AGO - 1].rstrip()}" for line in inputs.summary.splitlines() if line]
+    days = (
+        f"{values.format_date(inputs.plan_seed.timeline.start)} to {values.format_date(inputs.plan_seed.timeline.end)}"
+    )
+    head = f"{days}: {inputs.plan_seed.topic}."
+    step = max(len(inputs.bullets) // 12, 1)
+    own = " ".join([head, *(text for text in inputs.bullets[::step])])
+    kept = "\n".join(before)[-room // 2 :]
+    return "\n".join(part for part in (kept, own[: room - len(kept)]) if part)

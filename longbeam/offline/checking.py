@@ -1,0 +1,124 @@
+"""The offline writer as a checker: what words, dates and values tell, and nothing that takes understanding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+from longbeam.prompts.calls.checks import (
+    CounterEvidenceInputs,
+    CounterEvidenceReply,
+    DatedMessage,
+    GuessInputs,
+    NuggetSupport,
+    SupportInputs,
+    SupportReply,
+)
+from longbeam.schemas.plans import Value
+from longbeam.text.sentences import sentences
+from longbeam.text.values import extract_values, recompute, says
+from longbeam.text.words import words_of
+
+_CHANGE = re.compile(
+    r"\b(?:moved|moving|changed|changing|raised|lowered|cut|switched|went|postponed|pushed|brought forward|instead|"
+    r"no longer|from now on|now|new|actually|corrected|turns out)\b",
+    re.IGNORECASE,
+)
+_SAME_THING = 0.5
+"""Share of the question's words that a sentence must have to be about the same thing."""
+_ANSWERS = 0.8
+"""The same, for a question of which the gold says that nothing answers it."""
+_SUPPORTED = 1 / 3
+"""Share of a criterion's telling words that the cited messages or the question must have."""
+COMPUTATIONS = ("sum", "difference", "days_between")
+_TELLING = 3
+"""Words below which a criterion is a label, which the conversation may put otherwise."""
+_MANNER = ("Asks ", "The response ")
+"""Criteria on how an answer is given: whether a user asked for that is beyond rules."""
+_FRAME = frozenset(
+    words_of(
+        "states mentions says asks names gives user response answer includes adds conversation statement statements "
+        "contradict each other two which correct right total difference between there days day weeks months order first"
+    )
+)
+"""Words of criteria that are about the answer and not about the story."""
+_ASKING = frozenset(words_of("what when who which how many much long did do does was were is are have had user tell"))
+
+
+def support(inputs: SupportInputs) -> SupportReply:
+    """Return whether each criterion's values are said or follow, and enough of its telling words are there."""
+    told = "\n".join(m.text for m in inputs.evidence)
+    known = frozenset(words_of(f"{told}\n{inputs.question}"))
+    values = extract_values(told, year=inputs.evidence[0].said_on.year if inputs.evidence else None)
+    return SupportReply(
+        nuggets=[_supported(i, nugget, told, known, values) for i, nugget in enumerate(inputs.nuggets, 1)]
+    )
+
+
+def _supported(number: int, nugget: str, told: str, known: frozenset[str], values: Sequence[Value]) -> NuggetSupport:
+    if nugget.startswith(_MANNER):
+        return NuggetSupport(nugget=number, reason="it is about the manner of the answer", is_supported=True)
+    own = extract_values(nugget)
+    missing = [v.text for v in own if not says(told, v) and not _follows(v, values)]
+    telling = frozenset(words_of(nugget)) - _FRAME - frozenset(w for v in own for w in words_of(v.text))
+    share = len(telling & known) / len(telling) if len(telling) >= _TELLING else 1.0
+    reason = f"{', '.join(missing) or 'no value'} is missing, {share:.0%} of the telling words are there"
+    return NuggetSupport(nugget=number, reason=reason, is_supported=not missing and share >= _SUPPORTED)
+
+
+def _follows(value: Value, values: Sequence[Value]) -> bool:
+    """Whether a value is the sum, the difference or the days between two that were said, or the sum of all."""
+    groups = [*combinations(values, 2), *([tuple(values)] if len(values) > 2 else [])]
+    groups += [tuple(v for v in values if v.unit == unit) for unit in {v.unit: None for v in values}]
+    for group in groups:
+        for computation in COMPUTATIONS:
+            try:
+                found = recompute(computation, group)
+            except ValueError:
+                continue
+            if says(found.text, value):
+                return True
+    return False
+
+
+def guess(inputs: GuessInputs) -> str:
+    """Return all that the question itself gives away: without a conversation, rules know nothing else."""
+    return inputs.question
+
+
+def counter_evidence(inputs: CounterEvidenceInputs) -> CounterEvidenceReply:
+    """Return a later sentence that changes a value of the same kind about the same thing, or one that answers."""
+    asked = frozenset(words_of(inputs.question)) - _ASKING
+    values = extract_values(inputs.gold_answer)
+    known = "\n".join((inputs.question, inputs.gold_answer, *(m.text for m in inputs.evidence)))
+    for message in inputs.others:
+        for sentence in _statements(message):
+            words = frozenset(words_of(sentence))
+            share = len(asked & words) / len(asked) if asked else 0.0
+            if not inputs.evidence:
+                if share >= _ANSWERS:
+                    return _found(message, sentence, f"{share:.0%} of the question's words are in one sentence")
+                continue
+            is_change = message.is_after and share >= _SAME_THING and _CHANGE.search(sentence)
+            other = _other_value(sentence, values, known) if is_change else None
+            if other is not None:
+                return _found(message, sentence, f"a later message changes it to {other.text}")
+    return CounterEvidenceReply(reason="no later sentence changes a value of the same kind about the same thing")
+
+
+def _found(message: DatedMessage, sentence: str, reason: str) -> CounterEvidenceReply:
+    return CounterEvidenceReply(reason=reason, message=message.number, quote=sentence)
+
+
+def _statements(message: DatedMessage) -> Iterator[str]:
+    for first, last in sentences(message.text):
+        if not (sentence := message.text[first:last]).rstrip().endswith("?"):
+            yield sentence
+
+
+def _other_value(sentence: str, values: Sequence[Value], known: str) -> Value | None:
+    kinds = {(v.kind, v.unit) for v in values}
+    if any(says(sentence, v) for v in values):
+        return None
+    return next((v for v in extract_values(sentence) if (v.kind, v.unit) in kinds and not says(known, v)), None)

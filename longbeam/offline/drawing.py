@@ -1,0 +1,115 @@
+"""Values of slots: a first one, and what it may change to. A slot's trend says which way it can go."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+from collections.abc import Sequence
+from typing import TypeVar
+
+from longbeam.offline.packs import Slot
+from longbeam.schemas.plans import Value, ValueKind
+from longbeam.text import values
+
+T = TypeVar("T")
+ROOM = 0.55
+"""Share of a range or pool that a value with a trend begins in, so that it has somewhere to go."""
+
+
+Span = tuple[dt.date, dt.date]
+"""A first and a last day, both possible."""
+
+
+def draw(slot: Slot, day: dt.date, rng: random.Random, within: Span | None = None) -> Value:
+    """A first value for a slot; one that will rise is drawn low, one that will fall high.
+
+    `within`: the days a date has to lie in, where the story says so.
+    """
+    if slot.type is ValueKind.DATE:
+        low, high = slot.in_days or (7, 21)
+        return values.date_value(_within(day + dt.timedelta(days=rng.randint(low, high)), within, rng))
+    if slot.choose:
+        return _worded(slot.type, rng.choice(_first_part(slot.choose, slot)))
+    low_, high_ = slot.range or (1, 10)
+    steps = round((high_ - low_) / slot.step)
+    return _amount(slot, low_ + slot.step * rng.choice(_first_part(range(steps + 1), slot)))
+
+
+def _first_part(pool: Sequence[T], slot: Slot) -> Sequence[T]:
+    kept = max(1, round(len(pool) * ROOM))
+    if slot.trend == "rises":
+        return pool[:kept]
+    return pool[-kept:] if slot.trend == "falls" else pool
+
+
+def _within(day: dt.date, span: Span | None, rng: random.Random) -> dt.date:
+    if span is None or span[0] > span[1] or span[0] <= day <= span[1]:
+        return day
+    # Near the end it was drawn beyond, but not always on the same day.
+    room = min(3, (span[1] - span[0]).days)
+    off = dt.timedelta(days=rng.randint(0, room))
+    return span[0] + off if day < span[0] else span[1] - off
+
+
+def changed(
+    slot: Slot, old: Value, rng: random.Random, *, after: dt.date | None = None, within: Span | None = None
+) -> Value:
+    """Another value for a slot, on the side its trend allows: a later date, an amount a fifth to a half away.
+
+    `after`: the day on which it is told; a date that was planned is then put off to a day behind it, and `within`
+    the days given where another is left there.
+    A value that cannot go on (the last version of its pool, an amount of one) goes the other way.
+    """
+    if slot.type is ValueKind.DATE and old.date is not None:
+        shift = rng.choice([3, 4, 5, 6, 7, 8, 9, 10, 12, 14])
+        begin = old.date if after is None else max(old.date, after)
+        moved = _within(begin + dt.timedelta(days=shift), within, rng)
+        return values.date_value(moved if moved != old.date else moved + dt.timedelta(days=1))
+    if slot.choose:
+        return _worded(slot.type, rng.choice(_other_choices(slot, old)))
+    amount = (old.number or 0) * (100 if slot.type is ValueKind.RATIO else 1)
+    low, high = slot.range or (1, 10)
+    least = max(slot.step, round((high - low) * 0.15 / slot.step) * slot.step)
+    delta = max(least, round(amount * rng.uniform(0.2, 0.45) / slot.step) * slot.step)
+    if slot.trend == "falls" and amount - delta <= 1:
+        delta = slot.step
+    up = _goes_up(slot, amount, delta, rng)
+    new = amount + delta if up else amount - delta
+    if slot.type is ValueKind.RATIO and new > 98:
+        new = 98 if amount < 98 else amount - delta
+    return _amount(slot, new)
+
+
+def _goes_up(slot: Slot, amount: float, delta: float, rng: random.Random) -> bool:
+    # Never down to one or less: "1 users" is not said, and nothing shrinks to nothing here.
+    if amount - delta <= 1:
+        return True
+    if slot.trend in {"falls", "rises"}:
+        return slot.trend == "rises"
+    low, high = slot.range or (1, 10)
+    ceiling = max(high * 1.3, amount + max(slot.step, round((high - low) * 0.15 / slot.step) * slot.step))
+    return amount + delta <= ceiling and rng.random() < 0.6
+
+
+def _other_choices(slot: Slot, old: Value) -> Sequence[str]:
+    folded = [c.casefold() for c in slot.choose]
+    others = [c for c in slot.choose if c.casefold() != old.text.casefold()]
+    if slot.trend not in {"falls", "rises"} or old.text.casefold() not in folded:
+        return others
+    place = folded.index(old.text.casefold())
+    return (slot.choose[place + 1 :] if slot.trend == "rises" else slot.choose[:place]) or others
+
+
+def _worded(kind: ValueKind, text: str) -> Value:
+    return Value(kind=kind, text=text)
+
+
+def _amount(slot: Slot, amount: float) -> Value:
+    amount = round(amount, 2)
+    if slot.type is ValueKind.MONEY:
+        return values.money(amount, slot.currency)
+    if slot.type is ValueKind.RATIO:
+        return values.ratio(round(amount / 100, 4))
+    if slot.type is ValueKind.DURATION:
+        return values.duration(amount, slot.unit)
+    return values.number(amount, slot.unit)

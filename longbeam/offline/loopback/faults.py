@@ -1,0 +1,40 @@
+"""Which requests meet a fault, and what it does to a reply: pure functions of the call and how often it was asked."""
+
+from __future__ import annotations
+
+import random
+from fnmatch import fnmatchcase
+
+from longbeam.offline.loopback.settings import FAULTS, ServerSettings
+
+
+def draw_fault(settings: ServerSettings, key: str, attempt: int) -> str | None:
+    """Return the name of the fault that a call's nth request meets, one of FAULTS, or None."""
+    drawn = random.Random(f"{key}/{attempt}/fault").random()
+    for name in FAULTS:
+        drawn -= getattr(settings, name)
+        if drawn < 0:
+            return name
+    return None
+
+
+def latency_s(settings: ServerSettings, key: str, attempt: int) -> float:
+    """Return the seconds from a request's arrival to its reply."""
+    jitter = settings.jitter_ms and settings.jitter_ms * random.Random(f"{key}/{attempt}/latency").random()
+    return (settings.latency_ms + jitter) / 1000
+
+
+def is_poisoned(settings: ServerSettings, unit_key: str) -> bool:
+    """Return whether a request of this unit is refused for ever."""
+    return any(fnmatchcase(unit_key, pattern) for pattern in settings.poison)
+
+
+def break_json(text: str, draw: str) -> str:
+    """Return JSON text with one of the faults that models make, chosen by `draw`; it no longer parses."""
+    damaged = (
+        text.replace('"', "", 1),
+        text.replace(":", "", 1),
+        text[:-1],
+        f"Here it is: {text[: len(text) // 2]} ...",
+    )
+    return random.Random(f"{draw}/malformed").choice(damaged)

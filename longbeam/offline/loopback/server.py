@@ -1,0 +1,358 @@
+"""The loopback server: the offline writer behind an OpenAI-compatible address, with the faults of real ones.
+
+    POST /v1/chat/completions   the reply to the typed inputs in the body's `longbeam` member, or one that was recorded
+    GET  /v1/models
+    GET  /counts                what was asked and answered; `?calls=1` adds the answered calls, and latencies by unit
+    POST /control               a JSON object of settings to change; `{"reset": true}` zeroes the counts
+
+It listens on 127.0.0.1 only. aiohttp serves it, because it is cheap and tells a handler at once when its client
+goes away.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import signal
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from aiohttp import web
+from pydantic_core import from_json, to_json
+
+from longbeam.errors import UserError
+from longbeam.models.openai_client import EXTRA_FIELD
+from longbeam.models.tokens import DEFAULT_TOKENIZER, load_tokenizer
+from longbeam.offline.loopback.answers import Prompts, UnknownRequest, answer, call_of
+from longbeam.offline.loopback.counts import Counts
+from longbeam.offline.loopback.faults import break_json, draw_fault, is_poisoned, latency_s
+from longbeam.offline.loopback.settings import ServerSettings, changed
+from longbeam.offline.loopback.usage import PromptUsage, UsageMeter
+from longbeam.offline.writer import OfflineWriter
+from longbeam.schemas.calls import ModelReply
+
+HOST = "127.0.0.1"
+MAX_BODY = 64 * 1024**2
+_STRUCTURED = {"none": set[str](), "json_object": {"json_object"}, "json_schema": {"json_object", "json_schema"}}
+
+
+class Refusal(Exception):
+    """A request that gets an error; `status` is HTTP's."""
+
+    def __init__(self, status: int, code: str, message: str, *, headers: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status, self.code, self.headers = status, code, headers or {}
+
+
+class CutOff(ConnectionError):
+    """The connection was ended on purpose, in the middle of a reply."""
+
+
+@dataclass(frozen=True)
+class RecordedReply:
+    """What a model said once, and at which call."""
+
+    unit_key: str
+    generation: int
+    reply: ModelReply
+
+
+class Recording(Protocol):
+    """Replies of an earlier run; `pipeline.recording.Recording` is one."""
+
+    @property
+    def name(self) -> str:
+        """The benchmark's."""
+
+    def reply_to(self, messages: Sequence[tuple[str, str]]) -> RecordedReply | None:
+        """The reply to messages, each a role and a content; None if nobody asked them."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request that can be answered."""
+
+    unit_key: str
+    generation: int
+    wants_json: bool
+    answer: Callable[[], ModelReply]
+    """Works the reply out; its tokens are 0 if nobody counted them."""
+
+
+@dataclass
+class LoopbackServer:
+    """The state of one server; one event loop."""
+
+    prompts: Prompts
+    settings: ServerSettings
+    recording: Recording | None = None
+    """Answers requests without typed inputs."""
+    counts: Counts = field(default_factory=Counts)
+    writer: OfflineWriter = field(default_factory=OfflineWriter)
+    usage: UsageMeter = field(default_factory=lambda: UsageMeter(load_tokenizer(DEFAULT_TOKENIZER)))
+
+    def app(self) -> web.Application:
+        """The routes."""
+        app = web.Application(client_max_size=MAX_BODY)
+        app.router.add_post("/v1/chat/completions", self.chat)
+        app.router.add_get("/v1/models", self.models)
+        app.router.add_get("/counts", self.show_counts)
+        app.router.add_post("/control", self.control)
+        return app
+
+    async def models(self, request: web.Request) -> web.Response:
+        """The one model there is; any name is served."""
+        model = {"id": "offline", "object": "model", "created": 0, "owned_by": "longbeam"}
+        return _json({"object": "list", "data": [model]})
+
+    async def show_counts(self, request: web.Request) -> web.Response:
+        """Counts, and the answered calls when they are asked for."""
+        shown = self.counts.as_json()
+        if request.query.get("calls"):
+            shown["answered_calls"] = list(self.counts.answered_calls.values())
+            shown["latencies_s"] = dict(sorted(self.counts.latencies_s.items()))
+        return _json(shown)
+
+    async def control(self, request: web.Request) -> web.Response:
+        """Change settings, zero the counts; the answer is the settings as they are now."""
+        try:
+            values = from_json(await request.read())
+            if not isinstance(values, dict):
+                raise UserError("a JSON object of settings is expected")
+            reset = values.pop("reset", False)
+            self.settings = changed(self.settings, values)
+        except (UserError, ValueError) as exc:
+            return _error(Refusal(400, "bad_request", str(exc)))
+        if reset:
+            self.counts = Counts(in_flight=self.counts.in_flight)
+        return _json(self.settings.model_dump(mode="json"))
+
+    async def chat(self, request: web.Request) -> web.StreamResponse:
+        """Answer a request, or refuse it."""
+        arrived = asyncio.get_running_loop().time()
+        settings = self.settings
+        self.counts.begin()
+        try:
+            self._admit(request, settings)
+        except Refusal as exc:
+            return self._refuse(exc)
+        self.counts.enter()
+        try:
+            return await self._serve(request, settings, arrived)
+        except Refusal as exc:
+            return self._refuse(exc)
+        except CutOff:
+            self.counts.refused["cut_off"] += 1
+            raise
+        except (asyncio.CancelledError, ConnectionError):
+            self.counts.abandoned += 1
+            raise
+        finally:
+            self.counts.in_flight -= 1
+
+    def _admit(self, request: web.Request, settings: ServerSettings) -> None:
+        if settings.key and request.headers.get("Authorization") != f"Bearer {settings.key}":
+            raise Refusal(401, "invalid_api_key", "Incorrect API key provided.")
+        if settings.max_in_flight is not None and self.counts.in_flight >= settings.max_in_flight:
+            raise _too_many(settings, f"{settings.max_in_flight} requests are being served; no more at once")
+
+    async def _serve(self, request: web.Request, settings: ServerSettings, arrived: float) -> web.StreamResponse:
+        # Everything that came in together is looked at before the first of it is answered, so that waiting for the
+        # others' answers is part of each one's latency.
+        await asyncio.sleep(0)
+        raw = await request.read()
+        body = _body(raw)
+        _check_structured(body, settings)
+        if settings.fixed_reply_tokens and EXTRA_FIELD not in body:
+            return await self._serve_fixed(request, body, settings, arrived)
+        asked = self._asked(body, settings)
+        if is_poisoned(settings, asked.unit_key):
+            raise Refusal(400, "content_policy_violation", f"the request of {asked.unit_key} is poisoned")
+        key = hashlib.sha256(raw).hexdigest()  # not the client's: this is to show whether it asks twice
+        attempt = self.counts.ask(key)
+        fault = draw_fault(settings, key, attempt)
+        if fault == "hanging":
+            await asyncio.Event().wait()
+        # Worked out at once, so that the time it takes is part of the latency.
+        reply = b""
+        if fault not in ("rate_limited", "failing"):
+            reply = self._completion(body, asked, fault, f"{key}/{attempt}")
+        latency = latency_s(settings, key, attempt)
+        await _until(arrived + latency)
+        if fault == "rate_limited":
+            raise _too_many(settings, "rate limit reached")
+        if fault == "failing":
+            raise Refusal(500, "server_error", "the server had an error while processing the request")
+        sent = await _send(request, reply, cut_off=fault == "cut_off")
+        if fault != "cut_off":
+            self.counts.answer(key, asked.unit_key, asked.generation, latency)
+        return sent
+
+    def _asked(self, body: dict[str, Any], settings: ServerSettings) -> Asked:
+        if self.recording is not None and EXTRA_FIELD not in body:
+            found = self.recording.reply_to(_messages(body))
+            if found is None:
+                text = f"benchmark {self.recording.name!r} has no reply to these messages; was it made with this spec?"
+                raise Refusal(400, "not_recorded", text)
+            return Asked(found.unit_key, found.generation, "response_format" in body, lambda: found.reply)
+        try:
+            call = call_of(body, self.prompts)
+        except UnknownRequest as exc:
+            raise Refusal(400, "no_typed_inputs", str(exc)) from exc
+        wants_json = call.prompt.output is not None
+        return Asked(
+            call.unit_key, call.generation, wants_json, lambda: ModelReply(text=answer(self.writer, call, settings))
+        )
+
+    async def _serve_fixed(
+        self, request: web.Request, body: dict[str, Any], settings: ServerSettings, arrived: float
+    ) -> web.StreamResponse:
+        await _until(arrived + latency_s(settings, "", self.counts.received))
+        words = settings.fixed_reply_tokens
+        sent = await _send(request, to_json(_envelope(body, "word " * words, "stop", {"completion_tokens": words})))
+        self.counts.answered += 1
+        self.counts.last_at = time.monotonic()
+        return sent
+
+    def _completion(self, body: dict[str, Any], asked: Asked, fault: str | None, draw: str) -> bytes:
+        reply = asked.answer()
+        text, finish_reason = reply.text, reply.finish_reason
+        if asked.wants_json:
+            if fault == "malformed":
+                text = break_json(text, draw)
+            if (body.get("response_format") or {}).get("type", "text") == "text":
+                text = f"Here is what you asked for:\n```json\n{text}\n```"  # as models do that nobody holds to a form
+        if fault == "truncated":
+            text, finish_reason = text[: len(text) // 2], "length"
+        prompt = PromptUsage(reply.prompt_tokens, reply.cached_tokens)
+        if not prompt.prompt:
+            prompt = self.usage.measure(body.get("messages") or ())
+        output = reply.output_tokens or self.usage.count(text)
+        self.counts.prompt_tokens += prompt.prompt
+        self.counts.cached_tokens += prompt.cached
+        self.counts.output_tokens += output
+        usage = {
+            "prompt_tokens": prompt.prompt,
+            "completion_tokens": output,
+            "total_tokens": prompt.prompt + output,
+            "prompt_tokens_details": {"cached_tokens": prompt.cached},
+        }
+        return to_json(_envelope(body, text, finish_reason, usage))
+
+    def _refuse(self, refusal: Refusal) -> web.Response:
+        self.counts.refused[str(refusal.status)] += 1
+        return _error(refusal)
+
+
+@asynccontextmanager
+async def listening(server: LoopbackServer, port: int = 0) -> AsyncIterator[str]:
+    """Serve on 127.0.0.1 as long as the block lasts; gives the base URL. Port 0 takes a free one.
+
+    Raises UserError when the port is taken.
+    """
+    runner = web.AppRunner(server.app(), handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    try:
+        try:
+            await web.TCPSite(runner, HOST, port, backlog=1024).start()
+        except OSError as exc:
+            raise UserError(f"--port {port}: cannot listen on {HOST}: {exc.strerror}; choose another") from exc
+        yield f"http://{HOST}:{runner.addresses[0][1]}/v1"
+    finally:
+        await runner.cleanup()
+
+
+async def serve(
+    prompts: Prompts,
+    settings: ServerSettings,
+    recording: Recording | None = None,
+    *,
+    port: int,
+    on_ready: Callable[[str], None],
+) -> None:
+    """Serve until SIGINT or SIGTERM; `on_ready` gets the base URL. Raises UserError when the port is taken."""
+    server = LoopbackServer(prompts, settings, recording)
+    server.writer.load()
+    server.usage.count("loaded")
+    async with listening(server, port) as base_url:
+        stopped = asyncio.Event()
+        for name in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(name, stopped.set)
+        on_ready(base_url)
+        await stopped.wait()
+
+
+def _body(raw: bytes) -> dict[str, Any]:
+    try:
+        body = from_json(raw)
+    except ValueError as exc:
+        raise Refusal(400, "bad_request", f"the request's body is no JSON: {exc}") from exc
+    if not isinstance(body, dict):
+        raise Refusal(400, "bad_request", "the request's body is no JSON object")
+    return body
+
+
+def _messages(body: dict[str, Any]) -> list[tuple[str, str]]:
+    """Role and content of each message. A content that is no text becomes one that nobody has recorded."""
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not all(isinstance(m, dict) for m in messages):
+        raise Refusal(400, "bad_request", "messages is a list of objects with role and content")
+    return [(str(m.get("role")), str(m.get("content"))) for m in messages]
+
+
+def _check_structured(body: dict[str, Any], settings: ServerSettings) -> None:
+    asked = (body.get("response_format") or {}).get("type", "text")
+    if asked != "text" and asked not in _STRUCTURED[settings.structured]:
+        raise Refusal(400, "unsupported_parameter", f"response_format of type {asked!r} is not supported")
+
+
+def _too_many(settings: ServerSettings, message: str) -> Refusal:
+    headers = {"Retry-After": f"{settings.retry_after_s:g}"} if settings.retry_after_s else {}
+    return Refusal(429, "rate_limit_exceeded", message, headers=headers)
+
+
+async def _until(moment: float) -> None:
+    left = moment - asyncio.get_running_loop().time()
+    if left > 0:
+        await asyncio.sleep(left)
+
+
+def _envelope(body: dict[str, Any], text: str, finish_reason: str, usage: dict[str, Any]) -> dict[str, Any]:
+    message = {"role": "assistant", "content": text, "refusal": None}
+    return {
+        "id": "chatcmpl-offline",
+        "object": "chat.completion",
+        "created": 0,
+        "model": body.get("model", "offline"),
+        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": finish_reason}],
+        "usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0, **usage},
+    }
+
+
+async def _send(request: web.Request, payload: bytes, *, cut_off: bool = False) -> web.StreamResponse:
+    """Write a reply to the connection, or its first half, and end the connection then."""
+    if not cut_off:
+        whole = web.Response(body=payload, content_type="application/json")
+        await whole.prepare(request)
+        await whole.write_eof()  # in one piece with the headers: the client wakes up once
+        return whole
+    response = web.StreamResponse(headers={"Content-Type": "application/json"})
+    response.content_length = len(payload)
+    await response.prepare(request)
+    await response.write(payload[: len(payload) // 2])
+    if request.transport is not None:
+        request.transport.close()
+    raise CutOff
+
+
+def _json(content: object, status: int = 200, headers: dict[str, str] | None = None) -> web.Response:
+    return web.Response(body=to_json(content), status=status, headers=headers, content_type="application/json")
+
+
+def _error(refusal: Refusal) -> web.Response:
+    kind = "server_error" if refusal.status >= 500 else "invalid_request_error"
+    error = {"message": str(refusal), "type": kind, "param": None, "code": refusal.code}
+    return _json({"error": error}, refusal.status, refusal.headers)

@@ -1,0 +1,176 @@
+"""Phrases of the offline prober: voices, lists, questions under a condition, questions that nothing answers."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from longbeam.offline.packs import Pack, Standing, fields_of, load_pack, pack_paths, wishes
+from longbeam.schemas.probes import Difficulty
+
+_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_TO_YOU = (
+    (r"\bI (ask|tell|show|send|give|write) you\b", r"you \1 me"),
+    (r"\bI am\b", "you are"),
+    (r"\bI['’]m\b", "you're"),
+    (r"\bI was\b", "you were"),
+    (r"\bI\b", "you"),
+    (r"\bmyself\b", "yourself"),
+    (r"\bmine\b", "yours"),
+    (r"\b[Mm]y\b", "your"),
+    (r"\bme\b", "you"),
+    (r"\b[Oo]ur\b", "your"),
+    (r"\bus\b", "you"),
+    (r"\bwe\b", "you"),
+)
+_OF_USER = (
+    (r"\b(?:[Mm]y|[Oo]ur)\b", "the user's"),
+    (r"\bI am\b", "the user is"),
+    (r"\bI\b", "the user"),
+    (r"\b(?:me|us)\b", "the user"),
+)
+
+
+def to_you(text: str) -> str:
+    """Return a phrase of the user's as it is said to them: `my kitchen` is `your kitchen`."""
+    return _replaced(text, _TO_YOU)
+
+
+def of_user(text: str) -> str:
+    """Return a phrase of the user's as it is said of them: `my kitchen` is `the user's kitchen`."""
+    return _replaced(text, _OF_USER)
+
+
+def _replaced(text: str, pairs: Sequence[tuple[str, str]]) -> str:
+    for pattern, replacement in pairs:
+        text = re.sub(pattern, replacement, text)
+    return text
+
+
+def sentence(text: str) -> str:
+    """Return a text with a capital first letter."""
+    return text[:1].upper() + text[1:]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return `a`, `a and b`, `a, b and c`."""
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+
+
+def neutral(phrase: str) -> str:
+    """Return a noun phrase without its leading article or possessive."""
+    return re.sub(r"^(?:the|my|our|a|an|your)\s+", "", phrase.strip(), flags=re.IGNORECASE)
+
+
+def number_word(number: int) -> str:
+    """Return `four` for 4; digits beyond ten."""
+    return _NUMBERS[number] if 0 <= number < len(_NUMBERS) else str(number)
+
+
+def plural(noun: str) -> str:
+    """Return the plural of a regular noun phrase; of `name of the shop`, that of its first noun."""
+    head, of, rest = noun.partition(" of ")
+    if head.endswith(("s", "x", "ch", "sh")):
+        head += "es"
+    elif re.search(r"[^aeiou]y$", head):
+        head = f"{head[:-1]}ies"
+    else:
+        head += "s"
+    return f"{head}{of}{rest}"
+
+
+# --- questions under a condition --------------------------------------------------------------------------------
+
+_CONDITIONS = (
+    (r"(?:ask|am asking) (?:you )?(?:about|for) (?P<x>.+)", "What can you tell me about {x}, as things stand?"),
+    (r"(?:ask|am asking) (?:you )?(?P<x>(?:how|what|which|whether|when|where|why|who)\b.+)", "Tell me, {x}?"),
+    (r"ask you to (?P<x>.+)", "Can you {x}?"),
+    (r"(?:want|need) (?P<x>.+)", "I could do with {x}. What do you suggest?"),
+    (r"(?P<x>.+)", "I {x}. How should I go about it?"),
+)
+
+
+def standing_question(condition: str, requirement: str, topic: str, rng: random.Random) -> str:
+    """Return a question under the condition of an instruction or preference.
+
+    The packs have written some for their own; for another condition the question is made from its words.
+    """
+    written = _written_questions().get((condition, requirement))
+    if written:
+        return rng.choice(written).format(it=topic)
+    clause = re.sub(r"^when(?:ever)?\s+(?:I|we)\s+", "", condition.strip().rstrip("."), flags=re.IGNORECASE)
+    pattern, form = next((p, f) for p, f in _CONDITIONS if re.fullmatch(p, clause))
+    match = re.fullmatch(pattern, clause)
+    return form.format(x=match["x"] if match else clause)
+
+
+@lru_cache(maxsize=1)
+def _written_questions() -> dict[tuple[str, str], tuple[str, ...]]:
+    standings = (s for path in pack_paths() for s in _standings(load_pack(path)))
+    return {(s.condition, s.requirement): tuple(p for p in s.probe if fields_of(p) <= {"it"}) for s in standings}
+
+
+def _standings(pack: Pack) -> Iterator[Standing]:
+    known = wishes(pack)
+    yield from known.instructions
+    for preference in known.preferences:
+        yield preference
+        if preference.later is not None:
+            yield preference.later
+
+
+# --- questions about a denied act ---------------------------------------------------------------------------------
+
+_DENIALS = (
+    (r"\bI(?: have|['’]ve) never (?P<x>[^.!?;]+)", "Have I ever {x}?"),
+    (r"\bI(?: still)? (?:have not|haven['’]t)(?: yet)? (?P<x>[^.!?;]+)", "Have I {x}?"),
+    (r"\bI(?: still)? (?:did not|didn['’]t) (?P<x>[^.!?;]+)", "Did I {x}?"),
+    (r"\bI never actually (?P<x>[^.!?;]+)", "Is it so that I {x}?"),
+    (r"\bI(?: have|['’]ve) not (?P<x>[^.!?;]+)", "Have I {x}?"),
+)
+
+
+def question_of_denial(text: str) -> str:
+    """Return `Have I ever met a plumber?` for `I have never met a plumber.`; empty where no such denial stands."""
+    for pattern, form in _DENIALS:
+        if match := re.search(pattern, text):
+            act = re.sub(r"\s+(?:yet|at all|so far|before|in my life)$", "", match["x"].strip())
+            # A long clause drags in what belongs to the answer.
+            if 2 <= len(act.split()) <= 16:
+                return form.format(x=act.split(", ")[0])
+    return ""
+
+
+# --- questions that nothing answers ------------------------------------------------------------------------------
+
+ABOUT_PERSON = (
+    ("What did {who} think of {it}?", "what {who} thought of {it}"),
+    ("What advice did {who} give me on {it}?", "advice {who} gave on {it}"),
+    ("How did {who} react when we talked about {it}?", "how {who} reacted to {it}"),
+    ("Did {who} offer to help with {it}, and with what?", "help {who} offered with {it}"),
+    ("What did I promise {who} in connection with {it}?", "a promise to {who} about {it}"),
+)
+"""Question and what is missing, about a person who was never mentioned beside the thing."""
+
+ABOUT_DETAIL = (
+    ("Which podcast did I say I had heard about {it}?", "a podcast about {it}", "podcast", Difficulty.MEDIUM),
+    ("What was the title of the book I was reading on {it}?", "the title of a book on {it}", "book", Difficulty.EASY),
+    ("What nickname did I say we use for {it}?", "a nickname for {it}", "nickname", Difficulty.MEDIUM),
+    ("What was the weather like when I was busy with {it}?", "the weather during {it}", "weather", Difficulty.EASY),
+    ("Which café did I work on {it} in?", "a café visited for {it}", "café", Difficulty.MEDIUM),
+    ("Which newsletter gave me the idea for {it}?", "a newsletter behind {it}", "newsletter", Difficulty.HARD),
+    ("What dream did I tell you I had about {it}?", "a dream about {it}", "dream", Difficulty.EASY),
+    ("Which museum did I say {it} reminded me of?", "a museum connected with {it}", "museum", Difficulty.EASY),
+    ("Which raffle did I enter for {it}?", "a raffle for {it}", "raffle", Difficulty.MEDIUM),
+    ("Which song did I have in my head while thinking about {it}?", "a song tied to {it}", "song", Difficulty.EASY),
+    ("What did my old teacher tell me about {it}?", "a teacher's words on {it}", "teacher", Difficulty.HARD),
+    ("Which magazine article had I read about {it}?", "a magazine article on {it}", "magazine", Difficulty.HARD),
+    ("What phone number did I give you in connection with {it}?", "a phone number for {it}", "phone number",
+     Difficulty.HARD),
+    ("Which neighbour complained to me about {it}?", "a neighbour's complaint on {it}", "neighbour", Difficulty.HARD),
+    ("On which train did I first have the idea of {it}?", "a train ride and {it}", "train", Difficulty.MEDIUM),
+    ("Which competition was {it} entered in?", "a competition with {it}", "competition", Difficulty.HARD),
+)  # fmt: skip
+"""Question, what is missing, the word that any answer would hold, level: how close it comes to what was said."""

@@ -1,0 +1,393 @@
+"""The offline writer's answers to the probe prompts: rule-based wording of what code has chosen and computed.
+
+It sees what a language model sees, and uses of it the typed fields: subject, attribute, value, topic. Questions
+are in the user's voice, gold answers speak to the user, nuggets speak of the user.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+from pydantic import BaseModel
+
+from longbeam.offline.probe_wording import (
+    ABOUT_DETAIL,
+    ABOUT_PERSON,
+    listed,
+    neutral,
+    number_word,
+    of_user,
+    plural,
+    question_of_denial,
+    sentence,
+    standing_question,
+    to_you,
+)
+from longbeam.prompts.calls.probes import (
+    AbstentionDraft,
+    AbstentionInputs,
+    AbstentionReply,
+    CandidatesInputs,
+    CandidatesReply,
+    Excerpt,
+    NuggetDraft,
+    ProbeInputs,
+    ProbeReply,
+)
+from longbeam.schemas.calls import PromptInputs
+from longbeam.schemas.plans import Bullet, Value, ValueKind
+from longbeam.schemas.probes import Difficulty
+from longbeam.text.values import format_date, says
+
+OF_THINGS = " of different things"
+"""How a theme ends that is an attribute told of several things."""
+QUOTED_WORDS = 45
+"""Longest quote in a gold answer or nugget, in words."""
+
+
+def answer_probe_prompt(prompt_id: str, inputs: PromptInputs, rng: random.Random) -> BaseModel:
+    """Return the reply to a `probe_*` prompt: a function of the inputs and `rng` only.
+
+    Raises KeyError for a prompt that is none.
+    """
+    if isinstance(inputs, CandidatesInputs):
+        # The pool comes spread over facts, levels and deciles, best first.
+        return CandidatesReply(chosen=[o.candidate_id for o in inputs.options[: inputs.count]])
+    if isinstance(inputs, AbstentionInputs):
+        return _abstain(inputs, rng)
+    if not isinstance(inputs, ProbeInputs):
+        raise TypeError(f"prompt {prompt_id!r} has inputs of type {type(inputs).__name__}")
+    return _WRITERS[prompt_id.removeprefix("probe_")](inputs, rng)
+
+
+# --- facts ----------------------------------------------------------------------------------------------------
+
+
+def _shown(value: Value | None) -> str:
+    if value is None:
+        return ""
+    return format_date(value.date) if value.kind is ValueKind.DATE and value.date else value.text
+
+
+def _slot(excerpt: Excerpt) -> str:
+    return _slots([excerpt.attribute], excerpt.subject)
+
+
+def _slots(attributes: Sequence[str], subject: str) -> str:
+    """`the price and the builder of the roof`; of the user themself: `my age and my profession`."""
+    if subject == "me":
+        return listed([f"my {attribute}" for attribute in attributes])
+    return f"{listed([f'the {attribute}' for attribute in attributes])} of {subject}"
+
+
+def _fact_nugget(excerpt: Excerpt) -> NuggetDraft:
+    text = f"States that {of_user(_slot(excerpt))} is {_shown(excerpt.value)}"
+    return NuggetDraft(text=text, excerpts=[excerpt.ordinal])
+
+
+def _ask_fact(excerpt: Excerpt, rng: random.Random) -> str:
+    slot = _slot(excerpt)
+    kind = excerpt.value.kind if excerpt.value else ValueKind.TEXT
+    forms = [
+        f"What is {slot}?",
+        f"What did I say {slot} is?",
+        f"Can you remind me of {slot}?",
+        f"I need {slot} again. What was it?",
+    ]
+    if excerpt.subject != "me":
+        forms.append(f"Which {excerpt.attribute} did I give you for {excerpt.subject}?")
+    if kind is ValueKind.DATE:
+        forms += [f"What day did I give you for {slot}?", f"I am filling in my calendar: what is {slot}?"]
+    elif kind in {ValueKind.MONEY, ValueKind.NUMBER, ValueKind.RATIO, ValueKind.DURATION}:
+        forms += [f"What figure did I give you for {slot}?", f"I am putting my figures together: what is {slot}?"]
+    return rng.choice(forms)
+
+
+def _tell_fact(excerpt: Excerpt, rng: random.Random) -> str:
+    slot, value = to_you(_slot(excerpt)), _shown(excerpt.value)
+    forms = (
+        f"{slot} is {value}.",
+        f"you said that {slot} is {value}.",
+        f"you gave {value} as {slot}.",
+    )
+    return sentence(rng.choice(forms))
+
+
+def _extraction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    clues = [e for e in inputs.excerpts if e.part == "clue"]
+    asked = [e for e in inputs.excerpts if e.part != "clue"]
+    if clues:
+        question = _ask_by_clue(asked[0], clues[0], rng)
+    elif len(asked) > 1:
+        slots = _slots([e.attribute for e in asked], asked[0].subject)
+        forms = (
+            f"What are {slots}?",
+            f"Can you give me {slots} once more?",
+            f"I have to fill in a form: what did I say {slots} are?",
+        )
+        question = rng.choice(forms)
+    else:
+        question = _ask_fact(asked[0], rng)
+    gold = " ".join(_tell_fact(e, rng) for e in asked)
+    return ProbeReply(question=question, gold_answer=gold, nuggets=[_fact_nugget(e) for e in asked])
+
+
+def _ask_by_clue(asked: Excerpt, clue: Excerpt, rng: random.Random) -> str:
+    known = _shown(clue.value)
+    forms = (
+        f"One of the things I told you about has {known} as its {clue.attribute}. What is its {asked.attribute}?",
+        f"What {asked.attribute} did I give for the one with {known} as its {clue.attribute}?",
+        f"I remember that the {clue.attribute} was {known}, but of what I forget. What {asked.attribute} goes with it?",
+    )
+    return rng.choice(forms)
+
+
+def _update(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    updated = next(e for e in inputs.excerpts if e.part == "updated")
+    gold = sentence(f"{to_you(_slot(updated))} is {_shown(updated.value)}.")
+    return ProbeReply(question=_ask_fact(updated, rng), gold_answer=gold, nuggets=[_fact_nugget(updated)])
+
+
+# --- computed answers -------------------------------------------------------------------------------------------
+
+
+def _temporal(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    first, second = sorted(inputs.excerpts[:2], key=lambda e: _date_of(e.value))
+    forms = (
+        f"How many days are there between {_slot(first)} and {_slot(second)}?",
+        f"How many days lie between {_slot(first)} and {_slot(second)}?",
+        f"How many days is it from {_slot(first)} to {_slot(second)}?",
+        f"Counting in days, how far apart are {_slot(first)} and {_slot(second)}?",
+    )
+    days = inputs.computed_value
+    verb = "is" if days.startswith("1 ") else "are"
+    gold = (
+        f"There {verb} {days} between {to_you(_slot(first))} ({_shown(first.value)}) and "
+        f"{to_you(_slot(second))} ({_shown(second.value)})."
+    )
+    total = f"States that there {verb} {days} between {of_user(_slot(first))} and {of_user(_slot(second))}"
+    nuggets = [NuggetDraft(text=total, excerpts=sorted((first.ordinal, second.ordinal)))]
+    return ProbeReply(
+        question=rng.choice(forms), gold_answer=gold, nuggets=[*nuggets, _fact_nugget(first), _fact_nugget(second)]
+    )
+
+
+def _date_of(value: Value | None) -> str:
+    return value.date.isoformat() if value is not None and value.date is not None else ""
+
+
+def _across_sessions(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    if inputs.variety == "count":
+        return _count(inputs, rng)
+    excerpts = inputs.excerpts
+    attribute = excerpts[0].attribute
+    shared = all(e.attribute == attribute for e in excerpts)
+    if inputs.variety == "sum":
+        subjects = listed([e.subject for e in excerpts])
+        forms = (
+            f"What is the {attribute} of {subjects} in total?",
+            f"If you add up the {attribute} of {subjects}, what do you get?",
+            f"I am adding things up: what do the figures I gave for the {attribute} of {subjects} come to together?",
+        )
+        opening = f"Together they come to {inputs.computed_value}"
+    elif shared:
+        slots = " and ".join(_slot(e) for e in excerpts)
+        forms = (
+            f"What is the difference between {slots}?",
+            f"How far apart are {slots}?",
+            f"By how much do {slots} differ?",
+        )
+        opening = f"The difference is {inputs.computed_value}"
+    else:
+        slots = _slots([e.attribute for e in excerpts], excerpts[0].subject)
+        forms = (
+            f"By how much do {slots} differ?",
+            f"How far apart are {slots}?",
+            f"What is the difference between {slots}?",
+        )
+        opening = f"The difference is {inputs.computed_value}"
+    told = listed([f"{to_you(_slot(e))} is {_shown(e.value)}" for e in excerpts])
+    result = f"States that the {'total' if inputs.variety == 'sum' else 'difference'} is {inputs.computed_value}"
+    nuggets = [NuggetDraft(text=result, excerpts=[e.ordinal for e in excerpts])]
+    nuggets += [_fact_nugget(e) for e in excerpts]
+    return ProbeReply(question=rng.choice(forms), gold_answer=f"{opening}: {told}.", nuggets=nuggets)
+
+
+def _count(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    attribute = inputs.excerpts[0].attribute
+    many = plural(attribute)
+    forms = (
+        f"Across everything I told you, how many different {many} came up, and which are they?",
+        f"How many different {many} have I named so far, and which ones?",
+        f"Counting each only once, how many {many} did I mention to you? Please name them.",
+    )
+    by_value: dict[str, list[Excerpt]] = {}
+    for excerpt in inputs.excerpts:
+        by_value.setdefault(_shown(excerpt.value), []).append(excerpt)
+    gold = f"You named {inputs.computed_value} different {many}: {listed(list(by_value))}."
+    nuggets = [
+        NuggetDraft(
+            text=f"States that the number of different {many} is {inputs.computed_value}",
+            excerpts=[e.ordinal for e in inputs.excerpts],
+        )
+    ]
+    nuggets += [
+        NuggetDraft(text=f"Names {value} as one of the {many}", excerpts=[e.ordinal for e in excerpts])
+        for value, excerpts in by_value.items()
+    ]
+    return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=nuggets)
+
+
+def _ordering(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    count, theme = number_word(len(inputs.items)), inputs.topic
+    if theme.endswith(OF_THINGS):
+        told = theme.removesuffix(OF_THINGS)
+        first = "first" if inputs.variety == "first" else "so far"
+        forms = (
+            f"There are {count} things of which I told you {told} {first}. List them in the order in which I did, "
+            f"{count} items only.",
+            f"Of which {count} things did I give you {told} {first}? Name them in the order of our conversations.",
+        )
+    elif inputs.variety == "first":
+        forms = (
+            f"Under the heading of {theme}, which {count} topics did I bring up first? Name them in the order "
+            f"in which I mentioned them, {count} items only.",
+            f"What were the first {count} topics I raised with you to do with {theme}, in order?",
+        )
+    else:
+        forms = (
+            f"I raised {count} topics with you to do with {theme}. List them in the order in which I first "
+            f"mentioned them, {count} items only.",
+            f"In what order did I bring up the different topics to do with {theme}? Name {count} items, in order.",
+        )
+    gold = "You brought them up in this order: " + ", ".join(f"{i}) {x}" for i, x in enumerate(inputs.items, 1)) + "."
+    nuggets = [NuggetDraft(text=f"Mentions {item}", excerpts=[i]) for i, item in enumerate(inputs.items)]
+    return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=nuggets)
+
+
+# --- behaviour --------------------------------------------------------------------------------------------------
+
+
+def _contradiction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    statement = next(e for e in inputs.excerpts if e.part == "statement")
+    denial = next(e for e in inputs.excerpts if e.part == "denial")
+    first, second = sorted((statement, denial), key=lambda e: e.ordinal)
+    question = _ask_fact(statement, rng) if statement.subject and statement.value else _ask_whether(inputs, denial, rng)
+    said = [_quoted(first), _quoted(second)]
+    gold = (
+        f"You have told me two things that contradict each other: you said {said[0]}, and you also said {said[1]} "
+        "Which of the two is right?"
+    )
+    both = [first.ordinal, second.ordinal]
+    topic = of_user(inputs.topic)
+    nuggets = [
+        NuggetDraft(text=f"States that the user's statements about {topic} contradict each other", excerpts=both),
+        NuggetDraft(text=f"Mentions that the user said {said[0]}", excerpts=[first.ordinal]),
+        NuggetDraft(text=f"Mentions that the user said {said[1]}", excerpts=[second.ordinal]),
+        NuggetDraft(text="Asks the user which of the two statements is correct", excerpts=both),
+    ]
+    return ProbeReply(question=question, gold_answer=gold, nuggets=nuggets)
+
+
+def _ask_whether(inputs: ProbeInputs, denial: Excerpt, rng: random.Random) -> str:
+    asked = question_of_denial(denial.quote)
+    if asked:
+        return asked
+    forms = (
+        f"Going by what I have told you, where do things stand with {inputs.topic}?",
+        f"What have I told you about {inputs.topic}: has it happened or not?",
+        f"Can you tell me whether {inputs.topic} is behind me or still to come?",
+    )
+    return rng.choice(forms)
+
+
+def _quoted(excerpt: Excerpt) -> str:
+    words = excerpt.quote.replace('"', "'").split()
+    clipped = " ".join(words[:QUOTED_WORDS]) + ("..." if len(words) > QUOTED_WORDS else "")
+    if excerpt.value is not None and not says(clipped, excerpt.value):
+        clipped = f"... {_shown(excerpt.value)} ..."
+    return f'"{clipped}"'
+
+
+def _standing(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    evidence = inputs.excerpts[-1]
+    question = standing_question(inputs.condition, inputs.requirement, inputs.topic, rng)
+    wanted, when = to_you(inputs.requirement.rstrip(".")), to_you(inputs.condition.rstrip("."))
+    verb = "asked for this" if inputs.ability == "instruction_following" else "said that you prefer this"
+    gold = f"A good answer {wanted}, because you {verb} {when}."
+    nugget = NuggetDraft(text=f"The response {of_user(inputs.requirement.rstrip('.'))}", excerpts=[evidence.ordinal])
+    return ProbeReply(question=question, gold_answer=gold, nuggets=[nugget])
+
+
+def _summary(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    topic = inputs.topic
+    forms = (
+        f"Can you sum up everything I told you about {topic}?",
+        f"Please give me a full summary of where things stand with {topic}, with the figures, names and dates I gave.",
+        f"I am writing a report on {topic}. Can you summarise all that I have told you?",
+        f"Take me through {topic} from beginning to end: what did I decide, and what are the details?",
+    )
+    gold = " ".join(sentence(f"{to_you(_slot(e))} is {_shown(e.value)}.") for e in inputs.excerpts)
+    return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=[_fact_nugget(e) for e in inputs.excerpts])
+
+
+_WRITERS: dict[str, Callable[[ProbeInputs, random.Random], ProbeReply]] = {
+    "contradiction_resolution": _contradiction,
+    "event_ordering": _ordering,
+    "information_extraction": _extraction,
+    "instruction_following": _standing,
+    "knowledge_update": _update,
+    "multi_session_reasoning": _across_sessions,
+    "preference_following": _standing,
+    "summarization": _summary,
+    "temporal_reasoning": _temporal,
+}
+
+
+# --- abstention -------------------------------------------------------------------------------------------------
+
+
+def _abstain(inputs: AbstentionInputs, rng: random.Random) -> AbstentionReply:
+    """Ask what nobody said: what a person thinks of a thing that was not discussed with them, or an odd detail."""
+    details = list(ABOUT_DETAIL)
+    rng.shuffle(details)
+    bullets = list(inputs.bullets)
+    rng.shuffle(bullets)
+    items: list[AbstentionDraft] = []
+    for i in range(inputs.count if bullets else 0):
+        bullet = bullets[i % len(bullets)]
+        names = _strangers(inputs, bullet) if i % 3 == 0 else []
+        if names:
+            items.append(_about_person(bullet, rng.choice(names), ABOUT_PERSON[i // 3 % len(ABOUT_PERSON)]))
+        else:
+            items.append(_about_detail(bullet, details[i % len(details)]))
+    return AbstentionReply(items=items)
+
+
+def _strangers(inputs: AbstentionInputs, bullet: Bullet) -> list[str]:
+    """Return the people of whom nothing is said beside this topic."""
+    beside = " ".join(b.text for b in inputs.bullets if b.topic == bullet.topic)
+    return [p.first_name for p in inputs.people if p.first_name not in beside]
+
+
+def _about_person(bullet: Bullet, person: str, form: tuple[str, str]) -> AbstentionDraft:
+    question, missing = form
+    return AbstentionDraft(
+        question=question.format(who=person, it=bullet.topic),
+        missing=to_you(missing.format(who=person, it=bullet.topic)),
+        bullet_id=bullet.bullet_id,
+        search_terms=[person, neutral(bullet.topic)],
+        difficulty=Difficulty.MEDIUM,
+    )
+
+
+def _about_detail(bullet: Bullet, form: tuple[str, str, str, Difficulty]) -> AbstentionDraft:
+    question, missing, term, difficulty = form
+    return AbstentionDraft(
+        question=question.format(it=bullet.topic),
+        missing=to_you(missing.format(it=bullet.topic)),
+        bullet_id=bullet.bullet_id,
+        search_terms=[term, neutral(bullet.topic)],
+        difficulty=difficulty,
+    )

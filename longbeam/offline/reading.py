@@ -1,0 +1,98 @@
+"""Quoting: the sentences of a memory that share the most telling words with the question, whatever they mean.
+
+What the offline reader falls back on where it does not understand (`answering`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from longbeam.prompts.calls.evaluation import AnswerInputs
+from longbeam.schemas.dialogue import Role
+from longbeam.text.sentences import sentences
+from longbeam.text.values import MONTHS
+from longbeam.text.words import words_of
+
+NO_INFORMATION = "There is no information about this in our conversation."
+_MOST_SENTENCES = 6
+_LEAST_COVERAGE = 0.2
+"""Share of the question's word weight that the best sentence must have."""
+_WORTH_QUOTING = 0.3
+"""Sentences below this share of the best one's score are left out."""
+_HEADER = re.compile(r"^\[[A-Z][a-z]+day, (\d{2} [A-Z][a-z]+ \d{4}), \d{2}:\d{2}\]$", re.MULTILINE)
+_SPEAKER = re.compile(r"^(\S{1,40}): ", re.MULTILINE)
+_NOTED = re.compile(
+    rf"^(?:- )?(?:\[[A-Z]\] )?(?:\*\*)?({'|'.join(MONTHS)}) (\d{{1,2}}), (\d{{4}})(?:\*\*)?( \({Role.ASSISTANT}\))?: "
+)
+"""Notes, and artifacts of CogCanvas, of which those that the assistant said are marked."""
+
+
+def answer(inputs: AnswerInputs) -> str:
+    """Return the best sentences in their order, with the day they were said; or that there is no information."""
+    said = _sentences_of(inputs.context)
+    asked = set(words_of(inputs.question))
+    if not said or not asked:
+        return NO_INFORMATION
+    words = [frozenset(words_of(text)) for _, text in said]
+    frequency = Counter(word for found in words for word in found)
+    weight = {w: math.log(1 + len(said) / (1 + frequency[w])) for w in asked}
+    # Exact sums: those of floats depend on the order of a set, which differs from process to process.
+    total = math.fsum(weight.values())
+    covered = [math.fsum(weight[w] for w in asked & found) for found in words]
+    best = max(covered)
+    if best < _LEAST_COVERAGE * total:
+        return NO_INFORMATION
+    order = sorted(range(len(said)), key=lambda i: (-covered[i], i))[:_MOST_SENTENCES]
+    chosen = sorted(i for i in order if covered[i] >= _WORTH_QUOTING * best)
+    return "\n".join(f"{said[i][0]}: {said[i][1]}" if said[i][0] else said[i][1] for i in chosen)
+
+
+def told(context: str) -> tuple[str, ...]:
+    """Return what people said in a context, the assistant left out, oldest first: messages, and lines of notes."""
+    found: list[tuple[dt.date, str]] = []
+    for day, segment in _segments(context):
+        said_on = dt.datetime.strptime(day, "%d %B %Y").date() if day else dt.date.min
+        marks = [*_SPEAKER.finditer(segment)]
+        starts = [*(m.start() for m in marks), len(segment)]
+        lines = (line for line in segment[: starts[0]].split("\n") if line.strip())
+        found += (noted for line in lines if (noted := _noted(line, said_on)) is not None)
+        for mark, end in zip(marks, starts[1:], strict=True):
+            if mark[1] != Role.ASSISTANT.value:
+                found.append((said_on, segment[mark.end() : end]))
+    return tuple(text for _, text in sorted(found, key=lambda pair: pair[0]))  # stable: a day's stay in order
+
+
+def _noted(line: str, said_on: dt.date) -> tuple[dt.date, str] | None:
+    """A line of notes, with the day that it begins with; None for what the assistant said."""
+    match = _NOTED.match(line)
+    if match is None:
+        return said_on, line
+    if match[4]:
+        return None
+    return dt.date(int(match[3]), MONTHS.index(match[1]) + 1, int(match[2])), line[match.end() :]
+
+
+def _segments(context: str) -> Iterator[tuple[str, str]]:
+    """(day, text) of what stands under each header, in order."""
+    headers = [*_HEADER.finditer(context)]
+    starts = [(0, ""), *((h.end(), h[1]) for h in headers)]
+    ends = [*(h.start() for h in headers), len(context)]
+    for (start, day), end in zip(starts, ends, strict=True):
+        yield day, context[start:end]
+
+
+def _sentences_of(context: str) -> list[tuple[str, str]]:
+    """(day, sentence) in order; a sentence said twice counts once, at its last place; questions say nothing."""
+    found: dict[str, str] = {}
+    for day, segment in _segments(context):
+        segment = _SPEAKER.sub("", segment)
+        for first, last in sentences(segment):
+            text = segment[first:last]
+            if not text.endswith("?"):
+                found.pop(text, None)
+                found[text] = day
+    return [(day, text) for text, day in found.items()]

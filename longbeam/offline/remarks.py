@@ -1,0 +1,58 @@
+"""Remarks on days that have passed, which end a statement: what was due is not left without a word."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from functools import lru_cache
+
+from longbeam.offline.language import fill, pattern_of
+from longbeam.schemas.plans import Value
+from longbeam.text import values
+
+_MISSED = (
+    "By the way, {date} has come and gone as the {attribute}, and I wasn't done.",
+    "I had named {date} as the {attribute}, and I've missed it.",
+    "And yes, the {attribute} was {date}; I'm late.",
+    "The {attribute}, {date}, went by without a result.",
+    "I let {date} pass, the {attribute}, and nobody complained.",
+    "It was to be done by {date}, the {attribute}, and it isn't.",
+)
+_PASSED = (
+    "By the way, {date}, the {attribute}, has come and gone.",
+    "The {attribute}, {date}, is behind me.",
+    "And {date} is past, which was the {attribute}.",
+    "We're past {date}, which was the {attribute}.",
+    "{date} was the {attribute}, and it has been and gone.",
+)
+_WORK_TO_END = re.compile(
+    r"target|deadline|completion|finishing|decision|due|submission|hand-in|milestone|hoped|freeze"
+)
+"""Attributes of a day by which something is to be done; any other day simply comes."""
+_ENDINGS = tuple(
+    re.compile(r"(?<=[.!?\"]) " + pattern_of(t).pattern.replace(".+?", "[^.!?]+?") + "$") for t in (*_MISSED, *_PASSED)
+)
+
+
+def remark_on(attribute: str, value: Value, today: dt.date, number: int, *, goes_on: bool) -> str | None:
+    """A sentence on a date that has passed; None while it is still to come, empty where it goes without saying.
+
+    `number`: how many days were remarked on before, so that the wording goes round; `goes_on`: the matter is not done.
+    """
+    if value.date is None or value.date >= today:
+        return None
+    if _WORK_TO_END.search(attribute.casefold()) is None and number % 3:
+        return ""
+    missed = goes_on and _WORK_TO_END.search(attribute.casefold()) is not None
+    pool = _MISSED if missed else _PASSED
+    return fill(pool[number % len(pool)], {"date": values.format_date(value.date), "attribute": attribute})
+
+
+@lru_cache(maxsize=4096)
+def without_remark(text: str) -> str:
+    """A statement without the remark that ends it."""
+    for pattern in _ENDINGS:
+        found = pattern.search(text)
+        if found:
+            return text[: found.start()]
+    return text

@@ -1,0 +1,356 @@
+"""The offline writer as the assistant: replies composed from a thread's knowledge and the user's own values.
+
+A reply is a list of blocks put together until the length asked for is reached: what the user said comes first,
+then the question's card, then what belongs to it. The form (list, table, prose, checklist, worked code or
+problem) is drawn per message, so that neighbouring replies do not share a skeleton.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar
+
+from longbeam.offline import blocks, figures, openings, tables
+from longbeam.offline.arithmetic import CHOICE
+from longbeam.offline.farewell import farewell_blocks
+from longbeam.offline.language import is_new, shuffled, within_sentence
+from longbeam.offline.packs import Card, Pack, Thread, pack_for
+from longbeam.offline.phrasing import in_short, piece_of
+from longbeam.offline.story import people_thread
+from longbeam.offline.telling import WHOLE
+from longbeam.offline.turns import (
+    WISHES,
+    Reading,
+    ask_back_for,
+    asked_card,
+    follow_up_kind,
+    problem_in,
+    read,
+    snippet_in,
+)
+from longbeam.prompts.calls.dialogue import AssistantReplyInputs, CompactInputs, DialogueContext
+from longbeam.prompts.calls.plans import LedgerLine
+from longbeam.prompts.calls.user_turns import BulletBrief
+from longbeam.schemas.plans import CLOSING, Bullet, BulletKind
+
+T = TypeVar("T")
+
+CHARACTERS_PER_TOKEN = 4.45
+"""Of this writer's replies in o200k_base, measured on a 500K conversation; code has fewer."""
+ASK_BACK_SHARE = 0.16
+"""Share of first replies that end with a question (in BEAM 13 to 18 % of turns have an answer)."""
+ASK_AGAIN_SHARE = 0.42
+"""Share of answers after which the assistant asks once more (BEAM: 6 to 8 % of turns have two answers)."""
+CLOSING_SHARE = 0.2
+"""Share of replies with a last line that is no advice; in every other one it would be a tic."""
+IN_SHORT_SHARE = 0.35
+"""Share of replies that say their heart in one sentence although the user's value gave them an opening."""
+ILLUSTRATION_SHARE = 0.3
+"""Share of replies in which code may stand that nobody asked for."""
+PRACTICE_SHARE = 0.14
+"""The same of worked problems: there are only some thirty in a pack."""
+PLAIN_PRACTICE_SHARE = 0.02
+"""The same of those that draw no words and read alike each time."""
+HONOUR_SHARE = 0.6
+"""Share of the replies a standing wish applies to in which it is named; naming it each time sounds servile."""
+SMALLEST_BLOCK = 160
+"""Characters; where fewer are left a reply ends."""
+REMEMBERED = 2
+"""Replies back within which nothing is said again; further back people have forgotten, and ask again."""
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What a reply has to go on."""
+
+    pack: Pack
+    thread: Thread
+    thing: str
+    card: Card
+    reading: Reading | None
+    brief: BulletBrief | None
+    wish: BulletBrief | None
+    """A wish said in passing, behind a question."""
+    user_text: str
+    kind: str
+    today: dt.date
+    standing: tuple[Bullet, ...]
+    known: tuple[LedgerLine, ...]
+    """What the user has said of the thing, with current values."""
+    others: tuple[tuple[Thread, str], ...]
+    """Other matters the user has told of before, each with its thread."""
+    said: str
+    """The assistant's recent messages, so that it does not repeat itself."""
+    rng: random.Random
+    spoken: list[str] = field(default_factory=list)
+    """The blocks of this reply so far."""
+
+    @property
+    def heard(self) -> str:
+        """What the user has read lately, this reply included."""
+        return "\n".join((self.said, *self.spoken))
+
+    @property
+    def is_wish(self) -> bool:
+        """Whether the user states an instruction or a preference: there is nothing to answer but that."""
+        return self.brief is not None and self.brief.bullet.kind in {BulletKind.INSTRUCTION, BulletKind.PREFERENCE}
+
+    @property
+    def is_person(self) -> bool:
+        """Whether the reply is about somebody."""
+        return self.thread is people_thread()
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """Fields for the thread's texts; what frames say of people they say of the matter between them."""
+        matter = openings.occasion_of(self.brief) if self.is_person else self.thing
+        return {"it": self.thing, "matter": matter}
+
+
+def assistant_reply(inputs: AssistantReplyInputs, rng: random.Random) -> str:
+    """A reply of about `target_tokens`; a farewell is as long as it is."""
+    situation = situation_of(inputs, rng)
+    if situation.brief is not None and situation.brief.bullet.topic == WHOLE:
+        return "\n\n".join(farewell_blocks(situation.brief, rng))
+    room = int(inputs.target_tokens * CHARACTERS_PER_TOKEN)
+    ending = _ending(situation, inputs)
+    text = assemble(_recorded(_blocks(situation), situation.spoken), room - len(ending))
+    if not ending and text.endswith("?"):
+        # A question among the advice is rhetorical; as the last line it would be taken for one to the user.
+        ending = openings.closing(situation.thing, situation.today, situation.rng)
+    return f"{text}\n\n{ending}" if ending else text
+
+
+def assemble(parts: Iterator[str], room: int) -> str:
+    """Join blocks until `room` characters are used.
+
+    A block that is too long is cut at a line or sentence, never within one, or left out for a shorter one.
+    """
+    chosen: list[str] = []
+    used = 0
+    for part in parts:
+        if room - used < SMALLEST_BLOCK and chosen:
+            break
+        fitting = part if used + len(part) <= room else blocks.shortened(part, room - used)
+        if not fitting and not chosen:
+            fitting = blocks.shortened(part, 10_000) or part
+        if fitting:
+            chosen.append(fitting)
+            used += len(fitting) + 2
+    return "\n\n".join(chosen)
+
+
+def situation_of(inputs: AssistantReplyInputs, rng: random.Random) -> Situation:
+    """Work out what the user's last message is about."""
+    pack = pack_for(inputs.context.seed)
+    asked = [m.content for m in reversed(inputs.history) if m.role == "user"][:4]
+    brief = inputs.hints.bullets[-1] if inputs.hints.bullets else None
+    reading = read(pack, brief) if brief else None
+    if reading is not None:
+        thread, thing = reading.thread, reading.thing
+        fields = {**reading.fields, "it": thing}
+        cards = (asked_card(thread, text, fields) for text in asked)
+        card = next((c for c in cards if c is not None), None)
+    else:
+        # What belongs to no thread stays with one subject for the whole turn.
+        of_turn = random.Random(f"{inputs.context.seed.title}/{inputs.hints.turn_id}")
+        found = next((f for text in asked if (f := _introductory_card(pack, text)) is not None), None)
+        thread, card = found or (of_turn.choice(pack.threads), None)
+        thing = of_turn.choice(thread.things) if thread.things else within_sentence(inputs.context.seed.subtopics[0])
+        card = card or of_turn.choice(thread.cards)
+    return Situation(
+        pack=pack,
+        thread=thread,
+        thing=thing,
+        card=card or rng.choice(thread.cards),
+        reading=reading,
+        brief=brief,
+        wish=next((b for b in inputs.hints.bullets[:-1] if b.bullet.kind in WISHES), None),
+        user_text=asked[0] if asked else "",
+        kind=inputs.hints.kind,
+        today=inputs.hints.today,
+        standing=inputs.hints.standing,
+        known=inputs.hints.known if reading is not None else (),
+        others=_others(pack, inputs.context, thing),
+        said="\n".join([m.content for m in inputs.history if m.role == "assistant"][-REMEMBERED:]),
+        rng=rng,
+    )
+
+
+def _others(pack: Pack, context: DialogueContext, thing: str) -> tuple[tuple[Thread, str], ...]:
+    subjects = {line.subject for line in context.state} - {thing}
+    return tuple((thread, other) for thread in pack.threads for other in thread.things if other in subjects)
+
+
+def _introductory_card(pack: Pack, text: str) -> tuple[Thread, Card] | None:
+    for ask in pack.intro_ask:
+        if ask.q in text:
+            name, _, card = ask.card.partition("/")
+            thread = pack.thread(name)
+            return thread, next(c for c in thread.cards if c.card == card)
+    return None
+
+
+def _recorded(parts: Iterator[str], spoken: list[str]) -> Iterator[str]:
+    for part in parts:
+        spoken.append(part)
+        yield part
+
+
+def _blocks(s: Situation) -> Iterator[str]:
+    """The blocks of a reply, most needed first; more than any length needs."""
+    heading = s.rng.choice(blocks.HEADINGS)
+    if s.kind == "follow_up":
+        yield blocks.follow_up_answer(
+            follow_up_kind(s.user_text, s.thing) or "example", s.card, s.thread, s.fields, s.rng
+        )
+    elif s.kind == "answer":
+        yield openings.after_answer(s.thing, s.user_text, s.rng)
+    else:
+        yield from _opening(s)
+        if s.is_wish:
+            return
+    shown = snippet_in(s.pack, s.user_text, s.thing)
+    if shown is not None:
+        yield from figures.code_answer(shown, s.thing, s.rng)
+    problem = problem_in(s.pack, s.user_text)
+    if problem is not None:
+        yield from figures.worked_problem(*problem, s.thing, s.rng)
+    yield from _body(s, heading)
+
+
+def _opening(s: Situation) -> Iterator[str]:
+    taken_up = openings.opening(s.brief, s.thing, s.user_text, s.today, s.rng)
+    if not s.is_wish and (not taken_up or s.rng.random() < IN_SHORT_SHARE):
+        taken_up = f"{taken_up} {_in_short(s)}".strip()
+    if s.wish is not None:
+        taken_up = f"{openings.opening(s.wish, s.thing, s.user_text, s.today, s.rng)} {taken_up}".strip()
+    yield taken_up
+    if s.is_wish and s.brief is not None:
+        honour = openings.honour_of(s.pack, s.brief.bullet, s.thing, s.rng)
+        if honour:
+            yield honour
+        return
+    fitting = [w for w in s.standing if openings.concerns(w.condition, s.user_text)]
+    if fitting and s.rng.random() < HONOUR_SHARE:
+        honour = openings.honour_of(s.pack, fitting[-1], s.thing, s.rng)
+        if honour:
+            yield honour
+
+
+def _in_short(s: Situation) -> str:
+    points = blocks.new_points(s.card, s.fields, s.said)
+    first, second = s.rng.sample(points if len(points) > 1 else list(s.card.points), 2)
+    return in_short(piece_of(first, s.fields), piece_of(second, s.fields), s.fields["matter"], s.rng)
+
+
+def _body(s: Situation, heading: str) -> Iterator[str]:
+    """The card asked for, then what belongs to it; nothing that was said a short while ago."""
+    own, rng = s.card, s.rng
+    others = [c for c in shuffled(s.thread.cards, rng) if c is not own]
+    shown, warned = _figures(s), _warnings(s, [own, *others[:1]], heading)
+    # What was asked for is answered even if it was said before.
+    yield blocks.points_block(own, s.fields, s.said, rng, heading=heading) or blocks.reminder(own, s.fields, rng)
+    order = [shown, warned, None, shown, None, shown, warned, *(None for _ in others), shown, warned]
+    for makers in [*_mostly_in_order(order[:4], rng), *order[4:]]:
+        text = ""
+        if makers is not None:
+            text = next((t for maker in makers if (t := maker())), "")
+        elif others:
+            card, at_most = others.pop(), rng.choice((2, 3, 3, 4, 5))
+            text = blocks.points_block(card, s.fields, s.said, rng, heading=heading, also=True, at_most=at_most)
+        if text:
+            yield text
+    yield from (text for maker in shown if (text := maker()))
+    if s.kind == "question" and not s.is_person and s.others:
+        thread, thing = rng.choice(s.others)
+        if text := blocks.neighbour_block(thing, rng.choice(thread.cards), s.said, rng, heading=heading):
+            yield text
+
+
+Makers = Iterator[Callable[[], str]]
+
+
+def _warnings(s: Situation, cards: Sequence[Card], heading: str) -> Makers:
+    """What goes wrong and how one knows that it worked, in a drawn order, the first card's first."""
+    for card in cards:
+        for block in shuffled((blocks.watch_block, blocks.check_block), s.rng):
+            # As late as this, so that it knows what this reply has said itself.
+            yield partial(block, card, s.fields, s.heard, s.rng, heading=heading)
+
+
+def _figures(s: Situation) -> Makers:
+    """Tables, sums, drafts, code and problems that fit this message: some that are drawn, then the other tables."""
+    rng, it = s.rng, s.thing
+    is_denied = s.brief is not None and s.brief.bullet.kind is BulletKind.CONTRADICTION
+    due = None if is_denied else tables.next_date((*(s.brief.facts if s.brief else ()), *s.known), s.today)
+    makers: list[tuple[float, Callable[[], str]]] = [
+        (0.55, partial(tables.options_table, s.thread, s.fields, s.said, rng)),
+        (0.5, partial(tables.schedule_block, s.card, s.fields, s.today, due, s.said, rng)),
+        (0.4, lambda: tables.milestones(s.thread, s.fields, s.today, due, s.heard, rng)),
+        (0.6, partial(tables.recap_table, s.thread, s.fields, s.said, rng)),
+        (0.6, partial(figures.message_draft, s.thread, s.fields, s.brief, s.today, rng)),
+        (0.6, partial(tables.numbers_block, s.brief, it, rng)),
+    ]
+    if not s.is_person:
+        makers.extend(_illustrations(s))
+        if not is_denied:
+            makers.append((0.7, partial(tables.known_table, s.known, it, s.today, s.said, rng)))
+    drawn = [maker for share, maker in makers if rng.random() < share]
+    tables_left = [maker for share, maker in makers if maker not in drawn and share > ILLUSTRATION_SHARE]
+    if s.brief is not None and s.brief.bullet.kind is BulletKind.UPDATE:
+        drawn.insert(0, partial(tables.change_table, s.brief, it, rng))
+        return iter([*drawn[:1], *shuffled(drawn[1:], rng), *shuffled(tables_left, rng)])
+    return iter([*shuffled(drawn, rng), *shuffled(tables_left, rng)])
+
+
+def _mostly_in_order(items: Sequence[T], rng: random.Random) -> list[T]:
+    keyed = [(i + rng.uniform(0, 2.5), i) for i in range(len(items))]
+    return [items[i] for _, i in sorted(keyed)]
+
+
+def _illustrations(s: Situation) -> list[tuple[float, Callable[[], str]]]:
+    """Code of this thread, or a worked problem, that was not shown a short while ago, and how often one stands here."""
+    makers: list[tuple[float, Callable[[], str]]] = [
+        (ILLUSTRATION_SHARE, partial(figures.code_example, snippet, s.thing, s.rng))
+        for snippet in s.pack.snippets
+        if snippet.thread in ("", s.thread.thread) and is_new(figures.code_of(snippet, s.thing), s.said)
+    ]
+    problems = [p for p in s.pack.problems if p.thread in ("", s.thread.thread)]
+    for problem in problems:
+        has_words = any(CHOICE in rule for rule in problem.let.values())
+        share = PRACTICE_SHARE if has_words else PLAIN_PRACTICE_SHARE
+        makers.append((share, partial(figures.practice_problem, problem, s.thing, s.rng)))
+    return shuffled(makers, s.rng)[:1]
+
+
+def _ending(s: Situation, inputs: AssistantReplyInputs) -> str:
+    share = ASK_BACK_SHARE / 2 if s.is_person else ASK_BACK_SHARE
+    ends = s.brief is not None and s.brief.bullet.variety == CLOSING
+    asks = s.kind == "question" and not s.is_wish and not ends
+    wants = asks and s.rng.random() < share and inputs.target_tokens > 150
+    again = s.kind == "answer" and inputs.hints.ordinal == 1 and s.rng.random() < ASK_AGAIN_SHARE
+    if (wants or again) and s.brief is not None:
+        said = " ".join(m.content for m in inputs.history)
+        # A second question of the same turn is the next stage's, because this one's has just been answered.
+        question = ask_back_for(s.thread, s.thing, inputs.context.stage.stage_index + again, said)
+        if question:
+            return question
+    if not s.is_person and not s.is_wish and not ends and s.rng.random() < CLOSING_SHARE:
+        return openings.closing(s.thing, s.today, s.rng)
+    return ""
+
+
+def compact(inputs: CompactInputs) -> str:
+    """The first sentences of the user's messages, newest last: what was talked about, not a model's summary."""
+    lines = [inputs.summary] if inputs.summary else []
+    for message in inputs.messages:
+        if message.role == "user":
+            lines.append("- " + message.content.split("\n", 1)[0][:160])
+    room = int(inputs.max_tokens * CHARACTERS_PER_TOKEN)
+    text = "\n".join(lines)
+    return text if len(text) <= room else text[-room:].partition("\n")[2]

@@ -1,0 +1,229 @@
+"""Scenes: beats with their day, people, values and words."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from longbeam.offline.bounds import NO_BOUNDS, Bounds
+from longbeam.offline.drawing import Span, changed, draw
+from longbeam.offline.language import fill
+from longbeam.offline.packs import Beat, Pack, Slot, Thread, fields_of
+from longbeam.offline.remarks import remark_on
+from longbeam.schemas.people import Person, Relation
+from longbeam.schemas.plans import Value, ValueKind
+from longbeam.text import values
+
+WHOLE = "the whole undertaking"
+"""What the last message of a story is about."""
+COST_SLOT, END_SLOT = "own part of the cost", "last day"
+ENDED = (
+    "I drew the line under it on {day}.",
+    "For me it ended on {day}.",
+    "{day} was the last day of it, the day of a long breath.",
+)
+OWN_COST = (
+    "My own part of the cost came to {total}, with what others put in left out.",
+    "As my own part of the cost I count {total}; the rest was shared or came back.",
+    "What I carried of the cost myself, my own part, is {total} by my receipts.",
+)
+_THANKS = (
+    "My thanks go to {people}.",
+    "I owe a good deal to others: {people}.",
+    "I've thanked those who helped: {people}.",
+)
+CREDITS = 3
+"""People thanked in the last message, at most."""
+LONG_PAST = 120
+"""Days after which nobody remarks any more that a day has passed: it may have been named years ago."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One beat of one thread instance, with its day and values."""
+
+    thread: Thread
+    thing: str
+    beat: Beat
+    day: dt.date
+    fields: dict[str, str]
+    values: dict[str, Value]
+    """Slot values that this beat says."""
+    text: str
+    recalled: frozenset[str] = frozenset()
+    """Slots among `values` that were told before and are only said again."""
+    is_closing: bool = False
+    """Whether it tells how something came out at the end of the story."""
+
+    @property
+    def subject(self) -> str:
+        """The subject of this scene's facts."""
+        return self.thing
+
+
+def relation_words(person: Person) -> str:
+    """`my friend`, `my mother`, `my partner`, `my son`, `someone I know`."""
+    female = person.gender == "female"
+    return {
+        Relation.PARENT: "my mother" if female else "my father",
+        Relation.PARTNER: "my partner",
+        Relation.CHILD: "my daughter" if female else "my son",
+        Relation.FRIEND: "my friend",
+        Relation.ACQUAINTANCE: "my colleague",
+    }[person.relation]
+
+
+class Teller:
+    """Gives beats their values and words, remembering values set earlier and people named before."""
+
+    def __init__(
+        self,
+        people: Sequence[Person],
+        rng_key: str,
+        told_on: Mapping[tuple[str, str, str], dt.date] | None = None,
+        ahead: Span | None = None,
+        bounds: Bounds = NO_BOUNDS,
+    ) -> None:
+        """`told_on`: the day of each thread's, thing's and beat's telling; `ahead`: the days all is made for."""
+        self._people = people
+        self._told_on = told_on or {}
+        self._ahead = ahead
+        self._rng_key = rng_key
+        self._values: dict[tuple[str, str], Value] = {}
+        self._paid: dict[tuple[str, str], Value] = {}
+        self._named: set[str] = set()
+        self._values.update(((subject, attribute), value) for subject, attribute, value in bounds.known)
+        self._told: dict[tuple[str, str], int] = {}
+        self._remarked: set[tuple[str, str]] = set()
+        self._credits: dict[str, str] = {}
+
+    def scene(self, thread: Thread, thing: str | Person, beat: Beat, day: dt.date) -> Scene:
+        """The beat as it is told on a day."""
+        rng_of = f"{self._rng_key}/{thread.thread}/{thing if isinstance(thing, str) else thing.person_id}"
+        rng = random.Random(f"{rng_of}/{beat.beat}/{day}")
+        subject = thing if isinstance(thing, str) else thing.first_name
+        fields = {"it": subject, "day": values.format_date(day, with_year=False), "weekday": values.weekday(day)}
+        if isinstance(thing, Person):
+            fields["it"] = self._name(thing)
+            if beat.credit:
+                self._credits.setdefault(thing.first_name, beat.credit)
+        elif beat.who is not None:
+            fields["who"] = self._name(self._person(beat.who, rng_of))
+        remark, passed = self._remark(thread, subject, beat, day)
+        said = {
+            **self._known(thread, subject, (*beat.recalls, *passed)),
+            **self._drawn(thread, subject, beat, day, rng_of),
+        }
+        fields |= {name: value.text for name, value in said.items()}
+        for name, value in self._known(thread, subject, thread.slots).items():
+            fields.setdefault(name, value.text)
+        # The variants of a beat are told in turn, so that two things do not share their words while there is a choice.
+        turn = self._told.get((thread.thread, beat.beat), rng.randrange(len(beat.tell)))
+        self._told[(thread.thread, beat.beat)] = turn + 1
+        text = f"{_as_sentence(fill(beat.tell[turn % len(beat.tell)], fields))} {remark}".strip()
+        return Scene(thread, subject, beat, day, fields, said, text, frozenset((*beat.recalls, *passed)))
+
+    def _known(self, thread: Thread, subject: str, names: Iterable[str]) -> dict[str, Value]:
+        found = ((n, self._values.get((subject, thread.slots[n].attribute))) for n in names)
+        return {name: value for name, value in found if value is not None}
+
+    def _drawn(self, thread: Thread, subject: str, beat: Beat, day: dt.date, rng_of: str) -> dict[str, Value]:
+        said: dict[str, Value] = {}
+        for name in (*beat.sets, *beat.fixed, *beat.updates):
+            slot = thread.slots[name]
+            key = (subject, slot.attribute)
+            rng = random.Random(f"{rng_of}/{name}/{beat.beat}/{len(self._told)}")
+            old = self._values.get(key)
+            within = self._days_for(thread, subject, slot, day)
+            said[name] = (
+                draw(slot, day, rng, within) if old is None else changed(slot, old, rng, after=day, within=within)
+            )
+            self._values[key] = said[name]
+            if name in beat.fixed and slot.type is ValueKind.MONEY:
+                self._paid[key] = said[name]
+        return said
+
+    def _days_for(self, thread: Thread, subject: str, slot: Slot, day: dt.date) -> Span | None:
+        """The days a date may lie on: before the beat that tells how it went, or ahead of everything."""
+        tomorrow = day + dt.timedelta(days=1)
+        if slot.ahead and self._ahead is not None:
+            return max(self._ahead[0], tomorrow), self._ahead[1]
+        told = self._told_on.get((thread.thread, subject, slot.told_by))
+        return (tomorrow, told - dt.timedelta(days=1)) if told is not None else None
+
+    def _remark(self, thread: Thread, subject: str, beat: Beat, day: dt.date) -> tuple[str, tuple[str, ...]]:
+        """What there is to say of a day that has passed since it was named, once, and the slot it says."""
+        for name, value in self._known(thread, subject, thread.slots).items():
+            slot = thread.slots[name]
+            to_come = slot.type is ValueKind.DATE and slot.in_days is not None and slot.in_days[0] > 0
+            key = (subject, slot.attribute)
+            if value.date is not None and (day - value.date).days > LONG_PAST:
+                continue
+            if not to_come or key in self._remarked or name in (*beat.sets, *beat.fixed, *beat.updates):
+                continue
+            going_on = beat is not thread.beats[-1] and beat.beat != slot.told_by
+            text = remark_on(slot.attribute, value, day, len(self._remarked), goes_on=going_on)
+            if text is None:
+                continue
+            self._remarked.add(key)
+            if text and name not in beat.recalls and beat.beat != slot.told_by:
+                return text, (name,)
+        return "", ()
+
+    def outcome(self, thread: Thread, thing: str, day: dt.date) -> Scene | None:
+        """How a thread came out for a thing; None where its outcomes need values that were never told."""
+        rng = random.Random(f"{self._rng_key}/{thread.thread}/{thing}/outcome")
+        known = self._known(thread, thing, thread.slots)
+        fitting = [t for t in thread.outcome if fields_of(t) <= {"it", *known}]
+        if not fitting:
+            return None
+        template = rng.choice(fitting)
+        said = {name: value for name, value in known.items() if name in fields_of(template)}
+        fields = {"it": thing} | {name: value.text for name, value in said.items()}
+        text = _as_sentence(fill(template, fields))
+        beat = thread.beats[-1]
+        return Scene(thread, thing, beat, day, fields, said, text, frozenset(said), is_closing=True)
+
+    def ending(self, pack: Pack, thread: Thread, day: dt.date) -> Scene:
+        """The last message: how the whole came out, what it cost, whom to thank."""
+        rng = random.Random(f"{self._rng_key}/ending")
+        said = {END_SLOT: values.date_value(day)}
+        parts = [_as_sentence(rng.choice(pack.ending)), rng.choice(ENDED).format(day=said[END_SLOT].text)]
+        currencies = {v.unit for v in self._paid.values()}
+        if len(currencies) == 1:
+            spent = sum(v.number or 0 for v in self._paid.values()) * rng.uniform(1.05, 1.2)
+            said[COST_SLOT] = values.money(round(spent, -1) or 10, currencies.pop())
+            parts.append(rng.choice(OWN_COST).format(total=said[COST_SLOT].text))
+        if self._credits:
+            names = list(self._credits)
+            chosen = sorted(rng.sample(names, min(CREDITS, len(names))), key=names.index)
+            people = [f"{name} for {self._credits[name]}" for name in chosen]
+            parts.append(rng.choice(_THANKS).format(people=_listed(people)))
+        return Scene(thread, WHOLE, thread.beats[-1], day, {"it": WHOLE}, said, " ".join(parts), is_closing=True)
+
+    def value(self, thread: Thread, person: Person, name: str) -> Value | None:
+        """The present value of a person's slot."""
+        return self._values.get((person.first_name, thread.slots[name].attribute))
+
+    def _name(self, person: Person) -> str:
+        if person.person_id in self._named:
+            return person.first_name
+        self._named.add(person.person_id)
+        return f"{relation_words(person)} {person.first_name}"
+
+    def _person(self, who: str, rng_key: str) -> Person:
+        rng = random.Random(f"{rng_key}/{who}")
+        fitting = [p for p in self._people if who in ("someone", p.relation.value) and p.age >= 12]
+        grown = [p for p in self._people if p.relation in {Relation.FRIEND, Relation.ACQUAINTANCE}]
+        return rng.choice(fitting or grown or list(self._people))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])}, and {names[-1]}" if len(names) > 1 else names[0]
+
+
+def _as_sentence(text: str) -> str:
+    text = text[:1].upper() + text[1:]
+    return text if text[-1] in ".!?" else text + "."

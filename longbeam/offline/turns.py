@@ -1,0 +1,601 @@
+"""The offline writer as the user: main questions, answers to the assistant, follow-ups."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from longbeam.offline.arithmetic import evaluate, format_number
+from longbeam.offline.chapters import BEGINNING
+from longbeam.offline.language import fill, identifier, lower_first, pattern_of, upper_first, within_sentence
+from longbeam.offline.naming import mention, names_of
+from longbeam.offline.packs import Ask, Beat, Card, Pack, Problem, Snippet, Thread, fields_of, pack_for
+from longbeam.offline.planning import match_beat, thread_of
+from longbeam.offline.story import people_thread
+from longbeam.offline.telling import WHOLE
+from longbeam.prompts.calls.dialogue import (
+    FollowUpDetectorInputs,
+    FollowUpDetectorReply,
+    QuestionDetectorInputs,
+    QuestionDetectorReply,
+    UserReplyInputs,
+)
+from longbeam.prompts.calls.plans import LedgerLine, Stage
+from longbeam.prompts.calls.user_turns import BulletBrief, UserTurnDraft, UserTurnsInputs, UserTurnsReply
+from longbeam.schemas.plans import CLOSING, Bullet, BulletKind
+from longbeam.text import values
+
+_OPENERS = (
+    "", "", "", "", "", "", "Hi again. ", "Quick update: ", "Okay, so ", "One more thing. ", "Right, next point. ",
+    "I'm back. ", "So, ", "Something else: ", "Good morning. ", "A short one today. ", "Bit of news. ", "Hm. ",
+)  # fmt: skip
+_LONG_AGO = (
+    "Something from a while back: ", "An older matter: ", "This goes back a while: ", "You may remember this one: ",
+    "Back to something old: ", "Do you still have this? ", "From before all this: ", "An old thread: ",
+)  # fmt: skip
+"""What an update of something from an earlier part of the story begins with."""
+_LOWERED = frozenset(
+    (
+        "We've", "There's", "That's", "Here's", "They've", "It'll",
+        "The", "A", "An", "My", "Our", "On", "For", "When", "Since", "There", "After", "In", "It's", "It", "At", "With",
+        "Looking", "From", "Because", "We", "They", "This", "That", "As", "By", "To", "If", "Until", "Now", "Before",
+        "While", "Last", "Next", "Every", "Each", "Two", "Three", "Both", "Nobody", "Somebody", "Without", "During",
+        "Over", "About",
+    )
+)  # fmt: skip
+"""First words that lose their capital behind an opener; a name keeps it."""
+_ABOUT_OPENERS = (
+    "Back to {it}. ", "I've been thinking about {it} again. ", "Still on {it}: ", "A question on {it}. ",
+    "While I have a quiet hour: ", "I keep coming back to {it}. ", "About {it}. ", "I slept on it. ",
+    "This came up again. ", "I had another look at {it}. ", "Before I forget: ", "On the way home I wondered: ",
+    "One thing about {it} I never asked. ", "Sorry to dwell on {it}. ", "To go on with {it}: ", "Not urgent, but: ",
+    "Same subject, another angle. ", "I've reread what you wrote. ", "May I ask this plainly? ", "I'm stuck again. ",
+    "A detail on {it}. ", "Somebody raised this yesterday. ", "I nearly forgot. ", "Let me come at {it} differently. ",
+    "My notes on {it} have a gap. ", "I tried half of that. ", "This has been bugging me. ", "While we're at {it}: ",
+    "I made a list, and this is on it. ", "Call me slow, but: ", "Now that it's quiet: ", "I've put this off. ",
+    "Here's where I hesitate with {it}. ", "Something simple on {it}. ", "Last time we skipped this. ",
+    "I keep changing my mind here. ", "I looked {it} over this morning. ", "I'd like to settle this. ",
+    "A friend asked me about {it}. ", "Hm, {it} again. ",
+)  # fmt: skip
+_VALUE_CLAUSES = (
+    "With {value} as the {attribute}, ", "It's still {value} for the {attribute}, so ",
+    "Given {value} as the {attribute}, ", "Seeing {value} as the {attribute}, ",
+    "Assuming {value} for the {attribute}, ", "With the {attribute} at {value}, ",
+)  # fmt: skip
+_LIMITS = (
+    " Keep in mind that I can only give it an hour or so.", " I'd rather have one good way than five.",
+    " I'm asking because I got it wrong the last time.", " No rush, but I'd like to start tonight.",
+    " Please be frank.", " It doesn't need to be perfect.", " I've read two opposite opinions on this.",
+    " I want to understand the reason, too.", " Somebody asked me this and I had no answer.",
+    " I'd like to be able to explain it afterwards.", " My head is a bit full, so go slowly.",
+    " I only need the next step.", " I'd like to get it right the first time.", " A rough idea is enough for now.",
+    " I tend to make this too complicated.", " I have half an evening for it.", " Assume I know very little.",
+    " I learn best from an example.", " I've put it off long enough.", " Tell me what you'd do.",
+    " I'm a little impatient with it, I admit.", " There must be a sensible order.", " I'd hate to do it twice.",
+    " I want to have it off my mind by the weekend.", " You may be blunt.", " Small steps are fine.",
+    " I suspect there's a trick to it.", " I've got paper and a pen ready.", " It keeps me awake, silly as that is.",
+    " I don't want to ask anybody else.", " I'd like to know before I spend anything on it.",
+    " That's the part I understand least.", " I want a habit out of it and not a heroic effort.",
+    " I've seen others fail at exactly this.", " Where would you draw the line?", " It matters more than it looks.",
+    " I'm not in a hurry with it.", " I can live with a compromise.", " I'd like to hear the downside as well.",
+    " Surely I'm not the first with this.",
+)  # fmt: skip
+_SPECIAL_ASKS = {
+    BulletKind.UPDATE: (
+        "What does that change for {it}?", "What should I adjust on {it} because of that?",
+        "Does that upset anything else around {it}?", "How do I rearrange {it} around that?",
+    ),
+    BulletKind.CONTRADICTION: (
+        "Where would you start with {it}, then?", "What would you tell somebody in my place about {it}?",
+        "How should I go about {it}?", "What is the first sensible step with {it}?",
+    ),
+}  # fmt: skip
+_REASONED = (
+    "{ask} I ask because {denial}", "{ask} You should know that {denial}", "{ask} I'm asking from scratch: {denial}",
+    "{ask} To be clear, {denial}", "{ask} Just so that you know where I stand: {denial}",
+    "{ask} It may sound odd, but {denial}", "{ask} For the record, {denial}", "{ask} Bear in mind that {denial}",
+)  # fmt: skip
+"""A forgetful statement given as the reason for a question."""
+_PLAIN_ASKS = (
+    "Where would you start?", "What would you tell somebody in my place?", "How should I go about this?",
+    "What is the first sensible step?", "What comes first, in your view?", "How would you set about it?",
+)  # fmt: skip
+_IN_PASSING = (
+    "By the way, {wish}", "While I think of it: {wish}", "And something for all your answers: {wish}",
+    "Besides, {wish}", "One request along the way: {wish}", "Oh, and {wish}", "That reminds me: {wish}",
+    "Something else I noticed about myself: {wish}", "A small thing, {wish}", "And please note: {wish}",
+    "Before you answer: {wish}", "And since we're at it, {wish}",
+)  # fmt: skip
+"""How a wish is put behind a question."""
+_CLOSING_ASKS = (
+    "What should I keep an eye on with {it} from here on?", "Is there anything about {it} that I should still tidy up?",
+    "What would you note down about {it} for the next time?", "What is worth remembering about {it}?",
+    "What would have been the quicker way with {it}, looking back?", "Is there something left to do about {it}?",
+)  # fmt: skip
+_LAST_ASKS = (
+    "What should I take along from all this into the next thing?",
+    "What would you say I should remember of it in a year?",
+    "If I ever begin something like it again, what comes first?", "Which habit from these months is worth keeping?",
+)  # fmt: skip
+_BEHIND = (
+    "Now that {value}, the {attribute}, is behind me, ", "With the {attribute} over since {value}, ",
+    "{value}, the {attribute}, is past, so ",
+)  # fmt: skip
+_WISH_ASKS = (
+    "Does that work for you?", "Shall we go on like that?", "Can you do it that way from now on?", "Is that all right?",
+    "Can I count on that?", "Would that be possible?", "Agreed?", "Do you mind?", "Can you remember that for me?",
+    "Is that something you can do?", "Okay?", "May I leave it at that?",
+)  # fmt: skip
+
+
+WISHES = frozenset({BulletKind.INSTRUCTION, BulletKind.PREFERENCE})
+PASSING_SHARE = 0.6
+"""Share of wishes that are said in passing, behind a question on what was talked about."""
+REASONED_SHARE = 0.65
+"""Share of forgetful statements that are the reason given for a question."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a bullet is about, found again in the pack."""
+
+    pack: Pack
+    thread: Thread
+    thing: str
+    beat: Beat | None
+    fields: dict[str, str]
+    bullet_id: str = ""
+
+
+def read(pack: Pack, brief: BulletBrief) -> Reading | None:
+    """Find a bullet's thread and beat again; None for what belongs to no thread (preferences, introduction)."""
+    bullet = brief.bullet
+    thread = thread_of(pack, bullet.narrative)
+    if thread is None:
+        return None
+    fields = {"it": bullet.topic, "day": values.format_date(bullet.happens_on, with_year=False)}
+    fields["weekday"] = values.weekday(bullet.happens_on)
+    for name, slot in thread.slots.items():
+        for line in brief.facts:
+            if line.attribute == slot.attribute and line.value is not None:
+                fields[name] = line.value.text
+    for beat in thread.beats:
+        for template in beat.tell:
+            found = match_beat(template, bullet)
+            if found is not None:
+                return Reading(pack, thread, bullet.topic, beat, {**found, **fields}, bullet.bullet_id)
+    return Reading(pack, thread, bullet.topic, None, fields, bullet.bullet_id)
+
+
+def can_fill(template: str, fields: dict[str, str]) -> bool:
+    """Whether all fields of a template are known."""
+    return fields_of(template) <= set(fields)
+
+
+def user_turns(inputs: UserTurnsInputs, rng: random.Random) -> UserTurnsReply:
+    """One turn per bullet, bullets joined where there are fewer questions, and questions about them where more."""
+    pack = pack_for(inputs.seed)
+    groups = _grouped(inputs.batch, inputs.questions)
+    turns = [_voicing_turn(pack, group, _told_before(inputs, group[0]), rng) for group in groups]
+    more = inputs.questions - len(turns)
+    extra = _about_turns(pack, inputs.batch, more, inputs, inputs.first_ordinal, rng)
+    return UserTurnsReply(turns=[*turns, *extra])
+
+
+def _told_before(inputs: UserTurnsInputs, brief: BulletBrief) -> list[Bullet]:
+    """Bullets told before one of the batch, newest last."""
+    batch = [b.bullet for b in inputs.batch]
+    return [*inputs.context, *batch[: batch.index(brief.bullet)]]
+
+
+def more_turns(inputs: UserTurnsInputs, rng: random.Random) -> UserTurnsReply:
+    """Questions about what was voiced already."""
+    pack = pack_for(inputs.seed)
+    # Far from the questions of the batches, which count from zero.
+    return UserTurnsReply(
+        turns=_about_turns(pack, inputs.about, inputs.questions, inputs, 7 + inputs.first_ordinal, rng)
+    )
+
+
+def _grouped(briefs: Sequence[BulletBrief], questions: int) -> list[list[BulletBrief]]:
+    if len(briefs) <= questions:
+        return [[b] for b in briefs]
+    groups: list[list[BulletBrief]] = [[] for _ in range(questions)]
+    for i, brief in enumerate(briefs):
+        groups[i * questions // len(briefs)].append(brief)
+    return groups
+
+
+def _voicing_turn(
+    pack: Pack, group: Sequence[BulletBrief], context: Sequence[Bullet], rng: random.Random
+) -> UserTurnDraft:
+    last = group[-1]
+    voices = [b.bullet.bullet_id for b in group]
+    said = " ".join([group[0].bullet.text, *(_joined(b.bullet.text, rng) for b in group[1:])])
+    reading = read(pack, last)
+    kind = last.bullet.kind
+    if kind in WISHES and len(group) == 1 and rng.random() < PASSING_SHARE:
+        subject = _going_on(pack, context)
+        if subject is not None:
+            ask = f"{_about_opener(rng)}{_card_question(subject, rng)}"
+            wish = fill(rng.choice(_IN_PASSING), {"wish": lower_first(said)})
+            about = [subject.bullet_id] if subject.bullet_id else []
+            return UserTurnDraft(text=f"{ask} {wish}", voices=voices, asks_about=about)
+    question = _question(pack, last, reading, rng, named=said)
+    if kind is BulletKind.CONTRADICTION and len(group) == 1 and rng.random() < REASONED_SHARE:
+        text = rng.choice(_REASONED).format(ask=rng.choice(_PLAIN_ASKS), denial=lower_first(said))
+        return UserTurnDraft(text=text, voices=voices, asks_about=[])
+    opener = (
+        "" if kind in {*WISHES, BulletKind.INTRODUCTION} or last.bullet.variety == CLOSING else rng.choice(_OPENERS)
+    )
+    if kind is BulletKind.UPDATE and _is_of_earlier_plan(last.bullet):
+        opener = rng.choice(_LONG_AGO)
+    if opener.rstrip().endswith((",", ":", "so")):
+        if said.partition(" ")[0] in _LOWERED:
+            said = lower_first(said)
+        elif opener not in _LONG_AGO:  # behind these a capital may stand
+            opener = ""
+    shown = ""
+    if reading is not None and reading.beat is not None and reading.beat.show:
+        shown = _shown(pack, reading, rng)
+    return UserTurnDraft(text=f"{opener}{said} {question}{shown}".strip(), voices=voices, asks_about=[])
+
+
+def _is_of_earlier_plan(bullet: Bullet) -> bool:
+    target = bullet.target_bullet_id or bullet.bullet_id
+    return target.partition(".")[0] != bullet.bullet_id.partition(".")[0]
+
+
+def _going_on(pack: Pack, context: Sequence[Bullet]) -> Reading | None:
+    """What was talked about last before a wish, so that it can be said in passing."""
+    for bullet in reversed(context):
+        reading = read(pack, BulletBrief(bullet=bullet)) if bullet.kind is BulletKind.EVENT else None
+        if reading is not None:
+            return reading
+    return None
+
+
+def _about_opener(rng: random.Random) -> str:
+    return rng.choice(("", "", "", "One more question. ", "Still on this: ", "Back to what we had: "))
+
+
+def _card_question(reading: Reading, rng: random.Random) -> str:
+    return fill(rng.choice(rng.choice(reading.thread.cards).ask), {"it": reading.thing})
+
+
+def _joined(text: str, rng: random.Random) -> str:
+    return rng.choice(["Also: ", "And another thing: ", "On top of that: ", "By the way: ", ""]) + text
+
+
+def _question(pack: Pack, brief: BulletBrief, reading: Reading | None, rng: random.Random, *, named: str) -> str:
+    """The question of a turn; a thing that `named` has named already is called by a short name."""
+    kind, thing = brief.bullet.kind, brief.bullet.topic
+    asks: Sequence[str] = _WISH_ASKS
+    fields = reading.fields if reading is not None else {"it": thing}
+    if kind in _SPECIAL_ASKS:
+        asks = _SPECIAL_ASKS[kind]
+    elif kind is BulletKind.INTRODUCTION or brief.bullet.narrative == BEGINNING:
+        return rng.choice(pack.intro_ask).q
+    elif brief.bullet.variety == CLOSING:
+        asks = _LAST_ASKS if thing == WHOLE else _CLOSING_ASKS
+    elif reading is not None and reading.beat is not None:
+        asks = [a.q for a in reading.beat.ask if can_fill(a.q, fields)] or _WISH_ASKS
+    template = rng.choice(asks)
+    is_person = reading is not None and reading.thread is people_thread()
+    called = thing
+    if thing.casefold() in named.casefold() and not is_person:
+        called = mention(template, thing, rng)
+    return fill(template, {**fields, "it": called})
+
+
+def _about_turns(
+    pack: Pack, briefs: Sequence[BulletBrief], count: int, inputs: UserTurnsInputs, ordinal: int, rng: random.Random
+) -> list[UserTurnDraft]:
+    """`count` questions that voice nothing, spread over the bullets; each card's question once per thing."""
+    readings = _askable(pack, briefs)
+    if not readings:  # only wishes, outcomes or contradictions: one asks on about what came just before them
+        own = briefs[0].bullet.bullet_id.rpartition(".")[0]
+        told = (b for b in inputs.context if b.bullet_id.rpartition(".")[0] == own)
+        readings = _askable(pack, [BulletBrief(bullet=b) for b in told])[-len(briefs) :]
+    if not readings:
+        subject = within_sentence(inputs.seed.subtopics[inputs.stage.stage_index % len(inputs.seed.subtopics)])
+        readings = [(b, Reading(pack, pack.threads[0], subject, None, {})) for b in briefs]
+    turns: list[UserTurnDraft] = []
+    texts: set[str] = {" ".join(t.split()) for t in inputs.asked_before}
+    step = ordinal
+    while len(turns) < count:
+        # The latest bullets first: people ask on about what they have just told.
+        brief, reading = readings[-1 - (len(turns) + rng.randrange(4)) % len(readings)]
+        text = _about_question(brief, reading, step, inputs.stage, rng, again=bool(inputs.feedback))
+        step += 1
+        if text not in texts:
+            texts.add(text)
+            turns.append(UserTurnDraft(text=text, voices=[], asks_about=[brief.bullet.bullet_id]))
+    return turns
+
+
+def _askable(pack: Pack, briefs: Sequence[BulletBrief]) -> list[tuple[BulletBrief, Reading]]:
+    """Bullets that more can be asked about, with what they tell of; there is nothing to ask about a wish."""
+    return [
+        (b, r)
+        for b in briefs
+        if (r := read(pack, b)) is not None
+        and b.bullet.kind not in {*WISHES, BulletKind.CONTRADICTION}
+        and b.bullet.variety != CLOSING
+    ]
+
+
+def _around(stage_index: int, rng: random.Random, *, again: bool) -> tuple[str, str]:
+    """What stands before and behind a question; two stages never draw the same pair."""
+    openers, limits = _share_of(_ABOUT_OPENERS, stage_index), _share_of(_LIMITS, stage_index)
+    kind = 1.0 if again else rng.random()
+    if kind < 0.4:
+        return rng.choice(openers), ""
+    if kind < 0.8:
+        return "", rng.choice(limits)
+    return rng.choice(openers), rng.choice(limits)
+
+
+def _about_question(
+    brief: BulletBrief, reading: Reading, step: int, stage: Stage, rng: random.Random, *, again: bool
+) -> str:
+    asks = [(c, q) for c in reading.thread.cards for q in c.ask]
+    random.Random(f"{reading.thread.thread}/{reading.thing}").shuffle(asks)
+    position = int(brief.bullet.bullet_id.rpartition("b")[2]) * 3 + step
+    _, template = asks[position % len(asks)]
+    lines = [line for line in brief.facts if line.value is not None and not line.is_fixed]
+    lead = ""
+    if lines and rng.random() < 0.45:
+        line = rng.choice(lines)
+        lead = _value_clause(line, brief.bullet, stage, rng)
+    opener, limit = _around(stage.stage_index, rng, again=again)
+    named = "{it}" in opener and reading.thread is not people_thread()
+    question = fill(template, {"it": mention(template, reading.thing, rng) if named else reading.thing})
+    opener = fill(opener, {"it": reading.thing})
+    if lead:
+        question = lower_first(question)
+    if opener.endswith(": ") and lead:
+        lead = lower_first(lead)
+    return f"{opener}{lead}{question}{limit}"
+
+
+def _value_clause(line: LedgerLine, bullet: Bullet, stage: Stage, rng: random.Random) -> str:
+    """A clause that brings a value in; none for a day of which one cannot say whether it has passed."""
+    assert line.value is not None
+    fields = {"attribute": line.attribute, "value": line.value.text}
+    if line.value.date is None or line.value.date > stage.last_day:
+        return rng.choice(_VALUE_CLAUSES).format(**fields)
+    if line.value.date < max(bullet.happens_on, stage.first_day):
+        return rng.choice(_BEHIND).format(**fields)
+    return ""
+
+
+# --- showing work -------------------------------------------------------------------------------------------
+
+
+def _shown(pack: Pack, reading: Reading, rng: random.Random) -> str:
+    if reading.beat is not None and reading.beat.show == "snippet":
+        fitting = [s for s in pack.snippets if s.thread in ("", reading.thread.thread)]
+        if not fitting:
+            return ""
+        snippet = rng.choice(fitting)
+        if snippet.kind == "wanted":
+            return f"\n\nWhat I need is this: {snippet.fault}. I haven't written anything for it yet; can you?"
+        code = filled_code(snippet.code, reading.thing)
+        ask = "It works, but" if snippet.kind == "slow" else "The trouble:"
+        return f"\n\nThis is what I have so far. {ask} {snippet.fault}.\n\n```{snippet.lang}\n{code}\n```"
+    fitting_ = [p for p in pack.problems if p.thread in ("", reading.thread.thread)]
+    if not fitting_:
+        return ""
+    problem = rng.choice(fitting_)
+    known = shown_values(evaluate(problem.let, rng))
+    return f"\n\nHere is one from {reading.thing}: {problem.text.format(**known)}\n\n{problem.attempt.format(**known)}"
+
+
+def filled_code(code: str, thing: str) -> str:
+    """A snippet's code with its identifier."""
+    return code.format(ident=identifier(thing)).rstrip()
+
+
+def shown_values(known: dict[str, object]) -> dict[str, str]:
+    """A problem's parameters as they are written."""
+    return {name: format_number(value) for name, value in known.items()}
+
+
+def snippet_in(pack: Pack, text: str, thing: str) -> Snippet | None:
+    """The snippet that a message shows or asks for."""
+    for snippet in pack.snippets:
+        needle = filled_code(snippet.code, thing) if snippet.code else snippet.fault
+        if needle in text:
+            return snippet
+    return None
+
+
+def problem_in(pack: Pack, text: str) -> tuple[Problem, dict[str, str]] | None:
+    """The problem that a message states, with its drawn parameters."""
+    for problem in pack.problems:
+        found = pattern_of(problem.text, problem.forms).search(text)
+        if found:
+            return problem, found.groupdict()
+    return None
+
+
+# --- answers and follow-ups ---------------------------------------------------------------------------------
+
+_FOLLOW_UPS = {
+    "order": ("Which of these would you do first on {it}, if I only get to one this week?",
+              "If only one of those fits into this week, which one for {it}?",
+              "What comes first for {it}, honestly?"),
+    "skip": ("Is there anything in there that I can leave out for {it}?",
+             "Which part could I skip on {it} without regretting it?",
+             "And what would you drop if time gets short with {it}?"),
+    "check": ("How will I know that it worked for {it}?", "What would tell me that {it} is on the right track?",
+              "And how do I check that afterwards with {it}?"),
+    "risk": ("What usually goes wrong at that point with {it}?", "Where do people trip up with {it}?",
+             "What should I be afraid of with {it}?"),
+    "example": ("Can you make that a bit more concrete for {it}?", "Could you give me an example with {it}?",
+                "What would that look like for {it}, step by step?"),
+    "compare": ("Isn't there a simpler way for {it}?", "What would the alternative be for {it}?",
+                "What speaks against doing {it} the other way?"),
+}  # fmt: skip
+FOLLOW_UP_KINDS = tuple(_FOLLOW_UPS)
+_THANKS = (
+    "Thanks. ", "Okay, got it. ", "That helps. ", "Makes sense. ", "Hm, fair. ", "Good. ", "All right. ", "Right. ",
+    "Good point. ", "I see. ", "Good, one more thing though. ", "Understood. ", "Fine with me. ", "Clear so far. ",
+    "I like that. ", "That was quick. ", "Let me think. ", "Noted. ", "Not bad. ", "Wait. ",
+    "Sounds sensible. ", "I was afraid of that. ", "So far so good. ", "One thing is missing for me. ", "Hm. ", "Yes. ",
+    "I follow. ", "Not what I expected. ", "Let me push a little. ", "Fine, but. ", "I can live with that. ",
+    "Agreed. ",
+    "That's a relief. ", "Now I'm curious. ", "I half knew that. ", "Good to hear. ", "True. ", "Interesting. ",
+    "I'd not have thought of that. ", "Convincing. ",
+)  # fmt: skip
+_ANSWER_HEADS = (
+    "",
+    "",
+    "",
+    "Well, ",
+    "To be honest, ",
+    "Let me see. ",
+    "Hm. ",
+    "Good question. ",
+    "Sure. ",
+    "As far as I know, ",
+)
+_ANSWER_TAILS = (
+    "", " I'd rather not change that now.", " That may still change, but not before next {weekday}.",
+    " At least that's how it is as of {day}.", " I can find out more if it matters.",
+    " I hadn't thought it was important.",
+    " That's all I can say today.", " That's how I see it on {day}.", " Tell me if you need it more exactly.",
+    " It surprised me too.", " Ask me again in a week.", " It's {weekday}, and I'm a bit tired.",
+    " I've thought about it a little.", " Does that change what you said about {it}?", " I could be wrong there.",
+    " With {it} it has been like that from the start.", " That goes for {it} in any case.",
+    " I hope that's enough to go on.",
+    " It was different before {it} came up.", " Anyway, that's where {it} stands on {day}.",
+    " I'd say the same tomorrow.", " Strange, now that I write it down.",
+    " I may see it differently next week.",
+    " So far, at least.", " It's the best I can say about {it}.", " You're the first to ask.",
+    " I should have said so earlier.",
+    " It's nothing special.", " With {it} I'm never quite sure.",
+    " I said the same to somebody on {weekday}.", " It won't surprise you, I suppose.",
+    " Maybe that explains a few things.",
+    " I'm glad you asked.", " That part of {it} is settled, at least.", " It used to bother me more.",
+    " Let's leave it at that for {day}.", " That much I know.", " It took me a moment to admit it.",
+    " There's more to it, but that's the core.", " As for {it}, I'd leave it so.",
+)  # fmt: skip
+_OWN_TAILS = [t for t in _ANSWER_TAILS if "{it}" in t or "{day}" in t]
+_LONGER_TAILS = [t for t in _ANSWER_TAILS if t]
+STAGES_AT_MOST = 10
+"""Sub-plans of a plan. What is written in different stages draws its tail from different parts of the lists
+above, because the stages are written side by side and must not say the same."""
+
+
+def _share_of(items: Sequence[str], stage_index: int) -> Sequence[str]:
+    return items[stage_index % STAGES_AT_MOST :: STAGES_AT_MOST]
+
+
+def detect_question(inputs: QuestionDetectorInputs) -> QuestionDetectorReply:
+    """A question to the user is one that ends the reply; an offer of more help is none."""
+    last = inputs.reply.rstrip().rsplit("\n", 1)[-1]
+    asks = last.endswith("?") and not last.casefold().startswith(("would you like me", "shall i", "do you want me"))
+    return QuestionDetectorReply(reason=f"The last line is: {last[:120]}", asks_user=asks)
+
+
+def follow_up_rate(follow_ups: int) -> float:
+    """How often one asks on: after one reply in ten, a second time after a quarter (BEAM: 7 % and 2 % of turns)."""
+    return 0.10 if follow_ups == 0 else 0.25
+
+
+def detect_follow_up(inputs: FollowUpDetectorInputs, rng: random.Random) -> FollowUpDetectorReply:
+    """The verdict is drawn; nobody asks on where the story ends."""
+    if any(b.bullet.variety == CLOSING for b in inputs.hints.bullets):
+        return FollowUpDetectorReply(reason="The story ends here.", asks_on=False)
+    asks = rng.random() < follow_up_rate(inputs.follow_ups)
+    return FollowUpDetectorReply(reason="Drawn by the offline writer.", asks_on=asks)
+
+
+def user_answer(inputs: UserReplyInputs, rng: random.Random) -> str:
+    """The answer to the assistant's last question, from the thread that asked it."""
+    pack = pack_for(inputs.context.seed)
+    last = inputs.hints.previous_reply.rstrip().rsplit("\n", 1)[-1]
+    brief = inputs.hints.bullets[-1] if inputs.hints.bullets else None
+    thing = brief.bullet.topic if brief else "it"
+    today = inputs.hints.today
+    fields = {
+        "it": thing,
+        "weekday": values.weekday(today),
+        "day": values.format_date(today, with_year=False),
+    }
+    head = "As I said, " if inputs.feedback else rng.choice(_ANSWER_HEADS)
+    tails = [t for t in _share_of(_ANSWER_TAILS, inputs.context.stage.stage_index) if can_fill(t, fields)]
+    if inputs.context.earlier_plans:
+        # Another plan may have said the same in its stage: what names the thing or the day is this plan's own.
+        tails = list(_share_of(_OWN_TAILS, inputs.context.stage.stage_index))
+    for thread in (*pack.threads, people_thread()):
+        for back in thread.ask_back:
+            found = pattern_of(back.q).search(last)
+            if found is not None:
+                asked = found.groupdict().get("it", thing)
+                fields["it"] = thing if asked.casefold() == thing.casefold() else asked
+                # What was answered once is answered so again: nobody carries it from stage to stage.
+                remembered = random.Random(f"{inputs.context.profile.name}/{back.q}/{fields['it']}")
+                answer = fill(remembered.choice(back.a), fields)
+                answer = f"{head}{lower_first(answer) if head.endswith(', ') else answer}"
+                if inputs.feedback:  # said before, word for word: put it at greater length
+                    answer += "".join(fill(t, fields) for t in rng.sample(_LONGER_TAILS, 2))
+                return upper_first(f"{answer}{fill(rng.choice(tails or ['']), fields)}")
+    return upper_first(f"{head}I can't say for {thing} yet.{fill(rng.choice(tails or ['']), fields)}")
+
+
+def ask_back_for(thread: Thread, thing: str, stage_index: int, said: str) -> str:
+    """The thread's question to the user that belongs to this stage; empty if it was asked in what was said before.
+
+    Stages are written side by side: each thing's questions are dealt out to them, so that none comes again soon.
+    """
+    first = sum(map(ord, thing))
+    question = fill(thread.ask_back[(first + stage_index) % len(thread.ask_back)].q, {"it": thing})
+    return "" if question in said else question
+
+
+def user_follow_up(inputs: UserReplyInputs, rng: random.Random) -> str:
+    """A short question that follows from the reply."""
+    brief = inputs.hints.bullets[-1] if inputs.hints.bullets else None
+    reading = read(pack_for(inputs.context.seed), brief) if brief else None
+    thing = reading.thing if reading else "this"
+    # A second follow-up of the same turn is of another kind than the first.
+    first = random.Random(f"{thing}/{inputs.hints.turn_id}").randrange(len(FOLLOW_UP_KINDS))
+    kind = FOLLOW_UP_KINDS[(first + inputs.hints.ordinal) % len(FOLLOW_UP_KINDS)]
+    heads, templates = _share_of(_THANKS, inputs.context.stage.stage_index), _FOLLOW_UPS[kind]
+    # Dealt out by turn, so that two follow-ups of a stage with "it" in them do not meet.
+    round_, turn = divmod(2 * int(inputs.hints.turn_id.rpartition("t")[2]) + inputs.hints.ordinal, len(heads))
+    again, place = divmod(round_, len(templates))
+    thanks, template = heads[turn], templates[place]
+    if inputs.feedback:  # asked before, word for word: in a stage of many turns the deal begins anew
+        thanks, template = rng.choice(heads), rng.choice(_FOLLOW_UPS[rng.choice(FOLLOW_UP_KINDS)])
+    is_person = reading is not None and reading.thread is people_thread()
+    called = "this" if is_person else mention(template, thing, rng)
+    if again or not inputs.hints.turn_id.startswith("p0."):
+        called = thing  # two plans draw from the same words: only the name tells their follow-ups apart
+    return f"{thanks}{fill(template, {'it': called})}"
+
+
+def follow_up_kind(text: str, thing: str) -> str | None:
+    """Which kind of follow-up a message is."""
+    for kind, templates in _FOLLOW_UPS.items():
+        if any(fill(t, {"it": it}) in text for t in templates for it in names_of(thing)):
+            return kind
+    return None
+
+
+def asked_card(thread: Thread, text: str, fields: dict[str, str], asks: Sequence[Ask] = ()) -> Card | None:
+    """The card that answers the question in a message."""
+    folded = text.casefold()
+    named = [{**fields, "it": it} for it in names_of(fields.get("it", ""))]
+
+    def is_asked(question: str) -> bool:
+        return any(can_fill(question, f) and fill(question, f).casefold() in folded for f in named)
+
+    for ask in asks or [a for b in thread.beats for a in b.ask]:
+        if is_asked(ask.q):
+            return next((c for c in thread.cards if c.card == ask.card), None)
+    return next((card for card in thread.cards if any(is_asked(q) for q in card.ask)), None)

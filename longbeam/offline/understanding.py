@@ -1,0 +1,274 @@
+"""What a conversation states, as far as the packs' phrases can be read backwards.
+
+The offline writer tells its stories in the phrases of its packs; this reads the same phrases in a text and returns who
+or what is spoken of, which attribute, which value, and how: told, moved, said otherwise, denied, wished. It knows the
+packs and the text and nothing else; of a text that speaks in other words it understands nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property, lru_cache
+from string import Formatter
+
+from longbeam.offline.packs import Pack, Standing, Thread, load_pack, pack_paths, wishes
+from longbeam.offline.planning import ENDING_LABEL, MOVED_ANYWHERE, NEVER_ANYWHERE
+from longbeam.offline.story import people_thread
+from longbeam.offline.telling import COST_SLOT, END_SLOT, ENDED, OWN_COST, WHOLE
+from longbeam.schemas.plans import ValueKind
+from longbeam.text.sentences import sentences
+from longbeam.text.values import MONTHS
+
+ME = "me"
+INTRODUCED = {"name": "full name", "age": "age", "profession": "profession", "city": "home city"}
+"""Fields of an introduction, and what they are of the user."""
+
+
+class How(StrEnum):
+    """How something is said."""
+
+    TOLD = "told"
+    MOVED = "moved"
+    """A new value in the place of an older one."""
+    OTHERWISE = "otherwise"
+    """Another value for what happened once: it contradicts."""
+    DENIED = "denied"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One phrase that was understood."""
+
+    how: How
+    matter: str
+    """Pack, thread and beat: what a denial and a telling must have in common to contradict each other."""
+    narrative: str
+    subject: str
+    values: tuple[tuple[str, str], ...]
+    """Attributes with their values, as written."""
+    quote: str
+    """The sentences that say it."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """An instruction or a preference that was stated."""
+
+    standing: Standing
+    quote: str
+
+
+@dataclass(frozen=True)
+class Understood:
+    """A text's statements and wishes, in its order."""
+
+    statements: tuple[Statement, ...]
+    wishes: tuple[Wish, ...]
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """One template, read backwards."""
+
+    template: str
+    kinds: Mapping[str, ValueKind]
+    """Of the fields that hold typed values."""
+    pack: str
+    matter: str
+    narrative: str
+    how: How
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    """Attribute by field."""
+    subject: str = ""
+    """Of templates that do not name it."""
+    is_of_person: bool = False
+    standing: Standing | None = None
+
+    @cached_property
+    def literal(self) -> str:
+        """The template's longest piece without fields, in lower case: what a text has to hold."""
+        return max((piece for piece, *_ in Formatter().parse(self.template)), key=len).strip().lower()
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Compiled when a text holds the literal: thousands of rules, of which a benchmark needs dozens."""
+        return _pattern(self.template.rstrip("."), self.kinds)
+
+
+_AMOUNTS = frozenset({ValueKind.NUMBER, ValueKind.MONEY, ValueKind.DURATION, ValueKind.RATIO})
+_VALUE = r"(?:[^.!?;\n]|\.(?=\d))+?"
+_VALUE_OF: Mapping[ValueKind | None, str] = {
+    **dict.fromkeys(_AMOUNTS, rf"[-$€£¥]?\d(?:{_VALUE})?"),
+    ValueKind.DATE: rf"(?:{'|'.join(MONTHS)}) {_VALUE}",
+}
+"""What a typed value begins with keeps the thing before it from swallowing half a sentence."""
+_SUBJECT = r"[^.!?,;:\n]{1,80}?"
+_START = r"(?:(?:^|(?<=[\n.!?,;:]\s)|(?<=\n)|(?<=\bthat )|(?<=\bbecause )|(?<=\bis )))"
+_END = r"(?=[.!?;:](?:\s|$)|,(?!\s?\d)|\n|$)"
+
+
+def _pattern(template: str, kinds: Mapping[str, ValueKind]) -> re.Pattern[str]:
+    parts, seen = [], set[str]()
+    pieces = list(Formatter().parse(template))
+    for literal, name, _, _ in pieces:
+        parts.append(re.escape(literal))
+        if name in seen:
+            parts.append(".{1,80}?")
+        elif name:
+            parts.append(f"(?P<{name}>{_SUBJECT if name == 'it' else _VALUE_OF.get(kinds.get(name), _VALUE)})")
+            seen.add(name)
+    begin = _START if pieces[0][0] == "" else r"(?<!\w)"
+    end = _END if pieces[-1][1] else r"(?!\w)"
+    return re.compile(begin + "".join(parts) + end, re.IGNORECASE)
+
+
+@lru_cache(maxsize=1)
+def _rules() -> Mapping[str, tuple[_Rule, ...]]:
+    """All rules by the longest word of their literal."""
+    by_word: dict[str, list[_Rule]] = defaultdict(list)
+    seen = set[tuple[object, ...]]()
+    for rule in _all_rules():
+        key = (rule.template, rule.narrative, rule.how, tuple(sorted(rule.attributes.items())))
+        if key not in seen:
+            seen.add(key)
+            by_word[max(_whole_words(rule.literal), key=len)].append(rule)
+    return {word: tuple(rules) for word, rules in by_word.items()}
+
+
+_ARTICLE = re.compile(r"(?:The|An?|My|Our) ")
+_WORDS = re.compile(r"[a-z0-9]+")
+
+
+def _whole_words(literal: str) -> list[str]:
+    # A literal may begin or end within a word (`{it}'s`): its pieces between blanks are whole but for these two.
+    return _WORDS.findall(literal) or [literal]
+
+
+def _all_rules() -> Iterator[_Rule]:
+    packs = [load_pack(path) for path in pack_paths()]
+    yield from _of_thread("people", people_thread(), is_of_person=True)
+    for pack in packs:
+        for thread in pack.threads:
+            yield from _of_thread(pack.pack, thread)
+        for text in pack.intro:
+            yield _Rule(text, {}, pack.pack, "intro", "", How.TOLD, INTRODUCED, ME)
+        yield from _of_wishes(pack)
+    attributes = {s.attribute for p in packs for t in p.threads for s in t.slots.values()}
+    attributes |= {s.attribute for s in people_thread().slots.values()}
+    for attribute in sorted(attributes):
+        for how, texts in ((How.MOVED, MOVED_ANYWHERE), (How.DENIED, NEVER_ANYWHERE)):
+            for text in texts:
+                told = text.replace("{attribute}", attribute)
+                yield _Rule(told, {}, "", f"any/{attribute}", "", how, {"new": attribute})
+    for texts, slot in ((ENDED, END_SLOT), (OWN_COST, COST_SLOT)):
+        for text in texts:
+            yield _Rule(text, {}, "", "ending", ENDING_LABEL, How.TOLD, {"day": slot, "total": slot}, WHOLE)
+
+
+def _of_thread(pack: str, thread: Thread, *, is_of_person: bool = False) -> Iterator[_Rule]:
+    def rule(text: str, beat: str, how: How, fields: Mapping[str, str]) -> _Rule:
+        """`fields`: the slot that each field holds."""
+        matter = f"{pack}/{thread.thread}/{beat}"
+        names = {field: thread.slots[slot].attribute for field, slot in fields.items()}
+        kinds = {field: thread.slots[slot].type for field, slot in fields.items()}
+        return _Rule(text, kinds, pack, matter, thread.narrative, how, names, is_of_person=is_of_person)
+
+    for beat in thread.beats:
+        said = {name: name for name in (*beat.sets, *beat.fixed, *beat.updates, *beat.recalls)}
+        for text in beat.tell:
+            yield rule(text, beat.beat, How.TOLD, said)
+        for text in (*beat.deny, *beat.not_yet):
+            yield rule(text, beat.beat, How.DENIED, {})
+        for name in beat.fixed:
+            for text in thread.slots[name].misremember:
+                yield rule(text, beat.beat, How.OTHERWISE, {"other": name})
+    for name, slot in thread.slots.items():
+        for text in slot.moved:
+            yield rule(text, "", How.MOVED, {"new": name})
+
+
+def _of_wishes(pack: Pack) -> Iterator[_Rule]:
+    known = wishes(pack)
+    later = [p.later for p in known.preferences if p.later is not None]
+    for standing in (*known.instructions, *known.preferences, *later):
+        for text in standing.tell:
+            yield _Rule(text, {}, pack.pack, "wish", "", How.TOLD, standing=standing)
+
+
+@dataclass(frozen=True)
+class _Found:
+    rule: _Rule
+    start: int
+    end: int
+    fields: tuple[tuple[str, str], ...]
+
+
+@lru_cache(maxsize=16_384)
+def _found_in(text: str) -> tuple[_Found, ...]:
+    """Every rule that fits somewhere in a message."""
+    folded = text.lower()
+    rules = _rules()
+    found = []
+    for word in dict.fromkeys(_WORDS.findall(folded)):
+        for rule in rules.get(word, ()):
+            if rule.literal in folded and (match := rule.pattern.search(text)) is not None:
+                fields = tuple((k, v) for k, v in match.groupdict().items() if v is not None)
+                found.append(_Found(rule, match.start(), match.end(), fields))
+    return tuple(found)
+
+
+def understand(messages: Sequence[str]) -> Understood:
+    """Return what the messages state and wish, in their order.
+
+    Packs share some phrases: of rules that fit the same words, those of the pack that fits the whole text best count.
+    """
+    found = [(text, _found_in(text)) for text in messages]
+    fits: Counter[str] = Counter()
+    for _, rules in found:
+        for one in rules:
+            fits[one.rule.pack] += len(one.rule.literal)
+    statements: list[Statement] = []
+    wished: list[Wish] = []
+    for text, rules in found:
+        for one in _best_of(rules, fits):
+            quote = _sentences_at(text, one.start, one.end)
+            if one.rule.standing is not None:
+                wished.append(Wish(one.rule.standing, quote))
+            else:
+                statements.append(_statement(one, quote))
+    return Understood(tuple(statements), tuple(wished))
+
+
+def _best_of(found: Iterable[_Found], fits: Mapping[str, int]) -> list[_Found]:
+    """The rules that hold: no two of the same stretch, the longer one first; in the order of the text."""
+    kept: list[_Found] = []
+    for one in sorted(found, key=lambda f: (-(len(f.rule.literal)), -fits[f.rule.pack], f.start)):
+        if all(one.end <= k.start or one.start >= k.end for k in kept):
+            kept.append(one)
+    return sorted(kept, key=lambda f: f.start)
+
+
+def _statement(found: _Found, quote: str) -> Statement:
+    rule, fields = found.rule, dict(found.fields)
+    subject = rule.subject or fields.get("it", "")
+    if rule.is_of_person:
+        subject = _person(subject)
+    elif _ARTICLE.match(subject):
+        subject = subject[:1].lower() + subject[1:]  # it stood at the beginning of a sentence
+    values = tuple((rule.attributes[f], fields[f].strip()) for f in fields if f in rule.attributes)
+    return Statement(rule.how, rule.matter, rule.narrative, subject.strip(), values, quote)
+
+
+def _person(named: str) -> str:
+    """`my friend Darryl` is Darryl."""
+    names = re.findall(r"[A-Z][\w'-]+", named)
+    return names[-1] if names else named
+
+
+def _sentences_at(text: str, start: int, end: int) -> str:
+    spans = [(a, b) for a, b in sentences(text) if a < end and b > start]
+    return " ".join(text[spans[0][0] : spans[-1][1]].split()) if spans else text[start:end]

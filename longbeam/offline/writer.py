@@ -1,0 +1,117 @@
+"""The offline writer: a ChatModel that answers every prompt by rule, from the call's typed inputs.
+
+It is no language model and is never presented as one. It is a pure function of the call: its randomness comes
+from the benchmark's seed, the unit key and the generation, and nothing survives between calls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from longbeam.models.base import ModelCall
+from longbeam.offline import (
+    answering,
+    canvassing,
+    chapters,
+    checking,
+    judging,
+    memorizing,
+    planning,
+    probing,
+    replies,
+    titles,
+    turns,
+)
+from longbeam.offline.packs import common_wishes, load_pack, pack_paths
+from longbeam.offline.story import people_thread
+from longbeam.schemas.calls import ModelReply
+
+MODEL_NAME = "offline"
+
+
+class OfflineWriter:
+    """Answers calls at once; `invocation_log` gets one line per call answered, appended before the reply is given."""
+
+    def __init__(self, invocation_log: Path | None = None) -> None:
+        self._log = invocation_log
+
+    def load(self) -> None:
+        """Read what stories are told from now, so that the first call does not wait half a second for it."""
+        for path in pack_paths():
+            load_pack(path)
+        common_wishes()
+        people_thread()
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        """Return the reply; raises KeyError for a prompt it has no rule for."""
+        await asyncio.sleep(0)  # other conversations and sub-plans take turns, as they do with a real model
+        if self._log is not None:
+            descriptor = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+            try:
+                os.write(descriptor, f"{call.key}\n".encode())
+            finally:
+                os.close(descriptor)
+        return ModelReply(text=text_of(self.answer(call)), model=MODEL_NAME)
+
+    def answer(self, call: ModelCall) -> BaseModel | str:
+        """The reply's text, or its structure."""
+        rng_key = f"{call.benchmark_seed}/{call.unit_key}/{call.generation}"
+        rng = random.Random(rng_key)
+        prompt_id, inputs = call.prompt.prompt_id, call.inputs
+        # The story and its wishes are one for all stages of a conversation, so their randomness leaves out the unit.
+        conversation = f"{call.benchmark_seed}/{call.unit_key.partition('/')[0]}"
+        if prompt_id == "sub_plan":
+            return planning.sub_plan(inputs, conversation)  # type: ignore[arg-type]
+        if prompt_id == "augment":
+            return planning.augment(inputs, rng, conversation)  # type: ignore[arg-type]
+        if prompt_id in _RULES:
+            return _RULES[prompt_id](inputs, rng)
+        return probing.answer_probe_prompt(prompt_id, inputs, rng)
+
+
+def text_of(answer: BaseModel | str) -> str:
+    """The answer as a model sends it: prose as it is, a structure as JSON."""
+    return answer if isinstance(answer, str) else answer.model_dump_json(exclude_defaults=True)
+
+
+_RULES: dict[str, Callable[[Any, random.Random], BaseModel | str]] = {
+    "seeds": lambda inputs, _: titles.seeds(inputs),
+    "personality": planning.personality,
+    "narratives": planning.narratives,
+    "plan_seeds": lambda inputs, _: chapters.plan_seeds(inputs),
+    "plan_summary": lambda inputs, _: chapters.plan_summary(inputs),
+    "outline": planning.outline,
+    "user_turns": turns.user_turns,
+    "more_turns": turns.more_turns,
+    "assistant_reply": replies.assistant_reply,
+    "question_detector": lambda inputs, _: turns.detect_question(inputs),
+    "user_answer": turns.user_answer,
+    "follow_up_detector": turns.detect_follow_up,
+    "user_follow_up": turns.user_follow_up,
+    "compact_memory": lambda inputs, _: replies.compact(inputs),
+    "extract_keys": lambda inputs, _: memorizing.extract_keys(inputs),
+    "take_notes": lambda inputs, _: memorizing.take_notes(inputs),
+    "compress_notes": lambda inputs, _: memorizing.compress_notes(inputs),
+    "notes_relevant": lambda inputs, _: memorizing.notes_relevant(inputs),
+    "select_notes": lambda inputs, _: memorizing.select_notes(inputs),
+    "update_summary": lambda inputs, _: memorizing.update_summary(inputs),
+    "extract_artifacts": lambda inputs, _: canvassing.extract_artifacts(inputs),
+    "glean_artifacts": lambda inputs, _: canvassing.glean_artifacts(inputs),
+    "answer_by_reasoning": lambda inputs, _: canvassing.answer_by_reasoning(inputs),
+    "search_step": lambda inputs, _: memorizing.search_step(inputs),
+    "bookmark_pages": lambda inputs, _: memorizing.bookmark_pages(inputs),
+    "recall_step": lambda inputs, _: memorizing.recall_step(inputs),
+    "answer": lambda inputs, _: answering.answer(inputs),
+    "judge_nugget": lambda inputs, _: judging.judge(inputs),
+    "align_event": lambda inputs, _: judging.align(inputs),
+    "support_nuggets": lambda inputs, _: checking.support(inputs),
+    "guess_answer": lambda inputs, _: checking.guess(inputs),
+    "counter_evidence": lambda inputs, _: checking.counter_evidence(inputs),
+}

@@ -1,0 +1,308 @@
+"""What a run used and what it is expected to use, in words; kept beside the benchmark so that `status` can say it, too.
+
+output/<name>/rehearsal.json   what an offline rehearsal of this spec used
+output/<name>/pace.json        how the last run went: what the journals do not hold
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from longbeam.models.cost import CostMeter, cost_of, price_of
+from longbeam.pipeline.benchmark import Benchmark
+from longbeam.pipeline.cost.forecast import forecast
+from longbeam.pipeline.cost.rehearsal import Rehearsal, rehearse
+from longbeam.pipeline.run.stages import STAGES
+from longbeam.schemas.base import Record
+from longbeam.schemas.spec import BenchmarkSpec, Price, Role, provider_of
+from longbeam.schemas.usage import Usage
+from longbeam.store.files import write_atomically
+from longbeam.terminal import counted
+
+R = TypeVar("R", bound=Record)
+RENEW_S = 5.0
+"""Between two forecasts; one takes some hundredths of a second."""
+ALIVE_S = 60.0
+"""Age of `pace.json` up to which its run counts as going on."""
+
+
+class Pace(Record):
+    """How a run goes."""
+
+    asked_tokens: int = 0
+    """Lengths that the assistant's replies were asked for, in all runs ..."""
+    said_tokens: int = 0
+    """... and those that came."""
+    calls: int = 0
+    """Made in this run."""
+    elapsed_s: float = 0.0
+
+
+def is_worth_rehearsing(spec: BenchmarkSpec) -> bool:
+    """Whether anything that this spec asks takes money or a language model's time."""
+    used = {spec.model_for(role) for role in Role}
+    return any(
+        provider_of(m) != "offline" and not (spec.endpoint_for(m).offline_writer and spec.endpoint_for(m).price is None)
+        for m in used
+    )
+
+
+def rehearsal_of(benchmark: Benchmark) -> Rehearsal:
+    """Return the benchmark's rehearsal, made now unless one of the same spec is kept."""
+    spec, path = benchmark.spec, benchmark.root / "rehearsal.json"
+    kept = _read(path, Kept)
+    if kept is not None and kept.spec_digest == _digest(spec):
+        return kept.rehearsal
+    rehearsal = asyncio.run(rehearse(spec))
+    kept = Kept(spec_digest=_digest(spec), rehearsal=rehearsal)
+    write_atomically(path, kept.model_dump_json() + "\n")
+    return rehearsal
+
+
+class Kept(Record):
+    """A rehearsal and the spec that it was made of."""
+
+    spec_digest: str
+    rehearsal: Rehearsal
+
+
+def _digest(spec: BenchmarkSpec) -> str:
+    """Of what a rehearsal depends on: not the limits, the endpoints and the sampling."""
+    return BenchmarkSpec(
+        **{
+            name: getattr(spec, name)
+            for name in BenchmarkSpec.model_fields
+            if name not in {"limits", "endpoints", "sampling"}
+        }
+    ).digest
+
+
+@dataclass
+class Outlook:
+    """What a run used so far and what it is expected to use; the forecast is renewed now and then."""
+
+    benchmark: Benchmark
+    meter: CostMeter
+    rehearsal: Rehearsal | None
+    clock: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
+        self._begun = self._renewed = self.clock()
+        self._expected: tuple[Usage, ...] = self.rehearsal.usage if self.rehearsal is not None else ()
+        before = _read(self._path, Pace) or Pace()
+        self.meter.asked_tokens += before.asked_tokens
+        self.meter.said_tokens += before.said_tokens
+
+    @property
+    def _path(self) -> Path:
+        return self.benchmark.root / "pace.json"
+
+    def line(self) -> str:
+        """`1,204,331 tokens, $0.42 of about 2,710,000 tokens, $1.10`."""
+        self._renew()
+        return outlook_line(self.meter.prices, self.meter.usage(), self._expected)
+
+    def calls_left(self) -> int | None:
+        """Calls that are expected still; None where nothing is."""
+        if not self._expected:
+            return None
+        return max(0, _total(self._expected, "calls") - _total(self.meter.usage(), "calls"))
+
+    def save(self) -> None:
+        """Keep what the journals do not hold."""
+        calls = sum(counts["calls"] for counts in self.meter.now.values())
+        pace = Pace(
+            asked_tokens=self.meter.asked_tokens,
+            said_tokens=self.meter.said_tokens,
+            calls=calls,
+            elapsed_s=self.clock() - self._begun,
+        )
+        write_atomically(self._path, pace.model_dump_json() + "\n")
+
+    def _renew(self) -> None:
+        if self.clock() - self._renewed < RENEW_S:
+            return
+        self._renewed = self.clock()
+        self.save()
+        if self.rehearsal is not None:
+            self._expected = forecast(
+                self.rehearsal,
+                self.meter.usage(),
+                asked_tokens=self.meter.asked_tokens,
+                said_tokens=self.meter.said_tokens,
+            )
+
+
+def unfit_cap(outlook: Outlook) -> str:
+    """Say that the spending cap will be reached, if it will; empty otherwise."""
+    cap = outlook.benchmark.spec.limits.max_cost_usd
+    cost = cost_of(outlook.meter.prices, outlook.rehearsal.usage) if outlook.rehearsal is not None else None
+    if cap is None or cost is None or cost <= cap:
+        return ""
+    return f"limits.max_cost_usd = {cap:g}, but about {money(cost)} is expected; the run will stop and can be resumed"
+
+
+def stored_outlook(benchmark: Benchmark, used: Sequence[Usage]) -> tuple[tuple[Usage, ...], float | None]:
+    """Return what the benchmark is expected to use, and the seconds left if a run goes on; for `status`.
+
+    Empty where no rehearsal of its spec is kept.
+    """
+    kept = _read(benchmark.root / "rehearsal.json", Kept)
+    if kept is None or kept.spec_digest != _digest(benchmark.spec):
+        return (), None
+    path = benchmark.root / "pace.json"
+    pace = _read(path, Pace)
+    if pace is None:
+        return kept.rehearsal.usage, None
+    expected = forecast(kept.rehearsal, used, asked_tokens=pace.asked_tokens, said_tokens=pace.said_tokens)
+    is_going_on = time.time() - path.stat().st_mtime < ALIVE_S
+    left = _total(expected, "calls") - _total(used, "calls")
+    return expected, left * pace.elapsed_s / pace.calls if is_going_on and pace.calls else None
+
+
+def outlook_line(prices: dict[str, Price | None], used: Sequence[Usage], expected: Sequence[Usage]) -> str:
+    """What was used and, where it is known, of how much."""
+    line = _tokens_and_money(prices, used, "")
+    return f"{line} of {_tokens_and_money(prices, expected, 'about ')}" if expected else line
+
+
+def _tokens_and_money(prices: dict[str, Price | None], rows: Sequence[Usage], about: str) -> str:
+    text = f"{about}{_total(rows, 'prompt_tokens') + _total(rows, 'output_tokens'):,} tokens"
+    priced = [row for row in rows if prices.get(row.model) is not None]
+    if any(prices[row.model] for row in priced if prices[row.model] != Price()):
+        text += f", {money(cost_of(prices, priced))}"
+        text += " and what has no price" if len(priced) < len(rows) else ""
+    return text
+
+
+def money(usd: float | None) -> str:
+    """`$1.10`, `$0.0042`; `no price` for None."""
+    if usd is None:
+        return "no price"
+    return f"${usd:,.2f}" if usd >= 1 or usd == 0 else f"${usd:.4f}"
+
+
+def _total(rows: Iterable[Usage], name: str) -> int:
+    return sum(getattr(row, name) for row in rows)
+
+
+def _read(path: Path, kind: type[R]) -> R | None:
+    """A file of ours that may be missing or of another version: then it is made again."""
+    try:
+        return kind.model_validate_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValidationError, UnicodeDecodeError):
+        return None
+
+
+# --- tables ---------------------------------------------------------------------------------------------------------
+
+
+class EstimateRow(Record):
+    """Calls, tokens and cost of one stage and role."""
+
+    stage: str
+    role: str
+    model: str
+    calls: int
+    prompt_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    reasoning_tokens: int
+    cost_usd: float | None
+    """None where the model has no price."""
+
+
+class Estimate(Record):
+    """What `longbeam estimate` prints."""
+
+    name: str
+    length: int
+    conversations: int
+    rehearsed: int
+    tokenizer: str
+    rows: tuple[EstimateRow, ...]
+    total: EstimateRow
+    unpriced_models: tuple[str, ...]
+
+
+def estimate_of(spec: BenchmarkSpec, rehearsal: Rehearsal) -> Estimate:
+    """The estimate of a rehearsal, with the prices of the spec."""
+    prices = {row.model: price_of(spec, row.model) for row in rehearsal.usage}
+    rows = rows_by_role(prices, rehearsal.usage)
+    return Estimate(
+        name=spec.name,
+        length=spec.length,
+        conversations=spec.conversations,
+        rehearsed=rehearsal.rehearsed,
+        tokenizer=rehearsal.tokenizer,
+        rows=rows,
+        total=total_of(rows),
+        unpriced_models=tuple(sorted(m for m, price in prices.items() if price is None)),
+    )
+
+
+def rows_by_role(prices: dict[str, Price | None], usage: Iterable[Usage]) -> tuple[EstimateRow, ...]:
+    """Add up by stage, role and model, in the order of the stages; what came after generation is last."""
+    groups: dict[tuple[str, str, str], list[Usage]] = {}
+    order = {stage: i for i, stage in enumerate(STAGES)}
+    for row in sorted(usage, key=lambda u: (order.get(u.stage, len(order)), u.stage, u.role, u.model)):
+        groups.setdefault((row.stage, row.role, row.model), []).append(row)
+    return tuple(
+        _row(stage, role, model, group, cost_of(prices, group)) for (stage, role, model), group in groups.items()
+    )
+
+
+def total_of(rows: Sequence[EstimateRow]) -> EstimateRow:
+    """The last line of a table."""
+    costs = [row.cost_usd for row in rows]
+    return _row("total", "", "", rows, None if None in costs else sum(c for c in costs if c is not None))
+
+
+def _row(
+    stage: str, role: str, model: str, rows: Sequence[Usage] | Sequence[EstimateRow], cost: float | None
+) -> EstimateRow:
+    names = ("calls", "prompt_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")
+    sums = {name: sum(getattr(row, name) for row in rows) for name in names}
+    return EstimateRow(stage=stage, role=role, model=model, cost_usd=cost, **sums)
+
+
+def render_rows(rows: Sequence[EstimateRow]) -> str:
+    """Return a table with a line of sums; ends with a newline."""
+    head = ("stage", "role", "model", "calls", "prompt", "of it cached", "output", "cost")
+    table = [head, *(_cells(row) for row in (*rows, total_of(rows)))]
+    widths = [max(len(line[i]) for line in table) for i in range(len(head))]
+    lines = []
+    for line in table:
+        cells = [
+            cell.ljust(w) if i < 3 else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines) + "\n"
+
+
+def _cells(row: EstimateRow) -> tuple[str, ...]:
+    counts = (row.calls, row.prompt_tokens, row.cached_tokens, row.output_tokens)
+    return (row.stage, row.role, row.model, *(f"{n:,}" for n in counts), money(row.cost_usd))
+
+
+def render_estimate(estimate: Estimate) -> str:
+    """Return the estimate as text, with what it rests on; ends with a newline."""
+    asked = f"{counted(estimate.conversations, 'conversation')} of {estimate.length:,} tokens"
+    lines = [f"{estimate.name}: {asked}, from an offline rehearsal"]
+    if estimate.rehearsed < estimate.conversations:
+        lines[0] += f" of the first {estimate.rehearsed}, scaled"
+    notes = [
+        f"Tokens are counted in {estimate.tokenizer}; cached ones are what one server per model would find in a prefix",
+        "cache of 16-token blocks that forgets nothing. Thinking of reasoning models and replies that have to be asked",
+        "for again are not in it. While a run goes on, the estimate follows the lengths of replies that are seen.",
+    ]
+    if estimate.unpriced_models:
+        notes.append(f"No price is known of {', '.join(estimate.unpriced_models)}: set price under [endpoints].")
+    return lines[0] + "\n" + render_rows(estimate.rows) + "\n".join(notes) + "\n"

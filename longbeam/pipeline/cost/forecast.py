@@ -1,0 +1,303 @@
+"""What a run will have used at its end: the rehearsal, corrected by what the run has shown so far.
+
+How many calls a dialogue takes depends on how long replies are, against what was asked for, and on how often the
+detectors say yes. Both are seen while it runs. Replies twice as long do not cost twice as much: the budget then has
+fewer of them. So the dialogues are played again in numbers, by the rule that drives them (`generators/budget.py`),
+once as in the rehearsal and once as seen; what differs between the two corrects the rehearsal's counts.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from longbeam.generators.budget import MORE_ROUNDS, Budget, Waiting
+from longbeam.generators.dialogue import (
+    DIALOGUE_PROMPTS,
+    HISTORY_TOKENS,
+    KEPT_TOKENS,
+    MAX_ANSWERS,
+    MAX_FOLLOW_UPS,
+    SUMMARY_TOKENS,
+    USER_MESSAGES,
+)
+from longbeam.generators.reply_excerpt import END_CHARACTERS
+from longbeam.models.prefix_cache import MESSAGE_OVERHEAD
+from longbeam.pipeline.cost.rehearsal import PlannedTalk, Rehearsal
+from longbeam.schemas.usage import COUNTS, Usage, UsageKey
+
+PLAYED = 4
+"""Times that each dialogue is played; chance differs between them."""
+MOST_TALKS = 24
+"""Dialogues that are played, evenly taken from those rehearsed."""
+TRUSTED = 12
+"""Calls after which what was seen of a rate counts as much as what the rehearsal had."""
+END_TOKENS = END_CHARACTERS // 4
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """How the models of a run answer."""
+
+    reply_ratio: float
+    """Tokens of a reply against those asked for."""
+    asks_user: float
+    """Share of the question detector's verdicts that are yes."""
+    asks_on: float
+    """Share of the follow-up detector's verdicts that are yes."""
+    answer_tokens: float
+    follow_up_tokens: float
+
+
+@dataclass
+class Played:
+    """Calls of a played dialogue, and the tokens that their prompts hold of it, by prompt."""
+
+    calls: Counter[str] = field(default_factory=Counter)
+    tokens: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    said: float = 0.0
+    """Tokens of the assistant's replies."""
+
+    def per_call(self, prompt_id: str) -> float:
+        """Tokens of the dialogue that a call of this prompt holds."""
+        return self.tokens[prompt_id] / self.calls[prompt_id] if self.calls[prompt_id] else 0.0
+
+
+@dataclass
+class _Play:
+    """One dialogue played in numbers; mirrors `generators.dialogue`."""
+
+    talk: PlannedTalk
+    behaviour: Behaviour
+    rng: random.Random
+    played: Played
+    sizes: list[float] = field(default_factory=list)
+    summary: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.budget = Budget(self.talk.share)
+        turns = self.talk.turns
+        self.turn_tokens = sum(size for size, _ in turns) / max(1, len(turns))
+
+    def run(self) -> None:
+        queue = list(self.talk.turns)
+        planned = len(queue)
+        while queue:
+            size, is_required = queue.pop(0)
+            if is_required or not self.budget.must_save(_waiting(queue)):
+                self.turn(size, queue)
+                more = self.budget.turns_to_catch_up(planned, len(queue))
+                if more:
+                    self.call("more_turns")
+                for _ in range(more):
+                    self.turn(self.turn_tokens, queue)
+        rounds = 0
+        while self.budget.is_open and rounds < MORE_ROUNDS:
+            rounds += 1
+            self.call("more_turns")
+            more = self.budget.turns_to_fill()
+            for i in range(more):
+                if self.budget.is_open:
+                    self.turn(self.turn_tokens, [(round(self.turn_tokens), False)] * (more - 1 - i))
+
+    def call(self, prompt_id: str, tokens: float = 0.0) -> None:
+        self.played.calls[prompt_id] += 1
+        self.played.tokens[prompt_id] += tokens
+
+    def say(self, tokens: float) -> None:
+        self.sizes.append(tokens)
+        self.budget.used += round(tokens)
+
+    def turn(self, size: float, queue: Sequence[tuple[int, bool]]) -> None:
+        waiting = _waiting(queue)
+        self.say(size)
+        said = self.reply(waiting)
+        answers = follow_ups = 0
+        while answers < MAX_ANSWERS and self.budget.can_afford(waiting):
+            self.call("question_detector", min(said, END_TOKENS))
+            if self.rng.random() >= self.behaviour.asks_user:
+                break
+            self.call("user_answer", sum(self.sizes[-USER_MESSAGES:]))
+            self.say(self.behaviour.answer_tokens)
+            answers += 1
+            said = self.reply(waiting)
+        while not answers and follow_ups < MAX_FOLLOW_UPS and self.budget.can_afford(waiting):
+            self.call("follow_up_detector", size + said)
+            if self.rng.random() >= self.behaviour.asks_on:
+                break
+            self.call("user_follow_up", sum(self.sizes[-USER_MESSAGES:]))
+            self.say(self.behaviour.follow_up_tokens)
+            follow_ups += 1
+            said = self.reply(waiting)
+
+    def reply(self, waiting: Waiting) -> float:
+        self.fold()
+        said = self.behaviour.reply_ratio * self.budget.reply_length(waiting, self.rng.uniform(0.6, 1.4))
+        self.call("assistant_reply", self.summary + sum(self.sizes) + MESSAGE_OVERHEAD * len(self.sizes))
+        self.played.said += said
+        self.say(said)
+        return said
+
+    def fold(self) -> None:
+        if sum(self.sizes) <= HISTORY_TOKENS:
+            return
+        keep = len(self.sizes)
+        kept: float = 0
+        while keep > 1 and kept + self.sizes[keep - 1] <= KEPT_TOKENS:
+            keep -= 1
+            kept += self.sizes[keep]
+        self.call("compact_memory", self.summary + sum(self.sizes[:keep]))
+        self.summary = SUMMARY_TOKENS
+        del self.sizes[:keep]
+
+
+def play(talks: Sequence[PlannedTalk], behaviour: Behaviour) -> Played:
+    """Play dialogues in numbers; the same chances every time, so that two behaviours can be compared."""
+    played = Played()
+    step = max(1, len(talks) // MOST_TALKS)
+    for i, talk in enumerate(talks[::step]):
+        for n in range(PLAYED):
+            _Play(talk, behaviour, random.Random(f"forecast/{i}/{n}"), played).run()
+    return played
+
+
+def _waiting(queue: Sequence[tuple[int, bool]]) -> Waiting:
+    required = [size for size, is_required in queue if is_required]
+    return Waiting(len(queue), sum(size for size, _ in queue), len(required), sum(required))
+
+
+def forecast(
+    rehearsal: Rehearsal, used: Iterable[Usage], *, asked_tokens: int = 0, said_tokens: int = 0
+) -> tuple[Usage, ...]:
+    """Return what the whole benchmark is expected to use, `used` included.
+
+    `asked_tokens` and `said_tokens`: of the assistant's replies so far, the lengths asked for and those that came.
+    """
+    seen = {row.key: row for row in used}
+    base = {row.key: row for row in rehearsal.usage}
+    expected_calls, extra = _dialogue(rehearsal, seen.values(), asked_tokens, said_tokens)
+    rates = {name: _calibration(base, seen, name) for name in ("prompt_tokens", "output_tokens")}
+    rows = []
+    for key in sorted({*base, *seen}):
+        row = _expected(key, base, seen, expected_calls.get(key[2], 1.0), extra.get(key[2], _NOTHING), rates)
+        rows.append(row)
+    return tuple(rows)
+
+
+@dataclass(frozen=True)
+class _Extra:
+    """Tokens by which a call of a dialogue prompt differs from the rehearsal's."""
+
+    held: float = 0.0
+    """Tokens of the dialogue that the rehearsal's calls hold."""
+    prompt: float = 0.0
+    output: float = 0.0
+
+
+_NOTHING = _Extra()
+
+
+def _dialogue(
+    rehearsal: Rehearsal, seen: Iterable[Usage], asked: int, said: int
+) -> tuple[dict[str, float], dict[str, _Extra]]:
+    """For each dialogue prompt the factor on the rehearsal's calls, and what its calls hold more or less."""
+    asked_before, said_before = rehearsal.replies[-1] if rehearsal.replies else (0, 0)
+    rehearsed = behaviour_of(rehearsal.usage, asked_before, said_before)
+    now = behaviour_of(seen, asked, said * _early(rehearsal, asked), rehearsed)
+    before, after = play(rehearsal.talks, rehearsed), play(rehearsal.talks, now)
+    calls = {p: after.calls[p] / before.calls[p] for p in DIALOGUE_PROMPTS if before.calls[p]}
+    mean_reply = [p.said / max(1, p.calls["assistant_reply"]) for p in (before, after)]
+    extra = {
+        p: _Extra(
+            held=before.per_call(p),
+            prompt=after.per_call(p) - before.per_call(p) if after.calls[p] else 0.0,
+            output=mean_reply[1] - mean_reply[0] if p == "assistant_reply" else 0.0,
+        )
+        for p in DIALOGUE_PROMPTS
+    }
+    return calls, extra
+
+
+def _early(rehearsal: Rehearsal, asked: int) -> float:
+    """By how much the ratio of all rehearsed replies is above that of the first ones, up to so many tokens asked for.
+
+    At the beginning of a dialogue, other lengths are asked for than later, and they are met otherwise.
+    """
+    curve = rehearsal.replies
+    if not curve or not asked:
+        return 1.0
+    first_asked, first_said = next((point for point in curve if point[0] >= asked), curve[-1])
+    return (curve[-1][1] / curve[-1][0]) / (first_said / first_asked)
+
+
+def behaviour_of(rows: Iterable[Usage], asked: int, said: float, prior: Behaviour | None = None) -> Behaviour:
+    """How the models of these calls behaved; where there are few of them, `prior` counts as so many more."""
+    calls, output = Counter[str](), Counter[str]()
+    for row in rows:
+        calls[row.prompt_id] += row.calls
+        output[row.prompt_id] += row.output_tokens - row.reasoning_tokens
+
+    def blended(part: float, whole: float, before: float, weight: float) -> float:
+        if prior is None:
+            return part / whole if whole else before
+        return (part + before * weight) / (whole + weight) if whole else before
+
+    was = prior or Behaviour(1.0, 0.0, 0.0, 0.0, 0.0)
+    return Behaviour(
+        # A ratio of a few replies is exact to some percent already; a rate of a few verdicts says little.
+        reply_ratio=said / asked if asked else was.reply_ratio,
+        asks_user=blended(calls["user_answer"], calls["question_detector"], was.asks_user, TRUSTED),
+        asks_on=blended(calls["user_follow_up"], calls["follow_up_detector"], was.asks_on, TRUSTED),
+        answer_tokens=blended(output["user_answer"], calls["user_answer"], was.answer_tokens, 1),
+        follow_up_tokens=blended(output["user_follow_up"], calls["user_follow_up"], was.follow_up_tokens, 1),
+    )
+
+
+def _calibration(base: Mapping[UsageKey, Usage], seen: Mapping[UsageKey, Usage], name: str) -> float:
+    """By how much the calls outside of the dialogue were longer than in the rehearsal."""
+    found = expected = 0.0
+    for key, row in seen.items():
+        if key in base and key[2] not in DIALOGUE_PROMPTS and base[key].calls:
+            found += getattr(row, name)
+            expected += getattr(base[key], name) / base[key].calls * row.calls
+    return found / expected if expected else 1.0
+
+
+def _expected(
+    key: UsageKey,
+    base: Mapping[UsageKey, Usage],
+    seen: Mapping[UsageKey, Usage],
+    factor: float,
+    extra: _Extra,
+    rates: Mapping[str, float],
+) -> Usage:
+    used, rehearsed = seen.get(key, Usage.of(key, {})), base.get(key, Usage.of(key, {}))
+    calls = max(used.calls, round(rehearsed.calls * factor))
+    if calls == used.calls:
+        return used
+    counts: dict[str, float] = defaultdict(float, calls=calls)
+    changes = {"prompt_tokens": (extra.held, extra.prompt), "output_tokens": (0.0, extra.output)}
+    for name, (held, change) in changes.items():
+        mean = getattr(rehearsed, name) / rehearsed.calls
+        # What is not the dialogue's own (rules, plans, the story) is as much longer as it was elsewhere.
+        mean = (mean - held) * (rates[name] if name == "prompt_tokens" or not extra.output else 1.0) + held + change
+        counts[name] = _projected(getattr(used, name), used.calls, calls, mean, is_dialogue=key[2] in DIALOGUE_PROMPTS)
+    counts["reasoning_tokens"] = used.reasoning_tokens * calls / used.calls if used.calls else 0.0
+    cached = used if used.calls >= TRUSTED else rehearsed
+    hit = cached.cached_tokens / cached.prompt_tokens if cached.prompt_tokens else 0.0
+    counts["cached_tokens"] = used.cached_tokens + (counts["prompt_tokens"] - used.prompt_tokens) * hit
+    return Usage.of(key, {name: round(counts[name]) for name in COUNTS})
+
+
+def _projected(used: int, made: int, calls: int, mean: float, *, is_dialogue: bool) -> float:
+    """Tokens of all calls: of those made so far, and of the others by `mean`, and by what was seen as it grows."""
+    if not made:
+        return calls * mean
+    share, seen = made / calls, used / made
+    if not is_dialogue:
+        return used + (calls - made) * (mean + (seen - mean) * share)
+    # The first calls of a dialogue hold less of it than the mean, so they say little of the others.
+    weight = share * share
+    return max(used, (1 - weight) * calls * mean + weight * calls * seen)

@@ -1,0 +1,130 @@
+"""An offline rehearsal of a spec: the same pipeline with the offline writer, in a scratch folder, its tokens counted.
+
+Messages are rendered as the spec's own models would get them and counted with the spec's tokenizer; what a prefix
+cache of one server per model would hold is counted as vLLM does it. Large specs are rehearsed in part and scaled.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from longbeam.generators.layout import plan_lengths
+from longbeam.models.base import ModelCall
+from longbeam.models.cost import CostMeter
+from longbeam.models.prefix_cache import PrefixCache, PromptEncoder, tokens_in
+from longbeam.models.tokens import Tokenizer, load_tokenizer
+from longbeam.offline.writer import OfflineWriter
+from longbeam.pipeline.benchmark import Benchmark, create_benchmark
+from longbeam.pipeline.run.driver import run_inline
+from longbeam.pipeline.run.talking import shares_of
+from longbeam.prompts.calls.dialogue import AssistantReplyInputs
+from longbeam.schemas.base import Record
+from longbeam.schemas.calls import ModelReply
+from longbeam.schemas.dialogue import UserTurn
+from longbeam.schemas.spec import BenchmarkSpec, Limits
+from longbeam.schemas.usage import COUNTS, Usage
+from longbeam.store.worklog import WorkLog
+
+MOST_CONVERSATIONS, MOST_TOKENS = 6, 1_000_000
+"""Conversations that are rehearsed, and their tokens, but at least one conversation: 10 to 20 s on one core."""
+_SUB_PLAN = re.compile(r"(p\d+\.s\d+)\.")
+
+
+class PlannedTalk(Record):
+    """What one sub-plan's dialogue starts from."""
+
+    share: int
+    """Tokens it is to have."""
+    turns: tuple[tuple[int, bool], ...]
+    """Tokens of each planned turn, and whether it voices a bullet."""
+
+
+class Rehearsal(Record):
+    """What a rehearsal used, scaled to the whole benchmark."""
+
+    length: int
+    conversations: int
+    rehearsed: int
+    """Conversations that were made; the counts are scaled where these are fewer."""
+    tokenizer: str
+    usage: tuple[Usage, ...]
+    talks: tuple[PlannedTalk, ...]
+    """Of the conversations that were made."""
+    replies: tuple[tuple[int, int], ...]
+    """Tokens that the assistant's replies were asked for and those that came, up to every eighth and to the last."""
+
+
+async def rehearse(spec: BenchmarkSpec) -> Rehearsal:
+    """Make the first conversations of a spec with the offline writer and return what that would use."""
+    count = max(1, min(spec.conversations, MOST_CONVERSATIONS, MOST_TOKENS // spec.length))
+    # Nothing waits for anything here, so a limit would only cost time; a cap would end the rehearsal.
+    # Plans are alike in what they use: of a conversation of many, one is rehearsed.
+    lengths = plan_lengths(spec.length)
+    smaller = spec.model_copy(update={"conversations": count, "length": lengths[0], "limits": Limits(concurrency=256)})
+    with tempfile.TemporaryDirectory(prefix="longbeam-rehearsal-") as folder:
+        benchmark = create_benchmark(smaller, Path(folder))
+        counting = _Counting(load_tokenizer(spec.tokenizer))
+        meter = CostMeter(counting, smaller)
+        await run_inline(replace(benchmark, spec=smaller.for_any_model()), model=meter)
+        talks = tuple(t for i in benchmark.conversation_ids for t in _talks_of(benchmark, i))
+    return Rehearsal(
+        length=spec.length,
+        conversations=spec.conversations,
+        rehearsed=count,
+        tokenizer=spec.tokenizer,
+        usage=tuple(_scaled(row, len(lengths) * spec.conversations / count) for row in meter.usage()),
+        talks=talks * len(lengths),
+        replies=(*counting.replies[::8], *counting.replies[-1:]),
+    )
+
+
+def _scaled(row: Usage, factor: float) -> Usage:
+    return Usage.of(row.key, {name: round(getattr(row, name) * factor) for name in COUNTS})
+
+
+def _talks_of(benchmark: Benchmark, conversation_id: str) -> list[PlannedTalk]:
+    planned: dict[str, list[UserTurn]] = defaultdict(list)
+    with WorkLog.open_read_only(benchmark.work_path(conversation_id)) as log:
+        for turn in log.records("user_turns", UserTurn):
+            found = _SUB_PLAN.match(turn.turn_id)
+            assert found is not None, turn.turn_id
+            planned[found[1]].append(turn)
+    count = load_tokenizer(benchmark.spec.tokenizer).count
+    shares = shares_of({key: len(turns) for key, turns in planned.items()}, benchmark.spec.length)
+    return [
+        PlannedTalk(share=shares[key], turns=tuple((count(t.text), t.is_required) for t in turns))
+        for key, turns in planned.items()
+    ]
+
+
+@dataclass
+class _Counting:
+    """The offline writer with the token counts of a server that has a prefix cache for each model."""
+
+    tokenizer: Tokenizer
+    writer: OfflineWriter = field(default_factory=OfflineWriter)
+    caches: dict[str, PrefixCache] = field(default_factory=lambda: defaultdict(PrefixCache))
+    replies: list[tuple[int, int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.encode = PromptEncoder(self.tokenizer.encode)
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        """Answer, with tokens."""
+        prompt = self.encode(call.messages())
+        reply = await self.writer.complete(call)
+        output = self.tokenizer.count(reply.text)
+        if isinstance(call.inputs, AssistantReplyInputs):
+            asked, said = self.replies[-1] if self.replies else (0, 0)
+            self.replies.append((asked + call.inputs.target_tokens, said + output))
+        return reply.model_copy(
+            update={
+                "prompt_tokens": tokens_in(prompt),
+                "cached_tokens": self.caches[call.model].serve(prompt),
+                "output_tokens": output,
+            }
+        )

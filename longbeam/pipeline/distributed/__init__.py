@@ -1,0 +1,1 @@
+"""Conversations spread over several machines."""

@@ -1,0 +1,317 @@
+"""A worker: makes one conversation in scratch on its own disk, and puts what it made in the benchmark's folder.
+
+The folder may be on a network file system. There the worker appends replies, renames finished files and gives signs of
+life; everything else happens in scratch.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from longbeam import __version__
+from longbeam.errors import LongbeamError, StoreError
+from longbeam.models.base import ChatModel
+from longbeam.models.cost import CostMeter
+from longbeam.models.factory import make_model
+from longbeam.pipeline.benchmark import Benchmark
+from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult
+from longbeam.pipeline.run.driver import ConversationRun, limited_model, open_run, run_conversation
+from longbeam.pipeline.run.scheduling import Schedule
+from longbeam.schemas.usage import Usage
+from longbeam.store.files import describe_os_error, is_alive, sync_file
+from longbeam.store.lease import Lease
+from longbeam.store.reply_files import HELD, CopiedJournal, ReplyFiles, merge_replies, remove_replies
+from longbeam.store.shared_lease import BEAT_S, HeldElsewhere, LeaseLost, Position, SharedLease, worker_name
+from longbeam.store.worklog import WorkLog
+
+COPY_EVERY_S = 60.0
+"""How often a copy of the work log is put in place, so that `status` sees it and the reply files stay short ..."""
+COPY_SHARE = 0.05
+"""... unless copying would take more of the time than this."""
+PATIENCE_S = 10.0
+"""How long to wait for a command that looks at a work log."""
+SCRATCH = "longbeam-worker-"
+
+
+def stop_path(root: Path, run_id: str) -> Path:
+    """The file by which a command tells its workers to stop."""
+    return root / "leases" / f"{run_id}.stop"
+
+
+async def work_on(text: str) -> JobResult:
+    """Do what a `Job` in JSON asks for; one of another longbeam is refused before it is read."""
+    head = json.loads(text)
+    if head["version"] == __version__:
+        return await work(Job.model_validate_json(text))
+    error = f"this worker has longbeam {__version__}, the command {head['version']}: install one of them everywhere"
+    return JobResult(conversation_id=head["conversation_id"], worker=worker_name(), end=JobEnd.REFUSED, error=error)
+
+
+async def work(job: Job, model: ChatModel | None = None) -> JobResult:
+    """Make a conversation, or go on with it, and say what became of it; raises nothing but for being cancelled."""
+    try:
+        return await _work(job, model)
+    except HeldElsewhere as exc:
+        return _ended(job, JobEnd.HELD, str(exc))
+    except LeaseLost as exc:
+        return _ended(job, JobEnd.LOST, str(exc))
+    except LongbeamError as exc:
+        return _ended(job, JobEnd.REFUSED, str(exc))
+    except Exception:  # noqa: BLE001 -- the top of a worker: the command shows it
+        return _ended(job, JobEnd.BUG, traceback.format_exc())
+
+
+def _ended(job: Job, end: JobEnd, error: str) -> JobResult:
+    return JobResult(conversation_id=job.conversation_id, worker=worker_name(), end=end, error=error)
+
+
+async def _work(job: Job, model: ChatModel | None) -> JobResult:
+    benchmark = Benchmark(job.spec, Path(job.root))
+    lease = SharedLease.take(benchmark.lease_folder(job.conversation_id))
+    try:
+        with _scratch_folder(job.scratch) as scratch:
+            return await _Hold(job, benchmark, Benchmark(job.spec, scratch), lease).make(model)
+    finally:
+        lease.release()
+
+
+@dataclass
+class _Hold:
+    """One conversation in the hands of this worker."""
+
+    job: Job
+    benchmark: Benchmark
+    away: Benchmark
+    lease: SharedLease
+    position: Position = field(default_factory=Position)
+    verdict: JobEnd = JobEnd.MADE
+    _making: asyncio.Task[None] | None = None
+    _copying: threading.Lock = field(default_factory=threading.Lock)
+    _copied: int = 0
+    """Rows of the work log that the last copy held."""
+
+    async def make(self, model: ChatModel | None) -> JobResult:
+        files = ReplyFiles(self.lease)
+        try:
+            with self._beating(files):
+                return await self._make(model, files)
+        finally:
+            files.close()
+
+    async def _make(self, model: ChatModel | None, files: ReplyFiles) -> JobResult:
+        self._fetch()
+        spec = self.job.spec
+        log_file = Path(self.job.invocation_log) if self.job.invocation_log else None
+        meter = CostMeter(model or make_model(spec, invocation_log=log_file), spec)
+        async with (
+            limited_model(self.away, meter) as shared,
+            open_run(
+                self.away,
+                self.job.conversation_id,
+                self.job.seed,
+                shared,
+                Schedule(spec.limits.concurrency),
+                progress=self,
+                journal=lambda log: self._journal(log, files),
+            ) as run,
+        ):
+            await self._run(run, files)
+        self._put_sealed()
+        return self._result(run, meter)
+
+    def update(
+        self, conversation_id: str, stage: str, *, units_done: int, units_total: int, tokens: int, calls: int
+    ) -> None:
+        """Take in how far the conversation is; the heart tells the others."""
+        self.position = Position(
+            stage=stage, units_done=units_done, units_total=units_total, tokens=tokens, calls=calls
+        )
+
+    def _journal(self, log: WorkLog, files: ReplyFiles) -> CopiedJournal:
+        merge_replies(self.lease.folder, log)
+        return CopiedJournal(log, files)
+
+    async def _run(self, run: ConversationRun, files: ReplyFiles) -> None:
+        log = run.conversation.units.log
+        making = self._making = asyncio.create_task(run_conversation(run))
+        copying = asyncio.create_task(self._copy_now_and_then(log, files))
+        if self.verdict is not JobEnd.MADE:  # while the work log was fetched
+            making.cancel()
+        try:
+            await asyncio.wait({making, copying}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (copying, making):
+                task.cancel()
+            ended = await asyncio.gather(making, copying, return_exceptions=True)
+            await asyncio.to_thread(self._put_log, log, files)
+        for error in ended:
+            if isinstance(error, BaseException) and not isinstance(error, asyncio.CancelledError):
+                raise error
+
+    @contextmanager
+    def _beating(self, files: ReplyFiles) -> Iterator[None]:
+        """Give signs of life while the block lasts, and end the making when the command or another worker says so."""
+        loop, over = asyncio.get_running_loop(), threading.Event()
+        stop = stop_path(self.benchmark.root, self.job.run_id)
+
+        def beat() -> None:
+            while not over.wait(BEAT_S):
+                try:
+                    self.lease.renew()
+                    files.sync()
+                    self.lease.show(self.position)
+                    if stop.exists() and self.verdict is JobEnd.MADE:
+                        self.verdict = JobEnd.STOPPED
+                        loop.call_soon_threadsafe(self._cancel)
+                except LeaseLost:
+                    self.verdict = JobEnd.LOST
+                    loop.call_soon_threadsafe(self._cancel)
+                    return
+                except OSError:
+                    continue  # a file server that is away; where it was for too long, the next beat finds that out
+
+        thread = threading.Thread(target=beat, name="longbeam-heart", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+
+    def _cancel(self) -> None:
+        if self._making is not None:
+            self._making.cancel()
+
+    async def _copy_now_and_then(self, log: WorkLog, files: ReplyFiles) -> None:
+        wait_s = COPY_EVERY_S
+        while True:
+            await asyncio.sleep(wait_s)
+            began = time.monotonic()
+            await asyncio.to_thread(self._put_log, log, files)
+            wait_s = max(COPY_EVERY_S, (time.monotonic() - began) / COPY_SHARE)
+
+    # --- between the benchmark's folder and scratch ------------------------------------------------------------
+
+    def _fetch(self) -> None:
+        conversation_id = self.job.conversation_id
+        source, target = self.benchmark.work_path(conversation_id), self.away.work_path(conversation_id)
+        sealed = self.away.sealed_path(conversation_id)
+        for path in (target, sealed):
+            path.parent.mkdir(parents=True)
+        try:
+            if source.exists():
+                if _has_frames(source):
+                    WorkLog.open(source).close()  # a killed run left its write-ahead log: fold it in
+                with _writing_alone(source):
+                    _refuse_frames(source)
+                    shutil.copyfile(source, target)
+            if self.benchmark.sealed_path(conversation_id).exists():
+                # Read where it is; a new one takes the link's place.
+                sealed.symlink_to(self.benchmark.sealed_path(conversation_id).resolve())
+        except OSError as exc:
+            raise StoreError(describe_os_error(target, exc)) from exc
+
+    def _put_log(self, log: WorkLog, files: ReplyFiles) -> None:
+        """Put a copy of the work log in place, where there is news, and remove the reply files that it replaces."""
+        with self._copying:  # one may still be at it
+            self.lease.check()
+            if log.changes == self._copied:
+                return
+            held = files.rotate()
+            log.meta_set(HELD, list(held))
+            changes = log.changes
+            source = self.lease.source("work.sqlite")
+            log.copy_to(source)
+            target = self.benchmark.work_path(self.job.conversation_id)
+            with _writing_alone(target):
+                _refuse_frames(target)
+                self.lease.put_in_place(source, target)
+                for suffix in ("-wal", "-shm"):  # empty ones of readers, which would be taken for this file's
+                    target.with_name(target.name + suffix).unlink(missing_ok=True)
+            self._copied = changes
+            remove_replies(self.lease.folder, held)
+
+    def _put_sealed(self) -> None:
+        made = self.away.sealed_path(self.job.conversation_id)
+        if made.exists() and not made.is_symlink():
+            source = self.lease.source("sealed.duckdb")
+            try:
+                shutil.copyfile(made, source)
+                sync_file(source)
+                self.lease.put_in_place(source, self.benchmark.sealed_path(self.job.conversation_id))
+            except OSError as exc:
+                raise StoreError(describe_os_error(source, exc)) from exc
+
+    def _result(self, run: ConversationRun, meter: CostMeter) -> JobResult:
+        return JobResult(
+            conversation_id=self.job.conversation_id,
+            worker=worker_name(),
+            end=self.verdict,
+            is_finished=not run.blocked and self.verdict is JobEnd.MADE,
+            failures=tuple(run.conversation.units.failed),
+            position=self.position.model_copy(update={"calls": run.journalled.asks}),
+            replayed=run.journalled.hits,
+            usage=tuple(Usage.of(key, counts) for key, counts in meter.now.items()),
+            stopped=run.stopped,
+            is_capped=meter.is_capped,
+        )
+
+
+@contextmanager
+def _scratch_folder(parent: str) -> Iterator[Path]:
+    """Yield an empty folder on this machine's disk; those of workers that were killed here are removed."""
+    where = Path(parent) if parent else Path(tempfile.gettempdir())
+    try:
+        where.mkdir(parents=True, exist_ok=True)
+        for leftover in where.glob(f"{SCRATCH}*"):
+            pid = leftover.name.removeprefix(SCRATCH).partition("-")[0]
+            if pid.isdecimal() and not is_alive(int(pid)):
+                shutil.rmtree(leftover, ignore_errors=True)
+        scratch = Path(tempfile.mkdtemp(prefix=f"{SCRATCH}{os.getpid()}-", dir=where))
+    except OSError as exc:
+        raise StoreError(f"scratch folder {where}: {exc.strerror}; name another with --scratch") from exc
+    try:
+        yield scratch
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+@contextmanager
+def _writing_alone(path: Path) -> Iterator[None]:
+    """Hold the right to write a work log in place, which a run without workers holds all the time."""
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            lease = Lease(path)
+            break
+        except StoreError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+    try:
+        yield
+    finally:
+        lease.release()
+
+
+def _has_frames(path: Path) -> bool:
+    try:
+        return path.with_name(path.name + "-wal").stat().st_size > 0
+    except FileNotFoundError:
+        return False
+
+
+def _refuse_frames(path: Path) -> None:
+    if _has_frames(path):
+        raise StoreError(f"{path}: another process has it open and writes it; close it and run the command again")

@@ -1,0 +1,1 @@
+"""Memory systems and model checks over sealed conversations."""

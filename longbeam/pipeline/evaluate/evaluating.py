@@ -1,0 +1,436 @@
+"""Memory systems over the sealed conversations of a benchmark: prepared, asked, judged and scored, durably.
+
+output/<name>/evaluation/<conversation_id>.sqlite   journal and units of everything that was asked for it
+output/<name>/evaluation/vectors.sqlite             vectors of embedding models, by model and text
+output/<name>/evaluation/results.jsonl              the last run: its settings, then one result a line
+output/<name>/evaluation/results.contexts.jsonl     what was read for them, each paragraph once
+output/<name>/evaluation/timings.json               seconds, measured: the one file that differs from run to run
+output/<name>/evaluation/<control>/                 the same of a negative control
+
+A run that was killed goes on where it was: answers and verdicts are units, and preparation is replayed from the
+journal and the stored embeddings. Results are computed anew from answers and verdicts each time; that is cheap.
+What the offline model replied counts while its rules are the same: a version that is raised by hand is forgotten.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from longbeam import __version__
+from longbeam.errors import UserError
+from longbeam.evaluation.arms import EVIDENCE, FIXED_ANSWERS, Arm
+from longbeam.evaluation.controls import Control, as_of, without_evidence
+from longbeam.evaluation.judging import JUDGE_PROMPTS, judge_answer
+from longbeam.evaluation.metrics import retrieval_of
+from longbeam.evaluation.results import RESULTS_FILE, TIMINGS_FILE, asked_probe, write_results
+from longbeam.evaluation.scoring import score_of
+from longbeam.evaluation.timings import Timings
+from longbeam.memory.base import AnsweringSystem, MemorySystem, Tools
+from longbeam.memory.context import ContextBuilder
+from longbeam.memory.embedding import Embedder, StoredEmbedder
+from longbeam.memory.exchanges import dated, exchanges_of
+from longbeam.models.asking import Asker
+from longbeam.models.base import ChatModel
+from longbeam.models.journal import JournalledModel
+from longbeam.models.tokens import load_tokenizer
+from longbeam.offline.rules import rules_digest
+from longbeam.pipeline.benchmark import Benchmark
+from longbeam.pipeline.evaluate.spending import preparations_of, spent, summed
+from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of
+from longbeam.prompts.calls.evaluation import AnswerInputs
+from longbeam.prompts.declarations import default_registry
+from longbeam.schemas.base import digest_of
+from longbeam.schemas.evaluation import (
+    Answer,
+    AskedProbe,
+    Context,
+    EvaluationRun,
+    EvaluationSettings,
+    Exchange,
+    Judgement,
+    Question,
+    Result,
+    Spending,
+    Usage,
+)
+from longbeam.schemas.probes import Probe
+from longbeam.schemas.spec import BenchmarkSpec, Role
+from longbeam.store.artifacts import SealedConversation
+from longbeam.store.files import write_atomically
+from longbeam.store.worklog import WorkLog
+
+EVALUATION_VERSION = 3
+"""Raised when what a system does with the same settings changes, so that old answers no longer count."""
+OFFLINE_RULES = "offline_rules"
+"""Under this name a work log says by which rules its offline replies were made."""
+VECTORS_FILE = "vectors.sqlite"
+RANKED = 20
+"""Passages that a system is asked to rank, for hit@k."""
+COUNTS_KEPT = 32_768
+"""Texts whose tokens are counted once; exchanges of 10M tokens, with their dates and without, are 29,000."""
+
+
+@dataclass
+class _Subject:
+    """One conversation under evaluation."""
+
+    conversation_id: str
+    exchanges: tuple[Exchange, ...]
+    probes: tuple[Probe, ...]
+    units: Units
+    settings: EvaluationSettings
+    embedder: Embedder | None
+    timings: Timings
+    systems: dict[str, asyncio.Task[MemorySystem]] = field(default_factory=dict)
+    used: dict[str, Usage] = field(default_factory=dict)
+    """What preparing each system took, before it was asked anything."""
+
+    @cached_property
+    def count_tokens(self) -> Callable[[str], int]:
+        # Every system reads the same exchanges for many questions, and long context the same text for all.
+        return lru_cache(maxsize=COUNTS_KEPT)(load_tokenizer(self.units.spec.tokenizer).count)
+
+    @cached_property
+    def digest(self) -> str:
+        """Of all that was said."""
+        return digest_of([m for e in self.exchanges for m in e.messages])
+
+    @cached_property
+    def asked_at(self) -> Question:
+        last = self.exchanges[-1].messages[-1].sent_at
+        return Question(text="", asked_at=last + timedelta(days=1))
+
+    def question(self, probe: Probe) -> Question:
+        update: dict[str, object] = {"text": probe.question}
+        if probe.asked_at is not None:
+            update["asked_at"] = probe.asked_at
+        return self.asked_at.model_copy(update=update)
+
+    def budget(self, arm: Arm) -> int:
+        everything = arm.registered is not None and arm.registered.reads_everything
+        return self.settings.window if everything else self.settings.budget
+
+
+async def evaluate(
+    benchmark: Benchmark,
+    spec: BenchmarkSpec,
+    arms: Sequence[Arm],
+    settings: EvaluationSettings,
+    model: ChatModel,
+    *,
+    embedder: Embedder | None = None,
+    control: Control | None = None,
+    probes: Mapping[str, Sequence[Probe]] | None = None,
+    progress: Progress | None = None,
+) -> tuple[EvaluationRun, list[Result]]:
+    """Evaluate every arm on the selected probes of all finished conversations, and keep the results.
+
+    `spec`: the benchmark's, with the models that read, judge and extract here. `probes`: those to ask, by conversation,
+    where a review has changed which or what they are; an answer or a verdict on another wording is not used.
+    Raises UserError when no conversation is finished, or one alone is to be swapped.
+    """
+    sealed = benchmark.sealed_ids
+    if not sealed:
+        raise UserError(
+            f"benchmark {benchmark.spec.name!r} has no finished conversation; finish it with `longbeam resume`"
+        )
+    if control is Control.SWAPPED and len(sealed) < 2:
+        raise UserError(f"--control {control}: benchmark {benchmark.spec.name!r} has one conversation; two are needed")
+    folder = evaluation_folder(benchmark, control)
+    timings = Timings.read(folder / TIMINGS_FILE)
+    results: list[Result] = []
+    failures: list[str] = []
+    spending: list[Spending] = []
+    used: dict[str, list[Usage]] = {}
+    asked: list[AskedProbe] = []
+    tokens = 0
+    shown = progress or SilentProgress()
+    for conversation_id in sealed:
+        told = _told(benchmark, conversation_id, control, None if probes is None else probes[conversation_id])
+        tokens += told.tokens
+        asked += (asked_probe(conversation_id, p, told.places) for p in told.probes)
+        with WorkLog.open(folder / f"{conversation_id}.sqlite") as log, stored_embedder(benchmark, embedder) as stored:
+            subject = _subject(told, spec, log, model, settings, stored, timings, shown)
+            found = await all_of([_evaluate_arm(subject, arm) for arm in arms])
+            results += (r for of_arm in found for r in of_arm)
+            failures += [f"{conversation_id}/{u.stage}/{u.unit_key}: {u.error}" for u in subject.units.failed]
+            spending += spent(log, conversation_id, spec, [arm.name for arm in arms])
+            for arm in arms:
+                used.setdefault(arm.name, []).extend([subject.used[arm.name]] if arm.name in subject.used else [])
+    run = EvaluationRun(
+        longbeam=__version__,
+        benchmark=benchmark.spec.name,
+        imported_from=benchmark.spec.imported_from,
+        length=benchmark.spec.length,
+        tokens=round(tokens / len(sealed)),
+        conversations=len(sealed),
+        control=control.value if control else "",
+        reader=spec.model_for(Role.READER),
+        judge=judge_name(spec, settings),
+        settings=settings,
+        systems=tuple(arm.name for arm in arms),
+        probes=tuple(asked),
+        spending=summed(spending),
+        preparations=preparations_of(used),
+        failures=tuple(failures),
+    )
+    write_results(folder / RESULTS_FILE, run, results)
+    write_atomically(folder / TIMINGS_FILE, timings.as_json())
+    return run, results
+
+
+def evaluation_spec(spec: BenchmarkSpec, *, reader: str, judge: str, extractor: str) -> BenchmarkSpec:
+    """Return the benchmark's spec with the models of an evaluation."""
+    models = {**spec.models, Role.READER.value: reader, Role.JUDGE.value: judge, Role.EXTRACTOR.value: extractor}
+    return spec.model_copy(update={"models": models})
+
+
+def evaluation_folder(benchmark: Benchmark, control: Control | None = None) -> Path:
+    """Where an evaluation's stores and results are."""
+    folder = benchmark.root / "evaluation"
+    return folder / control.value if control else folder
+
+
+def results_path(benchmark: Benchmark, control: Control | None = None) -> Path:
+    """Where the last run's results are."""
+    return evaluation_folder(benchmark, control) / RESULTS_FILE
+
+
+def judge_name(spec: BenchmarkSpec, settings: EvaluationSettings) -> str:
+    """Model, prompts with their hashes, strictness: what a judged score is worth nothing without."""
+    prompts = default_registry()
+    hashes = ", ".join(f"{p}.v{prompts[p].version} {prompts[p].digest[:12]}" for p in JUDGE_PROMPTS)
+    model = spec.model_for(Role.JUDGE)
+    name = "lexical judge, no language model" if model == "offline" else model
+    return f"{name} ({hashes}; {'strict' if settings.is_strict else 'lenient'})"
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What the systems are told of a conversation, and what they are asked."""
+
+    conversation_id: str
+    exchanges: tuple[Exchange, ...]
+    probes: tuple[Probe, ...]
+    places: dict[str, float]
+    """Where each message of the conversation itself is: 0 its first, below 1 its last."""
+    tokens: int
+
+
+def _told(
+    benchmark: Benchmark, conversation_id: str, control: Control | None, reviewed: Sequence[Probe] | None
+) -> _Told:
+    with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
+        exchanges = tuple(exchanges_of(sealed.messages()))
+        probes = tuple(p for p in sealed.probes() if p.is_selected) if reviewed is None else tuple(reviewed)
+        plans = tuple(sealed.head.plans) if control is Control.EVIDENCE_REMOVED else ()
+    keys = [m.message_key for e in exchanges for m in e.messages]
+    tokens = sum(m.tokens for e in exchanges for m in e.messages)
+    if control is Control.EVIDENCE_REMOVED:
+        exchanges = without_evidence(exchanges, probes, plans)
+    elif control is Control.SWAPPED:
+        ids = benchmark.sealed_ids
+        other = ids[(ids.index(conversation_id) + 1) % len(ids)]
+        with SealedConversation(benchmark.sealed_path(other)) as sealed:
+            exchanges = as_of(tuple(exchanges_of(sealed.messages())), other)
+    return _Told(conversation_id, exchanges, probes, {k: i / len(keys) for i, k in enumerate(keys)}, tokens)
+
+
+def _subject(
+    told: _Told,
+    spec: BenchmarkSpec,
+    log: WorkLog,
+    model: ChatModel,
+    settings: EvaluationSettings,
+    embedder: Embedder | None,
+    timings: Timings,
+    progress: Progress,
+) -> _Subject:
+    _forget_other_rules(log)
+    journalled = JournalledModel(model, log)
+    units = Units(told.conversation_id, spec, log, journalled, default_registry())
+
+    def tell(stage: str, done: int, total: int, tokens: int) -> None:
+        progress.update(
+            told.conversation_id, stage, units_done=done, units_total=total, tokens=tokens, calls=journalled.asks
+        )
+
+    units.on_unit = tell
+    return _Subject(told.conversation_id, told.exchanges, told.probes, units, settings, embedder, timings)
+
+
+def _forget_other_rules(log: WorkLog) -> None:
+    if log.meta_get(OFFLINE_RULES) != rules_digest():
+        log.forget_replies("offline")
+        log.meta_set(OFFLINE_RULES, rules_digest())
+
+
+@contextmanager
+def stored_embedder(benchmark: Benchmark, embedder: Embedder | None) -> Iterator[Embedder | None]:
+    """Give an embedder whose vectors are kept with the benchmark's evaluation; None where there is none."""
+    if embedder is None:
+        yield None
+        return
+    stored = StoredEmbedder(embedder, benchmark.root / "evaluation" / VECTORS_FILE)
+    try:
+        yield stored
+    finally:
+        stored.close()
+
+
+async def _evaluate_arm(subject: _Subject, arm: Arm) -> list[Result]:
+    results = await asyncio.gather(*(_evaluate_probe(subject, arm, p) for p in subject.probes))
+    if arm.registered is not None and any(results):  # something was answered, so it could be prepared
+        subject.used[arm.name] = await _used(subject, arm)
+    subject.systems.pop(arm.name, None)
+    return [r for r in results if r is not None]
+
+
+async def _evaluate_probe(subject: _Subject, arm: Arm, probe: Probe) -> Result | None:
+    try:
+        answer = await _answer(subject, arm, probe)
+        judgement = await _judgement(subject, arm, probe, answer)
+    except Blocked:
+        return None
+    return Result(
+        conversation_id=subject.conversation_id,
+        probe_id=probe.probe_id,
+        ability=probe.ability,
+        system=arm.name,
+        answer=answer,
+        judgement=judgement,
+        scores=score_of(probe, judgement, answer.text),
+        retrieval=retrieval_of(probe, answer),
+    )
+
+
+async def _answer(subject: _Subject, arm: Arm, probe: Probe) -> Answer:
+    """The arm's answer; only those that a model or a memory gave are units."""
+    answer = Answer(conversation_id=subject.conversation_id, probe_id=probe.probe_id, system=arm.name, text="")
+    if arm.is_fixed:
+        return answer.model_copy(update={"text": FIXED_ANSWERS[arm.name](probe)})
+
+    async def work(asker: Asker) -> Sequence[Answer]:
+        return [await _ask(subject, arm, probe, asker, answer)]
+
+    (found,) = await subject.units.run(
+        "answer",
+        f"{arm.name}/{probe.probe_id}",
+        record=Answer,
+        needs=[*_preparation(subject, arm), probe, subject.budget(arm)],
+        work=work,
+        prompts=("answer",),
+        roles=(Role.READER, Role.EXTRACTOR),
+    )
+    return found
+
+
+async def _ask(subject: _Subject, arm: Arm, probe: Probe, asker: Asker, blank: Answer) -> Answer:
+    question = subject.question(probe)
+    system = None if arm.name == EVIDENCE else await _prepared(subject, arm)
+    began = time.perf_counter()
+    if system is None:
+        text, context, calls, read = await _reply(_evidence(subject, probe), question, asker)
+    else:
+        text, context, calls, read = await _reply_of(system, question, subject.budget(arm), asker)
+    ended = time.perf_counter()
+    subject.timings.add_answer(arm.name, subject.conversation_id, probe.probe_id, read - began, ended - began)
+    found = await system.retrieve(question, k=RANKED) if system is not None else ()
+    ranking = tuple(passage.message_keys for passage in found)
+    return blank.model_copy(update={"text": text, "context": context, "ranking": ranking, "model_calls": calls})
+
+
+async def _reply_of(
+    system: MemorySystem, question: Question, budget: int, asker: Asker
+) -> tuple[str, Context, int, float]:
+    if isinstance(system, AnsweringSystem):
+        return *await system.answer(question, budget=budget, asker=asker), time.perf_counter()
+    return await _reply(await system.context(question, budget=budget), question, asker)
+
+
+async def _reply(context: Context, question: Question, asker: Asker) -> tuple[str, Context, int, float]:
+    """The reader's answer, what it read, the number of its calls, and when the context was there."""
+    read = time.perf_counter()
+    inputs = AnswerInputs(context=context.text, question=question.text, asked_on=question.asked_at.date())
+    return await asker.prose("answer", inputs, role=Role.READER), context, 1, read
+
+
+def _evidence(subject: _Subject, probe: Probe) -> Context:
+    cited = {e.message_key for e in probe.evidence}
+    builder = ContextBuilder(subject.settings.window, subject.count_tokens)
+    for exchange in subject.exchanges:
+        if messages := tuple(m for m in exchange.messages if m.message_key in cited):
+            part = exchange.model_copy(update={"messages": messages})
+            builder.put("evidence", dated(part), part.message_keys, place=exchange.position)
+    return builder.build()
+
+
+async def _prepared(subject: _Subject, arm: Arm) -> MemorySystem:
+    """The arm's system with the whole conversation told, made once by whoever needs it first."""
+    if arm.name not in subject.systems:
+        subject.systems[arm.name] = asyncio.create_task(_prepare(subject, arm))
+    return await asyncio.shield(subject.systems[arm.name])
+
+
+async def _prepare(subject: _Subject, arm: Arm) -> MemorySystem:
+    assert arm.registered is not None
+    units = subject.units
+    # Without the arm's settings: what the arms of a grid ask alike is asked once.
+    place = f"{subject.conversation_id}/prepare/{arm.name.partition('[')[0]}"
+    tools = Tools(
+        count_tokens=subject.count_tokens,
+        asker=Asker(model=units.model, prompts=units.prompts, spec=units.spec, unit_key=place),
+        embedder=subject.embedder,
+        rng_key=f"{units.spec.seed}/{subject.conversation_id}/prepare/{arm.name}",
+    )
+    system = arm.registered.make(arm.settings, tools)
+    began = time.perf_counter()
+    for exchange in subject.exchanges:
+        await system.add(exchange)
+    await system.finish()
+    subject.timings.add_preparation(arm.name, subject.conversation_id, time.perf_counter() - began)
+    subject.used[arm.name] = system.usage()
+    return system
+
+
+async def _used(subject: _Subject, arm: Arm) -> Usage:
+    """What preparing the arm's system took; a unit, because what is answered already is not prepared again."""
+
+    async def work(asker: Asker) -> Sequence[Usage]:
+        await _prepared(subject, arm)
+        return [subject.used[arm.name]]
+
+    (found,) = await subject.units.run("used", arm.name, record=Usage, needs=_preparation(subject, arm), work=work)
+    return found
+
+
+def _preparation(subject: _Subject, arm: Arm) -> list[object]:
+    """All that a prepared system depends on."""
+    embedder = subject.embedder.name if subject.embedder else None
+    return [EVALUATION_VERSION, rules_digest(), subject.digest, arm.name, arm.settings, embedder]
+
+
+async def _judgement(subject: _Subject, arm: Arm, probe: Probe, answer: Answer) -> Judgement:
+    judge = judge_name(subject.units.spec, subject.settings)
+
+    async def work(asker: Asker) -> Sequence[Judgement]:
+        is_strict = subject.settings.is_strict
+        return [await judge_answer(probe, answer, asker, judge=judge, is_strict=is_strict)]
+
+    (found,) = await subject.units.run(
+        "judge",
+        f"{arm.name}/{probe.probe_id}",
+        record=Judgement,
+        needs=[EVALUATION_VERSION, rules_digest(), probe, answer.text, judge],
+        work=work,
+        prompts=JUDGE_PROMPTS,
+        roles=(Role.JUDGE,),
+    )
+    return found

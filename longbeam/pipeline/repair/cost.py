@@ -1,0 +1,93 @@
+"""What a repair would ask for, before it asks: calls by prompt, and what calls to these prompts took so far."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from longbeam.models.cost import cost_of, prices_of
+from longbeam.pipeline.benchmark import Benchmark
+from longbeam.pipeline.cost.estimate import money
+from longbeam.pipeline.repair.mending import TurnFault
+from longbeam.pipeline.repair.plan import Repairs
+from longbeam.schemas.dialogue import Message, MessageKind
+from longbeam.schemas.usage import COUNTS, Usage, summed
+from longbeam.store.worklog import WorkLog
+from longbeam.terminal import counted
+
+_PROMPTS = {
+    MessageKind.REPLY: "assistant_reply",
+    MessageKind.ANSWER: "user_answer",
+    MessageKind.FOLLOW_UP: "user_follow_up",
+}
+"""Of the messages that are not a turn's question."""
+
+
+def render_plan(benchmark: Benchmark, wanted: Mapping[str, Repairs]) -> str:
+    """Return what would be made again, one line each, and what it would cost about; ends a line."""
+    lines, rows = [], list[Usage]()
+    for conversation_id, repairs in wanted.items():
+        calls = calls_for(repairs)
+        rows += _usage(benchmark, conversation_id, calls)
+        for key, fault in repairs.turns.items():
+            lines.append(f"{conversation_id} {key}: would be said anew ({'; '.join(fault.problems.values())})")
+        free = {ability: list(ids) for ability, ids in repairs.spares.items()}
+        for probe_id, reason in repairs.probes.items():
+            spare = free.get(_ability(probe_id))
+            what = f"{spare.pop(0)} would take its place" if spare else "it, or another, would be worded again"
+            lines.append(f"{conversation_id} {probe_id}: {what} ({reason})")
+        lines += [f"{conversation_id} {ability}: refused probes would be worded again" for ability in repairs.short]
+    total = [sum(getattr(row, name) for row in rows) for name in COUNTS]
+    used = dict(zip(COUNTS, total, strict=True))
+    cost = money(cost_of(prices_of(benchmark.spec), rows))
+    lines.append(
+        f"about {counted(used['calls'], 'model call')}, {used['prompt_tokens']:,} prompt tokens,"
+        f" {used['output_tokens']:,} output, {cost}; nothing was changed"
+    )
+    return "\n".join(lines) + "\n"
+
+
+def calls_for(repairs: Repairs) -> Counter[str]:
+    """Return how many calls of each prompt a repair makes, if every reply fits."""
+    calls: Counter[str] = Counter()
+    for fault in repairs.turns.values():
+        calls.update(_calls_of_turn(fault))
+    wanted = Counter(_ability(probe_id) for probe_id in repairs.probes)
+    for ability, count in wanted.items():
+        calls[f"probe_{ability}"] += max(0, count - len(repairs.spares.get(ability, ())))
+    calls.update(f"probe_{ability}" for ability in repairs.short)
+    return +calls
+
+
+def _calls_of_turn(fault: TurnFault) -> Iterable[str]:
+    if fault.bullet_id:
+        return ("user_turns", "assistant_reply", "question_detector", "follow_up_detector")
+    first = fault.sealed[0]
+    if first.message_key not in fault.problems:
+        return [_PROMPTS[m.kind] for m in fault.sealed if m.message_key in fault.problems]
+    question = "user_turns" if first.bullet_ids else "more_turns"
+    return [question, *(p for m in fault.sealed[1:] for p in _calls_of(m))]
+
+
+def _calls_of(message: Message) -> tuple[str, ...]:
+    # After each reply it is asked whether the user is asked something, or asks on.
+    detectors = ("question_detector", "follow_up_detector") if message.kind is MessageKind.REPLY else ()
+    return (_PROMPTS[message.kind], *detectors)
+
+
+def _usage(benchmark: Benchmark, conversation_id: str, calls: Mapping[str, int]) -> list[Usage]:
+    """What these calls would use, by the mean of those that the conversation's journal has of the same prompts."""
+    with WorkLog.open_read_only(benchmark.work_path(conversation_id)) as log:
+        known = summed(row.model_copy(update={"stage": "repair"}) for row in log.usage())
+    found = []
+    for prompt_id, count in calls.items():
+        row = next((r for r in known if r.prompt_id == prompt_id), None)
+        if row is None:
+            found.append(Usage(stage="repair", role="", prompt_id=prompt_id, model="", calls=count))
+        else:
+            found.append(Usage.of(row.key, {n: round(c * count / row.calls) for n, c in row.counts().items()}))
+    return found
+
+
+def _ability(probe_id: str) -> str:
+    return probe_id.rpartition(".")[0]

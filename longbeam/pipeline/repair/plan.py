@@ -1,0 +1,115 @@
+"""What is to be made again, from error findings and rejections; nothing is made here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from longbeam.generators.mending import turn_key
+from longbeam.pipeline.benchmark import Benchmark
+from longbeam.pipeline.repair.mending import TurnFault
+from longbeam.schemas.dialogue import Message
+from longbeam.schemas.findings import Finding, Severity
+from longbeam.schemas.probes import Probe
+from longbeam.store.artifacts import SealedConversation
+
+TEXT_CHECKS = ("leaks", "degenerate", "duplicates")
+"""Checks whose error findings on a message go away when it is said anew."""
+NOT_SAID = ("voicing.fact_not_voiced", "voicing.special_not_voiced")
+SAID_BADLY = "voicing.value_not_said"
+TOO_FEW = "probe_set.number"
+
+Rejections = Mapping[str, Mapping[str, str]]
+"""By conversation, the probes that reviewers rejected, each with the reason."""
+
+
+@dataclass
+class Repairs:
+    """What is to be made again in one conversation."""
+
+    turns: dict[str, TurnFault] = field(default_factory=dict)
+    """By turn, or by the bullet that no turn says."""
+    probes: dict[str, str] = field(default_factory=dict)
+    """Selected probes that have to go, and why."""
+    spares_rejected: dict[str, str] = field(default_factory=dict)
+    """Other probes that may not take their places."""
+    short: dict[str, str] = field(default_factory=dict)
+    """Abilities with fewer selected probes than asked."""
+    spares: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Probes by ability that may take a place, best first."""
+
+    def __bool__(self) -> bool:
+        """Whether there is anything to do."""
+        return bool(self.turns or self.probes or self.short)
+
+    def concerns(self, subject: str) -> bool:
+        """Whether something of this name is made again: a probe, an ability, a message, a bullet."""
+        turns = (self.turns.get(subject), self.turns.get(subject.rpartition(".")[0]))
+        said = any(t is not None and subject in t.problems for t in turns)
+        return said or subject in self.probes or subject in self.short
+
+
+def repairs_of(benchmark: Benchmark, findings: Sequence[Finding], rejected: Rejections) -> dict[str, Repairs]:
+    """Return what is to be made again, by conversation; those with nothing to do are not in it.
+
+    Findings of which nothing can be made again (people, plans, times, lengths, across conversations) are left out.
+    """
+    errors: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.severity is Severity.ERROR:
+            errors.setdefault(finding.conversation_id, []).append(finding)
+    found = {
+        i: _repairs(benchmark, i, errors.get(i, ()), rejected.get(i, {}))
+        for i in benchmark.sealed_ids
+        if i in errors or i in rejected
+    }
+    return {i: repairs for i, repairs in found.items() if repairs}
+
+
+def _repairs(
+    benchmark: Benchmark, conversation_id: str, errors: Sequence[Finding], rejected: Mapping[str, str]
+) -> Repairs:
+    repairs = Repairs()
+    with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
+        probes = list(sealed.probes())
+        selected = {p.probe_id for p in probes if p.is_selected}
+        for probe_id, reason in rejected.items():
+            (repairs.probes if probe_id in selected else repairs.spares_rejected)[probe_id] = reason
+        problems: dict[str, str] = {}
+        for finding in errors:
+            check = finding.check.partition(".")[0]
+            if finding.subject in selected:
+                repairs.probes.setdefault(finding.subject, finding.message)
+            elif finding.check == TOO_FEW:
+                repairs.short[finding.subject] = finding.message
+            elif finding.check in NOT_SAID:
+                fault = TurnFault(bullet_id=finding.subject, problems={finding.subject: finding.message})
+                repairs.turns[finding.subject] = fault
+            elif finding.check == SAID_BADLY:
+                problems.setdefault(finding.evidence[0], finding.message)
+            elif check in TEXT_CHECKS:
+                problems.setdefault(finding.subject, finding.message)
+        if problems:
+            repairs.turns |= _faults(sealed.messages(), problems)
+    repairs.spares = _spares(probes, {**repairs.probes, **repairs.spares_rejected})
+    return repairs
+
+
+def _faults(messages: Iterable[Message], problems: Mapping[str, str]) -> dict[str, TurnFault]:
+    wanted = {key.rpartition(".")[0] for key in problems}
+    turns: dict[str, list[Message]] = {}
+    for message in messages:
+        if (key := turn_key(message)) in wanted:
+            turns.setdefault(key, []).append(message.model_copy(update={"message_id": None}))
+    return {
+        key: TurnFault(tuple(turn), {m.message_key: problems[m.message_key] for m in turn if m.message_key in problems})
+        for key, turn in turns.items()
+    }
+
+
+def _spares(probes: Iterable[Probe], refused: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    spares: dict[str, list[str]] = {}
+    for probe in probes:
+        if not probe.is_selected and probe.probe_id not in refused:
+            spares.setdefault(probe.ability, []).append(probe.probe_id)
+    return {ability: tuple(ids) for ability, ids in spares.items()}

@@ -1,0 +1,112 @@
+"""What repair remembers of a conversation's probes: which are refused, and in which order the others stand.
+
+Both lie in the work log, so that `resume`, which makes the pool again from its units, comes to the same selection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.generators.probes.evidence import closest
+from longbeam.schemas.base import Record
+from longbeam.schemas.probes import Evidence, Probe
+from longbeam.store.worklog import WorkLog
+from longbeam.text.values import quote_for
+
+REPAIR = "repair"
+"""Stage of the work log that holds what repair made and decided."""
+_ORDER = "selection"
+
+
+class Refusal(Record):
+    """That a probe, worded as it was then, is not to be selected."""
+
+    probe_id: str
+    version: str
+    reason: str
+
+
+class SelectionOrder(Record):
+    """The probes of a conversation as they were selected and ranked."""
+
+    probe_ids: tuple[str, ...]
+    """By ability and rank."""
+    selected: tuple[str, ...]
+
+
+def version_of(probe: Probe) -> str:
+    """Digest of what a reviewer sees of a probe: not its rank, and not whether it is selected."""
+    return probe.model_copy(update={"rank": 0, "is_selected": False}).digest
+
+
+def refuse(log: WorkLog, probe: Probe, reason: str) -> None:
+    """Remember that a probe is refused as it is worded now."""
+    refusal = Refusal(probe_id=probe.probe_id, version=version_of(probe), reason=reason)
+    log.finish_unit(REPAIR, f"refused/{probe.probe_id}", fingerprint=refusal.version, records=[refusal])
+
+
+def refusals(log: WorkLog, probes: Iterable[Probe]) -> dict[str, str]:
+    """Return the reasons of those probes that are refused as they are worded now, by probe_id."""
+    known = {r.probe_id: r for r in log.records(REPAIR, Refusal)}
+    found = ((p, known.get(p.probe_id)) for p in probes)
+    return {p.probe_id: r.reason for p, r in found if r is not None and r.version == version_of(p)}
+
+
+def remember_order(log: WorkLog, probes: Sequence[Probe]) -> None:
+    """Keep the order and the selection of a sealed conversation's probes for as long as it lives."""
+    order = SelectionOrder(
+        probe_ids=tuple(p.probe_id for p in probes), selected=tuple(p.probe_id for p in probes if p.is_selected)
+    )
+    log.finish_unit(REPAIR, _ORDER, fingerprint=order.digest, records=[order])
+
+
+def remembered_order(log: WorkLog) -> SelectionOrder | None:
+    """The order that was kept; None for a conversation that was never repaired."""
+    return next(log.records(REPAIR, SelectionOrder), None)
+
+
+def select_as_before(
+    probes: Iterable[Probe], order: SelectionOrder, refused: Mapping[str, str], per_ability: int
+) -> list[Probe]:
+    """Return the probes by ability and rank: those selected before stay, and the next of the order fill the gaps.
+
+    Refused ones come last and are not selected, however few are left.
+    """
+    place = {probe_id: i for i, probe_id in enumerate(order.probe_ids)}
+    pools: dict[str, list[Probe]] = {}
+    for probe in sorted(probes, key=lambda p: (place.get(p.probe_id, len(place)), p.rank, p.probe_id)):
+        pools.setdefault(probe.ability, []).append(probe)
+    result = []
+    for ability in sorted(pools):
+        fit = [p for p in pools[ability] if p.probe_id not in refused]
+        fit.sort(key=lambda p: p.probe_id not in order.selected)
+        unfit = [p for p in pools[ability] if p.probe_id in refused]
+        result += [
+            p.model_copy(update={"rank": rank, "is_selected": p.probe_id not in refused and rank < per_ability})
+            for rank, p in enumerate([*fit, *unfit])
+        ]
+    return result
+
+
+def on_what_is_said(candidate: ProbeCandidate, probe: Probe, said_anew: Mapping[str, str]) -> Probe | str:
+    """Return the probe with quotes of the messages as they are now, or which evidence is no longer said.
+
+    `said_anew`: contents by message_key, of all messages of turns that were said anew.
+    """
+    values = {
+        (key, excerpt.quote): excerpt.value
+        for key, excerpt in zip(candidate.message_keys, candidate.excerpts, strict=True)
+    }
+    evidence: list[Evidence] = []
+    for e in probe.evidence:
+        content = said_anew.get(e.message_key)
+        if content is None or e.quote in content:
+            evidence.append(e)
+            continue
+        value = values.get((e.message_key, e.quote))
+        quote = quote_for(content, [value]) if value is not None else closest(content, e.quote)
+        if quote is None:
+            return f"{e.message_key} was said anew and no longer says: {e.quote}"
+        evidence.append(e.model_copy(update={"quote": quote}))
+    return probe if tuple(evidence) == probe.evidence else probe.model_copy(update={"evidence": tuple(evidence)})

@@ -1,0 +1,242 @@
+"""Repair: what error findings name is made again, and nothing else.
+
+A finding on a message or on what nobody says has its turn said anew; a probe with an error, or one that reviewers
+rejected, leaves its place to the next candidate, and where none is left it is worded again. Conversations without such
+findings are not touched. Each round ends with the sealed file replaced as a whole and the checks run on it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from longbeam.errors import RunStopped
+from longbeam.models.base import ChatModel
+from longbeam.pipeline.benchmark import Benchmark
+from longbeam.pipeline.checking import check_and_store
+from longbeam.pipeline.repair.mending import mend_turns
+from longbeam.pipeline.repair.plan import Rejections, Repairs, repairs_of
+from longbeam.pipeline.repair.probes import refuse, remember_order, remembered_order, version_of
+from longbeam.pipeline.repair.withdrawing import withdraw
+from longbeam.pipeline.run.conversation import Conversation
+from longbeam.pipeline.run.driver import (
+    ConversationRun,
+    StageOutcome,
+    conversation_gate,
+    limited_model,
+    open_run,
+    run_conversation,
+    run_stage,
+    seeds_of,
+)
+from longbeam.pipeline.run.probing import ask_for_new_wording
+from longbeam.pipeline.run.scheduling import Schedule
+from longbeam.pipeline.run.units import all_of
+from longbeam.prompts.registry import PromptRegistry
+from longbeam.schemas.base import Record
+from longbeam.schemas.findings import Finding, Severity
+from longbeam.schemas.probes import Probe
+from longbeam.store.artifacts import SealedConversation
+from longbeam.store.worklog import natural_order
+
+ROUNDS = 3
+"""Times that what is still wrong is tried again in one command."""
+
+
+class RepairReport(Record):
+    """What a repair came to."""
+
+    name: str
+    done: tuple[str, ...] = ()
+    """One line for everything that was made again, in the order of the conversations."""
+    left: tuple[str, ...] = ()
+    """One line for every error that is still there, with the reason."""
+    conversations: tuple[str, ...] = ()
+    """Those that were sealed again."""
+    calls: int = 0
+    """Model calls made."""
+    replayed: int = 0
+    """Replies taken from the journal."""
+    stopped: str = ""
+    """Why it ended before everything was tried; empty if it did not."""
+
+
+@dataclass
+class _Tally:
+    done: dict[str, list[str]] = field(default_factory=dict)
+    failures: dict[str, list[str]] = field(default_factory=dict)
+    calls: int = 0
+    replayed: int = 0
+    stopped: str = ""
+
+
+async def repair(
+    benchmark: Benchmark,
+    *,
+    rejected: Callable[[], Rejections] = dict,
+    rounds: int = ROUNDS,
+    model: ChatModel | None = None,
+    prompts: PromptRegistry | None = None,
+) -> RepairReport:
+    """Repair the finished conversations of a benchmark, round after round until nothing is left or nothing helps.
+
+    `rejected` reads what reviewers rejected of the probes as they are sealed at that moment: one that was worded again
+    is another probe to them. Findings are stored as `validate` stores them, after the last round.
+    """
+    tally = _Tally()
+    findings = check_and_store(benchmark)
+    for _ in range(rounds):
+        wanted = repairs_of(benchmark, findings, rejected())
+        if not wanted or not await _round(benchmark, wanted, tally, model, prompts):
+            break
+        findings = check_and_store(benchmark)
+    errors = [f for f in findings if f.severity is Severity.ERROR]
+    still_rejected = repairs_of(benchmark, [], rejected())
+    return RepairReport(
+        name=benchmark.spec.name,
+        done=tuple(f"{i} {line}" for i in sorted(tally.done) for line in tally.done[i]),
+        left=(
+            *(_left(f, tally.failures.get(f.conversation_id, ())) for f in errors),
+            *(f"{i} {p}: {reason}" for i, r in still_rejected.items() for p, reason in r.probes.items()),
+        ),
+        conversations=tuple(sorted(tally.done)),
+        calls=tally.calls,
+        replayed=tally.replayed,
+        stopped=tally.stopped,
+    )
+
+
+def repair_import(benchmark: Benchmark, *, withdraws: bool, rejected: Callable[[], Rejections] = dict) -> RepairReport:
+    """Report the errors of an import, and where `withdraws` take the probes that have some out of the selection.
+
+    Nothing of what somebody else wrote is changed.
+    """
+    findings = check_and_store(benchmark)
+    wanted = repairs_of(benchmark, findings, rejected())
+    done = withdraw(benchmark, {i: r for i, r in wanted.items() if r.probes}) if withdraws else []
+    if done:
+        findings = check_and_store(benchmark)
+    return RepairReport(
+        name=benchmark.spec.name,
+        done=tuple(done),
+        left=tuple(left_of(benchmark, findings, {})),
+        conversations=tuple(dict.fromkeys(line.partition(" ")[0] for line in done)),
+    )
+
+
+def left_of(benchmark: Benchmark, findings: Sequence[Finding], wanted: Mapping[str, Repairs]) -> list[str]:
+    """Return a line for each error that `wanted` does nothing about; not for those on probes that are not selected."""
+    lines = []
+    withdrawn: dict[str, set[str]] = {}
+    for finding in findings:
+        i = finding.conversation_id
+        if finding.severity is not Severity.ERROR:
+            continue
+        if i and i not in withdrawn:
+            with SealedConversation(benchmark.sealed_path(i)) as sealed:
+                withdrawn[i] = {p.probe_id for p in sealed.probes() if not p.is_selected}
+        repairs = wanted.get(i)
+        named = (finding.subject, *finding.evidence[:1])
+        if finding.subject in withdrawn.get(i, ()) or (repairs is not None and any(map(repairs.concerns, named))):
+            continue
+        lines.append(_left(finding, ()))
+    return lines
+
+
+def _left(finding: Finding, failures: Sequence[str]) -> str:
+    where = f"{finding.conversation_id} " if finding.conversation_id else ""
+    names = {finding.subject, *finding.evidence, *(key.rpartition(".")[0] for key in finding.evidence)}
+    tried = [line.partition(": ")[2] for line in failures if line.partition(": ")[0] in names]
+    return f"{where}{finding.subject}: {finding.check}: {finding.message}" + (f" ({tried[-1]})" if tried else "")
+
+
+async def _round(
+    benchmark: Benchmark,
+    wanted: Mapping[str, Repairs],
+    tally: _Tally,
+    model: ChatModel | None,
+    prompts: PromptRegistry | None,
+) -> bool:
+    """Try everything once; return whether another round may help: something was made, or has a try left."""
+    schedule, gate = Schedule(benchmark.spec.limits.concurrency), conversation_gate(benchmark)
+    seeds = dict(zip(benchmark.conversation_ids, seeds_of(benchmark), strict=True))
+    before = tally.calls, sum(map(len, tally.done.values()))
+
+    async def one(conversation_id: str, shared: ChatModel) -> None:
+        seed = seeds[conversation_id]
+        async with gate, open_run(benchmark, conversation_id, seed, shared, schedule, prompts=prompts) as run:
+            work = _ConversationRepair(wanted[conversation_id])
+            await run_conversation(run, work.step)
+            tally.done.setdefault(conversation_id, []).extend(work.done)
+            tally.failures.setdefault(conversation_id, []).extend(work.failures)
+            tally.calls += run.journalled.asks
+            tally.replayed += run.journalled.hits
+            tally.stopped = tally.stopped or run.stopped
+
+    async with limited_model(benchmark, model) as shared:
+        await all_of([one(conversation_id, shared) for conversation_id in wanted])
+    return not tally.stopped and before != (tally.calls, sum(map(len, tally.done.values())))
+
+
+@dataclass
+class _ConversationRepair:
+    """The repair of one conversation, on its way through the stages."""
+
+    wanted: Repairs
+    done: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    """`<turn or probe>: <why it could not be mended>`."""
+
+    async def step(self, run: ConversationRun, stage: str, plan_index: int | None) -> StageOutcome:
+        """Run a stage: all replies come from the journal, but for what is to be made again before the probes."""
+        c = run.conversation
+        if stage == "seal":
+            # The sealed file is what was found at fault, whatever the work log says of how it was made.
+            c.units.log.remove_units("seal", keep=())
+        if stage != "probes":
+            return await run_stage(run, stage, plan_index)
+        with SealedConversation(c.sealed_path) as sealed:
+            before = list(sealed.probes())
+        if remembered_order(c.units.log) is None:
+            remember_order(c.units.log, before)
+        try:
+            failures = await mend_turns(c, list(self.wanted.turns.values()))
+        except RunStopped as exc:
+            run.blocked, run.stopped = True, str(exc)
+            return StageOutcome(is_complete=False)
+        self.failures += failures
+        failed = {line.partition(": ")[0] for line in failures}
+        self.done += [f"{key}: said anew" for key in self.wanted.turns if key not in failed]
+        unwanted = {**self.wanted.probes, **self.wanted.spares_rejected}
+        for probe in before:
+            if probe.probe_id in unwanted:
+                refuse(c.units.log, probe, unwanted[probe.probe_id])
+        outcome = await run_stage(run, stage, None)
+        if outcome.is_complete and self._reword(c):
+            outcome = await run_stage(run, stage, None)
+        if outcome.is_complete:
+            self._tell(before, c.probes)
+            remember_order(c.units.log, c.probes)
+        return outcome
+
+    def _reword(self, c: Conversation) -> bool:
+        """Have refused probes worded again where an ability has too few others; say whether there is one."""
+        asked, opened = c.units.spec.probes_per_ability, False
+        for ability in c.units.spec.abilities:
+            missing = asked - sum(p.is_selected for p in c.probes if p.ability == ability)
+            refused = [i for i in c.refused if i.rpartition(".")[0] == ability]
+            for probe_id in sorted(refused, key=natural_order):
+                if missing > 0 and ask_for_new_wording(c.units, probe_id, c.refused[probe_id]):
+                    missing, opened = missing - 1, True
+            if missing > 0:
+                self.failures.append(f"{ability}: no candidate is left that may be worded again")
+        return opened
+
+    def _tell(self, before: Sequence[Probe], after: Sequence[Probe]) -> None:
+        old = {p.probe_id: p for p in before}
+        was, now = ({p.probe_id for p in probes if p.is_selected} for probes in (before, after))
+        self.done += [f"{i}: left out ({self.wanted.probes.get(i, 'refused by a check')})" for i in sorted(was - now)]
+        self.done += [f"{i}: taken in its place" for i in sorted(now - was)]
+        for probe in after:
+            if probe.probe_id in was & now and version_of(probe) != version_of(old[probe.probe_id]):
+                self.done.append(f"{probe.probe_id}: kept, and made again from what is said and known now")

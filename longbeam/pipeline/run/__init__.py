@@ -1,0 +1,1 @@
+"""The way of one conversation through its stages: units of work, scheduling, the stages themselves."""

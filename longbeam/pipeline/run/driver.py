@@ -1,0 +1,241 @@
+"""The way of one conversation through the stages, and of a benchmark through its conversations.
+
+Knows nothing of Prefect: `flows/` hands `run_conversation` a step that makes a task of each stage; here a step is
+`run_stage` itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from longbeam.errors import RunStopped
+from longbeam.generators.seeds import seeds_for
+from longbeam.models.base import ChatModel, close_model
+from longbeam.models.journal import Journal, JournalledModel
+from longbeam.models.limits import LimitedModel
+from longbeam.models.tokens import load_tokenizer
+from longbeam.pipeline.benchmark import Benchmark
+from longbeam.pipeline.run.conversation import Conversation
+from longbeam.pipeline.run.metering import open_meter
+from longbeam.pipeline.run.scheduling import Schedule
+from longbeam.pipeline.run.stages import AFTER_PLANS, BEFORE_PLANS, OF_PLANS, STAGES
+from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of
+from longbeam.prompts.declarations import default_registry
+from longbeam.prompts.registry import PromptRegistry
+from longbeam.schemas.seeds import Seed
+from longbeam.store.reply_files import take_back
+from longbeam.store.worklog import Unit, WorkLog
+
+__all__ = ["STAGES", "ConversationRun", "RunSummary", "StageOutcome", "run_conversation", "run_inline", "run_stage"]
+
+CONVERSATIONS_AT_ONCE = 4
+"""At least; more are begun where that many could not use the calls that may be in flight."""
+CHAINS_AT_LEAST = 4
+"""Dialogues of one conversation that surely run at the same time; the shortest lengths have fewer sub-plans."""
+
+
+@dataclass(frozen=True)
+class StageOutcome:
+    """What became of one stage of one conversation."""
+
+    is_complete: bool
+    failures: tuple[Unit, ...] = ()
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """What a run did."""
+
+    conversations: int
+    finished: int
+    failures: tuple[tuple[str, Unit], ...]
+    """(conversation_id, unit) of every unit that failed in this run."""
+    calls: int
+    """Model calls made."""
+    replayed: int
+    """Replies taken from the journal."""
+    stopped: str = ""
+    """Why the run ended before everything was tried; empty if it did not."""
+
+
+@dataclass
+class ConversationRun:
+    """One conversation being worked on."""
+
+    conversation: Conversation
+    journalled: JournalledModel
+    blocked: bool = False
+    """Whether something that its seal needs could not be made."""
+    stopped: str = ""
+    """Why the run was stopped; empty if it was not."""
+
+
+@dataclass
+class _Shown:
+    """Tells the progress of a run how far a conversation is, whenever a unit ends."""
+
+    progress: Progress
+    conversation_id: str
+    journalled: JournalledModel
+
+    def unit_ended(self, stage: str, done: int, total: int, tokens: int) -> None:
+        self.progress.update(
+            self.conversation_id, stage, units_done=done, units_total=total, tokens=tokens, calls=self.journalled.asks
+        )
+
+
+@asynccontextmanager
+async def open_run(
+    benchmark: Benchmark,
+    conversation_id: str,
+    seed: Seed,
+    model: ChatModel,
+    schedule: Schedule,
+    *,
+    progress: Progress | None = None,
+    prompts: PromptRegistry | None = None,
+    journal: Callable[[WorkLog], Journal] | None = None,
+) -> AsyncIterator[ConversationRun]:
+    """Open a conversation's work log for writing, for as long as the block lasts.
+
+    `model` is what all conversations of the run share; their calls go to it in the order of `schedule`. `journal`
+    makes what replies are recorded with of the work log; without it that is the work log itself.
+    """
+    spec = benchmark.spec
+    prompts = prompts or default_registry()
+    prompts.compile()
+    with WorkLog.open(benchmark.work_path(conversation_id)) as log:
+        if journal is None:
+            take_back(benchmark.lease_folder(conversation_id), log)
+        log.commit_in_groups(asyncio.get_running_loop().call_soon)
+        journalled = JournalledModel(schedule.ordered(model), log if journal is None else journal(log))
+        shown = _Shown(progress or SilentProgress(), conversation_id, journalled)
+        units = Units(conversation_id, spec, log, journalled, prompts, on_unit=shown.unit_ended)
+        conversation = Conversation(
+            conversation_id=conversation_id,
+            index=int(conversation_id[1:]),
+            seed=seed,
+            units=units,
+            tokenizer=load_tokenizer(spec.tokenizer),
+            sealed_path=benchmark.sealed_path(conversation_id),
+            schedule=schedule,
+        )
+        yield ConversationRun(conversation, journalled)
+
+
+async def run_stage(run: ConversationRun, stage: str, plan_index: int | None = None) -> StageOutcome:
+    """Run one stage, of one plan where it is a stage of plans; units that fail are recorded."""
+    units = run.conversation.units
+    before = len(units.failed)
+    is_complete = True
+    try:
+        if plan_index is not None:
+            await OF_PLANS[stage](run.conversation, plan_index)
+        else:
+            await {**BEFORE_PLANS, **AFTER_PLANS}[stage](run.conversation)
+    except Blocked:
+        is_complete = False
+    except RunStopped as exc:
+        is_complete, run.stopped = False, str(exc)
+    if not is_complete:
+        run.blocked = True
+    return StageOutcome(is_complete, tuple(units.failed[before:]))
+
+
+Step = Callable[[ConversationRun, str, int | None], Awaitable[StageOutcome]]
+"""Runs a stage: of the whole conversation, or of the plan with this index."""
+
+
+async def run_conversation(run: ConversationRun, step: Step = run_stage) -> None:
+    """Run a conversation through its stages; those that need what could not be made are left out.
+
+    Plans are made one after the other, because each knows the one before; while the next is planned, those that are
+    finished are talked, all of them at once. No plan is begun while many dialogues wait for a place.
+    """
+    for stage in BEFORE_PLANS:
+        if not (await step(run, stage, None)).is_complete:
+            return
+    first, *others = OF_PLANS
+    talks: list[asyncio.Task[None]] = []
+    try:
+        for plan_index in range(len(run.conversation.plans)):
+            await run.conversation.schedule.room_for_a_plan()
+            if not (await step(run, first, plan_index)).is_complete:
+                break
+            talks.append(asyncio.create_task(_talk(run, step, others, plan_index)))
+        await all_of(talks)
+    finally:
+        for talk in talks:
+            talk.cancel()
+        await asyncio.gather(*talks, return_exceptions=True)  # none may write once the work log is closed
+    for stage in AFTER_PLANS:
+        if not run.blocked:
+            await step(run, stage, None)
+
+
+async def _talk(run: ConversationRun, step: Step, stages: Sequence[str], plan_index: int) -> None:
+    for stage in stages:
+        if not (await step(run, stage, plan_index)).is_complete:
+            return
+
+
+async def run_inline(
+    benchmark: Benchmark,
+    *,
+    progress: Progress | None = None,
+    model: ChatModel | None = None,
+    prompts: PromptRegistry | None = None,
+) -> RunSummary:
+    """Run every conversation of a benchmark through all stages, in this process, without Prefect."""
+    schedule, gate = Schedule(benchmark.spec.limits.concurrency), conversation_gate(benchmark)
+
+    async def one(conversation_id: str, seed: Seed, shared: ChatModel) -> ConversationRun:
+        async with (
+            gate,
+            open_run(benchmark, conversation_id, seed, shared, schedule, progress=progress, prompts=prompts) as run,
+        ):
+            await run_conversation(run)
+            return run
+
+    conversations = list(zip(benchmark.conversation_ids, seeds_of(benchmark), strict=True))
+    async with limited_model(benchmark, model) as shared:
+        runs = await all_of([one(conversation_id, seed, shared) for conversation_id, seed in conversations])
+    return summarise(benchmark, runs)
+
+
+def conversation_gate(benchmark: Benchmark) -> asyncio.Semaphore:
+    """How many conversations of a run are open at a time: enough to use all calls that may be in flight."""
+    wanted = -(-benchmark.spec.limits.concurrency // CHAINS_AT_LEAST)
+    return asyncio.Semaphore(max(CONVERSATIONS_AT_ONCE, wanted))
+
+
+@asynccontextmanager
+async def limited_model(benchmark: Benchmark, model: ChatModel | None = None) -> AsyncIterator[ChatModel]:
+    """Give the model stack that all conversations of a run share: limits around the clients."""
+    clients = model or open_meter(benchmark)
+    try:
+        yield LimitedModel(clients, benchmark.spec)
+    finally:
+        await close_model(clients)
+
+
+def seeds_of(benchmark: Benchmark) -> tuple[Seed, ...]:
+    """One seed per conversation, the same whatever the number of conversations."""
+    copy = benchmark.seeds_path if benchmark.spec.seeds_file is not None else None
+    seeds, _ = seeds_for(benchmark.spec, benchmark.spec.conversations, copy=copy)
+    return tuple(seeds)
+
+
+def summarise(benchmark: Benchmark, runs: Sequence[ConversationRun]) -> RunSummary:
+    """Add up what the runs of a benchmark's conversations did."""
+    return RunSummary(
+        conversations=len(runs),
+        finished=sum(not r.blocked for r in runs),
+        failures=tuple((r.conversation.conversation_id, u) for r in runs for u in r.conversation.units.failed),
+        calls=sum(r.journalled.asks for r in runs),
+        replayed=sum(r.journalled.hits for r in runs),
+        stopped=next((r.stopped for r in runs if r.stopped), ""),
+    )

@@ -1,0 +1,159 @@
+"""The probe pool of one conversation: candidates, wording, checks, selection; a unit per ability and per probe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.generators.probes.selection import select_probes
+from longbeam.generators.probes.writing import plan_candidates, planning_prompts, write_probe, writing_prompts
+from longbeam.models.asking import Asker
+from longbeam.pipeline.repair.probes import on_what_is_said, refusals, remembered_order, select_as_before
+from longbeam.pipeline.run.units import Blocked, Units, all_of
+from longbeam.schemas.conversation import ConversationHead
+from longbeam.schemas.dialogue import Message
+from longbeam.schemas.findings import Severity
+from longbeam.schemas.probes import Probe
+from longbeam.schemas.spec import Role
+from longbeam.store.folded import FoldedTexts
+from longbeam.store.spool import Spool
+from longbeam.store.worklog import UnitStatus
+from longbeam.validation.index import ConversationIndex
+from longbeam.validation.run import check_probes
+
+MOST_WORDINGS = 3
+"""Generations of one probe, the first one included."""
+REFUSED = "refused"
+"""Kind of the failure of a unit whose probe was worded and then refused."""
+
+
+@dataclass(frozen=True)
+class ProbePool:
+    """The probes of a conversation, and those that are not among them."""
+
+    probes: tuple[Probe, ...]
+    """All that pass the checks, by ability and rank, the asked number of each selected."""
+    refused: Mapping[str, str]
+    """Why a probe that was worded is not to be used, by probe_id."""
+
+
+async def write_probe_pool(
+    units: Units,
+    head: ConversationHead,
+    messages: Iterable[Message],
+    said: str,
+    said_anew: Mapping[str, str] | None = None,
+) -> ProbePool:
+    """Return the pool and its selection.
+
+    A probe that cannot be worded is a recorded failure and leaves its place to the next; one that a check finds
+    an error in leaves the pool, one with a warning is selected last. `said` is a digest of the messages as the
+    dialogues left them: candidates hang on it, so that a message said anew (`said_anew`: contents by key) costs none of
+    them.
+    """
+    spooled = Spool(messages)
+    texts = FoldedTexts(m.content for m in spooled)
+    found, positions = await _worded(units, head, spooled, texts, said)
+    refused: dict[str, str] = {}
+    probes = []
+    for candidate, probe in found:
+        moved = on_what_is_said(candidate, probe, said_anew or {})
+        if isinstance(moved, Probe):
+            probes.append(moved)
+        else:
+            refused[probe.probe_id] = moved
+    index = ConversationIndex(head=head, messages=spooled, texts=texts)
+    findings = check_probes(index, probes, language=units.spec.language)
+    for finding in findings:
+        if finding.severity is Severity.ERROR:
+            refused.setdefault(finding.subject, finding.message)
+    probes = [p for p in probes if p.probe_id not in refused]
+    per_ability = units.spec.probes_per_ability
+    if (order := remembered_order(units.log)) is not None:
+        refused |= (left := refusals(units.log, probes))
+        selected = select_as_before(probes, order, left, per_ability)
+    else:
+        selected = select_probes(
+            probes,
+            per_ability=per_ability,
+            positions=positions,
+            total_messages=len(spooled),
+            prefers_wide=len(head.plans) > 1,
+            doubted={f.subject for f in findings if f.severity is Severity.WARNING},
+        )
+    return ProbePool(tuple(selected), refused)
+
+
+async def _worded(
+    units: Units, head: ConversationHead, messages: Sequence[Message], texts: FoldedTexts, said: str
+) -> tuple[list[tuple[ProbeCandidate, Probe]], Mapping[str, int]]:
+    """Return the worded probes of all abilities, and where the messages stand that they cite.
+
+    What they are made from goes when they are: the checks have look-ups of their own.
+    """
+    material = ProbeMaterial.from_messages(head, messages, texts=texts, language=units.spec.language)
+    needs = [*head.parts(), said]
+    pools = await all_of([_ability_pool(units, material, needs, ability) for ability in units.spec.abilities])
+    found = [pair for pool in pools for pair in pool]
+    return found, material.voices.places_of({e.message_key for _, probe in found for e in probe.evidence})
+
+
+async def _ability_pool(
+    units: Units, material: ProbeMaterial, needs: Sequence[object], ability: str
+) -> list[tuple[ProbeCandidate, Probe]]:
+    head = material.head
+
+    async def plan(asker: Asker) -> Sequence[ProbeCandidate]:
+        return await plan_candidates(asker, material, ability)
+
+    try:
+        candidates = await units.run(
+            "probes",
+            f"{ability}.candidates",
+            record=ProbeCandidate,
+            needs=needs,
+            prompts=planning_prompts(ability),
+            roles=[Role.PROBER],
+            work=plan,
+        )
+    except Blocked:
+        return []
+    written = await all_of([_probe(units, head, c) for c in candidates])
+    return [(c, p) for c, p in zip(candidates, written, strict=True) if p is not None]
+
+
+async def _probe(units: Units, head: ConversationHead, candidate: ProbeCandidate) -> Probe | None:
+    async def word(asker: Asker) -> Sequence[Probe]:
+        return (await write_probe(asker, head, candidate, refused_wording(units, candidate.candidate_id)),)
+
+    try:
+        records = await units.run(
+            "probes",
+            candidate.candidate_id,
+            record=Probe,
+            needs=[candidate, head.seed, str(head.seed.category)],
+            prompts=writing_prompts(candidate.ability),
+            roles=[Role.PROBER],
+            work=word,
+        )
+    except Blocked:
+        return None
+    return records[0]
+
+
+def ask_for_new_wording(units: Units, probe_id: str, reason: str) -> bool:
+    """Open a new generation for a probe that was refused; False when it was worded often enough, or needs no words."""
+    unit = units.log.unit("probes", probe_id)
+    has_words = bool(writing_prompts(probe_id.rpartition(".")[0]))
+    if unit is None or unit.status is not UnitStatus.DONE or unit.generation + 1 >= MOST_WORDINGS or not has_words:
+        return False
+    units.log.fail_unit("probes", probe_id, fingerprint=unit.fingerprint, error_kind=REFUSED, error=reason, attempts=1)
+    return True
+
+
+def refused_wording(units: Units, probe_id: str) -> str:
+    """Why the last wording of a probe was refused; empty for one that was not."""
+    unit = units.log.unit("probes", probe_id)
+    return unit.error if unit is not None and unit.error_kind == REFUSED else ""

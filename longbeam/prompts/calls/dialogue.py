@@ -1,0 +1,118 @@
+"""Inputs and replies of the dialogue prompts: replies, detectors, answers, follow-ups, compaction."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from longbeam.prompts.calls.plans import LedgerLine, Stage
+from longbeam.prompts.calls.user_turns import BulletBrief
+from longbeam.schemas.base import KeptJson
+from longbeam.schemas.calls import ChatMessage, PromptInputs, ReplyModel
+from longbeam.schemas.people import Person, Profile
+from longbeam.schemas.plans import Bullet
+from longbeam.schemas.seeds import Seed
+
+
+class DialogueContext(KeptJson):
+    """What is fixed for one sub-plan; the assistant's prompt and the user's show different parts of it."""
+
+    seed: Seed
+    profile: Profile
+    people: tuple[Person, ...]
+    stage: Stage
+    earlier_bullets: tuple[str, ...]
+    """Texts of the bullets of the plan's earlier sub-plans, oldest first."""
+    current_bullets: tuple[str, ...]
+    """Texts of this sub-plan's bullets; only the user's prompts show them."""
+    state: tuple[LedgerLine, ...]
+    """Facts that were changed before the sub-plan begins, with the values they have then; the earlier bullets have the
+    others, and repeating them would double what every call of the sub-plan sends."""
+    instructions: tuple[str, ...]
+    """The newest standing instructions and preferences voiced in earlier sub-plans, also of earlier plans."""
+    earlier_plans: str = ""
+    """Summary of the plans before this one; empty in the first."""
+
+
+class TurnHints(KeptJson):
+    """What the offline writer is told of the present turn, because it cannot read prose."""
+
+    turn_id: str
+    today: dt.date
+    bullets: tuple[BulletBrief, ...]
+    """Voiced by this turn, or asked about."""
+    standing: tuple[Bullet, ...] = ()
+    """Instructions and preferences in force, oldest first."""
+    known: tuple[LedgerLine, ...] = ()
+    """All that has been said so far of the subject of the last bullet, with current values, oldest first."""
+    ordinal: int = 0
+    """Messages so far in this turn."""
+    kind: str = "question"
+    """Kind of the user message that is answered or written."""
+    previous_reply: str = ""
+
+
+class AssistantReplyInputs(PromptInputs):
+    """The assistant's next message."""
+
+    context: DialogueContext
+    summary: str
+    """What the older part of this sub-plan's dialogue said; empty while all of it is in `history`."""
+    history: tuple[ChatMessage, ...]
+    """Recent messages, ending with the user's."""
+    target_tokens: int
+    today: dt.date
+    hints: TurnHints
+
+
+class QuestionDetectorInputs(PromptInputs):
+    """Does this reply ask the user for something?"""
+
+    reply: str
+
+
+class QuestionDetectorReply(ReplyModel):
+    """Reason first, then the verdict."""
+
+    reason: str
+    asks_user: bool
+
+
+class FollowUpDetectorInputs(PromptInputs):
+    """Would this user ask on?"""
+
+    title: str
+    question: str
+    reply: str
+    follow_ups: int
+    """Follow-ups asked already in this turn."""
+    hints: TurnHints
+
+
+class FollowUpDetectorReply(ReplyModel):
+    """Reason first, then the verdict."""
+
+    reason: str
+    asks_on: bool
+
+
+class UserReplyInputs(PromptInputs):
+    """The user's answer to the assistant's question, or a follow-up; `history` has the roles exchanged."""
+
+    context: DialogueContext
+    summary: str
+    history: tuple[ChatMessage, ...]
+    """The newest messages: the rest the user knows from the plan."""
+    today: dt.date
+    told: tuple[int, ...]
+    """Numbers, from 1, of the `current_bullets` that have been told so far."""
+    hints: TurnHints
+
+
+class CompactInputs(PromptInputs):
+    """Fold the older messages of a sub-plan into its summary; begins as the assistant's calls do."""
+
+    context: DialogueContext
+    summary: str
+    messages: tuple[ChatMessage, ...]
+    """The oldest ones of the assistant's history, which are about to be dropped."""
+    max_tokens: int

@@ -1,0 +1,29 @@
+"""Inputs and replies of the prompts for personality and narratives."""
+
+from __future__ import annotations
+
+from longbeam.schemas.calls import PromptInputs, ReplyModel
+from longbeam.schemas.plans import Narrative
+from longbeam.schemas.seeds import Seed
+
+
+class PersonalityInputs(PromptInputs):
+    """A paragraph on the character that six types make; no name, age or job."""
+
+    gender: str
+    traits: tuple[str, ...]
+    """One description per MBTI type."""
+
+
+class NarrativesInputs(PromptInputs):
+    """Fifteen to twenty evolving aspects of a story."""
+
+    seed: Seed
+    at_least: int = 15
+    at_most: int = 20
+
+
+class NarrativesReply(ReplyModel):
+    """The narratives, most central first."""
+
+    narratives: list[Narrative]

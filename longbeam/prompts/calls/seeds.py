@@ -1,0 +1,37 @@
+"""Inputs and replies of the prompt that writes new seeds."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from longbeam.schemas.calls import PromptInputs, ReplyModel
+from longbeam.schemas.seeds import Domain
+
+
+class SeedsInputs(PromptInputs):
+    """New subjects for conversations of one domain."""
+
+    domain: Domain
+    subject: str
+    """The domain's name in words."""
+    count: int
+    taken: tuple[str, ...]
+    """Titles that there are already."""
+
+
+class SeedDraft(ReplyModel):
+    """A subject; code draws the year and the day on which it begins."""
+
+    title: str = Field(min_length=1, max_length=120)
+    theme: str = Field(min_length=1, max_length=300)
+    subtopics: list[Annotated[str, Field(min_length=1, max_length=60)]] = Field(min_length=4, max_length=12)
+    start_month: int = Field(ge=1, le=12)
+    months: int = Field(ge=3, le=24)
+
+
+class SeedsReply(ReplyModel):
+    """The subjects; fewer than asked for, or none, when there are no more."""
+
+    seeds: list[SeedDraft]

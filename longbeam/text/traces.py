@@ -1,0 +1,138 @@
+"""Traces of the machinery in what people say: plan markers, prompt words, placeholders, special tokens.
+
+Generators ask again for a text that has one, the check `leaks` looks for what is left. Each pattern has a literal
+that must be in the case-folded text before the pattern is tried, because most texts have none. Patterns that people and
+code may have reasons to write (`TODO`, `[Your Name]` in a letter the assistant drafts, `{id}` in a path) are `maybe_`
+ones; fenced and inline code is left out for them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from longbeam.schemas.dialogue import Role
+from longbeam.schemas.seeds import Category
+from longbeam.schemas.spec import ENGLISH
+from longbeam.text.sentences import prose_spans
+
+ENGLISH_KINDS = ("plan_word", "role_prefix", "ai_phrase", "placeholder", "maybe_placeholder", "maybe_plan_word")
+"""Kinds that are looked for by English words."""
+
+_INLINE_CODE = re.compile(r"(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
+_MATH = re.compile(r"\$\$.*?\$\$|(?<![\w$])\$[^$\n]{1,200}\$(?!\w)|\\\(.*?\\\)|\\\[.*?\\\]", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A trace of the machinery."""
+
+    kind: str
+    trigger: str
+    """In every case-folded text that matches."""
+    pattern: re.Pattern[str]
+    in_code: bool = False
+    """Whether code is searched too."""
+    role: Role | None = None
+    """Whose messages; both when None."""
+    categories: tuple[Category, ...] = tuple(Category)
+    """Families of domains in which it is searched for."""
+
+
+def _p(kind: str, trigger: str, pattern: str, flags: int = re.IGNORECASE, **where: object) -> Pattern:
+    return Pattern(kind, trigger, re.compile(pattern, flags), **where)  # type: ignore[arg-type]
+
+
+_SLOT = r"(?<![\w}^_\\/$])\{\{?\s*[a-z][a-z0-9]*(?:[_ ][a-z0-9]+)+\s*\}?\}(?![{^_])"
+_BLANK = (
+    r"(?<!\w)\[(?:your|my|the|user'?s?|insert|name of|add|enter|date|amount|company|city|first|last|recipient)"
+    r"(?:[ _][\w' ]{1,40})?\](?![(\[:])"
+)
+# Names that prompts give their fenced slots; `~~~python` is markdown that anybody may write.
+_SLOTS = (
+    "text|reason|reply|messages?|history|summary|plan|bullets?|seed|profile|people|context|narratives?|ledger|"
+    "questions?|facts?|excerpts?|state|instructions?|stages?"
+)
+# A pattern that begins with the letters to look for, and looks back from there, is tried at these letters only.
+PATTERNS = (
+    _p("marker", "->->", r"->\s?->", in_code=False),
+    _p("marker", ".s", r"[Pp](?<![\w.].)\d+\.[Ss]\d+(?:\.[BTXbtx]\d+)?(?:\.[Nn]\d+)?(?!\w)", 0, in_code=True),
+    _p("marker", "bullet_id", r"\bbullet_ids?\b", in_code=True),
+    _p("marker", "<|", r"<\|[a-z_]{2,20}\|>", in_code=True),
+    _p("marker", "~~~", rf"(?m)^~{{3,}}(?:{_SLOTS})[ ]*$", in_code=True),
+    _p("plan_word", "sub", r"[Ss](?<!\w.)(?i:ub[- ]?plans?)\b", 0),
+    _p("plan_word", "time anchor", r"\btime anchors?\b"),
+    _p("plan_word", "special bullet", r"\bspecial bullets?\b"),
+    _p("plan_word", "narrative label", r"\bnarrative labels?\b"),
+    _p("plan_word", "[", r"\[(?:update|instruction|contradiction|preference|event|introduction)\]"),
+    _p("plan_word", "information update", r"(?m)^\W{0,4}information update\W{0,3}:"),
+    _p("plan_word", "logical contradiction", r"(?m)^\W{0,4}logical contradiction\W{0,3}:"),
+    _p("plan_word", "user instruction", r"(?m)^\W{0,4}user instruction\W{0,3}:"),
+    _p("role_prefix", ":", r"\A\s*\W{0,2}(?:user|assistant|human|ai|system)\W{0,2}:\s"),
+    _p(
+        "ai_phrase",
+        "as an ai",
+        r"\bas an ai(?: (?:language )?(?:model|assistant))?\b(?=[,.]| (?:I|my)\b)",
+        role=Role.ASSISTANT,
+    ),
+    _p("ai_phrase", "as an ai", r"\bas an ai (?:language )?model\b", role=Role.USER),
+    _p("placeholder", "[", _BLANK, role=Role.USER, categories=(Category.GENERAL, Category.MATH)),
+    _p("plan_word", "respond only in", r"\bplease respond only in \w+"),
+    _p("placeholder", "[insert", r"\[insert\b[^\]\n]{0,60}\]", role=Role.USER),
+    _p("placeholder", "(insert", r"\(insert [^)\n]{1,60}\)", role=Role.USER),
+    _p("maybe_placeholder", "[insert", r"\[insert\b[^\]\n]{0,60}\]", role=Role.ASSISTANT),
+    _p("maybe_placeholder", "(insert", r"\(insert [^)\n]{1,60}\)", role=Role.ASSISTANT),
+    _p("placeholder", "{", _SLOT, categories=(Category.GENERAL,)),
+    _p("placeholder", "{{", r"\{\{\s*[a-z_]\w*\s*\}\}", categories=(Category.GENERAL,)),
+    _p("placeholder", "{%", r"\{%-?\s*(?:if|for|set|block|endif|endfor)\b", categories=(Category.GENERAL,)),
+    _p("placeholder", "lorem ipsum", r"\blorem ipsum\b"),
+    _p("maybe_placeholder", "<", r"<(?:your|user|insert|person|name|first|last|date|city|amount|value)(?:[_ ]\w+)*>"),
+    _p("maybe_placeholder", "[", _BLANK, role=Role.ASSISTANT),
+    _p("maybe_placeholder", "{", _SLOT, categories=(Category.CODING,)),
+    _p("maybe_placeholder", "todo", r"\bTODO\b", flags=0),
+    _p("maybe_plan_word", "bullet", r"\b(?:this|the (?:next|previous|above)) bullet\b(?![ -](?:point|train|list))"),
+    _p("maybe_plan_word", "bullet", r"\bbullet(?: point)? \d+ of (?:my|the) plan\b"),
+    _p("maybe_plan_word", "probing question", r"\bprobing questions?\b"),
+)
+"""Everything searched for; the first match of each pattern in a message is reported."""
+
+
+_BY_PLACE = {
+    (role, category): tuple(p for p in PATTERNS if p.role in (None, role) and category in p.categories)
+    for role in Role
+    for category in Category
+}
+_REFUSED = {place: tuple(p for p in found if not p.kind.startswith("maybe_")) for place, found in _BY_PLACE.items()}
+
+
+def find_traces(text: str, folded: str, role: Role, category: Category) -> Iterator[tuple[str, str]]:
+    """Yield the kind and the words of each pattern's first match; `folded` is the case-folded text."""
+    return _matches(text, folded, _BY_PLACE[role, category])
+
+
+def _matches(text: str, folded: str, patterns: Sequence[Pattern]) -> Iterator[tuple[str, str]]:
+    prose: str | None = None
+    for pattern in patterns:
+        if pattern.trigger not in folded:
+            continue
+        # Prose is made only for a text in which the whole of it matches somewhere.
+        match = pattern.pattern.search(text)
+        if match is not None and not pattern.in_code:
+            prose = _without_code(text) if prose is None else prose
+            match = pattern.pattern.search(prose)
+        if match is not None:
+            yield pattern.kind, match.group()
+
+
+def trace_problem(text: str, role: Role, category: Category, language: str = ENGLISH) -> str | None:
+    """Return what a writer is to leave out of a text, or None."""
+    for kind, words in _matches(text, text.casefold(), _REFUSED[role, category]):
+        if language == ENGLISH or kind not in ENGLISH_KINDS:
+            return f"the text says {' '.join(words.split())[:60]!r}, which nobody in a conversation would; leave it out"
+    return None
+
+
+def _without_code(text: str) -> str:
+    prose = "\n".join(text[a:b] for a, b in prose_spans(text))
+    return _MATH.sub(" ", _INLINE_CODE.sub(" ", prose))

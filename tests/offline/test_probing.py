@@ -1,0 +1,133 @@
+"""The offline prober's wording: voices, forms, questions that nothing answers."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+
+import pytest
+
+from longbeam.offline.probe_wording import (
+    of_user,
+    plural,
+    question_of_denial,
+    standing_question,
+    to_you,
+)
+from longbeam.offline.probing import answer_probe_prompt
+from longbeam.prompts.calls.probes import (
+    CandidateOption,
+    CandidatesInputs,
+    CandidatesReply,
+    Excerpt,
+    ProbeInputs,
+    ProbeReply,
+)
+from longbeam.schemas.plans import Value
+from longbeam.schemas.probes import Difficulty
+from longbeam.schemas.seeds import Category
+from longbeam.text.values import money
+
+RNG = random.Random  # one per call: the writer is a function of its inputs and this
+
+
+def _excerpt(ordinal: int, subject: str, value: Value, part: str = "support") -> Excerpt:
+    return Excerpt(
+        ordinal=ordinal, said_on=dt.date(2024, 3, 1), quote="x", part=part, subject=subject, attribute="price",
+        value=value, topic=subject,
+    )  # fmt: skip
+
+
+def _answer(ability: str, *excerpts: Excerpt, seed: str = "s", **fields: str) -> ProbeReply:
+    inputs = ProbeInputs(
+        ability=ability, difficulty=Difficulty.EASY, category=Category.GENERAL, title="A house", excerpts=excerpts,
+        topic="my kitchen", **{"variety": "", **fields},
+    )  # fmt: skip
+    reply = answer_probe_prompt(f"probe_{ability}", inputs, RNG(seed))
+    assert isinstance(reply, ProbeReply)
+    return reply
+
+
+def test_question_is_the_users_gold_is_to_the_user_nugget_is_of_the_user() -> None:
+    reply = _answer("information_extraction", _excerpt(0, "my kitchen", money(80)))
+    assert "my kitchen" in reply.question
+    assert "your kitchen" in reply.gold_answer
+    assert "$80" in reply.gold_answer
+    assert [n.text for n in reply.nuggets] == ["States that the price of the user's kitchen is $80"]
+
+
+def test_wording_is_a_function_of_inputs_and_seed() -> None:
+    excerpt = _excerpt(0, "my kitchen", money(80))
+    assert _answer("information_extraction", excerpt) == _answer("information_extraction", excerpt)
+
+
+def test_question_forms_vary_with_the_seed() -> None:
+    excerpt = _excerpt(0, "my kitchen", money(80))
+    questions = {_answer("information_extraction", excerpt, seed=str(i)).question for i in range(40)}
+    assert len(questions) >= 5
+
+
+def test_facts_of_the_user_themself_are_theirs_in_every_voice() -> None:
+    reply = _answer("information_extraction", _excerpt(0, "me", money(80)))
+    assert "my price" in reply.question
+    assert "of me" not in reply.question
+    assert "our price" in reply.gold_answer
+    assert [n.text for n in reply.nuggets] == ["States that the user's price is $80"]
+
+
+def test_sum_says_total_and_parts() -> None:
+    parts = (_excerpt(0, "the roof", money(80)), _excerpt(1, "my kitchen", money(95)))
+    reply = _answer("multi_session_reasoning", *parts, variety="sum", computed_value="$175")
+    told = "the price of the roof is $80 and the price of your kitchen is $95."
+    assert reply.gold_answer == f"Together they come to $175: {told}"
+    assert [n.excerpts for n in reply.nuggets] == [[0, 1], [0], [1]]
+
+
+def test_clipped_quote_keeps_its_value() -> None:
+    long = " ".join(["word"] * 60) + " $80."
+    statement = _excerpt(0, "the roof", money(80), "statement").model_copy(update={"quote": long})
+    reply = _answer("contradiction_resolution", statement, _excerpt(1, "the roof", money(95), "denial"))
+    assert "$80" in reply.nuggets[1].text
+    assert len(reply.nuggets[1].text.split()) < 60
+
+
+def test_candidates_are_taken_in_the_order_offered() -> None:
+    options = tuple(CandidateOption(candidate_id=f"a.{i}", difficulty=Difficulty.EASY, summary="x") for i in range(5))
+    inputs = CandidatesInputs(ability="a", title="t", options=options, count=2)
+    assert answer_probe_prompt("probe_candidates", inputs, RNG("s")) == CandidatesReply(chosen=["a.0", "a.1"])
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("I have never met a plumber.", "Have I ever met a plumber?"),
+        ("Honestly, I still have not signed the lease yet.", "Have I signed the lease?"),
+        ("I haven't yet called the bank, and I may not.", "Have I called the bank?"),
+        ("The lease is signed.", ""),
+    ],
+)
+def test_denials_become_questions(text: str, question: str) -> None:
+    assert question_of_denial(text) == question
+
+
+@pytest.mark.parametrize(
+    ("condition", "question"),
+    [
+        ("when I ask about costs", "What can you tell me about costs, as things stand?"),
+        ("when I ask how to lay tiles", "Tell me, how to lay tiles?"),
+        ("whenever I plan a room", "I plan a room. How should I go about it?"),
+    ],
+)
+def test_conditions_become_questions(condition: str, question: str) -> None:
+    assert standing_question(condition, "no pack has this requirement", "tiles", RNG("s")) == question
+
+
+def test_voices() -> None:
+    assert to_you("the price of my kitchen, which I like") == "the price of your kitchen, which you like"
+    assert of_user("the price of our kitchen") == "the price of the user's kitchen"
+
+
+def test_plurals() -> None:
+    assert [plural(n) for n in ("city", "name of the shop", "box", "day")] == [
+        "cities", "names of the shop", "boxes", "days",
+    ]  # fmt: skip

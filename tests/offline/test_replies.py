@@ -1,0 +1,275 @@
+"""Replies: about what was asked, with the user's values, of the length asked for, and not over and over."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+
+import pytest
+
+from longbeam.models.tokens import load_tokenizer
+from longbeam.offline import openings
+from longbeam.offline.language import within_sentence
+from longbeam.offline.openings import concerns
+from longbeam.offline.packs import Pack, Thread, pack_for
+from longbeam.offline.replies import assemble, assistant_reply
+from longbeam.offline.turns import (
+    _LONG_AGO,
+    detect_question,
+    follow_up_kind,
+    user_answer,
+    user_follow_up,
+    user_turns,
+)
+from longbeam.prompts.calls.dialogue import (
+    AssistantReplyInputs,
+    DialogueContext,
+    QuestionDetectorInputs,
+    TurnHints,
+    UserReplyInputs,
+)
+from longbeam.prompts.calls.plans import LedgerLine, Stage
+from longbeam.prompts.calls.user_turns import BulletBrief, UserTurnsInputs
+from longbeam.schemas.calls import ChatMessage
+from longbeam.schemas.plans import CLOSING, Bullet, BulletKind, ValueKind
+from longbeam.text.values import date_value, money
+from tests.builders import good_conversation
+
+TODAY = dt.date(2024, 3, 4)
+HEAD = good_conversation().head
+STAGE = Stage(stage_index=0, first_day=TODAY, last_day=TODAY + dt.timedelta(days=30))
+
+
+def _pack() -> Pack:
+    return pack_for(HEAD.seed)
+
+
+def _thread() -> Thread:
+    return next(t for t in _pack().threads if t.things)
+
+
+def _brief(kind: BulletKind = BulletKind.EVENT) -> BulletBrief:
+    thread = _thread()
+    due = date_value(TODAY + dt.timedelta(days=14))
+    bullet = Bullet(
+        bullet_id="p0.s0.b0",
+        kind=kind,
+        narrative=thread.narrative,
+        topic=thread.things[0],
+        text=f"I want to be done by {due.text}.",
+        happens_on=TODAY,
+    )
+    line = LedgerLine(
+        fact_id="p0.f0",
+        subject=thread.things[0],
+        attribute="target date",
+        kind=ValueKind.DATE,
+        is_fixed=False,
+        value=due,
+    )
+    return BulletBrief(bullet=bullet, facts=(line,), old_values=(None,))
+
+
+def _context() -> DialogueContext:
+    return DialogueContext(
+        seed=HEAD.seed,
+        profile=HEAD.profile,
+        people=HEAD.relationships.people,
+        stage=STAGE,
+        earlier_bullets=(),
+        current_bullets=(),
+        state=(),
+        instructions=(),
+    )
+
+
+def _inputs(
+    text: str, *, tokens: int = 600, kind: BulletKind = BulletKind.EVENT, said: str = ""
+) -> AssistantReplyInputs:
+    history = [ChatMessage(role="user", content="Hello."), ChatMessage(role="assistant", content=said)] if said else []
+    return AssistantReplyInputs(
+        context=_context(),
+        summary="",
+        history=(*history, ChatMessage(role="user", content=text)),
+        target_tokens=tokens,
+        today=TODAY,
+        hints=TurnHints(turn_id="p0.s0.t0", today=TODAY, bullets=(_brief(kind),)),
+    )
+
+
+def _question() -> tuple[str, str]:
+    """A question of the thread's first card, and something that the card says of it."""
+    thread = _thread()
+    card = thread.cards[0]
+    thing = thread.things[0]
+    return card.ask[0].format(it=thing), thing
+
+
+def test_reply_is_about_the_card_asked_for() -> None:
+    question, thing = _question()
+    card = _thread().cards[0]
+    reply = assistant_reply(_inputs(question), random.Random(1))
+    advice = [p.do.format(it=thing) for p in card.points]
+    assert sum(a.casefold() in reply.casefold() for a in advice) >= len(advice) - 1
+
+
+def test_reply_takes_up_the_user_s_value() -> None:
+    replies = [assistant_reply(_inputs(_question()[0]), random.Random(i)) for i in range(8)]
+    # fourteen days from the day on which it is said
+    assert all("March 18, 2024" in r or "14 days" in r for r in replies)
+
+
+@pytest.mark.parametrize("tokens", [100, 300, 600, 900])
+def test_reply_is_never_much_longer_than_asked(tokens: int) -> None:
+    tokenizer = load_tokenizer("o200k_base")
+    for i in range(20):
+        length = tokenizer.count(assistant_reply(_inputs(_question()[0], tokens=tokens), random.Random(i)))
+        # blocks are never cut within a sentence or a table row; one of them may be over
+        assert length <= tokens * 1.3 + 60
+
+
+def test_what_was_just_said_is_not_said_again() -> None:
+    question, _ = _question()
+    first = assistant_reply(_inputs(question, tokens=900), random.Random(1))
+    again = assistant_reply(_inputs(question, tokens=900, said=first), random.Random(2))
+    first_lines = {line for line in first.splitlines() if len(line) > 60}
+    assert len(first_lines & set(again.splitlines())) <= 1
+
+
+def test_update_is_acknowledged_with_the_new_value() -> None:
+    reply = assistant_reply(_inputs("It is March 18, 2024 now.", kind=BulletKind.UPDATE), random.Random(3))
+    assert "March 18, 2024" in reply.split("\n\n")[0]
+
+
+def test_an_answer_is_taken_up_in_its_own_words() -> None:
+    said = "Two evenings a week, and sometimes a Sunday."
+    replies = [
+        openings.after_answer("the shed", f"Well, yes. {said} Ask me again.", random.Random(i)) for i in range(9)
+    ]
+    assert any(said.rstrip(".") in reply for reply in replies)
+    assert not any("Ask me again" in reply for reply in replies)
+
+
+def test_opening_takes_up_the_value_that_the_question_names() -> None:
+    brief = _brief()
+    budget = brief.facts[0].model_copy(update={"attribute": "budget", "value": money(300, "USD")})
+    brief = brief.model_copy(update={"facts": (*brief.facts, budget), "old_values": (None, None)})
+    for seed in range(20):
+        text = openings.opening(brief, "the shed", "With $300, where do I begin?", TODAY, random.Random(seed))
+        assert "$300" in text
+
+
+def test_a_reply_warns_of_nothing_twice() -> None:
+    thread = _thread()
+    card, fields = thread.cards[0], {"it": thread.things[0]}
+    for seed in range(30):
+        reply = assistant_reply(_inputs(_question()[0], tokens=1100), random.Random(seed))
+        assert all(reply.count(text.format(**fields)) <= 1 for text in (*card.watch, *card.check))
+
+
+def test_closing_question_is_detected_and_answered_in_its_thread() -> None:
+    thread = _thread()
+    back = thread.ask_back[0]
+    question = back.q.format(it=thread.things[0])
+    assert detect_question(QuestionDetectorInputs(reply=f"Do this.\n\n{question}")).asks_user
+    assert not detect_question(QuestionDetectorInputs(reply="Why? Because.\n\nDo this.")).asks_user
+    hints = TurnHints(
+        turn_id="p0.s0.t0", today=TODAY, bullets=(_brief(),), kind="answer", previous_reply=f"Do this.\n\n{question}"
+    )
+    inputs = UserReplyInputs(context=_context(), summary="", history=(), today=TODAY, told=(), hints=hints)
+    answer = user_answer(inputs, random.Random(1)).casefold()
+    assert any(a.format(it=thread.things[0]).casefold().rstrip(".") in answer for a in back.a)
+
+
+def test_second_follow_up_is_of_another_kind() -> None:
+    kinds = []
+    for ordinal in (0, 1):
+        hints = TurnHints(turn_id="p0.s0.t0", today=TODAY, bullets=(_brief(),), ordinal=ordinal)
+        inputs = UserReplyInputs(context=_context(), summary="", history=(), today=TODAY, told=(), hints=hints)
+        kinds.append(follow_up_kind(user_follow_up(inputs, random.Random(5)), _thread().things[0]))
+    assert None not in kinds
+    assert kinds[0] != kinds[1]
+
+
+def test_follow_up_that_was_asked_before_is_put_otherwise() -> None:
+    hints = TurnHints(turn_id="p2.s0.t90", today=TODAY, bullets=(_brief(),), ordinal=0)
+    first = UserReplyInputs(context=_context(), summary="", history=(), today=TODAY, told=(), hints=hints)
+    again = first.model_copy(update={"feedback": "this was said before"})
+    asked = [user_follow_up(first, random.Random(1)), *(user_follow_up(again, random.Random(i)) for i in range(6))]
+    assert len(set(asked)) >= 6
+    assert None not in [follow_up_kind(text, _thread().things[0]) for text in asked]
+
+
+def test_update_of_an_earlier_plan_says_that_it_goes_back() -> None:
+    def opening(bullet_id: str, seed: int) -> str:
+        changed = _brief(BulletKind.UPDATE)
+        bullet = changed.bullet.model_copy(update={"bullet_id": bullet_id, "target_bullet_id": "p0.s0.b0"})
+        inputs = UserTurnsInputs(
+            seed=HEAD.seed,
+            profile=HEAD.profile,
+            people=HEAD.relationships.people,
+            stage=STAGE,
+            batch=(changed.model_copy(update={"bullet": bullet}),),
+            questions=1,
+        )
+        return user_turns(inputs, random.Random(seed)).turns[0].text.partition("I want to be done")[0]
+
+    assert all(opening("p2.s0.b9", seed) in _LONG_AGO for seed in range(8))
+    assert not any(opening("p0.s3.b9", seed) in _LONG_AGO for seed in range(8))
+
+
+@pytest.mark.parametrize("there", [{"variety": CLOSING}, {"kind": BulletKind.INSTRUCTION}])
+def test_questions_beside_outcomes_and_wishes_are_about_what_was_told_before_them(there: dict[str, object]) -> None:
+    told, last = _brief().bullet, _brief().bullet.model_copy(update={"bullet_id": "p0.s0.b9", **there})
+    inputs = UserTurnsInputs(
+        seed=HEAD.seed,
+        profile=HEAD.profile,
+        people=HEAD.relationships.people,
+        stage=STAGE,
+        batch=(BulletBrief(bullet=last),),
+        context=(told,),
+        questions=5,
+    )
+    more = user_turns(inputs, random.Random(1)).turns[1:]
+    assert [t.asks_about for t in more] == [[told.bullet_id]] * 4
+    assert all(_thread().things[0] in t.text for t in more)
+    without = user_turns(inputs.model_copy(update={"context": ()}), random.Random(1)).turns[1:]
+    subject = within_sentence(HEAD.seed.subtopics[STAGE.stage_index % len(HEAD.seed.subtopics)])
+    assert all(subject in t.text for t in without)
+
+
+def test_questions_of_different_stages_never_coincide() -> None:
+    texts: list[str] = []
+    for stage_index in range(10):
+        inputs = UserTurnsInputs(
+            seed=HEAD.seed,
+            profile=HEAD.profile,
+            people=HEAD.relationships.people,
+            stage=STAGE.model_copy(update={"stage_index": stage_index}),
+            batch=(_brief(),),
+            questions=9,
+        )
+        texts += [t.text for t in user_turns(inputs, random.Random(stage_index)).turns[1:]]
+    assert len(set(texts)) == len(texts) == 80
+
+
+def test_assembling_takes_whole_blocks_and_cuts_only_at_sentences() -> None:
+    first, second = "One is the first of all sentences. Two comes next.", "Three is a longer sentence. Four follows it."
+    table = "| a | b |\n| --- | --- |\n" + "| 1 | 2 |\n" * 40 + "| 3 | 4 |"
+    assert assemble(iter([first, second]), 9) == first
+    assert assemble(iter([first, second]), 220) == f"{first}\n\n{second}"
+    # a block that cannot be cut is left out for one that fits
+    assert assemble(iter([first, table, second]), 300) == f"{first}\n\n{second}"
+    assert assemble(iter([table]), 5) == table
+    # of a block that is too long, whole sentences; its first alone may be a heading that announces what is cut off
+    long = f"{second} {'This goes on and on. ' * 20}".strip()
+    assert assemble(iter([first, long]), 300).startswith(f"{first}\n\n{second} This")
+    assert len(assemble(iter([first, long]), 300)) <= 300
+    # where next to nothing is left, nothing is squeezed in
+    assert assemble(iter([first, second]), 100) == first
+
+
+def test_a_wish_concerns_what_its_condition_is_about_and_not_any_question() -> None:
+    assert concerns("when I ask what to eat", "What should I eat before the session?")
+    assert not concerns("when I ask what to eat", "What can I do about the session length?")
+    assert not concerns("when I ask how others do something", "How do I start?")
