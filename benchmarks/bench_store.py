@@ -19,7 +19,7 @@ import duckdb
 
 from longbeam.schemas.calls import ChatMessage, ModelReply
 from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.dialogue import Message, MessageKind, Role
+from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
 from longbeam.schemas.people import Gender, Profile, RelationshipGraph
 from longbeam.schemas.seeds import Domain, Seed
 from longbeam.store.artifacts import SealedConversation, seal_conversation
@@ -104,7 +104,7 @@ def make_messages() -> Iterator[Message]:
     """Yield the messages of a long conversation."""
     first = dt.datetime(2024, 1, 1)
     for i, text in enumerate(make_texts(MESSAGES)):
-        role = Role.ASSISTANT if i % 2 else Role.USER
+        role = MessageRole.ASSISTANT if i % 2 else MessageRole.USER
         yield Message(
             message_key=f"p0.s{i // 200}.t{i // 4 % 50}.n{i % 4}",
             role=role,

@@ -14,7 +14,7 @@ import re
 from pathlib import Path
 from statistics import fmean
 
-from longbeam.schemas.dialogue import Message, MessageKind, Role
+from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
 from longbeam.schemas.statistics import REPETITION_MEASURES
 from longbeam.validation.repetition import Mask, measure_repetition, measure_sentences
 
@@ -39,7 +39,7 @@ def main() -> None:
         mask, said = Mask(read_names(path.parent)), read_chat(path)
         measured.append(measure_repetition(said, mask))
         print(path.parent.name, " ".join(f"{value:g}" for value in measured[-1].figures.values()))
-        replies = (m for m in said if m.role is Role.ASSISTANT)
+        replies = (m for m in said if m.role is MessageRole.ASSISTANT)
         pool += [m.model_copy(update={"content": mask.apply(m.content)}) for m in replies]
     means = {name: round(fmean(m.figures[name] for m in measured), 4) for name in REPETITION_MEASURES}
     found = {"name": folder.name, "conversations": len(measured), "mean": means, "pooled": measure_sentences(pool)[0]}
@@ -50,7 +50,7 @@ def read_chat(path: Path) -> list[Message]:
     """Return the messages in order, without the markers; what no measure looks at is made up."""
     batches = json.loads(path.read_text(encoding="utf-8"))
     said = [message for batch in batches for turn in batch["turns"] for message in turn]
-    return [_message(i, Role(m["role"]), m["content"]) for i, m in enumerate(said)]
+    return [_message(i, MessageRole(m["role"]), m["content"]) for i, m in enumerate(said)]
 
 
 def read_names(folder: Path) -> set[str]:
@@ -61,8 +61,8 @@ def read_names(folder: Path) -> set[str]:
     return {whole, *whole.split(), *people}
 
 
-def _message(number: int, role: Role, content: str) -> Message:
-    is_user = role is Role.USER
+def _message(number: int, role: MessageRole, content: str) -> Message:
+    is_user = role is MessageRole.USER
     return Message(
         message_key=f"p0.s0.t{number}.n0",
         role=role,

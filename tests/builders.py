@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from longbeam.models.tokens import load_tokenizer
 from longbeam.schemas.conversation import Author, ConversationHead
-from longbeam.schemas.dialogue import Message, MessageKind, Role, UserTurn
+from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
 from longbeam.schemas.people import Gender, Person, Profile, Relation, RelationshipGraph
 from longbeam.schemas.plans import (
     Assertion,
@@ -278,7 +278,7 @@ def _messages() -> tuple[Message, ...]:
             Message(
                 message_key=key,
                 message_id=i,
-                role=Role.ASSISTANT if is_reply else Role.USER,
+                role=MessageRole.ASSISTANT if is_reply else MessageRole.USER,
                 speaker="assistant" if is_reply else "user",
                 kind=MessageKind(kind),
                 session=sub_plan,

@@ -26,7 +26,9 @@ from longbeam.keys import (
 _NUMBER = st.integers(0, 10_000)
 
 
-@pytest.mark.parametrize(("kind", "parts"), [(SubPlanKey, 2), (TurnKey, 3), (MessageKey, 4), (BulletId, 3), (FactId, 2)])
+@pytest.mark.parametrize(
+    ("kind", "parts"), [(SubPlanKey, 2), (TurnKey, 3), (MessageKey, 4), (BulletId, 3), (FactId, 2)]
+)
 @given(data=st.data())
 def test_a_numbered_key_is_read_back(kind: Any, parts: int, data: st.DataObject) -> None:
     key = kind(*data.draw(st.lists(_NUMBER, min_size=parts, max_size=parts)))
@@ -71,7 +73,7 @@ def test_a_key_is_written_and_read(key: Any, text: str) -> None:
     ],
 )
 def test_other_text_is_refused(kind: Any, text: str) -> None:
-    with pytest.raises(ValueError, match="key|item"):
+    with pytest.raises(ValueError, match=r"key|item"):
         kind.parse(text)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.dialogue import Message, MessageKind, Role
+from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
 from longbeam.schemas.people import Gender, Person, Profile, Relation, RelationshipGraph
 from longbeam.schemas.plans import (
     Assertion,
@@ -66,7 +66,7 @@ def message(
     message_id: int, key: str, kind: str, content: str, tokens: int, bullet_ids: tuple[str, ...] = ()
 ) -> Message:
     plan, sub_plan, turn, _ = (int(part[1:]) for part in key.split("."))
-    role = Role.ASSISTANT if kind == "reply" else Role.USER
+    role = MessageRole.ASSISTANT if kind == "reply" else MessageRole.USER
     return Message(
         message_key=key,
         message_id=message_id,

@@ -17,7 +17,7 @@ from longbeam.annotation_ui.archive import OpenConversation
 from longbeam.annotation_ui.causes import message_href
 from longbeam.annotation_ui.rendering import Mark, render_plain
 from longbeam.schemas.base import Record
-from longbeam.schemas.dialogue import Message, Role
+from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.plans import Value
 from longbeam.schemas.probes import Probe
 from longbeam.text.values import extract_values, says
@@ -96,7 +96,7 @@ def counter_evidence(
         if message.message_id in scores and message.message_id not in cited:
             signs, place = _signs(message, wanted)
             weight = scores[message.message_id] + sum(_WEIGHTS[s] for s in signs)
-            judged.append((weight * (1.0 if message.role is Role.USER else 0.6), message, signs, place))
+            judged.append((weight * (1.0 if message.role is MessageRole.USER else 0.6), message, signs, place))
     judged.sort(key=lambda found: (-found[0], found[1].message_id))
     return CounterView(
         terms=tuple(terms),

@@ -9,7 +9,7 @@ from longbeam.annotation_ui.archive import OpenConversation
 from longbeam.annotation_ui.causes import message_href
 from longbeam.annotation_ui.views import MessageLink
 from longbeam.schemas.base import Record
-from longbeam.schemas.dialogue import Role
+from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.probes import Evidence, Probe
 from longbeam.text.values import says
 from longbeam.validation.wording import about, claim, facts_in
@@ -140,7 +140,7 @@ def _voiced(conversation: OpenConversation, bullet_ids: list[str]) -> dict[str, 
     rows = conversation.rows(
         'SELECT message_id, bullet_ids FROM sealed.messages WHERE "role" = ? AND list_has_any(bullet_ids, ?) '
         "ORDER BY message_id",
-        [Role.USER.value, bullet_ids],
+        [MessageRole.USER.value, bullet_ids],
     )
     found: dict[str, list[int]] = {}
     for message_id, voices in rows:

@@ -16,7 +16,7 @@ from longbeam.formats.beam_text import has_marker, is_usual_index, read_index, s
 from longbeam.formats.dates import beam_day
 from longbeam.formats.reading import Notes, describe, refuse, want_dict, want_list, want_text
 from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.dialogue import Message, MessageKind, Role
+from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
 from longbeam.schemas.imports import NoteKind
 
 QUESTION_TYPES = {
@@ -60,9 +60,9 @@ class ChatReader:
         where = f"{self.where}: message {place.ordinal}"
         kept = dict(want_dict(item, where, "a message with role and content"))
         role_name = kept.pop("role", None)
-        if role_name not in set(Role):
+        if role_name not in set(MessageRole):
             refuse(where, f"role {describe(role_name)}; allowed: user, assistant")
-        role = Role(role_name)
+        role = MessageRole(role_name)
         text, marker = split_marker(want_text(kept.pop("content", None), where, "a content text"))
         message_id = self._id(kept, place, notes)
         kind = self._kind(kept, role, place, notes)
@@ -97,8 +97,8 @@ class ChatReader:
         kept.setdefault("id", None)
         return place.ordinal
 
-    def _kind(self, kept: Mapping[str, Any], role: Role, place: Place, notes: Notes) -> MessageKind:
-        if role is Role.ASSISTANT:
+    def _kind(self, kept: Mapping[str, Any], role: MessageRole, place: Place, notes: Notes) -> MessageKind:
+        if role is MessageRole.ASSISTANT:
             return MessageKind.REPLY
         found = kept.get("question_type")
         if found in QUESTION_TYPES:
@@ -108,9 +108,11 @@ class ChatReader:
         notes.add(NoteKind.MESSAGE_KIND, place.key, text, place.key)
         return kind
 
-    def _bullets(self, kept: Mapping[str, Any], marker: str, role: Role, place: Place, notes: Notes) -> tuple[str, ...]:
+    def _bullets(
+        self, kept: Mapping[str, Any], marker: str, role: MessageRole, place: Place, notes: Notes
+    ) -> tuple[str, ...]:
         said = kept.get("index")
-        if said is None or role is Role.ASSISTANT:
+        if said is None or role is MessageRole.ASSISTANT:
             return ()
         index = read_index(str(said))
         if index is None or index[0] != place.sub_plan + 1:
@@ -252,7 +254,7 @@ def _own(message: Message, ordinal: int, index: Mapping[str, int], anchor: dt.da
         sub_plan = message.session if message.sub_plan_index is None else message.sub_plan_index
         if voiced := [str(index[bullet_id]) for bullet_id in message.bullet_ids if bullet_id in index]:
             found["index"] = f"{sub_plan + 1},{', '.join(voiced)}"
-    if message.role is Role.USER:
+    if message.role is MessageRole.USER:
         found["question_type"] = _TYPE_OF[message.kind]
     return found | {"content": message.content}
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from longbeam.formats.reading import Notes, describe, refuse, want_dict, want_list, want_text
-from longbeam.schemas.dialogue import Role
+from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.imports import NoteKind
 from longbeam.schemas.probes import ABILITIES, Difficulty, Evidence, EvidencePart, Nugget, Probe, ProbeDetails
 
@@ -65,11 +65,11 @@ class MessageIndex:
         self.order: dict[str, int] = {}
         self._denials: set[str] = set()
 
-    def add(self, message_id: int, key: str, role: Role, text: str) -> None:
+    def add(self, message_id: int, key: str, role: MessageRole, text: str) -> None:
         """Take up the next message; of two with one id the first counts."""
         self.keys.setdefault(message_id, key)
         self.order[key] = len(self.order)
-        if role is Role.USER and "never" in text.casefold():
+        if role is MessageRole.USER and "never" in text.casefold():
             self._denials.add(key)
 
     def denies(self, cited: Sequence[Cited]) -> bool:

@@ -21,7 +21,7 @@ from longbeam.formats.exporting import (
 )
 from longbeam.formats.jsonl_lines import LINES, ConversationCounts, conversation_line, message_line, probe_line
 from longbeam.schemas.conversation import ConversationReader
-from longbeam.schemas.dialogue import MessageKind, Role
+from longbeam.schemas.dialogue import MessageKind, MessageRole
 
 FORMAT = "longbeam-jsonl"
 FORMAT_VERSION = 2
@@ -64,7 +64,7 @@ def _write_conversation(writer: ExportWriter, reader: ConversationReader, files:
         files["messages"].write_line(message_line(head.conversation_id, ordinal, message).model_dump(mode="json"))
         seen[message.kind] += 1
         seen["tokens"] += message.tokens
-        if message.role is Role.USER:
+        if message.role is MessageRole.USER:
             seen["user_messages"] += 1
             seen["user_tokens"] += message.tokens
     for probe, status in writer.probes_of(reader):

@@ -12,7 +12,7 @@ from datetime import datetime
 from longbeam.formats.exporting import CANARY, json_text
 from longbeam.schemas.base import Record
 from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.dialogue import Message, MessageKind, PartKind, Role
+from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, PartKind
 from longbeam.schemas.people import Person, Profile, RelationshipGraph
 from longbeam.schemas.plans import Narrative, Plan, PlanSeed
 from longbeam.schemas.probes import Difficulty, Nugget, Probe, ProbeDetails
@@ -94,7 +94,7 @@ class MessageLine(Record):
     conversation_id: str
     message_id: int
     message_key: str
-    role: Role
+    role: MessageRole
     speaker: str
     kind: MessageKind
     session: int

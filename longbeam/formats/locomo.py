@@ -38,7 +38,7 @@ from longbeam.formats.reading import (
 )
 from longbeam.models.tokens import load_tokenizer
 from longbeam.schemas.conversation import ConversationHead, ConversationReader, GivenConversation
-from longbeam.schemas.dialogue import Message, MessageKind, Part, PartKind, Role
+from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, Part, PartKind
 from longbeam.schemas.imports import NoteKind
 from longbeam.schemas.people import people_graph
 from longbeam.schemas.probes import ABILITIES, Difficulty, Evidence, Nugget, Probe, ProbeDetails
@@ -188,7 +188,7 @@ class _SampleReader:
             for i, item in enumerate(items):
                 where = f"{self.where}: session_{number}[{i}]: text"
                 text = want_text(item.get("text"), where, "what is said")
-                role = Role.USER if item["speaker"] == self.speakers[0] else Role.ASSISTANT
+                role = MessageRole.USER if item["speaker"] == self.speakers[0] else MessageRole.ASSISTANT
                 content, parts = _with_image(text, item)
                 known = {"speaker", "dia_id", "text", *(_IMAGE_KEYS if parts else ())}
                 kept = {k: v for k, v in item.items() if k not in known}
@@ -197,7 +197,7 @@ class _SampleReader:
                     message_id=ordinal,
                     role=role,
                     speaker=item["speaker"],
-                    kind=MessageKind.QUESTION if role is Role.USER else MessageKind.REPLY,
+                    kind=MessageKind.QUESTION if role is MessageRole.USER else MessageKind.REPLY,
                     session=session,
                     sent_at=days[session],
                     content=content,
@@ -303,7 +303,8 @@ def _sample_text(writer: ExportWriter, reader: ConversationReader) -> Iterator[s
     names = _speakers(head)
     dia_ids: list[str] = []
     message_ids: dict[str, int] = {}
-    yield f'{{"conversation":{{"speaker_a":{json_text(names[Role.USER])},"speaker_b":{json_text(names[Role.ASSISTANT])}'
+    speaker_a, speaker_b = json_text(names[MessageRole.USER]), json_text(names[MessageRole.ASSISTANT])
+    yield f'{{"conversation":{{"speaker_a":{speaker_a},"speaker_b":{speaker_b}'
     for place, listed in enumerate(sessions_of(writer.messages_of(reader), by_day=not imported)):
         number = head.details["sessions"][place] if imported else place + 1
         items = []
@@ -331,11 +332,11 @@ def _sample_text(writer: ExportWriter, reader: ConversationReader) -> Iterator[s
     yield "".join(f",\n{json_text(key)}:{json_text(value)}" for key, value in rest.items()) + "}"
 
 
-def _speakers(head: ConversationHead) -> dict[Role, str]:
+def _speakers(head: ConversationHead) -> dict[MessageRole, str]:
     said = head.details.get("speakers")
     if isinstance(said, list) and len(said) == 2:
-        return {Role.USER: said[0], Role.ASSISTANT: said[1]}
-    return {Role.USER: head.profile.first_name if head.profile else "User", Role.ASSISTANT: "Assistant"}
+        return {MessageRole.USER: said[0], MessageRole.ASSISTANT: said[1]}
+    return {MessageRole.USER: head.profile.first_name if head.profile else "User", MessageRole.ASSISTANT: "Assistant"}
 
 
 def _turn(message: Message, dia_id: str, speaker: str) -> dict[str, Any]:

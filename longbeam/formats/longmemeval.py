@@ -42,7 +42,7 @@ from longbeam.formats.reading import (
 )
 from longbeam.models.tokens import load_tokenizer
 from longbeam.schemas.conversation import ConversationHead, ConversationReader, GivenConversation
-from longbeam.schemas.dialogue import Message, MessageKind, Role
+from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
 from longbeam.schemas.imports import NoteKind
 from longbeam.schemas.people import people_graph
 from longbeam.schemas.probes import ABILITIES, Difficulty, Evidence, Nugget, Probe, ProbeDetails
@@ -130,7 +130,7 @@ def _read_item(item: object, where: str, seen: set[str]) -> _Item:
         sessions.append([])
         for message in want_list(session, place, "a list of messages"):
             plain = dict(want_dict(message, place, "a message with role and content"))
-            if plain.get("role") not in set(Role):
+            if plain.get("role") not in set(MessageRole):
                 refuse(place, f"role {describe(plain.get('role'))}; allowed: user, assistant")
             want_text(plain.get("content"), place, "a content text")
             if "has_answer" in plain:
@@ -217,14 +217,14 @@ def _messages(sessions: list[list[dict[str, Any]]], days: list[datetime], tokeni
     ordinal = 0
     for s, session in enumerate(sessions):
         for m, item in enumerate(session):
-            role = Role(item["role"])
+            role = MessageRole(item["role"])
             kept = {k: v for k, v in item.items() if k not in {"role", "content"}}
             yield Message(
                 message_key=f"s{s}.m{m}",
                 message_id=ordinal,
                 role=role,
                 speaker=role.value,
-                kind=MessageKind.QUESTION if role is Role.USER else MessageKind.REPLY,
+                kind=MessageKind.QUESTION if role is MessageRole.USER else MessageKind.REPLY,
                 session=s,
                 sent_at=days[s],
                 content=item["content"],

@@ -36,8 +36,7 @@ from longbeam.prompts.calls.dialogue import (
 from longbeam.prompts.calls.plans import Stage
 from longbeam.prompts.calls.user_turns import BulletBrief
 from longbeam.schemas.calls import ChatMessage
-from longbeam.schemas.dialogue import Message, MessageKind, UserTurn
-from longbeam.schemas.dialogue import Role as Speaker
+from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
 from longbeam.schemas.plans import CLOSING, Bullet, SubPlan, plan_index_of
 from longbeam.schemas.spec import Role
 from longbeam.text.traces import trace_problem
@@ -223,7 +222,7 @@ class Talk:
         self.turn_index += 1
         day = self._day_of(turn)
         hints = self._hints(turn, day)
-        self._say(Speaker.USER, MessageKind.QUESTION, turn.text, day, turn.bullet_ids, self._tokens_of(turn))
+        self._say(MessageRole.USER, MessageKind.QUESTION, turn.text, day, turn.bullet_ids, self._tokens_of(turn))
         self.heard += [self.bullets[i] for i in turn.bullet_ids]
         reply = await self._reply(turn, hints, waiting, 0)
         answers = await self._answer_questions(turn, hints, waiting, reply, day)
@@ -242,7 +241,7 @@ class Talk:
             if not verdict.asks_user:
                 break
             text = await self._user("user_answer", turn, hints, "answer", answers, reply)
-            self._say(Speaker.USER, MessageKind.ANSWER, text, day, ())
+            self._say(MessageRole.USER, MessageKind.ANSWER, text, day, ())
             answers += 1
             reply = await self._reply(turn, hints.model_copy(update={"kind": "answer"}), waiting, answers)
         return answers
@@ -263,7 +262,7 @@ class Talk:
             if not verdict.asks_on:
                 break
             asked = await self._user("user_follow_up", turn, hints, "follow_up", follow_ups, reply)
-            self._say(Speaker.USER, MessageKind.FOLLOW_UP, asked, day, ())
+            self._say(MessageRole.USER, MessageKind.FOLLOW_UP, asked, day, ())
             follow_ups += 1
             reply = await self._reply(turn, hints.model_copy(update={"kind": "follow_up"}), waiting, follow_ups)
 
@@ -271,15 +270,15 @@ class Talk:
         """Say a reply, an answer or a follow-up of a turn in place of this one; what came before it is said."""
         own = self.said.turn(self.turn_index)
         hints = self._hints(turn, message.sent_at.date())
-        if message.role is Speaker.ASSISTANT:
+        if message.role is MessageRole.ASSISTANT:
             before = own[-1].kind.value
-            exchange = sum(m.role is Speaker.ASSISTANT for m in own)
+            exchange = sum(m.role is MessageRole.ASSISTANT for m in own)
             await self._reply(turn, hints.model_copy(update={"kind": before}), self.waiting(()), exchange)
             return
         prompt_id = "user_answer" if message.kind is MessageKind.ANSWER else "user_follow_up"
         kind, ordinal = message.kind.value, sum(m.kind is message.kind for m in own)
         text = await self._user(prompt_id, turn, hints, kind, ordinal, self.said.last_text)
-        self._say(Speaker.USER, message.kind, text, hints.today, ())
+        self._say(MessageRole.USER, message.kind, text, hints.today, ())
 
     def _hints(self, turn: UserTurn, day: dt.date) -> TurnHints:
         if not self.has_offline_writer:
@@ -310,10 +309,10 @@ class Talk:
             inputs,
             role=Role.ASSISTANT,
             place=f"{turn.turn_id}/reply{hints.kind}{exchange}",
-            check=lambda text: SAID_BEFORE if text in self.taken else self._trace(text, Speaker.ASSISTANT),
+            check=lambda text: SAID_BEFORE if text in self.taken else self._trace(text, MessageRole.ASSISTANT),
             mend=_as_it_is,
         )
-        self._say(Speaker.ASSISTANT, MessageKind.REPLY, text, self.said.lines[-1].day, ())
+        self._say(MessageRole.ASSISTANT, MessageKind.REPLY, text, self.said.lines[-1].day, ())
         return text
 
     async def _user(self, prompt_id: str, turn: UserTurn, hints: TurnHints, kind: str, ordinal: int, reply: str) -> str:
@@ -332,12 +331,12 @@ class Talk:
             role=Role.USER,
             place=f"{turn.turn_id}/{kind}{ordinal}",
             check=lambda text: (
-                SAID_BEFORE if text in self.taken or self.said.has(text) else self._trace(text, Speaker.USER)
+                SAID_BEFORE if text in self.taken or self.said.has(text) else self._trace(text, MessageRole.USER)
             ),
             mend=_as_it_is,
         )
 
-    def _trace(self, text: str, speaker: Speaker) -> str | None:
+    def _trace(self, text: str, speaker: MessageRole) -> str | None:
         return trace_problem(text, speaker, self.context.seed.category, self.asker.spec.language)
 
     # --- more turns than were planned -----------------------------------------------------------------------
@@ -447,7 +446,7 @@ class Talk:
 
     def _say(
         self,
-        speaker: Speaker,
+        speaker: MessageRole,
         kind: MessageKind,
         text: str,
         day: dt.date,

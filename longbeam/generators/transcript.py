@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from longbeam.generators.clock import sent_times
-from longbeam.schemas.dialogue import Message, MessageKind, Role
+from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
 from longbeam.schemas.plans import SubPlan
 
 MOST_OF_A_TURN = 8
@@ -27,7 +27,7 @@ PACKED_TOGETHER = 16
 class Line:
     """One message as a dialogue holds it."""
 
-    role: Role
+    role: MessageRole
     kind: MessageKind
     turn_index: int
     ordinal: int
@@ -57,7 +57,7 @@ class Transcript:
 
     def add(
         self,
-        role: Role,
+        role: MessageRole,
         kind: MessageKind,
         turn_index: int,
         text: str,

@@ -18,8 +18,7 @@ from longbeam.models.asking import Asker
 from longbeam.prompts.calls.plans import Stage
 from longbeam.prompts.calls.user_turns import BulletBrief, UserTurnsInputs, UserTurnsReply
 from longbeam.schemas.base import Record
-from longbeam.schemas.dialogue import Role as Speaker
-from longbeam.schemas.dialogue import UserTurn
+from longbeam.schemas.dialogue import MessageRole, UserTurn
 from longbeam.schemas.plans import SPECIAL_KINDS, Bullet, BulletKind, SubPlan
 from longbeam.schemas.spec import ENGLISH, Role
 from longbeam.text.traces import trace_problem
@@ -127,7 +126,7 @@ def check_turns(
 
 def traces_in(reply: UserTurnsReply, frame: Frame, language: str) -> str | None:
     """Say which words of the machinery (ids, placeholders, words of the plan) a message has, or None."""
-    found = (trace_problem(turn.text, Speaker.USER, frame.seed.category, language) for turn in reply.turns)
+    found = (trace_problem(turn.text, MessageRole.USER, frame.seed.category, language) for turn in reply.turns)
     return next((problem for problem in found if problem), None)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from longbeam.schemas.dialogue import Message, Role
+from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.evaluation import Exchange
 
 
@@ -13,7 +13,7 @@ def exchanges_of(messages: Iterable[Message]) -> Iterator[Exchange]:
     pending: list[Message] = []
     position = 0
     for message in messages:
-        opens = message.role is Role.USER and pending and pending[-1].role is not Role.USER
+        opens = message.role is MessageRole.USER and pending and pending[-1].role is not MessageRole.USER
         # Two messages of the user in a row stay together; a change of session never lies inside an exchange.
         if pending and (opens or message.session != pending[-1].session):
             yield Exchange(position=position, messages=tuple(pending))

@@ -14,7 +14,8 @@ from typing import Any, Protocol
 from pydantic import BaseModel
 
 from longbeam.schemas.base import Record, digest_of
-from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs, Tool, request_hash
+from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs, Tool
+from longbeam.schemas.hashing import request_hash
 from longbeam.schemas.spec import Role
 
 

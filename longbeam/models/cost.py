@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 from longbeam.errors import RunStopped, SpecError
 from longbeam.models.base import ChatModel, ModelCall, close_model
-from longbeam.prompts.calls.dialogue import AssistantReplyInputs
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec, Price, Role, provider_of
 from longbeam.schemas.usage import COUNTS, Usage, UsageKey, summed
@@ -178,8 +177,8 @@ class CostMeter:
         counts["cached_tokens"] += reply.cached_tokens
         counts["output_tokens"] += reply.output_tokens
         counts["reasoning_tokens"] += reply.reasoning_tokens
-        if isinstance(call.inputs, AssistantReplyInputs):
-            self.asked_tokens += call.inputs.target_tokens
+        if (asked_tokens := call.inputs.asked_tokens) is not None:
+            self.asked_tokens += asked_tokens
             self.said_tokens += reply.output_tokens - reply.reasoning_tokens
         if (price := self.prices.get(call.model)) is not None:
             cost = cost_usd(

@@ -21,7 +21,7 @@ from longbeam.prompts.calls.memory import (
     ReasonedAnswerInputs,
     ReasonedAnswerReply,
 )
-from longbeam.schemas.dialogue import Role
+from longbeam.schemas.dialogue import MessageRole
 from longbeam.text.words import words_of
 
 _FIRST, _GLEANED = 2, 1
@@ -49,7 +49,7 @@ _KINDS: list[tuple[ArtifactKind, re.Pattern[str]]] = [
 def extract_artifacts(inputs: ExtractArtifactsInputs) -> ArtifactsReply:
     """Return the most telling sentences of the people, of the assistant where they tell nothing, in their order."""
     told = [*_telling(inputs.exchange)]
-    people = [t for t in told if t[1] != Role.ASSISTANT.value] or told
+    people = [t for t in told if t[1] != MessageRole.ASSISTANT.value] or told
     return ArtifactsReply(artifacts=_best(people, _FIRST))
 
 
@@ -86,7 +86,7 @@ def _best(told: Sequence[_Told], most: int) -> tuple[ArtifactDraft, ...]:
 
 def _draft(text: str, speaker: str) -> ArtifactDraft:
     kind: ArtifactKind = next((kind for kind, words in _KINDS if words.search(text)), "key_fact")
-    is_role = speaker in {"", Role.USER.value, Role.ASSISTANT.value}
+    is_role = speaker in {"", MessageRole.USER.value, MessageRole.ASSISTANT.value}
     return ArtifactDraft(
         kind=kind,
         content=text if is_role else f"{speaker}: {text}",

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from longbeam.prompts.calls.evaluation import AnswerInputs
-from longbeam.schemas.dialogue import Role
+from longbeam.schemas.dialogue import MessageRole
 from longbeam.text.sentences import sentences
 from longbeam.text.values import MONTHS
 from longbeam.text.words import words_of
@@ -26,7 +26,8 @@ _WORTH_QUOTING = 0.3
 _HEADER = re.compile(r"^\[[A-Z][a-z]+day, (\d{2} [A-Z][a-z]+ \d{4}), \d{2}:\d{2}\]$", re.MULTILINE)
 _SPEAKER = re.compile(r"^(\S{1,40}): ", re.MULTILINE)
 _NOTED = re.compile(
-    rf"^(?:- )?(?:\[[A-Z]\] )?(?:\*\*)?({'|'.join(MONTHS)}) (\d{{1,2}}), (\d{{4}})(?:\*\*)?( \({Role.ASSISTANT}\))?: "
+    rf"^(?:- )?(?:\[[A-Z]\] )?(?:\*\*)?({'|'.join(MONTHS)}) (\d{{1,2}}), (\d{{4}})(?:\*\*)?"
+    rf"( \({MessageRole.ASSISTANT}\))?: "
 )
 """Notes, and artifacts of CogCanvas, of which those that the assistant said are marked."""
 
@@ -61,7 +62,7 @@ def told(context: str) -> tuple[str, ...]:
         lines = (line for line in segment[: starts[0]].split("\n") if line.strip())
         found += (noted for line in lines if (noted := _noted(line, said_on)) is not None)
         for mark, end in zip(marks, starts[1:], strict=True):
-            if mark[1] != Role.ASSISTANT.value:
+            if mark[1] != MessageRole.ASSISTANT.value:
                 found.append((said_on, segment[mark.end() : end]))
     return tuple(text for _, text in sorted(found, key=lambda pair: pair[0]))  # stable: a day's stay in order
 

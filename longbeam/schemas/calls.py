@@ -8,7 +8,6 @@ prompt declares as `offline_fields`, which only the offline writer reads, becaus
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
 from enum import StrEnum
 from functools import cache, cached_property
 from typing import Literal
@@ -17,17 +16,8 @@ from pydantic import BaseModel, ConfigDict
 from pydantic_core import to_json
 
 from longbeam.schemas.base import KeptJson, Record
+from longbeam.schemas.hashing import message_hash
 from longbeam.schemas.spec import ENGLISH
-
-
-def message_hash(role: str, content: str) -> bytes:
-    """Return the SHA-256 of role, a zero byte and content. Raises UnicodeEncodeError for half a surrogate pair."""
-    return hashlib.sha256(f"{role}\0{content}".encode()).digest()
-
-
-def request_hash(messages: Iterable[bytes]) -> bytes:
-    """Return the SHA-256 of the hashes of a request's messages, in order."""
-    return hashlib.sha256(b"".join(messages)).digest()
 
 
 class ChatMessage(KeptJson):
@@ -84,6 +74,11 @@ class PromptInputs(KeptJson):
     """What was wrong with the last attempt; rendered after the prompt, never part of a template."""
     language: str = ENGLISH
     """Of the conversation. Set by the asker from the spec; `system` blocks may use it without declaring it."""
+
+    @property
+    def asked_tokens(self) -> int | None:
+        """Tokens that the prompt asks a prose reply to have; None where it asks for no length."""
+        return None
 
     @cached_property
     def kept_json(self) -> bytes:

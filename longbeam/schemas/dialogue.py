@@ -29,7 +29,7 @@ class UserTurn(Record):
         return bool(self.bullet_ids)
 
 
-class Role(StrEnum):
+class MessageRole(StrEnum):
     """Who speaks, in the chat protocol's words."""
 
     USER = "user"
@@ -92,7 +92,7 @@ class Message(KeptJson):
     message_key: str
     """`p0.s2.t5.n0`: plan, sub-plan, turn, ordinal in the turn."""
     message_id: int | None = None
-    role: Role
+    role: MessageRole
     speaker: str
     """A person's name for imports with several speakers; `user` or `assistant` otherwise."""
     kind: MessageKind

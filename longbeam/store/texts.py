@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from longbeam.schemas.calls import ChatMessage, message_hash
+from longbeam.schemas.calls import ChatMessage
+from longbeam.schemas.hashing import message_hash
 
 MOST_KNOWN = 8_192
 """Texts remembered per work log, and as many of those before: 3 MB; hundreds of dialogues at once repeat fewer."""

@@ -25,8 +25,9 @@ from pydantic import ValidationError
 
 from longbeam.errors import StoreError
 from longbeam.schemas.base import Record
-from longbeam.schemas.calls import ChatMessage, ModelReply, message_hash, request_hash
+from longbeam.schemas.calls import ChatMessage, ModelReply
 from longbeam.schemas.conversation import Author
+from longbeam.schemas.hashing import message_hash, request_hash
 from longbeam.schemas.usage import COUNTS, Usage
 from longbeam.store.files import describe_os_error, sync_file
 from longbeam.store.lease import Lease

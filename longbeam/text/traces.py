@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from longbeam.schemas.dialogue import Role
+from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.seeds import Category
 from longbeam.schemas.spec import ENGLISH
 from longbeam.text.sentences import prose_spans
@@ -34,7 +34,7 @@ class Pattern:
     pattern: re.Pattern[str]
     in_code: bool = False
     """Whether code is searched too."""
-    role: Role | None = None
+    role: MessageRole | None = None
     """Whose messages; both when None."""
     categories: tuple[Category, ...] = tuple(Category)
     """Families of domains in which it is searched for."""
@@ -74,21 +74,21 @@ PATTERNS = (
         "ai_phrase",
         "as an ai",
         r"\bas an ai(?: (?:language )?(?:model|assistant))?\b(?=[,.]| (?:I|my)\b)",
-        role=Role.ASSISTANT,
+        role=MessageRole.ASSISTANT,
     ),
-    _p("ai_phrase", "as an ai", r"\bas an ai (?:language )?model\b", role=Role.USER),
-    _p("placeholder", "[", _BLANK, role=Role.USER, categories=(Category.GENERAL, Category.MATH)),
+    _p("ai_phrase", "as an ai", r"\bas an ai (?:language )?model\b", role=MessageRole.USER),
+    _p("placeholder", "[", _BLANK, role=MessageRole.USER, categories=(Category.GENERAL, Category.MATH)),
     _p("plan_word", "respond only in", r"\bplease respond only in \w+"),
-    _p("placeholder", "[insert", r"\[insert\b[^\]\n]{0,60}\]", role=Role.USER),
-    _p("placeholder", "(insert", r"\(insert [^)\n]{1,60}\)", role=Role.USER),
-    _p("maybe_placeholder", "[insert", r"\[insert\b[^\]\n]{0,60}\]", role=Role.ASSISTANT),
-    _p("maybe_placeholder", "(insert", r"\(insert [^)\n]{1,60}\)", role=Role.ASSISTANT),
+    _p("placeholder", "[insert", r"\[insert\b[^\]\n]{0,60}\]", role=MessageRole.USER),
+    _p("placeholder", "(insert", r"\(insert [^)\n]{1,60}\)", role=MessageRole.USER),
+    _p("maybe_placeholder", "[insert", r"\[insert\b[^\]\n]{0,60}\]", role=MessageRole.ASSISTANT),
+    _p("maybe_placeholder", "(insert", r"\(insert [^)\n]{1,60}\)", role=MessageRole.ASSISTANT),
     _p("placeholder", "{", _SLOT, categories=(Category.GENERAL,)),
     _p("placeholder", "{{", r"\{\{\s*[a-z_]\w*\s*\}\}", categories=(Category.GENERAL,)),
     _p("placeholder", "{%", r"\{%-?\s*(?:if|for|set|block|endif|endfor)\b", categories=(Category.GENERAL,)),
     _p("placeholder", "lorem ipsum", r"\blorem ipsum\b"),
     _p("maybe_placeholder", "<", r"<(?:your|user|insert|person|name|first|last|date|city|amount|value)(?:[_ ]\w+)*>"),
-    _p("maybe_placeholder", "[", _BLANK, role=Role.ASSISTANT),
+    _p("maybe_placeholder", "[", _BLANK, role=MessageRole.ASSISTANT),
     _p("maybe_placeholder", "{", _SLOT, categories=(Category.CODING,)),
     _p("maybe_placeholder", "todo", r"\bTODO\b", flags=0),
     _p("maybe_plan_word", "bullet", r"\b(?:this|the (?:next|previous|above)) bullet\b(?![ -](?:point|train|list))"),
@@ -100,13 +100,13 @@ PATTERNS = (
 
 _BY_PLACE = {
     (role, category): tuple(p for p in PATTERNS if p.role in (None, role) and category in p.categories)
-    for role in Role
+    for role in MessageRole
     for category in Category
 }
 _REFUSED = {place: tuple(p for p in found if not p.kind.startswith("maybe_")) for place, found in _BY_PLACE.items()}
 
 
-def find_traces(text: str, folded: str, role: Role, category: Category) -> Iterator[tuple[str, str]]:
+def find_traces(text: str, folded: str, role: MessageRole, category: Category) -> Iterator[tuple[str, str]]:
     """Yield the kind and the words of each pattern's first match; `folded` is the case-folded text."""
     return _matches(text, folded, _BY_PLACE[role, category])
 
@@ -125,7 +125,7 @@ def _matches(text: str, folded: str, patterns: Sequence[Pattern]) -> Iterator[tu
             yield pattern.kind, match.group()
 
 
-def trace_problem(text: str, role: Role, category: Category, language: str = ENGLISH) -> str | None:
+def trace_problem(text: str, role: MessageRole, category: Category, language: str = ENGLISH) -> str | None:
     """Return what a writer is to leave out of a text, or None."""
     for kind, words in _matches(text, text.casefold(), _REFUSED[role, category]):
         if language == ENGLISH or kind not in ENGLISH_KINDS:

@@ -6,7 +6,7 @@ import re
 import zlib
 from collections.abc import Iterator
 
-from longbeam.schemas.dialogue import Message, Role
+from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.text.sentences import fenced_spans
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
@@ -59,7 +59,7 @@ def _faults(index: ConversationIndex, message: Message) -> Iterator[tuple[str, s
         yield "control_character", f"character U+{ord(control.group()):04X}, which no person types"
     if not all(closed for _, closed in fenced_spans(content)):
         yield "open_fence", "a code fence is opened and never closed"
-    elif message.role is Role.ASSISTANT and (_is_cut(content) or _ends_in_a_word(index, message)):
+    elif message.role is MessageRole.ASSISTANT and (_is_cut(content) or _ends_in_a_word(index, message)):
         yield "cut_off", f"the reply ends in the middle of a sentence: ...{shorten(content[-50:])}"
 
 

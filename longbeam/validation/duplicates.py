@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 
-from longbeam.schemas.dialogue import Message, Role
+from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.store.lookups import previous_equals
 from longbeam.store.spool import Pieces
 from longbeam.text.sentences import prose_spans
@@ -26,7 +26,7 @@ SHINGLE_WORDS = 5
 MIN_SIMILARITY = 0.8
 MIN_DUPLICATE_CHARACTERS = 60
 """Shorter messages repeat in real life (`Thanks, that helps!`): worth knowing, no fault."""
-MAX_NEAR_SHARE = {Role.USER: 0.02, Role.ASSISTANT: 0.02}
+MAX_NEAR_SHARE = {MessageRole.USER: 0.02, MessageRole.ASSISTANT: 0.02}
 """Share of near-duplicates among a role's messages above which somebody should look."""
 NEARBY = 8
 """Messages within which a user who nearly repeats himself does so for no reason: the rounds of one turn."""
@@ -53,7 +53,7 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
     """Yield exact duplicates one by one, and near-duplicates of each role as one problem."""
     equals = equal_messages(index.messages)
     said = Counter(m.role for m in index.messages)
-    for role in Role:
+    for role in MessageRole:
         exact: list[Problem] = []
         near = near_duplicates(_unlike_earlier(index, role, equals, exact))
         yield from exact
@@ -65,14 +65,14 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
             text = f"{len(near)} of {said[role]} {role.value} messages ({share:.1%}) are near-duplicates: {pairs}"
             keys = tuple(k for p in worst for k in (p.earlier, p.later))
             yield Problem(kind, "conversation", text, keys)
-        for pair in near if role is Role.USER else ():
+        for pair in near if role is MessageRole.USER else ():
             if pair.is_contained or index.position[pair.later] - index.position[pair.earlier] <= NEARBY:
                 text = f"nearly the same as {pair.earlier} ({pair.similarity:.2f})"
                 yield Problem("near_user", pair.later, text, (pair.earlier, pair.later))
 
 
 def _unlike_earlier(
-    index: ConversationIndex, role: Role, equals: Mapping[int, int], exact: list[Problem]
+    index: ConversationIndex, role: MessageRole, equals: Mapping[int, int], exact: list[Problem]
 ) -> Iterator[Message]:
     """Yield the messages of a role but those that equal an earlier one, which go to `exact` as problems."""
     for ordinal, message in enumerate(index.messages):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from longbeam.schemas.dialogue import Role
+from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.probes import EvidencePart, Probe
 from longbeam.validation.base import ERROR, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
@@ -68,7 +68,7 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
 def _speaker_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     for evidence in probe.evidence:
         message = index.message(evidence.message_key)
-        if message is None or message.role is Role.USER:
+        if message is None or message.role is MessageRole.USER:
             continue
         # Imports may ask what the assistant said; our facts and bullets are always the user's.
         if not index.is_import and (probe.bullet_ids or probe.fact_ids or evidence.part != EvidencePart.SUPPORT):

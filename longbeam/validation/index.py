@@ -18,7 +18,7 @@ from operator import attrgetter
 from typing import TypeVar
 
 from longbeam.schemas.conversation import ConversationHead, ConversationReader
-from longbeam.schemas.dialogue import Message, Role
+from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.plans import Assertion, Bullet, Fact, Stance, Value
 from longbeam.schemas.probes import Probe
 from longbeam.store.folded import FoldedTexts
@@ -99,7 +99,7 @@ class ConversationIndex:
 
     def speaks_as_user(self, message: Message) -> bool:
         """Whether a person says this whom questions may be about: the user, or any of several named speakers."""
-        return message.role is Role.USER or message.speaker != Role.ASSISTANT
+        return message.role is MessageRole.USER or message.speaker != MessageRole.ASSISTANT
 
     @cached_property
     def total_tokens(self) -> int:
@@ -153,7 +153,7 @@ class ConversationIndex:
 
     @cached_property
     def _voicing(self) -> Grouped[Message]:
-        users = ((i, m) for i, m in enumerate(self.messages) if m.role is Role.USER)
+        users = ((i, m) for i, m in enumerate(self.messages) if m.role is MessageRole.USER)
         said = ((bullet_id, i) for i, m in users for bullet_id in m.bullet_ids)
         return Grouped(self.messages, said, lambda m, bullet_id: bullet_id in m.bullet_ids)
 

@@ -14,7 +14,7 @@ from heapq import nlargest
 from itertools import groupby, takewhile
 
 from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.dialogue import Message, Role
+from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.statistics import FrequentSentence, Repetition
 from longbeam.store.lookups import Tally
 from longbeam.store.spool import Spool
@@ -89,7 +89,7 @@ def measure_repetition(messages: Sequence[Message], mask: Mask) -> Repetition:
     masked = Spool(m.model_copy(update={"content": mask.apply(m.content)}) for m in messages)
     said = Counter(m.role for m in messages)
     as_said, as_masked = count_repetitions(messages), count_repetitions(masked)
-    for role, name in ((Role.USER, "user"), (Role.ASSISTANT, "reply")):
+    for role, name in ((MessageRole.USER, "user"), (MessageRole.ASSISTANT, "reply")):
         exact, near = as_said[role]
         figures[f"{name}_duplicates"] = exact
         figures[f"{name}_near_share"] = _share(exact + near, said[role])
@@ -102,7 +102,7 @@ def measure_sentences(messages: Sequence[Message]) -> tuple[dict[str, float], tu
     """Return the sentence figures of the replies among messages that are masked already, and the most frequent ones."""
     tally, said = Tally(), 0  # of the sentences themselves, ten times as much would be held
     for message in messages:
-        if message.role is Role.ASSISTANT:
+        if message.role is MessageRole.ASSISTANT:
             for text in set(prose_sentences(message.content)):
                 tally.add(digest(text))
             said += 1
@@ -121,7 +121,7 @@ def measure_sentences(messages: Sequence[Message]) -> tuple[dict[str, float], tu
 
 def _texts_of(wanted: dict[int, int], messages: Iterable[Message]) -> Iterator[tuple[str, int]]:
     """Yield the sentences of replies that have these digests, each once, with what their digests stand for."""
-    replies = (m for m in messages if wanted and m.role is Role.ASSISTANT)
+    replies = (m for m in messages if wanted and m.role is MessageRole.ASSISTANT)
     for text in (text for reply in replies for text in prose_sentences(reply.content)):
         if (found := wanted.pop(digest(text), None)) is not None:
             yield text, found
@@ -129,15 +129,15 @@ def _texts_of(wanted: dict[int, int], messages: Iterable[Message]) -> Iterator[t
             return
 
 
-def count_repetitions(messages: Sequence[Message]) -> dict[Role, tuple[int, int]]:
+def count_repetitions(messages: Sequence[Message]) -> dict[MessageRole, tuple[int, int]]:
     """Return by role how many messages equal an earlier one but for case and spacing, and how many others nearly do."""
     equals = equal_messages(messages)
     exact = Counter(messages[i].role for i in equals)
 
-    def others(role: Role) -> Iterator[Message]:
+    def others(role: MessageRole) -> Iterator[Message]:
         return (m for i, m in enumerate(messages) if m.role is role and i not in equals)
 
-    return {role: (exact[role], len(near_duplicates(others(role)))) for role in Role}
+    return {role: (exact[role], len(near_duplicates(others(role)))) for role in MessageRole}
 
 
 def prose_sentences(text: str) -> Iterator[str]:

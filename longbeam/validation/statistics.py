@@ -17,7 +17,7 @@ from statistics import fmean, median
 
 from longbeam.errors import UserError
 from longbeam.schemas.conversation import ConversationReader
-from longbeam.schemas.dialogue import Message, MessageKind, Role
+from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
 from longbeam.schemas.probes import Difficulty, Probe
 from longbeam.schemas.seeds import Category
 from longbeam.schemas.statistics import (
@@ -120,8 +120,8 @@ class _Tally:
     ordinals: dict[str, int] = field(default_factory=dict)
     messages: int = 0
     kinds: Counter[MessageKind] = field(default_factory=Counter)
-    tokens: Counter[Role] = field(default_factory=Counter)
-    roles: Counter[Role] = field(default_factory=Counter)
+    tokens: Counter[MessageRole] = field(default_factory=Counter)
+    roles: Counter[MessageRole] = field(default_factory=Counter)
     shapes: Counter[str] = field(default_factory=Counter)
     sessions: set[int] = field(default_factory=set)
 
@@ -176,13 +176,13 @@ def _count_conversation(
         domain=head.seed.domain,
         category=head.seed.category,
         target_tokens=head.target_tokens,
-        user_messages=tally.roles[Role.USER],
-        replies=tally.roles[Role.ASSISTANT],
+        user_messages=tally.roles[MessageRole.USER],
+        replies=tally.roles[MessageRole.ASSISTANT],
         answers=tally.kinds[MessageKind.ANSWER],
         follow_ups=tally.kinds[MessageKind.FOLLOW_UP],
         turns=tally.kinds[MessageKind.QUESTION],
         tokens=tally.tokens.total(),
-        user_tokens=tally.tokens[Role.USER],
+        user_tokens=tally.tokens[MessageRole.USER],
         sessions=len(tally.sessions),
         days=(messages[-1].sent_at.date() - messages[0].sent_at.date()).days if messages else 0,
         turn_shapes={shape: tally.shapes[shape] for shape in TURN_SHAPES},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from longbeam.schemas.dialogue import Role
+from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.plans import SPECIAL_KINDS, Bullet, Stance, Value
 from longbeam.text.values import says
 from longbeam.validation.base import ERROR, INFO, Check, Problem, shorten
@@ -43,7 +43,7 @@ def is_told(index: ConversationIndex, bullet: Bullet) -> bool:
     values = facts_in(bullet.text)
     denies = "never" in bullet.text.casefold()
     for message in index.messages:
-        if message.role is not Role.USER or (denies and "never" not in message.content.casefold()):
+        if message.role is not MessageRole.USER or (denies and "never" not in message.content.casefold()):
             continue
         if len(words & index.words(message)) >= MIN_SAID * len(words) and all(
             is_said(message.content, v) for v in values

@@ -9,7 +9,7 @@ import pytest
 
 from longbeam.errors import UserError
 from longbeam.formats.locomo import CATEGORIES, FILE, UNSAID, export_locomo, import_locomo
-from longbeam.schemas.dialogue import PartKind, Role
+from longbeam.schemas.dialogue import MessageRole, PartKind
 from tests.builders import MemoryReader, good_conversation
 from tests.formats.sources import SHARED, locomo_sample, notes_of, read, write, write_json
 
@@ -27,9 +27,9 @@ def exported(folder: Path) -> Any:
 
 def test_speakers_sessions_and_times_are_those_of_the_file(imported: MemoryReader) -> None:
     assert [(m.message_key, m.speaker, m.role, m.session) for m in imported.said] == [
-        ("D1:1", "Ann", Role.USER, 0),
-        ("D1:2", "Ben", Role.ASSISTANT, 0),
-        ("D2:1", "Ben", Role.ASSISTANT, 1),
+        ("D1:1", "Ann", MessageRole.USER, 0),
+        ("D1:2", "Ben", MessageRole.ASSISTANT, 0),
+        ("D2:1", "Ben", MessageRole.ASSISTANT, 1),
     ]
     assert [m.sent_at.isoformat() for m in imported.said] == [
         "2023-05-08T13:56:00",

@@ -24,7 +24,7 @@ from longbeam.models.base import ModelCall
 from longbeam.models.tokens import load_tokenizer
 from longbeam.prompts.calls.dialogue import AssistantReplyInputs, FollowUpDetectorInputs, UserReplyInputs
 from longbeam.prompts.calls.plans import Stage
-from longbeam.schemas.dialogue import Message, MessageKind, Role, UserTurn
+from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
 from longbeam.schemas.plans import BulletKind
 from longbeam.schemas.spec import BenchmarkSpec
 from tests.builders import good_conversation
@@ -97,7 +97,7 @@ async def test_every_planned_turn_is_asked_and_answered() -> None:
     asked = [m for m in messages if m.kind is MessageKind.QUESTION]
     assert [m.content for m in asked[: len(material.turns)]] == [t.text for t in material.turns]
     assert {b for m in asked for b in m.bullet_ids} == {b.bullet_id for b in material.sub_plan.bullets}
-    assert [m.role for m in messages] == [Role.USER, Role.ASSISTANT] * (len(messages) // 2)
+    assert [m.role for m in messages] == [MessageRole.USER, MessageRole.ASSISTANT] * (len(messages) // 2)
 
 
 async def test_share_is_used_to_within_a_short_exchange() -> None:

@@ -7,7 +7,7 @@ import gc
 from dataclasses import fields
 
 from longbeam.generators.transcript import PACKED_TOGETHER, Line, Transcript
-from longbeam.schemas.dialogue import Message, MessageKind, Role
+from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
 from tests.generators.test_dialogue import _material
 
 DAY = dt.date(2024, 3, 5)
@@ -16,9 +16,9 @@ SUB_PLAN = _material(1_000).sub_plan
 
 def _transcript() -> Transcript:
     transcript = Transcript(SUB_PLAN, session=7)
-    transcript.add(Role.USER, MessageKind.QUESTION, 4, "Is it café or cafe?", DAY, 6, ("p0.s0.b1",))
-    transcript.add(Role.ASSISTANT, MessageKind.REPLY, 4, "Café.", DAY, 2)
-    transcript.add(Role.USER, MessageKind.QUESTION, 5, "And a naïve one?", DAY + dt.timedelta(days=2), 5)
+    transcript.add(MessageRole.USER, MessageKind.QUESTION, 4, "Is it café or cafe?", DAY, 6, ("p0.s0.b1",))
+    transcript.add(MessageRole.ASSISTANT, MessageKind.REPLY, 4, "Café.", DAY, 2)
+    transcript.add(MessageRole.USER, MessageKind.QUESTION, 5, "And a naïve one?", DAY + dt.timedelta(days=2), 5)
     return transcript
 
 
@@ -35,7 +35,7 @@ def test_messages_say_what_was_said_and_where_it_stands() -> None:
         ("p0.s0.b1",),
         7,
     )
-    assert (second.role, second.speaker, second.kind) == (Role.ASSISTANT, "assistant", MessageKind.REPLY)
+    assert (second.role, second.speaker, second.kind) == (MessageRole.ASSISTANT, "assistant", MessageKind.REPLY)
     assert first.sent_at < second.sent_at < third.sent_at
     assert third.sent_at.date() == DAY + dt.timedelta(days=2)
 
@@ -58,7 +58,7 @@ def test_long_transcript_has_all_texts_in_order() -> None:
     texts = [f"Café {i} " * (i % 7) for i in range(3 * PACKED_TOGETHER + 5)]
     transcript = Transcript(SUB_PLAN, session=7)
     for i, text in enumerate(texts):
-        transcript.add(Role.USER, MessageKind.QUESTION, i, text, DAY, 6)
+        transcript.add(MessageRole.USER, MessageKind.QUESTION, i, text, DAY, 6)
         assert transcript.last_text == text
     assert [m.content for m in transcript.messages("5/c000")] == texts
     assert all(map(transcript.has, texts))

@@ -24,7 +24,7 @@ from longbeam.models.base import ChatModel, ModelCall
 from longbeam.models.embedders.hashed import HashedEmbedder
 from longbeam.offline.writer import OfflineWriter
 from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.dialogue import Message, MessageKind, Role
+from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
 from longbeam.schemas.evaluation import Context, Exchange, Question
 from tests.generators.scripted import asker_for
 
@@ -40,7 +40,7 @@ def exchange_list(said: Sequence[tuple[int, str, str]], *, plan: int = 0) -> lis
     found: list[Message] = []
     for n, (turn, user, reply) in enumerate(said):
         for side, (role, kind, text) in enumerate(
-            ((Role.USER, MessageKind.QUESTION, user), (Role.ASSISTANT, MessageKind.REPLY, reply))
+            ((MessageRole.USER, MessageKind.QUESTION, user), (MessageRole.ASSISTANT, MessageKind.REPLY, reply))
         ):
             found.append(
                 Message(

@@ -15,7 +15,7 @@ from longbeam.memory.exchanges import exchanges_of
 from longbeam.memory.registry import FLOORS, SYSTEMS, find_system, settings_of
 from longbeam.memory.turns import with_released_copies
 from longbeam.offline.writer import OfflineWriter
-from longbeam.schemas.dialogue import Message, MessageKind, Role
+from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
 from longbeam.schemas.evaluation import Context, Exchange, Question
 from tests.generators.scripted import asker_for
 
@@ -32,7 +32,9 @@ def messages(said: Sequence[tuple[str, str]] = SAID) -> list[Message]:
     found = []
     for turn, texts in enumerate(said):
         for n, (role, kind, text) in enumerate(
-            zip((Role.USER, Role.ASSISTANT), (MessageKind.QUESTION, MessageKind.REPLY), texts, strict=True)
+            zip(
+                (MessageRole.USER, MessageRole.ASSISTANT), (MessageKind.QUESTION, MessageKind.REPLY), texts, strict=True
+            )
         ):
             found.append(
                 Message(

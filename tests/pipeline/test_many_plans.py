@@ -17,7 +17,7 @@ from longbeam.pipeline.repair.mending import TurnFault, mend_turns
 from longbeam.pipeline.run.conversation import PlanWork
 from longbeam.pipeline.run.driver import ConversationRun, StageOutcome, open_run, run_conversation, run_stage, seeds_of
 from longbeam.pipeline.run.scheduling import Schedule
-from longbeam.schemas.dialogue import Role
+from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.plans import BulletKind, Stance
 from longbeam.schemas.probes import ABILITIES
 from longbeam.schemas.spec import BenchmarkSpec, Strategy
@@ -146,7 +146,7 @@ async def test_a_turn_of_an_earlier_plan_is_said_anew_and_no_plan_is_paid_for_ag
     benchmark, key = create_benchmark(spec_of(Strategy.SEQUENTIAL), out), "p1.s0.t1"
     with await made(benchmark, OfflineWriter()) as sealed:
         turn = tuple(m for m in sealed.messages() if turn_key(m) == key)
-    reply = next(m for m in turn if m.role is Role.ASSISTANT)
+    reply = next(m for m in turn if m.role is MessageRole.ASSISTANT)
     fault, model = TurnFault(sealed=turn, problems={reply.message_key: "it says too little"}), CountingModel()
 
     async def step(run: ConversationRun, stage: str, plan_index: int | None) -> StageOutcome:

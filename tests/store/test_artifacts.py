@@ -17,7 +17,7 @@ from hypothesis import example, given, settings
 
 from longbeam.errors import StoreError
 from longbeam.schemas.conversation import ConversationHead, ConversationReader
-from longbeam.schemas.dialogue import Message, MessageKind, Role
+from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
 from longbeam.schemas.probes import Probe
 from longbeam.store import duck
 from longbeam.store.artifact_schema import SEALED_CONVERSATION, TABLE_NAMES
@@ -51,7 +51,7 @@ def read_whole(path: Path) -> int:
 def said(i: int, content: str = "Hello.") -> Message:
     return Message(
         message_key=f"p0.s0.t{i}.n0",
-        role=Role.USER,
+        role=MessageRole.USER,
         speaker="user",
         kind=MessageKind.QUESTION,
         sent_at=dt.datetime(2024, 3, 4) + dt.timedelta(minutes=i),

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longbeam.errors import StoreError
-from longbeam.schemas.calls import ChatMessage, ModelReply, request_hash
+from longbeam.schemas.calls import ChatMessage, ModelReply
+from longbeam.schemas.hashing import request_hash
 from longbeam.store import texts, worklog
 from longbeam.store.sqlite import open_for_writing
 from longbeam.store.worklog import WorkLog

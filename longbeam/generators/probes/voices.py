@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from longbeam.schemas.dialogue import Message, Role
+from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.store.lookups import Grouped
 from longbeam.store.spool import Spool
 
@@ -31,7 +31,7 @@ class Voices:
 
         def said() -> Iterator[tuple[str, int]]:
             for position, message in enumerate(messages):
-                if message.bullet_ids and message.role is Role.USER:
+                if message.bullet_ids and message.role is MessageRole.USER:
                     yield from ((bullet_id, len(positions)) for bullet_id in message.bullet_ids)
                     kept.append(message)
                     positions.append(position)

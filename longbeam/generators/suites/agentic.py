@@ -21,7 +21,7 @@ from longbeam.generators.suites import agentic_text as text
 from longbeam.generators.suites.base import Draw, Suite, head_of, key_of
 from longbeam.schemas.base import Record
 from longbeam.schemas.conversation import GivenConversation
-from longbeam.schemas.dialogue import Message, MessageKind, Part, PartKind, Role, text_of
+from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, Part, PartKind, text_of
 from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
 from longbeam.schemas.seeds import Domain
 from longbeam.schemas.spec import parse_length
@@ -163,7 +163,7 @@ class _Session:
     said: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Of each planted fact by key, the message and the words that say it."""
 
-    def say(self, role: Role, parts: list[Part], facts: dict[str, str], minutes: int) -> None:
+    def say(self, role: MessageRole, parts: list[Part], facts: dict[str, str], minutes: int) -> None:
         """Append a message; `facts` are the words in it that say a fact."""
         self.clock += timedelta(minutes=minutes)
         key = key_of(len(self.messages) // 2, len(self.messages) % 2)
@@ -174,7 +174,7 @@ class _Session:
                 message_key=key,
                 role=role,
                 speaker=role.value,
-                kind=MessageKind.QUESTION if role is Role.USER else MessageKind.REPLY,
+                kind=MessageKind.QUESTION if role is MessageRole.USER else MessageKind.REPLY,
                 session=0,
                 turn_index=len(self.messages) // 2,
                 sent_at=self.clock,
@@ -246,9 +246,9 @@ def _compact(session: _Session, mentioned: list[Planted], about: str) -> None:
     """The summary that stands for all before it, and says the facts that it mentions again."""
     known = " ".join(f"The user said that {f.sentence}." for f in mentioned)
     summary = f"We work on {session.project}, {about}. Several faults were found and mended, tests pass. {known}"
-    session.say(Role.USER, [_text("/compact")], {}, 2)
+    session.say(MessageRole.USER, [_text("/compact")], {}, 2)
     session.say(
-        Role.ASSISTANT,
+        MessageRole.ASSISTANT,
         [Part(kind=PartKind.COMPACTION, text=summary.strip()), _text("Ready to go on where we were.")],
         {},
         1,
@@ -264,10 +264,10 @@ def _exchange(session: _Session, rng: random.Random, facts: dict[Place, Planted]
         asked += (
             f" {rng.choice(('For your notes', 'Before I forget', 'While you are at it, note this'))}: {fact.sentence}."
         )
-    session.say(Role.USER, [_text(asked)], {f.key: f.sentence for f in spoken}, rng.randrange(2, 25))
+    session.say(MessageRole.USER, [_text(asked)], {f.key: f.sentence for f in spoken}, rng.randrange(2, 25))
     found = {f.key: _quote(f) for f in facts.values() if f not in spoken}
     quotes = {place: _quote(f) for place, f in facts.items()}
-    session.say(Role.ASSISTANT, _agent(session, rng, file, function, quotes), found, rng.randrange(1, 9))
+    session.say(MessageRole.ASSISTANT, _agent(session, rng, file, function, quotes), found, rng.randrange(1, 9))
 
 
 def _task(session: _Session, rng: random.Random) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from longbeam.schemas.base import Record
 from longbeam.schemas.conversation import ConversationHead, GivenConversation
-from longbeam.schemas.dialogue import Message, MessageKind, Role
+from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
 from longbeam.schemas.people import people_graph
 from longbeam.schemas.seeds import Domain, Seed, Timeline
 
@@ -56,12 +56,12 @@ def key_of(turn: int, place: int = 0) -> str:
 
 def exchange(draw: Draw, turn: int, said: str, reply: str, at: datetime) -> Iterator[Message]:
     """Yield what the user says, and the reply twenty seconds later."""
-    for place, (role, content) in enumerate(((Role.USER, said), (Role.ASSISTANT, reply))):
+    for place, (role, content) in enumerate(((MessageRole.USER, said), (MessageRole.ASSISTANT, reply))):
         yield Message(
             message_key=key_of(turn, place),
             role=role,
             speaker=role.value,
-            kind=MessageKind.QUESTION if role is Role.USER else MessageKind.REPLY,
+            kind=MessageKind.QUESTION if role is MessageRole.USER else MessageKind.REPLY,
             turn_index=turn,
             sent_at=at + timedelta(seconds=20 * place),
             content=content,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from longbeam.memory.cmv.session import Line, blocks_of, content_holder, is_compaction, line_text, parse_line
-from longbeam.schemas.dialogue import Message, Part, PartKind, Role, text_of
+from longbeam.schemas.dialogue import Message, MessageRole, Part, PartKind, text_of
 
 VERSION = "2.1.1"
 """Of the session format that is written."""
@@ -53,7 +53,7 @@ def contents_of(lines: Iterable[str]) -> dict[str, str]:
 
 
 def _lines(message: Message) -> Iterator[Line]:
-    speaker = "user" if message.role is Role.USER else "assistant"
+    speaker = "user" if message.role is MessageRole.USER else "assistant"
     if not message.parts:
         yield _said(speaker, message.content)
         return

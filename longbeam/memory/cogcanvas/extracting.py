@@ -21,7 +21,7 @@ from longbeam.memory.exchanges import said
 from longbeam.offline import canvassing
 from longbeam.prompts.calls.memory import ArtifactDraft, ArtifactsReply, ExtractArtifactsInputs, GleanArtifactsInputs
 from longbeam.schemas.calls import PromptInputs
-from longbeam.schemas.dialogue import Message, Role
+from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.evaluation import Exchange
 from longbeam.schemas.spec import Role as ModelRole
 from longbeam.text.sentences import sentences
@@ -128,7 +128,7 @@ class Extractor:
             for time in find_times(message.content, unit.said_on.date(), self.settings.dates):
                 is_cited = any(a.span and message.message_key in a.message_keys
                                and a.span[0] <= time.start and time.end <= a.span[1] for a in made)  # fmt: skip
-                if not is_cited and (message.role is not Role.ASSISTANT or self.settings.variant == "released"):
+                if not is_cited and (message.role is not MessageRole.ASSISTANT or self.settings.variant == "released"):
                     found.append(self._event(unit, message, time))
         most = self.settings.most_artifacts
         return found if most is None else found[: max(0, most - len(made))]
@@ -176,7 +176,7 @@ class _Unit:
     def of_batch(cls, exchanges: tuple[Exchange, ...], number: int) -> _Unit:
         """All that the user said, then all that was answered; the batch is one turn."""
         messages = [m for e in exchanges for m in e.messages]
-        ordered = sorted(messages, key=lambda m: m.role is not Role.USER)  # stable
+        ordered = sorted(messages, key=lambda m: m.role is not MessageRole.USER)  # stable
         return cls(exchanges, number, "\n".join(f"{m.speaker}: {m.content}" for m in ordered))
 
     @property

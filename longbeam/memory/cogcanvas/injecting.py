@@ -6,7 +6,7 @@ import json
 from typing import Literal
 
 from longbeam.memory.cogcanvas.artifacts import MARKS, Artifact
-from longbeam.schemas.dialogue import Role
+from longbeam.schemas.dialogue import MessageRole
 from longbeam.text.values import format_date
 
 Form = Literal["compact", "markdown", "json"]
@@ -23,7 +23,7 @@ def written(artifact: Artifact, form: Form) -> str:
         if artifact.event_time:
             shown["time"] = artifact.event_time.text
         return json.dumps(shown, ensure_ascii=False)
-    by = f" ({artifact.source})" if artifact.source == Role.ASSISTANT.value else ""
+    by = f" ({artifact.source})" if artifact.source == MessageRole.ASSISTANT.value else ""
     line = f"[{MARKS[artifact.kind]}] **{day}**{by}: {artifact.content}{_when(artifact)}"
     if form == "markdown" and artifact.citation and artifact.citation not in artifact.content:
         return f'- {line}\n  > "{_cut(artifact.citation, _MARKDOWN_CITATION)}"'

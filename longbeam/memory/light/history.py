@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from longbeam.memory.exchanges import said
 from longbeam.memory.light.settings import LightSettings
 from longbeam.memory.turns import turn_of
-from longbeam.schemas.dialogue import Message, Role
+from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.evaluation import Exchange
 
 
@@ -60,7 +60,7 @@ def tail_of(text: str, max_tokens: int, count: Callable[[str], int]) -> str:
 
 def _cut(message: Message, settings: LightSettings, count: Callable[[str], int]) -> Message:
     # A token has at least one character, so most replies need no count.
-    is_long = message.role is Role.ASSISTANT and len(message.content) > settings.reply_limit
+    is_long = message.role is MessageRole.ASSISTANT and len(message.content) > settings.reply_limit
     if is_long and count(message.content) > settings.reply_limit:
         return message.model_copy(update={"content": message.content[: settings.reply_kept_chars]})
     return message

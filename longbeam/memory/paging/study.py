@@ -19,7 +19,7 @@ from longbeam.memory.paging.simulator import (
     summarise,
 )
 from longbeam.schemas.base import Record
-from longbeam.schemas.dialogue import Message, Role
+from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.probes import Probe
 
 SELECTORS: tuple[Selector, ...] = ("random", "lexical", "oracle")
@@ -55,7 +55,7 @@ def talk_of(name: str, messages: Iterable[Message], probes: Iterable[Probe]) -> 
     for message in messages:
         first_speaker = first_speaker or message.speaker
         is_user = (
-            message.role is Role.USER
+            message.role is MessageRole.USER
             if message.speaker in {"user", "assistant"}
             else (message.speaker == first_speaker)
         )

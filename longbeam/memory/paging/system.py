@@ -22,7 +22,7 @@ from longbeam.memory.paging.residency import Capacity, PagedContext
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.memory import RecallStepInputs, RecallStepReply
 from longbeam.schemas.base import Record
-from longbeam.schemas.dialogue import Role as Speaker
+from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.evaluation import Context, Exchange, Passage, Question, Usage
 from longbeam.schemas.spec import Role
 
@@ -78,7 +78,7 @@ class Paging:
         """Take in the messages of an exchange as turns."""
         first = self._turns[0].speaker if self._turns else exchange.messages[0].speaker
         for m in exchange.messages:
-            is_user = m.speaker == first if m.speaker not in {"user", "assistant"} else m.role is Speaker.USER
+            is_user = m.speaker == first if m.speaker not in {"user", "assistant"} else m.role is MessageRole.USER
             self._turns.append(Turn(m.message_key, m.speaker, m.content, m.tokens, is_user, m.session))
 
     async def finish(self) -> None:

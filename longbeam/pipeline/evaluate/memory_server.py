@@ -39,7 +39,7 @@ from longbeam.models.limits import LimitedModel
 from longbeam.models.tokens import load_tokenizer
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.base import Record
-from longbeam.schemas.dialogue import Message, MessageKind, Role
+from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
 from longbeam.schemas.evaluation import Question
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.worklog import WorkLog
@@ -129,7 +129,7 @@ class MemoryServer:
         return [
             Message(
                 message_key=f"{asked.user_id}.{user.posts}.{i}",
-                role=Role.ASSISTANT if said.role == "assistant" else Role.USER,
+                role=MessageRole.ASSISTANT if said.role == "assistant" else MessageRole.USER,
                 speaker=said.name or said.role,
                 kind=MessageKind.REPLY if said.role == "assistant" else MessageKind.QUESTION,
                 session=user.posts,

@@ -24,8 +24,7 @@ from longbeam.pipeline.repair.probes import version_of
 from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of, fingerprint_of
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.base import Record
-from longbeam.schemas.dialogue import Message
-from longbeam.schemas.dialogue import Role as Speaker
+from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.findings import Finding
 from longbeam.schemas.spec import BenchmarkSpec, Role
 from longbeam.store.artifacts import SealedConversation
@@ -192,7 +191,7 @@ def _search(sealed: SealedConversation) -> Nearest:
 
     @cache
     def index() -> tuple[list[Message], Bm25Index]:
-        said = [m for m in sealed.messages() if m.role is Speaker.USER or m.speaker != Speaker.ASSISTANT]
+        said = [m for m in sealed.messages() if m.role is MessageRole.USER or m.speaker != MessageRole.ASSISTANT]
         return said, Bm25Index([m.content for m in said])
 
     def nearest(query: str, count: int) -> list[Message]:

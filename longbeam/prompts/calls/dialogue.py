@@ -63,6 +63,11 @@ class AssistantReplyInputs(PromptInputs):
     today: dt.date
     hints: TurnHints
 
+    @property
+    def asked_tokens(self) -> int:
+        """Tokens that the reply should have."""
+        return self.target_tokens
+
 
 class QuestionDetectorInputs(PromptInputs):
     """Does this reply ask the user for something?"""

@@ -17,7 +17,7 @@ from longbeam.offline.probing import answer_probe_prompt
 from longbeam.prompts.calls.probes import AbstentionReply, CandidatesReply, NuggetDraft, ProbeReply
 from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs
 from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.dialogue import Message, MessageKind, Role
+from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
 from longbeam.schemas.people import Gender, Person, Profile, Relation, RelationshipGraph
 from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Fact, Plan, Stance, SubPlan, Value
 from longbeam.schemas.seeds import Domain, Seed
@@ -88,7 +88,10 @@ class Story:
         turn = len(self.messages) // 2
         sent_at = dt.datetime.combine(START, dt.time(9)) + dt.timedelta(days=10 * session, minutes=turn)
         for n, (role, kind, content) in enumerate(
-            ((Role.USER, MessageKind.QUESTION, text), (Role.ASSISTANT, MessageKind.REPLY, "Let me think about it."))
+            (
+                (MessageRole.USER, MessageKind.QUESTION, text),
+                (MessageRole.ASSISTANT, MessageKind.REPLY, "Let me think about it."),
+            )
         ):
             self.messages.append(
                 Message(
