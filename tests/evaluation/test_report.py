@@ -12,10 +12,10 @@ from longbeam.errors import UserError
 from longbeam.evaluation.leaderboard import merged
 from longbeam.evaluation.report import kind_of, plots_of, render_html, render_markdown, sections_of
 from longbeam.evaluation.results import contexts_path, read_results, write_results
-from longbeam.pipeline.benchmark import create_benchmark
 from longbeam.pipeline.evaluate.evaluating import results_path
 from longbeam.schemas.evaluation import Preparation, Usage
 from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.store.layout import create_benchmark
 from tests.evaluation.evaluated import evaluated
 
 SCORES = {"blank": [[0, 0], [0, 0]], "bm25": [[0.5, 0], [1, 0]], "rag": [[1, 0.5], [1, None]], "gold": [[1, 1], [1, 1]]}

@@ -41,7 +41,6 @@ from longbeam.models.base import ChatModel
 from longbeam.models.journal import JournalledModel
 from longbeam.models.tokens import load_tokenizer
 from longbeam.offline.rules import rules_digest
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.evaluate.spending import preparations_of, spent, summed
 from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of
 from longbeam.prompts.calls.evaluation import AnswerInputs
@@ -64,6 +63,7 @@ from longbeam.schemas.probes import Probe
 from longbeam.schemas.spec import BenchmarkSpec, Role
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.files import write_atomically
+from longbeam.store.layout import Benchmark
 from longbeam.store.worklog import WorkLog
 
 EVALUATION_VERSION = 3
