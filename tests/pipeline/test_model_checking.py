@@ -14,7 +14,6 @@ from longbeam.cli import INCOMPLETE, USER_ERROR, run
 from longbeam.evaluation.model_checks.registry import MODEL_CHECKS
 from longbeam.models.base import ModelCall
 from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.benchmark import Benchmark, create_benchmark
 from longbeam.pipeline.checking import check_and_store
 from longbeam.pipeline.evaluate.model_checks import checking_spec, run_model_checks, stored_model_findings
 from longbeam.pipeline.repair.repairing import repair
@@ -25,6 +24,7 @@ from longbeam.schemas.dialogue import Message
 from longbeam.schemas.probes import Nugget, Probe
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.artifacts import SealedConversation, seal_conversation
+from longbeam.store.layout import Benchmark, create_benchmark
 from tests.pipeline.conftest import CountingModel
 
 Planted = tuple[Probe, list[Message]]

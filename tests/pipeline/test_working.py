@@ -12,13 +12,13 @@ import pytest
 
 from longbeam.errors import StoreError
 from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.benchmark import create_benchmark
 from longbeam.pipeline.distributed.jobs import JobEnd, JobResult
 from longbeam.pipeline.distributed.worker import stop_path, work, work_on
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.run.metering import journalled_usage
 from longbeam.pipeline.status import benchmark_status, render_status
 from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.store.layout import create_benchmark
 from longbeam.store.shared_lease import SharedLease, living_holder
 from tests.pipeline.conftest import CountingModel
 from tests.pipeline.remote import Falling, expire, job_of, made

@@ -21,7 +21,7 @@ from longbeam.models.asking import Asker
 from longbeam.models.embedders.hashed import HashedEmbedder
 from longbeam.prompts.calls.evaluation import AnswerInputs
 from longbeam.prompts.calls.memory import ReasonedAnswerInputs, ReasonedAnswerReply
-from longbeam.schemas.evaluation import Context, Exchange, Passage, Question, Usage
+from longbeam.schemas.evaluation import Context, Exchange, Passage, PreparationUsage, Question
 from longbeam.schemas.spec import Role
 
 _PER_ARTIFACT = 10
@@ -118,7 +118,7 @@ class CogCanvas(ExchangeMemory[CogCanvasSettings]):
         reply: ReasonedAnswerReply = await asker.structured("answer_by_reasoning", inputs, role=Role.READER)
         return reply.answer, context, 1
 
-    def usage(self) -> Usage:
+    def usage(self) -> PreparationUsage:
         """Calls, vectors and the index."""
         return super().usage().model_copy(update={"model_calls": self._calls, "failed_calls": self._failed})
 

@@ -36,7 +36,7 @@ from longbeam.prompts.calls.memory import (
 )
 from longbeam.schemas.base import digest_of
 from longbeam.schemas.calls import PromptInputs
-from longbeam.schemas.evaluation import Context, Exchange, Question, Usage
+from longbeam.schemas.evaluation import Context, Exchange, PreparationUsage, Question
 from longbeam.schemas.spec import Role
 from longbeam.text.values import format_date
 
@@ -90,7 +90,7 @@ class Light(ExchangeMemory[LightSettings]):
         self._put_exchanges(builder, "retrieved", _RETRIEVED, left_over)
         return self._counted(builder.build())
 
-    def usage(self) -> Usage:
+    def usage(self) -> PreparationUsage:
         """Calls and size of the index."""
         return super().usage().model_copy(update={"model_calls": self._calls, "failed_calls": self._failed})
 
