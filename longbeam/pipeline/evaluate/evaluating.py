@@ -359,7 +359,7 @@ async def _reply(context: Context, question: Question, asker: Asker) -> tuple[st
     """The reader's answer, what it read, the number of its calls, and when the context was there."""
     read = time.perf_counter()
     inputs = AnswerInputs(context=context.text, question=question.text, asked_on=question.asked_at.date())
-    return await asker.prose("answer", inputs, role=Role.READER), context, 1, read
+    return await asker.prose("answer", inputs), context, 1, read
 
 
 def _evidence(subject: _Subject, probe: Probe) -> Context:
