@@ -52,9 +52,9 @@ async def generate(
     """
     from dataclasses import replace
 
-    from longbeam.pipeline.benchmark import create_benchmark
     from longbeam.pipeline.run.driver import run_inline
     from longbeam.pipeline.run.metering import open_meter
+    from longbeam.store.layout import create_benchmark
 
     benchmark, given = create_benchmark(spec, Path(out)), services()
     if model is None:

@@ -13,16 +13,17 @@ from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.checks import check_values, check_voice
 from longbeam.models.base import ModelCall
 from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.benchmark import create_benchmark
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.prompts.calls.probes import AbstentionReply, NuggetDraft, ProbeReply
 from longbeam.prompts.declarations import PROMPTS
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.probes import Difficulty
 from longbeam.schemas.spec import ENGLISH, BenchmarkSpec
+from longbeam.store.layout import create_benchmark
 from longbeam.text.values import duration, money, ratio
 from longbeam.validation.registry import CHECKS
 from longbeam.validation.run import left_out
+from tests.wired import answered_by
 
 NOTHING = "Daarover is in dit gesprek niets gezegd."
 
@@ -50,7 +51,7 @@ def frisian(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, FrisianMode
     values = {"name": "nl", "length": "16K", "language": "Frisian", "domains": ["cooking"]}
     spec = BenchmarkSpec.model_validate(values)
     model = FrisianModel()
-    summary = asyncio.run(run_inline(create_benchmark(spec, out), model=model))
+    summary = asyncio.run(run_inline(create_benchmark(spec, out), answered_by(model)))
     assert (summary.finished, summary.failures) == (1, ())
     return out, model
 

@@ -32,8 +32,8 @@ def serve_offline(
     With --recorded, other runs of the same spec are answered, too: with what the benchmark's models said.
     Settings, such as latency_ms=50 failing=0.05, are described in docs/models.md; POST /control changes them.
     """
-    from longbeam.pipeline.benchmark import open_benchmark
     from longbeam.pipeline.recording import Recording
+    from longbeam.store.layout import open_benchmark
     from longbeam.wiring import serve_writer
 
     def announce(base_url: str) -> None:

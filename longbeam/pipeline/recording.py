@@ -14,9 +14,9 @@ from types import TracebackType
 from typing import Self
 
 from longbeam.errors import UserError
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.hashing import message_hash, request_hash
+from longbeam.store.layout import Benchmark
 from longbeam.store.worklog import RecordedRequest, WorkLog
 
 

@@ -151,8 +151,10 @@ class Endpoint(Record):
     def _with_present_keys(cls, values: object) -> object:
         if not isinstance(values, dict):
             return values
-        return {**{FORMER_KEYS[k]: v for k, v in values.items() if k in FORMER_KEYS},
-                **{k: v for k, v in values.items() if k not in FORMER_KEYS}}
+        return {
+            **{FORMER_KEYS[k]: v for k, v in values.items() if k in FORMER_KEYS},
+            **{k: v for k, v in values.items() if k not in FORMER_KEYS},
+        }
 
     @field_validator("base_url")
     @classmethod

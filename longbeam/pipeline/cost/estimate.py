@@ -17,7 +17,6 @@ from pydantic import ValidationError
 
 from longbeam.models.cost import CostMeter, cost_of, price_of
 from longbeam.models.kinds import answers_by_rule
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.cost.forecast import forecast
 from longbeam.pipeline.cost.rehearsal import Rehearsal, rehearse
 from longbeam.pipeline.run.stages import STAGES
@@ -26,6 +25,7 @@ from longbeam.schemas.base import Record
 from longbeam.schemas.spec import BenchmarkSpec, Price, Role
 from longbeam.schemas.usage import Usage
 from longbeam.store.files import write_atomically
+from longbeam.store.layout import Benchmark
 from longbeam.terminal import counted
 
 R = TypeVar("R", bound=Record)

@@ -21,7 +21,6 @@ from longbeam.models.asking import Asker
 from longbeam.models.base import Models
 from longbeam.models.journal import JournalledModel
 from longbeam.models.kinds import is_language_model
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.repair.probes import version_of
 from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of, fingerprint_of
 from longbeam.prompts.declarations import default_registry
@@ -30,6 +29,7 @@ from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.findings import Finding
 from longbeam.schemas.spec import DEFAULT_MODEL, BenchmarkSpec, Role
 from longbeam.store.artifacts import SealedConversation
+from longbeam.store.layout import Benchmark
 from longbeam.store.worklog import WorkLog
 
 STAGE = "checks"
@@ -37,6 +37,8 @@ ROLES = (Role.READER, Role.JUDGE)
 CHECKS_VERSION = 1
 """Raised when what a check does with the same replies changes."""
 _MODELS = "models"
+OnUnit = Callable[[str, int, int, int], None]
+"""Called when a unit ends; see `Units.on_unit`."""
 
 
 class ModelChecksRun(Record):
@@ -114,7 +116,9 @@ def stored_model_findings(benchmark: Benchmark) -> list[Finding]:
     return found
 
 
-def _told(progress: Progress, conversation_id: str, journalled: JournalledModel) -> Callable[[str, int, int, int], None]:
+def _told(
+    progress: Progress, conversation_id: str, journalled: JournalledModel
+) -> Callable[[str, int, int, int], None]:
     def tell(stage: str, done: int, total: int, tokens: int) -> None:
         progress.update(
             conversation_id, stage, units_done=done, units_total=total, tokens=tokens, calls=journalled.asks

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 from longbeam.errors import RunStopped
 from longbeam.models.base import Models
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.checking import check_and_store
 from longbeam.pipeline.repair.mending import mend_turns
 from longbeam.pipeline.repair.plan import Rejections, Repairs, repairs_of
@@ -37,6 +36,7 @@ from longbeam.schemas.base import Record
 from longbeam.schemas.findings import Finding, Severity
 from longbeam.schemas.probes import Probe
 from longbeam.store.artifacts import SealedConversation
+from longbeam.store.layout import Benchmark
 from longbeam.store.worklog import natural_order
 
 ROUNDS = 3

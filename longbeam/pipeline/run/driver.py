@@ -17,7 +17,6 @@ from longbeam.models.base import Models, close_model
 from longbeam.models.journal import Journal, JournalledModel
 from longbeam.models.limits import LimitedModel
 from longbeam.models.tokens import load_tokenizer
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.run.conversation import Conversation
 from longbeam.pipeline.run.scheduling import Schedule
 from longbeam.pipeline.run.stages import AFTER_PLANS, BEFORE_PLANS, OF_PLANS, STAGES
@@ -26,6 +25,7 @@ from longbeam.prompts.declarations import default_registry
 from longbeam.prompts.registry import PromptRegistry
 from longbeam.schemas.seeds import Seed
 from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.store.layout import Benchmark
 from longbeam.store.reply_files import take_back
 from longbeam.store.worklog import Unit, WorkLog
 
@@ -113,9 +113,7 @@ async def open_run(
         log.commit_in_groups(asyncio.get_running_loop().call_soon)
         journalled = JournalledModel(schedule.ordered(models.chat), log if journal is None else journal(log))
         shown = _Shown(progress or SilentProgress(), conversation_id, journalled)
-        units = Units(
-            conversation_id, spec, log, replace(models, chat=journalled), prompts, on_unit=shown.unit_ended
-        )
+        units = Units(conversation_id, spec, log, replace(models, chat=journalled), prompts, on_unit=shown.unit_ended)
         conversation = Conversation(
             conversation_id=conversation_id,
             index=int(conversation_id[1:]),

@@ -12,7 +12,6 @@ import pytest
 
 from longbeam.generators.mending import turn_key
 from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.benchmark import Benchmark, create_benchmark
 from longbeam.pipeline.repair.mending import TurnFault, mend_turns
 from longbeam.pipeline.run.conversation import PlanWork
 from longbeam.pipeline.run.driver import ConversationRun, StageOutcome, open_run, run_conversation, run_stage, seeds_of
@@ -22,10 +21,12 @@ from longbeam.schemas.plans import BulletKind, Stance
 from longbeam.schemas.probes import ABILITIES
 from longbeam.schemas.spec import BenchmarkSpec, Strategy
 from longbeam.store.artifacts import SealedConversation
+from longbeam.store.layout import Benchmark, create_benchmark
 from longbeam.validation.run import check_conversation
 from longbeam.validation.statistics import benchmark_statistics
 from longbeam.validation.statistics_text import render_text
 from tests.pipeline.conftest import CountingModel
+from tests.wired import answered_by
 
 PLANS, EACH = 3, 16_000
 
@@ -36,7 +37,7 @@ async def opened(
 ) -> AsyncIterator[ConversationRun]:
     """A conversation whose plans are shorter than the million tokens they are in earnest."""
     (seed,) = seeds_of(benchmark)
-    async with open_run(benchmark, "c000", seed, model, Schedule(concurrency)) as run:
+    async with open_run(benchmark, "c000", seed, answered_by(model), Schedule(concurrency)) as run:
         run.conversation.plans = [PlanWork(i, EACH) for i in range(PLANS)]
         yield run
 
