@@ -30,7 +30,6 @@ MUTE_RUN = """
 import asyncio, sys
 from pathlib import Path
 from longbeam.flows.runner import run_with_prefect
-from tests.wired import answered_by
 from longbeam.store.layout import open_benchmark
 from longbeam.pipeline.run.units import SilentProgress
 from tests.wired import answered_by
