@@ -40,7 +40,7 @@ from longbeam.schemas.plans import (
     ValueKind,
 )
 from longbeam.schemas.spec import Role
-from longbeam.text.values import says
+from longbeam.text.matching import says
 
 AUGMENT_PROMPTS = ("augment",)
 VARIETIES = ("never_statement", "other_value", "not_yet")

@@ -42,7 +42,7 @@ from longbeam.schemas.plans import (
 )
 from longbeam.schemas.seeds import Seed, Timeline
 from longbeam.schemas.spec import Role
-from longbeam.text.values import says
+from longbeam.text.matching import says
 
 OUTLINE_PROMPTS = ("outline",)
 SUB_PLAN_PROMPTS = ("sub_plan",)

@@ -38,7 +38,7 @@ from longbeam.schemas.base import digest_of
 from longbeam.schemas.calls import PromptInputs
 from longbeam.schemas.evaluation import Context, Exchange, Question, Usage
 from longbeam.schemas.spec import Role
-from longbeam.text.values import format_date
+from longbeam.text.times import format_date
 
 _RETRIEVED, _RECENT, _SCRATCHPAD = range(3)
 """Places in the context, the paper's order: E, W, S."""
