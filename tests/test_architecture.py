@@ -28,7 +28,8 @@ ROWS = (
     ("evaluation",),
     ("memory", "formats", "validation", "generators"),
     ("offline",),
-    ("abilities", "models", "store", "prompts"),
+    ("models", "store", "prompts"),
+    ("abilities",),
     ("text",),
     ("schemas",),
 )

@@ -10,10 +10,10 @@ import pytest
 
 import longbeam
 from longbeam.cli import INCOMPLETE, INTERRUPTED, OK, USER_ERROR, report_run, run
-from longbeam.pipeline.benchmark import Benchmark, create_benchmark
 from longbeam.pipeline.run.driver import RunSummary
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.artifacts import seal_conversation
+from longbeam.store.layout import Benchmark, create_benchmark
 from longbeam.store.units import Failure, Unit, UnitStatus
 from longbeam.store.worklog import WorkLog
 from tests.tiny import tiny_conversation

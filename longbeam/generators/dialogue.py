@@ -236,9 +236,7 @@ class Talk:
         answers = 0
         while answers < MAX_ANSWERS and self.budget.can_afford(waiting):
             inputs = QuestionDetectorInputs(reply=asking_part(reply))
-            verdict = await self.asker.structured(
-                "question_detector", inputs, role=Role.DETECTOR, place=f"{turn.turn_id}/asks{answers}"
-            )
+            verdict = await self.asker.structured("question_detector", inputs, place=f"{turn.turn_id}/asks{answers}")
             if not verdict.asks_user:
                 break
             text = await self._user("user_answer", turn, hints, "answer", answers, reply)
@@ -257,9 +255,7 @@ class Talk:
                 follow_ups=follow_ups,
                 hints=hints,
             )
-            verdict = await self.asker.structured(
-                "follow_up_detector", inputs, role=Role.DETECTOR, place=f"{turn.turn_id}/on{follow_ups}"
-            )
+            verdict = await self.asker.structured("follow_up_detector", inputs, place=f"{turn.turn_id}/on{follow_ups}")
             if not verdict.asks_on:
                 break
             asked = await self._user("user_follow_up", turn, hints, "follow_up", follow_ups, reply)
@@ -308,7 +304,6 @@ class Talk:
         text = await self.asker.prose(
             "assistant_reply",
             inputs,
-            role=Role.ASSISTANT,
             place=f"{turn.turn_id}/reply{hints.kind}{exchange}",
             check=lambda text: SAID_BEFORE if text in self.taken else self._trace(text, MessageRole.ASSISTANT),
             mend=_as_it_is,
@@ -329,7 +324,6 @@ class Talk:
         return await self.asker.prose(
             prompt_id,
             inputs,
-            role=Role.USER,
             place=f"{turn.turn_id}/{kind}{ordinal}",
             check=lambda text: (
                 SAID_BEFORE if text in self.taken or self.said.has(text) else self._trace(text, MessageRole.USER)
@@ -408,9 +402,7 @@ class Talk:
             messages=tuple(self.history[:keep]),
             max_tokens=SUMMARY_TOKENS,
         )
-        self.summary = await self.asker.prose(
-            "compact_memory", inputs, role=Role.ASSISTANT, place=f"fold{self.folds}", mend=_as_it_is
-        )
+        self.summary = await self.asker.prose("compact_memory", inputs, place=f"fold{self.folds}", mend=_as_it_is)
         self.folds += 1
         del self.history[:keep], self.sizes[:keep]
 

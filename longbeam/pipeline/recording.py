@@ -14,9 +14,9 @@ from typing import Self
 
 from longbeam.errors import UserError
 from longbeam.offline.loopback.server import RecordedReply
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.schemas.hashing import message_hash, request_hash
 from longbeam.store.journal import RecordedRequest
+from longbeam.store.layout import Benchmark
 from longbeam.store.worklog import WorkLog
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from longbeam.models.cost import prices_of
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.cost.estimate import EstimateRow, money, render_rows, rows_by_role, stored_outlook, total_of
 from longbeam.pipeline.repair.probes import REPAIR
 from longbeam.pipeline.run.metering import checks_usage
 from longbeam.pipeline.run.stages import STAGES
 from longbeam.schemas.base import Record
 from longbeam.schemas.usage import Usage, summed
+from longbeam.store.layout import Benchmark
 from longbeam.store.shared_lease import Position, living_holder, position_of_holder
 from longbeam.store.units import Unit, UnitStatus
 from longbeam.store.worklog import WorkLog

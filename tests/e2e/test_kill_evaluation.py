@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import StoreError
-from longbeam.pipeline.benchmark import create_benchmark, open_benchmark
 from longbeam.pipeline.evaluate.evaluating import results_path
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.store.layout import create_benchmark, open_benchmark
 from longbeam.store.worklog import WorkLog
 
 

@@ -10,12 +10,12 @@ import pytest
 from longbeam.errors import UserError
 from longbeam.offline.loopback.server import LoopbackServer, listening
 from longbeam.offline.loopback.settings import ServerSettings
-from longbeam.pipeline.benchmark import Benchmark, create_benchmark
 from longbeam.pipeline.recording import Recording
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.calls import ChatMessage, ModelReply
 from longbeam.schemas.journal import JournalEntry
 from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.store.layout import Benchmark, create_benchmark
 from longbeam.store.worklog import WorkLog
 from tests.store.asked import ASKED
 

@@ -16,7 +16,6 @@ from longbeam.models.asking import Asker
 from longbeam.prompts.calls.probes import CandidateOption, CandidatesInputs, CandidatesReply, ProbeInputs, ProbeReply
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.probes import Probe
-from longbeam.schemas.spec import Role
 
 CHOICE_PROMPT = "probe_candidates"
 DEFAULT_COUNT = 12
@@ -88,7 +87,7 @@ async def _choose(
         known = [i for i in reply.chosen if i in by_id]
         return CandidatesReply(chosen=list(dict.fromkeys([*known, *by_id]))[:count])
 
-    reply = await asker.structured(CHOICE_PROMPT, inputs, role=Role.PROBER, place="choice", check=check, mend=mend)
+    reply = await asker.structured(CHOICE_PROMPT, inputs, place="choice", check=check, mend=mend)
     return [by_id[i] for i in reply.chosen]
 
 
@@ -104,7 +103,6 @@ async def write_probe(asker: Asker, head: ConversationHead, candidate: ProbeCand
     reply: ProbeReply = await asker.structured(
         generator.prompt_id,
         probe_inputs(head, candidate).model_copy(update={"feedback": problem}),
-        role=Role.PROBER,
         place=candidate.candidate_id,
         check=check,
     )

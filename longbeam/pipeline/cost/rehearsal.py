@@ -18,7 +18,6 @@ from longbeam.models.cost import CostMeter
 from longbeam.models.prefix_cache import PrefixCache, PromptEncoder, tokens_in
 from longbeam.models.tokens import Tokenizer, load_tokenizer
 from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.benchmark import Benchmark, create_benchmark
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.run.talking import shares_of
 from longbeam.prompts.calls.dialogue import AssistantReplyInputs
@@ -27,6 +26,7 @@ from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.dialogue import UserTurn
 from longbeam.schemas.spec import BenchmarkSpec, Limits
 from longbeam.schemas.usage import COUNTS, Usage
+from longbeam.store.layout import Benchmark, create_benchmark
 from longbeam.store.worklog import WorkLog
 
 MOST_CONVERSATIONS, MOST_TOKENS = 6, 1_000_000

@@ -19,7 +19,6 @@ from longbeam.memory.bm25 import Bm25Index, ranked
 from longbeam.models.asking import Asker
 from longbeam.models.base import ChatModel
 from longbeam.models.journal import JournalledModel
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.repair.probes import version_of
 from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of, fingerprint_of
 from longbeam.prompts.declarations import default_registry
@@ -28,6 +27,7 @@ from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.findings import Finding
 from longbeam.schemas.spec import BenchmarkSpec, Role
 from longbeam.store.artifacts import SealedConversation
+from longbeam.store.layout import Benchmark
 from longbeam.store.worklog import WorkLog
 
 STAGE = "checks"

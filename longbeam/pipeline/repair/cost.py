@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from longbeam.models.cost import cost_of, prices_of
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.cost.estimate import money
 from longbeam.pipeline.repair.mending import TurnFault
 from longbeam.pipeline.repair.plan import Repairs
 from longbeam.schemas.dialogue import Message, MessageKind
 from longbeam.schemas.usage import COUNTS, Usage, summed
+from longbeam.store.layout import Benchmark
 from longbeam.store.worklog import WorkLog
 from longbeam.terminal import counted
 

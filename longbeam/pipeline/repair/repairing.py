@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from longbeam.errors import RunStopped
 from longbeam.keys import natural_order
 from longbeam.models.base import ChatModel
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.checking import check_and_store
 from longbeam.pipeline.repair.mending import mend_turns
 from longbeam.pipeline.repair.plan import Rejections, Repairs, repairs_of
@@ -38,6 +37,7 @@ from longbeam.schemas.base import Record
 from longbeam.schemas.findings import Finding, Severity
 from longbeam.schemas.probes import Probe
 from longbeam.store.artifacts import SealedConversation
+from longbeam.store.layout import Benchmark
 
 ROUNDS = 3
 """Times that what is still wrong is tried again in one command."""

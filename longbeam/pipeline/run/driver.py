@@ -17,7 +17,6 @@ from longbeam.models.base import ChatModel, close_model
 from longbeam.models.journal import Journal, JournalledModel
 from longbeam.models.limits import LimitedModel
 from longbeam.models.tokens import load_tokenizer
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.run.conversation import Conversation
 from longbeam.pipeline.run.metering import open_meter
 from longbeam.pipeline.run.scheduling import Schedule
@@ -26,6 +25,7 @@ from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units
 from longbeam.prompts.declarations import default_registry
 from longbeam.prompts.registry import PromptRegistry
 from longbeam.schemas.seeds import Seed
+from longbeam.store.layout import Benchmark
 from longbeam.store.reply_files import take_back
 from longbeam.store.units import Unit
 from longbeam.store.worklog import WorkLog

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from longbeam.models.cost import CostMeter
 from longbeam.models.factory import make_model
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.schemas.usage import Usage, summed
+from longbeam.store.layout import Benchmark
 from longbeam.store.reply_files import has_replies, take_back
 from longbeam.store.shared_lease import HeldElsewhere
 from longbeam.store.worklog import WorkLog
