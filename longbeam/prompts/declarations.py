@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from longbeam.abilities.registry import abilities, resolve
 from longbeam.prompts import narrowing
 from longbeam.prompts.calls import checks as check_calls
 from longbeam.prompts.calls import evaluation as evaluation_calls
@@ -214,5 +215,6 @@ PROMPTS: tuple[Prompt, ...] = (
 
 @cache
 def default_registry() -> PromptRegistry:
-    """Return the registry of all prompts, checked once per process."""
-    return PromptRegistry(PROMPTS)
+    """Return the registry of all prompts, those of plug-ins' abilities included, checked once per process."""
+    brought = (resolve(ability.prompt) for ability in abilities() if ability.prompt)
+    return PromptRegistry((*PROMPTS, *brought))

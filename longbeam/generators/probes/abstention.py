@@ -146,6 +146,4 @@ def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     return run_checks(candidate, reply, (check_form, check_voice))
 
 
-GENERATOR = AbilityGenerator(
-    ABILITY, PROMPT_ID, lambda material: [], check, draft=draft_candidates, word=word_candidate
-)
+GENERATOR = AbilityGenerator(lambda material: [], check, draft=draft_candidates, word=word_candidate)
