@@ -27,7 +27,8 @@ ROWS = (
     ("evaluation",),
     ("memory", "formats", "validation", "generators"),
     ("offline",),
-    ("abilities", "models", "store", "prompts"),
+    ("models", "store", "prompts"),
+    ("abilities",),
     ("text",),
     ("schemas",),
 )

@@ -13,9 +13,9 @@ from longbeam.errors import UserError
 from longbeam.evaluation.arms import always_there, arms_of
 from longbeam.evaluation.results import reworded
 from longbeam.formats.jsonl import export_jsonl
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.evaluate.evaluating import evaluate
 from longbeam.schemas.evaluation import EvaluationRun, EvaluationSettings
+from longbeam.store.layout import Benchmark
 from longbeam.store.reviews import stored_events
 from tests.annotation_ui.conftest import Enter
 from tests.pipeline.conftest import CountingModel
