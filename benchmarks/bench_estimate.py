@@ -25,7 +25,6 @@ from longbeam.models.tokens import load_tokenizer
 from longbeam.offline.loopback.answers import answer
 from longbeam.offline.loopback.settings import ServerSettings
 from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.benchmark import create_benchmark
 from longbeam.pipeline.cost.forecast import forecast
 from longbeam.pipeline.cost.rehearsal import Rehearsal, rehearse
 from longbeam.pipeline.run.driver import run_inline
@@ -33,6 +32,7 @@ from longbeam.pipeline.spec_file import load_spec
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.schemas.usage import Usage
+from longbeam.store.layout import create_benchmark
 
 FACTORS = (0.5, 1.0, 2.0)
 SHARES = (0.0, 0.02, 0.05, 0.1, 0.25)

@@ -21,9 +21,9 @@ from pathlib import Path
 from longbeam.evaluation.arms import always_there, arms_of
 from longbeam.memory.registry import SYSTEMS
 from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.benchmark import Benchmark, open_benchmark
 from longbeam.pipeline.evaluate.evaluating import evaluate, results_path
 from longbeam.schemas.evaluation import EvaluationSettings
+from longbeam.store.layout import Benchmark, open_benchmark
 
 
 async def measure(benchmark: Benchmark, systems: str) -> None:

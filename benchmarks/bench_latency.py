@@ -28,10 +28,10 @@ from benchmarks.bench_lengths import digest_of_export
 from benchmarks.virtual_clock import DelayedModel, VirtualClockLoop
 from longbeam.formats.jsonl import export_jsonl
 from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.benchmark import create_benchmark
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.schemas.spec import MAX_SINGLE_PLAN_LENGTH, BenchmarkSpec, parse_length
 from longbeam.store.artifacts import SealedConversation
+from longbeam.store.layout import create_benchmark
 
 NO_LIMIT = 4096
 IN_FLIGHT = (256, 64, 16)

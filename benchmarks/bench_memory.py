@@ -33,11 +33,11 @@ from longbeam.models.embedders.factory import make_embedder
 from longbeam.models.journal import JournalledModel
 from longbeam.models.tokens import load_tokenizer
 from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.benchmark import Benchmark, open_benchmark
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.evaluation import Answer, Exchange, Question
 from longbeam.schemas.probes import Probe
 from longbeam.store.artifacts import SealedConversation
+from longbeam.store.layout import Benchmark, open_benchmark
 from longbeam.store.worklog import WorkLog
 
 MILLISECONDS = 1_000
@@ -74,7 +74,7 @@ async def prepared(
 ) -> MemorySystem:
     """The arm's system, told the whole conversation."""
     place = f"{subject.conversation_id}/prepare/{arm.name.partition('[')[0]}"
-    model = JournalledModel(OfflineWriter(), log)
+    model = JournalledModel(OfflineWriter(), log.journal)
     tools = Tools(
         count_tokens=load_tokenizer(benchmark.spec.tokenizer).count,
         asker=Asker(model=model, prompts=default_registry(), spec=benchmark.spec, unit_key=place),

@@ -28,7 +28,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from longbeam.annotation_ui.archive import Archive
 from longbeam.annotation_ui.counter import counter_evidence
-from longbeam.pipeline.benchmark import open_benchmark
+from longbeam.store.layout import open_benchmark
 
 SEED = 7
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

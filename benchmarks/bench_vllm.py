@@ -26,11 +26,11 @@ from longbeam.errors import RunStopped
 from longbeam.models.base import ModelCall, Sampling
 from longbeam.models.vllm import Loaded, VllmModel, load_engine
 from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.benchmark import create_benchmark
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.spec_file import load_spec
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import Endpoint
+from longbeam.store.layout import create_benchmark
 
 # Hidden size, layers, heads, heads of keys and values, feed-forward size, vocabulary: Llama's architecture.
 SHAPES = {

@@ -23,9 +23,9 @@ from longbeam.memory.exchanges import exchanges_of
 from longbeam.models.asking import Asker
 from longbeam.models.embedders.factory import make_embedder
 from longbeam.models.tokens import load_tokenizer
-from longbeam.pipeline.benchmark import Benchmark, open_benchmark
 from longbeam.schemas.evaluation import Question
 from longbeam.store.artifacts import SealedConversation
+from longbeam.store.layout import Benchmark, open_benchmark
 
 EVERYTHING = 10_000_000
 """Tokens: more than any conversation here."""

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from longbeam.errors import LongbeamError, ProviderError, SpecError, StoreError, UserError
     from longbeam.formats.jsonl import export_jsonl
     from longbeam.pipeline.api import generate
-    from longbeam.pipeline.benchmark import Benchmark, create_benchmark, open_benchmark
     from longbeam.pipeline.spec_file import load_spec
     from longbeam.schemas.spec import BenchmarkSpec
     from longbeam.store.artifacts import SealedConversation
+    from longbeam.store.layout import Benchmark, create_benchmark, open_benchmark
     from longbeam.validation.run import check_benchmark, check_conversation
     from longbeam.validation.statistics import benchmark_statistics
 
 _MODULES = {
-    "Benchmark": "longbeam.pipeline.benchmark",
+    "Benchmark": "longbeam.store.layout",
     "BenchmarkSpec": "longbeam.schemas.spec",
     "LongbeamError": "longbeam.errors",
     "ProviderError": "longbeam.errors",
@@ -32,11 +32,11 @@ _MODULES = {
     "benchmark_statistics": "longbeam.validation.statistics",
     "check_benchmark": "longbeam.validation.run",
     "check_conversation": "longbeam.validation.run",
-    "create_benchmark": "longbeam.pipeline.benchmark",
+    "create_benchmark": "longbeam.store.layout",
     "export_jsonl": "longbeam.formats.jsonl",
     "generate": "longbeam.pipeline.api",
     "load_spec": "longbeam.pipeline.spec_file",
-    "open_benchmark": "longbeam.pipeline.benchmark",
+    "open_benchmark": "longbeam.store.layout",
 }
 
 __all__ = [

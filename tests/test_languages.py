@@ -13,13 +13,13 @@ from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.checks import check_values, check_voice
 from longbeam.models.base import ModelCall
 from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.benchmark import create_benchmark
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.prompts.calls.probes import AbstentionReply, NuggetDraft, ProbeReply
 from longbeam.prompts.declarations import PROMPTS
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.probes import Difficulty
 from longbeam.schemas.spec import ENGLISH, BenchmarkSpec
+from longbeam.store.layout import create_benchmark
 from longbeam.text.values import duration, money, ratio
 from longbeam.validation.registry import CHECKS
 from longbeam.validation.run import left_out

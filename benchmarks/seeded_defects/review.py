@@ -18,8 +18,8 @@ from longbeam.annotation_ui.dates import dates_view
 from longbeam.annotation_ui.desk import Desk
 from longbeam.annotation_ui.panel import panel_view
 from longbeam.annotation_ui.server import open_desk
-from longbeam.pipeline.benchmark import open_benchmark
 from longbeam.schemas.probes import Probe
+from longbeam.store.layout import open_benchmark
 
 LANES = ("finding", "panel", "counter-evidence")
 OFFERED = 5

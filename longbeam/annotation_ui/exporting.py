@@ -12,12 +12,12 @@ from longbeam.annotation_ui.log import ReviewLog
 from longbeam.annotation_ui.selection import Entry
 from longbeam.annotation_ui.state import ItemState, ItemStatus
 from longbeam.formats.exporting import UNREVIEWED, UNSETTLED
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.schemas.conversation import ConversationHead, ConversationReader
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.probes import Probe
 from longbeam.schemas.review import probe_item_id
 from longbeam.store.artifacts import SealedConversation
+from longbeam.store.layout import Benchmark
 from longbeam.store.reviews import ReviewStore
 
 UNFIT = frozenset({ItemStatus.REJECTED.value, UNSETTLED})

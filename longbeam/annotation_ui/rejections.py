@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from longbeam.annotation_ui.log import ReviewLog
 from longbeam.annotation_ui.state import ItemState, ItemStatus
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.schemas.review import probe_item_id
 from longbeam.store.artifacts import SealedConversation
+from longbeam.store.layout import Benchmark
 from longbeam.store.reviews import ReviewStore
 
 

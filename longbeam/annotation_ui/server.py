@@ -15,8 +15,8 @@ from longbeam.annotation_ui.log import BENCHMARK_ITEM, ReviewLog, new_event
 from longbeam.annotation_ui.people import Viewer
 from longbeam.annotation_ui.security import Access, open_access
 from longbeam.errors import UserError
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.schemas.review import EventKind, ReviewerRole
+from longbeam.store.layout import Benchmark
 from longbeam.store.reviews import ReviewStore
 
 OWNER = "longbeam"

@@ -13,7 +13,7 @@ from longbeam import __version__
 from longbeam.errors import UserError
 
 if TYPE_CHECKING:
-    from longbeam.pipeline.benchmark import Benchmark
+    from longbeam.store.layout import Benchmark
 
 
 OK, INCOMPLETE, USER_ERROR, INTERRUPTED = 0, 1, 2, 130

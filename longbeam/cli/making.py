@@ -31,10 +31,10 @@ from longbeam.terminal import Target, counted, display_for
 if TYPE_CHECKING:
     from longbeam.flows.clusters import ClusterOptions
     from longbeam.models.cost import CostMeter
-    from longbeam.pipeline.benchmark import Benchmark
     from longbeam.pipeline.cost.estimate import Outlook
     from longbeam.pipeline.run.driver import RunSummary
     from longbeam.schemas.spec import BenchmarkSpec
+    from longbeam.store.layout import Benchmark
 
 LENGTH_HELP = "Tokens per conversation: 16K to 64M [default: 128K]."
 
@@ -134,7 +134,7 @@ def resume(
     invocation_log: InvocationLog = None,
 ) -> int:
     """Go on with a benchmark that was stopped or has failed units; what is done is not done again."""
-    from longbeam.pipeline.benchmark import open_benchmark
+    from longbeam.store.layout import open_benchmark
 
     cluster = _cluster(runner, workers, address, host, scratch)
     spec = open_benchmark(out, name).spec
@@ -150,9 +150,9 @@ def resume(
 @app.command()
 def status(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
     """Show how far a benchmark is, also while it is being made."""
-    from longbeam.pipeline.benchmark import open_benchmark
     from longbeam.pipeline.run.driver import STAGES
     from longbeam.pipeline.status import benchmark_status, render_status, render_used
+    from longbeam.store.layout import open_benchmark
 
     benchmark = open_benchmark(out, name)
     if benchmark.spec.is_given and not json:
@@ -267,7 +267,7 @@ def _create(spec: BenchmarkSpec, out: Path) -> Benchmark:
     from longbeam.generators.seeds import seeds_for
     from longbeam.models.factory import make_model
     from longbeam.models.tokens import load_tokenizer
-    from longbeam.pipeline.benchmark import create_benchmark
+    from longbeam.store.layout import create_benchmark
 
     load_tokenizer(spec.tokenizer)
     make_model(spec)

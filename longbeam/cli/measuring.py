@@ -83,11 +83,11 @@ def evaluate(
     from longbeam.models.cost import CostMeter
     from longbeam.models.embedders.factory import make_embedder
     from longbeam.models.factory import make_model
-    from longbeam.pipeline.benchmark import Benchmark, open_benchmark
     from longbeam.pipeline.evaluate.evaluating import evaluate as run_evaluation
     from longbeam.pipeline.evaluate.evaluating import evaluation_spec
     from longbeam.pipeline.run.driver import limited_model
     from longbeam.schemas.evaluation import EvaluationRun, EvaluationSettings, Result
+    from longbeam.store.layout import Benchmark, open_benchmark
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
@@ -147,9 +147,9 @@ def report(
     from longbeam.evaluation.leaderboard import merged
     from longbeam.evaluation.report import render_html, render_markdown, sections_of
     from longbeam.evaluation.results import read_results, reworded
-    from longbeam.pipeline.benchmark import open_benchmark
     from longbeam.pipeline.evaluate.evaluating import results_path
     from longbeam.store.files import write_atomically
+    from longbeam.store.layout import open_benchmark
 
     benchmark = open_benchmark(out, name)
     path = results_path(benchmark, find_control(control))
@@ -208,8 +208,8 @@ def paging(
     from longbeam.memory.paging.study import render_study, run_study, talk_of
     from longbeam.memory.paging.study_plot import plot_study
     from longbeam.models.tokens import load_tokenizer
-    from longbeam.pipeline.benchmark import open_benchmark
     from longbeam.pipeline.checking import sealed_conversations
+    from longbeam.store.layout import open_benchmark
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
@@ -233,10 +233,10 @@ def controlled(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
 
     from longbeam.evaluation.controlled import controlled_rows, keywords_of, render_rows
     from longbeam.evaluation.results import read_results
-    from longbeam.pipeline.benchmark import open_benchmark
     from longbeam.pipeline.checking import sealed_conversations
     from longbeam.pipeline.evaluate.evaluating import results_path
     from longbeam.schemas.conversation import WholeConversation
+    from longbeam.store.layout import open_benchmark
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
@@ -273,11 +273,11 @@ def canvas(
     from longbeam.models.embedders.factory import make_embedder
     from longbeam.models.tokens import load_tokenizer
     from longbeam.offline.writer import OfflineWriter
-    from longbeam.pipeline.benchmark import open_benchmark
     from longbeam.pipeline.checking import sealed_conversations
     from longbeam.pipeline.evaluate.evaluating import stored_embedder
     from longbeam.prompts.declarations import default_registry
     from longbeam.schemas.conversation import WholeConversation
+    from longbeam.store.layout import open_benchmark
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)

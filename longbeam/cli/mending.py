@@ -28,8 +28,8 @@ from longbeam.errors import UserError
 from longbeam.terminal import counted
 
 if TYPE_CHECKING:
-    from longbeam.pipeline.benchmark import Benchmark
     from longbeam.pipeline.repair.repairing import RepairReport
+    from longbeam.store.layout import Benchmark
 
 
 @app.command(short_help="Make again what error findings name.")
@@ -51,8 +51,8 @@ def repair(
 
     Messages are said anew one by one, refused probes leave their places to the next candidates. The rest stays.
     """
-    from longbeam.pipeline.benchmark import Benchmark, open_benchmark
     from longbeam.pipeline.spec_file import with_overrides
+    from longbeam.store.layout import Benchmark, open_benchmark
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)

@@ -27,8 +27,8 @@ from longbeam.formats.registry import EXPORTS, IMPORTS
 from longbeam.terminal import Display, Target, counted, display_for
 
 if TYPE_CHECKING:
-    from longbeam.pipeline.benchmark import Benchmark
     from longbeam.pipeline.evaluate.model_checks import ModelChecksRun
+    from longbeam.store.layout import Benchmark
 
 MOST_FINDINGS = 40
 """Findings that `validate` prints; `--json` has all."""
@@ -65,7 +65,6 @@ def validate(
 
     What model-backed checks found before is listed as long as the probe is the same.
     """
-    from longbeam.pipeline.benchmark import open_benchmark
     from longbeam.pipeline.checking import (
         check_and_store,
         findings_json,
@@ -73,6 +72,7 @@ def validate(
         render_left_out,
         write_findings_page,
     )
+    from longbeam.store.layout import open_benchmark
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
@@ -93,10 +93,10 @@ def _ask_models(
     benchmark: Benchmark, model: str | None, max_cost_usd: float | None, invocation_log: Path | None
 ) -> bool:
     """Run the model-backed checks; return whether some could not be had."""
-    from longbeam.pipeline.benchmark import Benchmark
     from longbeam.pipeline.evaluate.model_checks import checking_spec, refuse_offline, run_model_checks
     from longbeam.pipeline.run.driver import limited_model
     from longbeam.pipeline.run.metering import meter_of_checks
+    from longbeam.store.layout import Benchmark
 
     spec = checking_spec(benchmark.spec, model, max_cost_usd)
     refuse_offline(benchmark, spec)
@@ -125,10 +125,10 @@ def stats(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Print a benchmark's tables beside BEAM's published ones."""
-    from longbeam.pipeline.benchmark import open_benchmark
     from longbeam.pipeline.checking import count_and_store
     from longbeam.schemas.spec import ENGLISH
     from longbeam.store.files import write_atomically
+    from longbeam.store.layout import open_benchmark
     from longbeam.validation.statistics import as_json
     from longbeam.validation.statistics_text import render_text
 
@@ -164,7 +164,7 @@ def export(
     """Write the finished conversations and their selected probes as files, as they were reviewed."""
     from longbeam.annotation_ui.exporting import reviewed_conversations
     from longbeam.formats.registry import exporter
-    from longbeam.pipeline.benchmark import open_benchmark
+    from longbeam.store.layout import open_benchmark
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)

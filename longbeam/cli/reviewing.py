@@ -49,7 +49,7 @@ def review(
     """Serve the review pages until stopped; finished conversations only, and those that a run finishes meanwhile."""
     from longbeam.annotation_ui.security import is_loopback
     from longbeam.annotation_ui.server import serve
-    from longbeam.pipeline.benchmark import open_benchmark
+    from longbeam.store.layout import open_benchmark
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
@@ -106,7 +106,7 @@ def export_reviews(
 ) -> int:
     """Write every review event of a benchmark, one a line; nothing is left out."""
     from longbeam.annotation_ui.logs import export_log
-    from longbeam.pipeline.benchmark import open_benchmark
+    from longbeam.store.layout import open_benchmark
 
     count = export_log(open_benchmark(out, name).reviews_path, file)
     print(f"{file}: {counted(count, 'event')}")
@@ -121,7 +121,7 @@ def import_reviews(
 ) -> int:
     """Add the events of another log of the same benchmark; events that are there already are not added again."""
     from longbeam.annotation_ui.logs import import_log
-    from longbeam.pipeline.benchmark import open_benchmark
+    from longbeam.store.layout import open_benchmark
 
     new, known = import_log(open_benchmark(out, name).reviews_path, file)
     print(f"{name}: {counted(new, 'new event')}, {known:,} known already")
@@ -139,7 +139,7 @@ def bundle_reviews(
     """Write the open items with their evidence as a page without server; `reviews import` takes what it saves."""
     from longbeam.annotation_ui.bundle import write_bundle
     from longbeam.annotation_ui.server import open_desk
-    from longbeam.pipeline.benchmark import open_benchmark
+    from longbeam.store.layout import open_benchmark
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)

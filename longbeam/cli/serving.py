@@ -33,9 +33,9 @@ def serve_offline(
     """
     from longbeam.offline.loopback.server import serve
     from longbeam.offline.loopback.settings import parse_settings
-    from longbeam.pipeline.benchmark import open_benchmark
     from longbeam.pipeline.recording import Recording
     from longbeam.prompts.declarations import default_registry
+    from longbeam.store.layout import open_benchmark
 
     def announce(base_url: str) -> None:
         print(f"LISTENING {base_url}", flush=True)

@@ -226,8 +226,8 @@ def survival(
     from longbeam.memory.cmv.survival import measure, render_survival
     from longbeam.memory.cmv.trim import Variant
     from longbeam.models.tokens import load_tokenizer
-    from longbeam.pipeline.benchmark import open_benchmark
     from longbeam.pipeline.checking import sealed_conversations
+    from longbeam.store.layout import open_benchmark
 
     try:
         chosen = [int(part) for part in thresholds.split(",")]

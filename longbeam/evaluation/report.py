@@ -25,7 +25,7 @@ from longbeam.evaluation.scoring import EVENT_ORDERING
 from longbeam.evaluation.table import HIT_AT, Row, rows_of, rule
 from longbeam.evaluation.timings import Latency
 from longbeam.memory.registry import FLOORS
-from longbeam.schemas.evaluation import AskedProbe, Result, Spending, Usage
+from longbeam.schemas.evaluation import AskedProbe, PreparationUsage, Result, Spending
 
 PROBES_SHOWN = 20
 """Probes per ability in the drill-down, unless asked for otherwise."""
@@ -53,7 +53,7 @@ class Line:
     """Prompt and output tokens of an answer as the endpoints counted them; None where nobody counts."""
     usd_per_answer: float | None
     usd_prepare: float | None
-    usage: Usage | None
+    usage: PreparationUsage | None
     """What its preparation took; None for what prepares nothing."""
 
 

@@ -21,12 +21,12 @@ from prefect.states import Completed, Failed
 from longbeam.flows.clusters import Cluster
 from longbeam.flows.generate import FLOW_NAME, close_former_runs, drain_events, keep_terminate_handler
 from longbeam.models.cost import CostMeter
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.distributed.distributing import WorkerDied, distribute
 from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult
 from longbeam.pipeline.distributed.worker import work_on
 from longbeam.pipeline.run.driver import RunSummary
 from longbeam.pipeline.run.units import Progress
+from longbeam.store.layout import Benchmark
 
 
 @dataclass

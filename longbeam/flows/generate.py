@@ -31,7 +31,6 @@ from prefect.states import Crashed, Failed
 from prefect.utilities.annotations import quote
 
 from longbeam.models.base import ChatModel
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.run.driver import (
     ConversationRun,
     RunSummary,
@@ -47,6 +46,7 @@ from longbeam.pipeline.run.driver import (
 from longbeam.pipeline.run.scheduling import Schedule
 from longbeam.pipeline.run.units import Progress
 from longbeam.schemas.seeds import Seed
+from longbeam.store.layout import Benchmark
 
 FLOW_NAME = "generate"
 DRAIN_S = 20.0

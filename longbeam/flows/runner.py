@@ -10,9 +10,9 @@ from longbeam.flows.clusters import ClusterOptions, OpenCluster, own_host, refus
 from longbeam.flows.server import prefect_server
 from longbeam.models.base import ChatModel
 from longbeam.models.cost import CostMeter
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.run.driver import RunSummary
 from longbeam.pipeline.run.units import Progress
+from longbeam.store.layout import Benchmark
 
 HOME = ".prefect"
 """Prefect's folder beside the benchmarks of an output folder."""

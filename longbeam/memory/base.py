@@ -22,7 +22,7 @@ from longbeam.memory.embedding import Embedder
 from longbeam.memory.exchanges import said
 from longbeam.models.asking import Asker
 from longbeam.schemas.base import Record
-from longbeam.schemas.evaluation import Context, Exchange, Passage, Question, Usage
+from longbeam.schemas.evaluation import Context, Exchange, Passage, PreparationUsage, Question
 
 T = TypeVar("T")
 Settings = TypeVar("Settings", bound=Record)
@@ -57,7 +57,7 @@ class MemorySystem(Protocol):
     async def context(self, question: Question, *, budget: int) -> Context:
         """Return the text that a reader sees, of at most `budget` tokens."""
 
-    def usage(self) -> Usage:
+    def usage(self) -> PreparationUsage:
         """What preparation took so far, as far as the journal of model calls does not say it."""
 
 
@@ -75,7 +75,7 @@ class Index(Protocol):
     async def scores(self, query: str) -> NDArray[np.float32]:
         """Return one score per text; those at or below 0 are not found."""
 
-    def usage(self) -> Usage:
+    def usage(self) -> PreparationUsage:
         """What it took to make, and its size."""
 
 
@@ -104,9 +104,9 @@ class ExchangeMemory(Generic[Settings]):
         found = await self._best(question.text, k)
         return [self._passage(place, score) for place, score in found]
 
-    def usage(self) -> Usage:
+    def usage(self) -> PreparationUsage:
         """What the index took."""
-        return self._index.usage() if self._index else Usage()
+        return self._index.usage() if self._index else PreparationUsage()
 
     def _search_in(self, exchanges: Sequence[Exchange], index: Index) -> None:
         """Rank by this index from now on; it has one text for each of these exchanges."""

@@ -14,7 +14,7 @@ from longbeam.memory.bm25 import Bm25Index
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import said
 from longbeam.schemas.base import Record
-from longbeam.schemas.evaluation import Context, Exchange, Question, Usage
+from longbeam.schemas.evaluation import Context, Exchange, PreparationUsage, Question
 from longbeam.text.words import words_of
 
 Scores: TypeAlias = Callable[[str], NDArray[np.float32]]
@@ -52,8 +52,8 @@ class _Ranking:
     async def scores(self, query: str) -> NDArray[np.float32]:
         return self._scores(query)
 
-    def usage(self) -> Usage:
-        return Usage()
+    def usage(self) -> PreparationUsage:
+        return PreparationUsage()
 
 
 def random_units(exchanges: Sequence[Exchange], tools: Tools) -> Scores:

@@ -22,7 +22,7 @@ from longbeam.errors import UserError
 from longbeam.memory.base import Tools
 from longbeam.memory.context import ContextBuilder
 from longbeam.schemas.base import Record
-from longbeam.schemas.evaluation import Context, Exchange, Passage, Question, Usage
+from longbeam.schemas.evaluation import Context, Exchange, Passage, PreparationUsage, Question
 from longbeam.text.times import format_date
 
 _LONGEST_REASON = 200
@@ -116,9 +116,9 @@ class HttpMemory:
             builder.put("memories", day + passage.text, passage.message_keys, place=place.get(rank, rank))
         return builder.build()
 
-    def usage(self) -> Usage:
+    def usage(self) -> PreparationUsage:
         """What the server spends is its own secret."""
-        return Usage()
+        return PreparationUsage()
 
     def _passage(self, found: Found, rank: int) -> Passage:
         told = (found.metadata or {}).get("message_keys")

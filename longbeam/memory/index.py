@@ -12,7 +12,7 @@ from longbeam.errors import SpecError
 from longbeam.memory.base import Tools
 from longbeam.memory.bm25 import Bm25Index
 from longbeam.memory.embedding import Embedder, Vectors
-from longbeam.schemas.evaluation import Usage
+from longbeam.schemas.evaluation import PreparationUsage
 
 Retriever = Literal["bm25", "dense", "hybrid"]
 
@@ -63,12 +63,12 @@ class TextIndex:
         mixed: NDArray[np.float32] = self._weight_dense * cosine + (1 - self._weight_dense) * lexical / highest
         return mixed
 
-    def usage(self) -> Usage:
+    def usage(self) -> PreparationUsage:
         """Texts that have a vector, their tokens before any cutting, and the bytes of the index's arrays."""
         lexical = self._lexical.index_bytes if self._lexical else 0
         if self._vectors is None:
-            return Usage(index_bytes=lexical)
-        return Usage(
+            return PreparationUsage(index_bytes=lexical)
+        return PreparationUsage(
             embedded_texts=len(self._vectors),
             embedded_tokens=self._embedded_tokens,
             index_bytes=lexical + self._vectors.nbytes,

@@ -62,7 +62,7 @@ SYSTEMS: Mapping[str, Registered] = {
         CogCanvasSettings, CogCanvas, "CogCanvas: artifacts with citations, found by words, vectors and a graph"
     ),
     "light": Registered(LightSettings, Light, "LIGHT: episodic index, last exchanges, filtered scratchpad"),
-    "summary": Registered(summary.SummarySettings, summary.Summary, "a running summary and the last exchanges"),
+    "summary": Registered(summary.SummarySettings, summary.SummaryMemory, "a running summary and the last exchanges"),
     "truncation": Registered(
         long_context.TruncationSettings, long_context.LongContext, "the beginning and the end, the middle cut out"
     ),

@@ -9,8 +9,7 @@ from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import dated
 from longbeam.prompts.calls.memory import UpdateSummaryInputs
 from longbeam.schemas.base import Record
-from longbeam.schemas.evaluation import Context, Exchange, Question, Usage
-from longbeam.schemas.spec import Role
+from longbeam.schemas.evaluation import Context, Exchange, PreparationUsage, Question
 
 
 class SummarySettings(Record):
@@ -24,7 +23,7 @@ class SummarySettings(Record):
     """Exchanges read as they were said, newest first while they fit."""
 
 
-class Summary(ExchangeMemory[SummarySettings]):
+class SummaryMemory(ExchangeMemory[SummarySettings]):
     """Folds what leaves the last exchanges into the summary, a chain of calls in the order of the conversation."""
 
     def __init__(self, settings: SummarySettings, tools: Tools) -> None:
@@ -57,14 +56,14 @@ class Summary(ExchangeMemory[SummarySettings]):
         builder.put_while_fitting("recent", reversed(self._exchanges))
         return builder.build()
 
-    def usage(self) -> Usage:
+    def usage(self) -> PreparationUsage:
         """Calls so far."""
-        return Usage(model_calls=self._calls)
+        return PreparationUsage(model_calls=self._calls)
 
     async def _fold(self) -> None:
         said = "\n\n".join(self._left)
         inputs = UpdateSummaryInputs(summary=self._summary, said=said, max_tokens=self._settings.max_tokens)
         place = f"fold{self._calls}"
-        self._summary = await self._tools.asker.prose("update_summary", inputs, role=Role.EXTRACTOR, place=place)
+        self._summary = await self._tools.asker.prose("update_summary", inputs, place=place)
         self._calls += 1
         self._left, self._left_tokens = [], 0

@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from longbeam.models.base import ChatModel
-from longbeam.pipeline.benchmark import create_benchmark
 from longbeam.pipeline.run.driver import RunSummary, run_inline
 from longbeam.pipeline.run.units import Progress
 from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.store.layout import create_benchmark
 
 
 async def generate(

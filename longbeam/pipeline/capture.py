@@ -20,7 +20,6 @@ from longbeam.evaluation.arms import arm_of
 from longbeam.models.base import ChatModel, ModelCall
 from longbeam.models.tokens import Tokenizer, load_tokenizer
 from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.benchmark import Benchmark, create_benchmark
 from longbeam.pipeline.evaluate.evaluating import evaluate
 from longbeam.pipeline.evaluate.model_checks import run_model_checks
 from longbeam.pipeline.run.driver import run_inline
@@ -29,6 +28,7 @@ from longbeam.prompts.docs import PAGES, Captured
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.evaluation import EvaluationSettings
 from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.store.layout import Benchmark, create_benchmark
 
 SEEDS = 5
 SPEC = {"name": "captured", "seed": 4, "length": "128K", "domains": ["home_real_estate"]}

@@ -8,7 +8,6 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.evaluate.model_checks import stored_model_findings
 from longbeam.pipeline.findings_page import findings_page
 from longbeam.schemas.findings import Finding, Severity
@@ -17,6 +16,7 @@ from longbeam.schemas.statistics import Statistics
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.benchmark import read_findings, read_statistics, write_benchmark
 from longbeam.store.files import write_atomically
+from longbeam.store.layout import Benchmark
 from longbeam.terminal import counted
 from longbeam.validation.index import ConversationIndex, build_index
 from longbeam.validation.run import check_benchmark, check_index, left_out

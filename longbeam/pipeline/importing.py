@@ -9,7 +9,6 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from longbeam.errors import StoreError, UserError
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.schemas.conversation import GivenConversation
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.findings import Finding
@@ -20,6 +19,7 @@ from longbeam.schemas.spec import NAME_PATTERN, BenchmarkSpec
 from longbeam.store.artifacts import seal_conversation
 from longbeam.store.benchmark import write_benchmark
 from longbeam.store.files import describe_os_error, scratch_beside, write_atomically
+from longbeam.store.layout import Benchmark
 from longbeam.validation.base import Problem
 from longbeam.validation.imports import CHECK
 

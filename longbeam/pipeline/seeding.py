@@ -13,11 +13,11 @@ from longbeam.generators.seeds_writing import WrittenSeeds, seeds_as_json, write
 from longbeam.models.asking import Asker
 from longbeam.models.base import ChatModel
 from longbeam.models.journal import JournalledModel
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.run.driver import limited_model
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.seeds import Domain, Seed
 from longbeam.schemas.spec import BenchmarkSpec, Role
+from longbeam.store.layout import Benchmark
 from longbeam.store.worklog import WorkLog
 from longbeam.terminal import counted
 
@@ -66,7 +66,7 @@ async def make_seeds(
         with WorkLog.open(folder / "journal.sqlite") as log:
             for domain in domains:
                 asker = Asker(
-                    model=JournalledModel(limited, log),
+                    model=JournalledModel(limited, log.journal),
                     prompts=default_registry(),
                     spec=spec,
                     unit_key=f"seeds/seeds/{domain.value}",

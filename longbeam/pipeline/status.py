@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from longbeam.models.cost import prices_of
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.cost.estimate import EstimateRow, money, render_rows, rows_by_role, stored_outlook, total_of
 from longbeam.pipeline.repair.probes import REPAIR
 from longbeam.pipeline.run.metering import checks_usage
 from longbeam.pipeline.run.stages import STAGES
 from longbeam.schemas.base import Record
 from longbeam.schemas.usage import Usage, summed
+from longbeam.store.layout import Benchmark
 from longbeam.store.shared_lease import Position, living_holder, position_of_holder
-from longbeam.store.worklog import Unit, UnitStatus, WorkLog
+from longbeam.store.units import Unit, UnitStatus
+from longbeam.store.worklog import WorkLog
 from longbeam.terminal import counted, duration
 
 
@@ -94,7 +95,7 @@ def _conversation_status(benchmark: Benchmark, conversation_id: str) -> Conversa
             position=position,
         )
     with WorkLog.open_read_only(benchmark.work_path(conversation_id)) as log:
-        counts, failures, calls = log.unit_counts(), log.failures(), log.usage()
+        counts, failures, calls = log.units.counts(), log.units.failures(), log.journal.usage()
     return ConversationStatus(
         conversation_id=conversation_id,
         # What could not be repaired is a failure; the conversation was finished before, and is as it was.

@@ -72,7 +72,7 @@ class Context(Record):
     """Messages that the text was made from, in the order of the text; evidence is looked for among them."""
 
 
-class Usage(Record):
+class PreparationUsage(Record):
     """What preparing a memory system took, beside the tokens of its calls, which the journal counts."""
 
     model_calls: int = 0
@@ -221,7 +221,7 @@ class Preparation(Record):
     """What preparing one system took, over all conversations, that no journal says."""
 
     system: str
-    usage: Usage
+    usage: PreparationUsage
 
 
 class EvaluationRun(Record):

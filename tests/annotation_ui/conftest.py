@@ -16,9 +16,9 @@ from longbeam.annotation_ui.archive import Archive
 from longbeam.annotation_ui.desk import Desk
 from longbeam.annotation_ui.log import ReviewLog
 from longbeam.annotation_ui.security import Access, open_access
-from longbeam.pipeline.benchmark import Benchmark, create_benchmark
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.artifacts import seal_conversation
+from longbeam.store.layout import Benchmark, create_benchmark
 from longbeam.store.reviews import ReviewStore
 from tests.tiny import tiny_conversation
 

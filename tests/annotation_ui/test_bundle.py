@@ -13,9 +13,9 @@ from longbeam.annotation_ui.desk import Desk
 from longbeam.annotation_ui.exporting import status_of
 from longbeam.annotation_ui.logs import from_jsonl
 from longbeam.errors import UserError
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.schemas.review import EventKind
 from longbeam.store.artifacts import seal_conversation
+from longbeam.store.layout import Benchmark
 from tests.annotation_ui.conftest import Enter
 from tests.tiny import tiny_conversation
 

@@ -13,9 +13,9 @@ from longbeam.errors import UserError
 from longbeam.evaluation.arms import always_there, arms_of
 from longbeam.evaluation.results import reworded
 from longbeam.formats.jsonl import export_jsonl
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.evaluate.evaluating import evaluate
 from longbeam.schemas.evaluation import EvaluationRun, EvaluationSettings
+from longbeam.store.layout import Benchmark
 from longbeam.store.reviews import stored_events
 from tests.annotation_ui.conftest import Enter
 from tests.pipeline.conftest import CountingModel
@@ -108,7 +108,7 @@ async def test_hand_written_probes_are_checked_at_once_and_exported(
     }
     checked = await ana.post("/api/conversations/c000/probes", draft)
     assert checked["item_id"] is None
-    assert "gold_values.not_said" in {f["check"] for f in checked["findings"]} or checked["findings"]
+    assert [f["check"] for f in checked["findings"]] == ["gold_values.nowhere"]  # nobody said $80
     saved = await ana.post(
         "/api/conversations/c000/probes", {**draft, "gold_answer": "You stay in Hotel Fjord.", "is_saved": True}
     )

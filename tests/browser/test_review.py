@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from longbeam.pipeline.benchmark import create_benchmark
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.artifacts import seal_conversation
+from longbeam.store.layout import create_benchmark
 from tests.browser.conftest import Opened, Server
 from tests.tiny import tiny_conversation
 

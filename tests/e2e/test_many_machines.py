@@ -17,7 +17,7 @@ from typing import Self
 
 import pytest
 
-from longbeam.pipeline.benchmark import Benchmark, open_benchmark
+from longbeam.store.layout import Benchmark, open_benchmark
 from longbeam.store.shared_lease import Holder, living_holder
 from tests.e2e.killing import MARK, Bench, survivors
 

@@ -12,10 +12,10 @@ from longbeam.errors import UserError
 from longbeam.evaluation.leaderboard import merged
 from longbeam.evaluation.report import kind_of, plots_of, render_html, render_markdown, sections_of
 from longbeam.evaluation.results import contexts_path, read_results, write_results
-from longbeam.pipeline.benchmark import create_benchmark
 from longbeam.pipeline.evaluate.evaluating import results_path
-from longbeam.schemas.evaluation import Preparation, Usage
+from longbeam.schemas.evaluation import Preparation, PreparationUsage
 from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.store.layout import create_benchmark
 from tests.evaluation.evaluated import evaluated
 
 SCORES = {"blank": [[0, 0], [0, 0]], "bm25": [[0.5, 0], [1, 0]], "rag": [[1, 0.5], [1, None]], "gold": [[1, 1], [1, 1]]}
@@ -78,7 +78,7 @@ def test_benchmarks_of_another_origin_are_on_no_line_with_ours() -> None:
 
 def test_what_preparing_took_stands_in_both_forms() -> None:
     made = evaluated(SCORES)
-    used = Preparation(system="rag", usage=Usage(embedded_texts=7, embedded_tokens=12_345))
+    used = Preparation(system="rag", usage=PreparationUsage(embedded_texts=7, embedded_tokens=12_345))
     sections = sections_of([replace(made, run=made.run.model_copy(update={"preparations": (used,)}))])
     assert "<td>12,345</td>" in render_html(sections)
     assert "| rag | 0 | 0 | 7 | 12345 | 0 |" in render_markdown(sections)

@@ -15,10 +15,10 @@ import pytest
 from longbeam.errors import ProviderError
 from longbeam.flows.runner import HOME, run_with_prefect
 from longbeam.models.base import ModelCall
-from longbeam.pipeline.benchmark import Benchmark, create_benchmark
 from longbeam.pipeline.run.units import SilentProgress
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.store.layout import Benchmark, create_benchmark
 from tests.flows.processes import servers_of, wait_until_gone
 
 # Prefect leaves its client's sockets to the garbage collector.
@@ -29,7 +29,7 @@ MUTE_RUN = """
 import asyncio, sys
 from pathlib import Path
 from longbeam.flows.runner import run_with_prefect
-from longbeam.pipeline.benchmark import open_benchmark
+from longbeam.store.layout import open_benchmark
 from longbeam.pipeline.run.units import SilentProgress
 
 class MuteModel:

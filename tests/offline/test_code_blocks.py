@@ -23,11 +23,11 @@ from longbeam.generators.seeds import seeds_for
 from longbeam.offline.packs import Snippet, load_pack, pack_for, pack_paths
 from longbeam.offline.turns import filled_code
 from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.benchmark import create_benchmark
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.schemas.seeds import Domain
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.artifacts import SealedConversation
+from longbeam.store.layout import create_benchmark
 from tests.offline import data_checks, game_checks, web_checks
 
 CHECKS = {**web_checks.CHECKS, **data_checks.CHECKS, **game_checks.CHECKS}

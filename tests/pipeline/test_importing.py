@@ -9,10 +9,10 @@ from longbeam.cli import INCOMPLETE, OK, USER_ERROR, run
 from longbeam.errors import UserError
 from longbeam.formats.beam import export_beam, import_beam
 from longbeam.formats.reading import ImportOptions
-from longbeam.pipeline.benchmark import create_benchmark, open_benchmark
 from longbeam.pipeline.checking import check_and_store, sealed_conversations
 from longbeam.pipeline.importing import GivenReport, import_benchmark
 from longbeam.store.benchmark import read_findings, read_seeds
+from longbeam.store.layout import create_benchmark, open_benchmark
 from tests.formats.sources import beam_folder, json_files, longmemeval_items, write, write_json
 
 

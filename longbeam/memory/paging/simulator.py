@@ -186,7 +186,7 @@ def _plan(talk: Talk, config: PagingConfig, capacity: int) -> dict[int, int]:
     return plan_residency(created, needs, capacity)
 
 
-class Summary(Record):
+class AccuracyBreakdown(Record):
     """Means over questions, shares in 0 to 1."""
 
     questions: int
@@ -202,13 +202,13 @@ class Summary(Record):
     recalled_tokens: float
 
 
-def summarise(outcomes: Iterable[Outcome]) -> Summary:
+def break_down_accuracy(outcomes: Iterable[Outcome]) -> AccuracyBreakdown:
     """Return the means; accuracy = residency + (1 - residency) · trigger · precision holds exactly."""
     rows = list(outcomes)
     there = [o for o in rows if o.needed and o.resident == o.needed]
     absent = [o for o in rows if not (o.needed and o.resident == o.needed)]
     asked = [o for o in absent if o.triggered]
-    return Summary(
+    return AccuracyBreakdown(
         questions=len(rows),
         accuracy=_share([o.is_success for o in rows]),
         residency=len(there) / len(rows) if rows else 0.0,

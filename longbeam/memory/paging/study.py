@@ -8,15 +8,15 @@ from longbeam.memory.paging.bookmarks import FORMATS, GENERATORS
 from longbeam.memory.paging.eviction import POLICIES
 from longbeam.memory.paging.pages import BOUNDARIES, Turn, boundary_of, cut
 from longbeam.memory.paging.simulator import (
+    AccuracyBreakdown,
     Asked,
     CountTokens,
     Outcome,
     PagingConfig,
     Selector,
-    Summary,
     Talk,
+    break_down_accuracy,
     simulate,
-    summarise,
 )
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import Message, MessageRole
@@ -29,7 +29,7 @@ class Row(Record):
     """One configuration and its means."""
 
     config: PagingConfig
-    summary: Summary
+    summary: AccuracyBreakdown
     pages: float
     """Of a conversation, on average."""
     by_kind: dict[str, float]
@@ -113,9 +113,9 @@ def _row(talks: Sequence[Talk], config: PagingConfig, count: CountTokens) -> Row
     kinds = sorted({o.kind for o in outcomes})
     return Row(
         config=config,
-        summary=summarise(outcomes),
+        summary=break_down_accuracy(outcomes),
         pages=pages / len(talks) if talks else 0.0,
-        by_kind={kind: summarise(o for o in outcomes if o.kind == kind).accuracy for kind in kinds},
+        by_kind={kind: break_down_accuracy(o for o in outcomes if o.kind == kind).accuracy for kind in kinds},
     )
 
 
@@ -147,7 +147,9 @@ def _lines(study: Study) -> Iterator[str]:
     )
 
 
-def _table(title: str, heads: Sequence[str], rows: Sequence[tuple[tuple[str, ...], Summary]]) -> Iterator[str]:
+def _table(
+    title: str, heads: Sequence[str], rows: Sequence[tuple[tuple[str, ...], AccuracyBreakdown]]
+) -> Iterator[str]:
     yield f"### {title}"
     yield ""
     yield f"| {' | '.join([*heads, *_HEADS])} |"

@@ -23,8 +23,7 @@ from longbeam.models.asking import Asker
 from longbeam.prompts.calls.memory import RecallStepInputs, RecallStepReply
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.evaluation import Context, Exchange, Passage, Question, Usage
-from longbeam.schemas.spec import Role
+from longbeam.schemas.evaluation import Context, Exchange, Passage, PreparationUsage, Question
 
 
 class PagingSettings(Record):
@@ -129,18 +128,18 @@ class Paging:
                 recalls_left=left,
             )
             step: RecallStepReply = await asker.structured(
-                "recall_step", inputs, role=Role.READER, place=f"step{self._settings.recalls - left}"
+                "recall_step", inputs, place=f"step{self._settings.recalls - left}"
             )
             if not step.page_ids or not left:
                 break
             recalled += self._add_recalled(builder, paged, step.page_ids)
         return step.answer, builder.build(), self._settings.recalls - left + 1
 
-    def usage(self) -> Usage:
+    def usage(self) -> PreparationUsage:
         """Calls for bookmarks, and bytes of the store."""
         calls, failed = (self._bookmarker.calls, self._bookmarker.failed) if self._bookmarker else (0, 0)
         size = sum(len(turn.text.encode()) for turn in self._turns)
-        return Usage(model_calls=calls, failed_calls=failed, index_bytes=size)
+        return PreparationUsage(model_calls=calls, failed_calls=failed, index_bytes=size)
 
     async def _keywords(self) -> list[tuple[str, ...]]:
         settings = self._settings

@@ -16,7 +16,6 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from longbeam.models.cost import CostMeter, cost_of, price_of
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.cost.forecast import forecast
 from longbeam.pipeline.cost.rehearsal import Rehearsal, rehearse
 from longbeam.pipeline.run.stages import STAGES
@@ -24,6 +23,7 @@ from longbeam.schemas.base import Record
 from longbeam.schemas.spec import BenchmarkSpec, Price, Role, provider_of
 from longbeam.schemas.usage import Usage
 from longbeam.store.files import write_atomically
+from longbeam.store.layout import Benchmark
 from longbeam.terminal import counted
 
 R = TypeVar("R", bound=Record)

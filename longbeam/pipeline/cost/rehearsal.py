@@ -18,7 +18,6 @@ from longbeam.models.cost import CostMeter
 from longbeam.models.prefix_cache import PrefixCache, PromptEncoder, tokens_in
 from longbeam.models.tokens import Tokenizer, load_tokenizer
 from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.benchmark import Benchmark, create_benchmark
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.run.talking import shares_of
 from longbeam.prompts.calls.dialogue import AssistantReplyInputs
@@ -27,6 +26,7 @@ from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.dialogue import UserTurn
 from longbeam.schemas.spec import BenchmarkSpec, Limits
 from longbeam.schemas.usage import COUNTS, Usage
+from longbeam.store.layout import Benchmark, create_benchmark
 from longbeam.store.worklog import WorkLog
 
 MOST_CONVERSATIONS, MOST_TOKENS = 6, 1_000_000
@@ -89,7 +89,7 @@ def _scaled(row: Usage, factor: float) -> Usage:
 def _talks_of(benchmark: Benchmark, conversation_id: str) -> list[PlannedTalk]:
     planned: dict[str, list[UserTurn]] = defaultdict(list)
     with WorkLog.open_read_only(benchmark.work_path(conversation_id)) as log:
-        for turn in log.records("user_turns", UserTurn):
+        for turn in log.units.records("user_turns", UserTurn):
             found = _SUB_PLAN.match(turn.turn_id)
             assert found is not None, turn.turn_id
             planned[found[1]].append(turn)

@@ -17,13 +17,13 @@ from pathlib import Path
 from longbeam import __version__
 from longbeam.errors import LongbeamError, UserError
 from longbeam.models.cost import CostMeter
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult
 from longbeam.pipeline.distributed.worker import stop_path
 from longbeam.pipeline.run.driver import RunSummary, seeds_of
 from longbeam.pipeline.run.units import Progress, all_of
 from longbeam.schemas.seeds import Seed
 from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.store.layout import Benchmark
 from longbeam.store.shared_lease import Position, position_of_holder
 
 DEATHS = 3

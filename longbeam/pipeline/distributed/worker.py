@@ -24,12 +24,12 @@ from longbeam.errors import LongbeamError, StoreError
 from longbeam.models.base import ChatModel
 from longbeam.models.cost import CostMeter
 from longbeam.models.factory import make_model
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult
 from longbeam.pipeline.run.driver import ConversationRun, limited_model, open_run, run_conversation
 from longbeam.pipeline.run.scheduling import Schedule
 from longbeam.schemas.usage import Usage
 from longbeam.store.files import describe_os_error, is_alive, sync_file
+from longbeam.store.layout import Benchmark
 from longbeam.store.lease import Lease
 from longbeam.store.reply_files import HELD, CopiedJournal, ReplyFiles, merge_replies, remove_replies
 from longbeam.store.shared_lease import BEAT_S, HeldElsewhere, LeaseLost, Position, SharedLease, worker_name
@@ -140,7 +140,7 @@ class _Hold:
 
     def _journal(self, log: WorkLog, files: ReplyFiles) -> CopiedJournal:
         merge_replies(self.lease.folder, log)
-        return CopiedJournal(log, files)
+        return CopiedJournal(log.journal, files)
 
     async def _run(self, run: ConversationRun, files: ReplyFiles) -> None:
         log = run.conversation.units.log

@@ -41,7 +41,6 @@ from longbeam.models.base import ChatModel
 from longbeam.models.journal import JournalledModel
 from longbeam.models.tokens import load_tokenizer
 from longbeam.offline.rules import rules_digest
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.evaluate.spending import preparations_of, spent, summed
 from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of
 from longbeam.prompts.calls.evaluation import AnswerInputs
@@ -55,15 +54,16 @@ from longbeam.schemas.evaluation import (
     EvaluationSettings,
     Exchange,
     Judgement,
+    PreparationUsage,
     Question,
     Result,
     Spending,
-    Usage,
 )
 from longbeam.schemas.probes import Probe
 from longbeam.schemas.spec import BenchmarkSpec, Role
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.files import write_atomically
+from longbeam.store.layout import Benchmark
 from longbeam.store.worklog import WorkLog
 
 EVALUATION_VERSION = 3
@@ -89,7 +89,7 @@ class _Subject:
     embedder: Embedder | None
     timings: Timings
     systems: dict[str, asyncio.Task[MemorySystem]] = field(default_factory=dict)
-    used: dict[str, Usage] = field(default_factory=dict)
+    used: dict[str, PreparationUsage] = field(default_factory=dict)
     """What preparing each system took, before it was asked anything."""
 
     @cached_property
@@ -148,7 +148,7 @@ async def evaluate(
     results: list[Result] = []
     failures: list[str] = []
     spending: list[Spending] = []
-    used: dict[str, list[Usage]] = {}
+    used: dict[str, list[PreparationUsage]] = {}
     asked: list[AskedProbe] = []
     tokens = 0
     shown = progress or SilentProgress()
@@ -254,7 +254,7 @@ def _subject(
     progress: Progress,
 ) -> _Subject:
     _forget_other_rules(log)
-    journalled = JournalledModel(model, log)
+    journalled = JournalledModel(model, log.journal)
     units = Units(told.conversation_id, spec, log, journalled, default_registry())
 
     def tell(stage: str, done: int, total: int, tokens: int) -> None:
@@ -268,7 +268,7 @@ def _subject(
 
 def _forget_other_rules(log: WorkLog) -> None:
     if log.meta_get(OFFLINE_RULES) != rules_digest():
-        log.forget_replies("offline")
+        log.journal.forget("offline")
         log.meta_set(OFFLINE_RULES, rules_digest())
 
 
@@ -359,7 +359,7 @@ async def _reply(context: Context, question: Question, asker: Asker) -> tuple[st
     """The reader's answer, what it read, the number of its calls, and when the context was there."""
     read = time.perf_counter()
     inputs = AnswerInputs(context=context.text, question=question.text, asked_on=question.asked_at.date())
-    return await asker.prose("answer", inputs, role=Role.READER), context, 1, read
+    return await asker.prose("answer", inputs), context, 1, read
 
 
 def _evidence(subject: _Subject, probe: Probe) -> Context:
@@ -400,14 +400,16 @@ async def _prepare(subject: _Subject, arm: Arm) -> MemorySystem:
     return system
 
 
-async def _used(subject: _Subject, arm: Arm) -> Usage:
+async def _used(subject: _Subject, arm: Arm) -> PreparationUsage:
     """What preparing the arm's system took; a unit, because what is answered already is not prepared again."""
 
-    async def work(asker: Asker) -> Sequence[Usage]:
+    async def work(asker: Asker) -> Sequence[PreparationUsage]:
         await _prepared(subject, arm)
         return [subject.used[arm.name]]
 
-    (found,) = await subject.units.run("used", arm.name, record=Usage, needs=_preparation(subject, arm), work=work)
+    (found,) = await subject.units.run(
+        "used", arm.name, record=PreparationUsage, needs=_preparation(subject, arm), work=work
+    )
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from longbeam.models.cost import cost_of, prices_of
-from longbeam.schemas.evaluation import Preparation, Spending, Usage
+from longbeam.schemas.evaluation import Preparation, PreparationUsage, Spending
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.worklog import WorkLog
 
@@ -19,7 +19,7 @@ def spent(log: WorkLog, conversation_id: str, spec: BenchmarkSpec, systems: Sequ
     found = []
     for system in systems:
         for stage in SPENDING_STAGES:
-            rows = log.usage_under(f"{conversation_id}/{stage}/{system}/")
+            rows = log.journal.usage_under(f"{conversation_id}/{stage}/{system}/")
             if rows:
                 found.append(
                     Spending(
@@ -34,12 +34,14 @@ def spent(log: WorkLog, conversation_id: str, spec: BenchmarkSpec, systems: Sequ
     return found
 
 
-def preparations_of(used: Mapping[str, Sequence[Usage]]) -> tuple[Preparation, ...]:
+def preparations_of(used: Mapping[str, Sequence[PreparationUsage]]) -> tuple[Preparation, ...]:
     """Add up what each system's preparations took; systems that took nothing are left out."""
     found = []
     for system, usages in used.items():
-        total = Usage(**{name: sum(getattr(u, name) for u in usages) for name in Usage.model_fields})
-        if total != Usage():
+        total = PreparationUsage(
+            **{name: sum(getattr(u, name) for u in usages) for name in PreparationUsage.model_fields}
+        )
+        if total != PreparationUsage():
             found.append(Preparation(system=system, usage=total))
     return tuple(found)
 

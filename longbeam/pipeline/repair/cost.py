@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from longbeam.models.cost import cost_of, prices_of
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.cost.estimate import money
 from longbeam.pipeline.repair.mending import TurnFault
 from longbeam.pipeline.repair.plan import Repairs
 from longbeam.schemas.dialogue import Message, MessageKind
 from longbeam.schemas.usage import COUNTS, Usage, summed
+from longbeam.store.layout import Benchmark
 from longbeam.store.worklog import WorkLog
 from longbeam.terminal import counted
 
@@ -78,7 +78,7 @@ def _calls_of(message: Message) -> tuple[str, ...]:
 def _usage(benchmark: Benchmark, conversation_id: str, calls: Mapping[str, int]) -> list[Usage]:
     """What these calls would use, by the mean of those that the conversation's journal has of the same prompts."""
     with WorkLog.open_read_only(benchmark.work_path(conversation_id)) as log:
-        known = summed(row.model_copy(update={"stage": "repair"}) for row in log.usage())
+        known = summed(row.model_copy(update={"stage": "repair"}) for row in log.journal.usage())
     found = []
     for prompt_id, count in calls.items():
         row = next((r for r in known if r.prompt_id == prompt_id), None)

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from longbeam.generators.mending import turn_key
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.repair.mending import TurnFault
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.findings import Finding, Severity
 from longbeam.schemas.probes import Probe
 from longbeam.store.artifacts import SealedConversation
+from longbeam.store.layout import Benchmark
 
 TEXT_CHECKS = ("leaks", "degenerate", "duplicates")
 """Checks whose error findings on a message go away when it is said anew."""

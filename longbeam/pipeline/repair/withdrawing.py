@@ -6,10 +6,10 @@ the reason is kept in the conversation's work log. Exports, evaluations and chec
 
 from __future__ import annotations
 
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.repair.plan import Repairs
 from longbeam.pipeline.repair.probes import refuse
 from longbeam.store.artifacts import SealedConversation, seal_conversation
+from longbeam.store.layout import Benchmark
 from longbeam.store.worklog import WorkLog
 
 

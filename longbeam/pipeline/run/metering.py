@@ -7,9 +7,9 @@ from pathlib import Path
 
 from longbeam.models.cost import CostMeter
 from longbeam.models.factory import make_model
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.schemas.usage import Usage, summed
+from longbeam.store.layout import Benchmark
 from longbeam.store.reply_files import has_replies, take_back
 from longbeam.store.shared_lease import HeldElsewhere
 from longbeam.store.worklog import WorkLog
@@ -40,7 +40,7 @@ def journalled_usage(benchmark: Benchmark) -> list[Usage]:
             with WorkLog.open(path) as log:
                 with suppress(HeldElsewhere):  # counted when its worker has ended
                     take_back(folder, log)
-                rows += log.usage()
+                rows += log.journal.usage()
     return summed(rows)
 
 
@@ -50,4 +50,4 @@ def checks_usage(benchmark: Benchmark, conversation_id: str) -> list[Usage]:
     if not path.exists():
         return []
     with WorkLog.open_read_only(path) as log:
-        return log.usage()
+        return log.journal.usage()

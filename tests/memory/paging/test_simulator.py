@@ -8,7 +8,7 @@ from longbeam.errors import UserError
 from longbeam.memory.paging.eviction import ONLINE, History, Need, plan_residency, victim_of
 from longbeam.memory.paging.pages import Page, Turn, boundary_of
 from longbeam.memory.paging.residency import Capacity, PagedContext
-from longbeam.memory.paging.simulator import Asked, PagingConfig, Talk, simulate, summarise
+from longbeam.memory.paging.simulator import Asked, PagingConfig, Talk, break_down_accuracy, simulate
 from longbeam.memory.paging.study import run_study
 
 
@@ -73,7 +73,8 @@ def test_the_context_never_outgrows_its_capacity(tokens: int, turns: int) -> Non
     paged = PagedContext(boundary_of("fixed_2"), Capacity(tokens=tokens), "fifo", lambda page: 3)
     for number in range(turns):
         paged.say(Turn(str(number), "user", "x", 7, True))
-        assert paged.tokens <= tokens or not paged.resident
+        if paged.resident:  # the open page is not evicted, so it may outgrow the capacity alone
+            assert paged.tokens <= tokens
         assert sorted([*paged.resident, *paged.evicted]) == sorted(paged.pages)
 
 
@@ -81,7 +82,7 @@ def test_accuracy_is_what_it_is_made_of() -> None:
     asked = talk([(12, 0), (12, 2), (12, 10), (6, 4), (9, 1)])
     for selector in ("lexical", "random", "oracle"):
         config = PagingConfig(boundary="fixed_2", pages=2, bookmarks="tfidf", selector=selector, tokens=None)
-        s = summarise(simulate(asked, config, len))
+        s = break_down_accuracy(simulate(asked, config, len))
         assert s.accuracy == pytest.approx(s.residency + (1 - s.residency) * s.trigger * s.precision)
         assert s.questions == 5
     assert s.accuracy == 1  # the oracle
@@ -89,7 +90,7 @@ def test_accuracy_is_what_it_is_made_of() -> None:
 
 def test_a_bookmark_without_words_triggers_nothing() -> None:
     config = PagingConfig(boundary="fixed_2", pages=2, form="id", tokens=None)
-    found = summarise(simulate(talk([(12, 0)]), config, len))
+    found = break_down_accuracy(simulate(talk([(12, 0)]), config, len))
     assert (found.trigger, found.accuracy) == (0, 0)
 
 

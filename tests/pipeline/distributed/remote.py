@@ -11,7 +11,6 @@ from pathlib import Path
 from longbeam import __version__
 from longbeam.models.base import ModelCall
 from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.benchmark import Benchmark
 from longbeam.pipeline.distributed.jobs import Job
 from longbeam.pipeline.distributed.worker import work
 from longbeam.pipeline.run.driver import seeds_of
@@ -19,6 +18,7 @@ from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.probes import Probe
 from longbeam.store.artifacts import SealedConversation
+from longbeam.store.layout import Benchmark
 from longbeam.store.shared_lease import LEASE_S, Holder
 
 

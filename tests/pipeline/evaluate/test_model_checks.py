@@ -14,7 +14,6 @@ from longbeam.cli import INCOMPLETE, USER_ERROR, run
 from longbeam.evaluation.model_checks.registry import MODEL_CHECKS
 from longbeam.models.base import ModelCall
 from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.benchmark import Benchmark, create_benchmark
 from longbeam.pipeline.checking import check_and_store
 from longbeam.pipeline.evaluate.model_checks import checking_spec, run_model_checks, stored_model_findings
 from longbeam.pipeline.repair.repairing import repair
@@ -25,6 +24,7 @@ from longbeam.schemas.dialogue import Message
 from longbeam.schemas.probes import Nugget, Probe
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.artifacts import SealedConversation, seal_conversation
+from longbeam.store.layout import Benchmark, create_benchmark
 from tests.pipeline.conftest import CountingModel
 
 Planted = tuple[Probe, list[Message]]
@@ -222,7 +222,7 @@ def test_the_command_asks_once_and_refuses_to_judge_what_it_did_not_write(
 
 
 def test_every_model_check_is_documented_as_it_is() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "checks.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "checks.md").read_text(encoding="utf-8")
     for check in MODEL_CHECKS:
         assert f"- `{check.name}`: {check.doc}\n" in page
         for kind, severity in check.severities.items():

@@ -12,7 +12,6 @@ import pytest
 
 from longbeam.generators.mending import turn_key
 from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.benchmark import Benchmark, create_benchmark
 from longbeam.pipeline.repair.mending import TurnFault, mend_turns
 from longbeam.pipeline.run.conversation import PlanWork
 from longbeam.pipeline.run.driver import ConversationRun, StageOutcome, open_run, run_conversation, run_stage, seeds_of
@@ -22,6 +21,7 @@ from longbeam.schemas.plans import BulletKind, Stance
 from longbeam.schemas.probes import ABILITIES
 from longbeam.schemas.spec import BenchmarkSpec, Strategy
 from longbeam.store.artifacts import SealedConversation
+from longbeam.store.layout import Benchmark, create_benchmark
 from longbeam.validation.run import check_conversation
 from longbeam.validation.statistics import benchmark_statistics
 from longbeam.validation.statistics_text import render_text

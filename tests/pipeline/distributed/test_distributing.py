@@ -10,7 +10,6 @@ import pytest
 
 from longbeam.errors import LongbeamError, UserError
 from longbeam.models.cost import CostMeter
-from longbeam.pipeline.benchmark import Benchmark, create_benchmark
 from longbeam.pipeline.distributed.distributing import WorkerDied, distribute, share_of
 from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult
 from longbeam.pipeline.distributed.worker import stop_path
@@ -18,6 +17,7 @@ from longbeam.pipeline.run.driver import RunSummary
 from longbeam.pipeline.run.units import SilentProgress
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.schemas.usage import Usage
+from longbeam.store.layout import Benchmark, create_benchmark
 from longbeam.store.shared_lease import Position
 from tests.pipeline.conftest import CountingModel
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from longbeam.errors import ProviderError, RunStopped
 from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.benchmark import create_benchmark
 from longbeam.pipeline.run.driver import open_run, run_inline, run_stage, seeds_of
 from longbeam.pipeline.run.scheduling import Schedule
 from longbeam.pipeline.run.stages import OF_PLANS
@@ -19,6 +18,7 @@ from longbeam.schemas.dialogue import Message, MessageKind, UserTurn
 from longbeam.schemas.probes import ABILITIES
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.artifacts import SealedConversation
+from longbeam.store.layout import create_benchmark
 from longbeam.validation.run import check_conversation
 from tests.pipeline.conftest import CountingModel
 

@@ -18,7 +18,6 @@ from longbeam.cli import INCOMPLETE, OK, run
 from longbeam.formats.beam import import_beam
 from longbeam.formats.reading import ImportOptions
 from longbeam.models.base import ModelCall
-from longbeam.pipeline.benchmark import Benchmark, create_benchmark
 from longbeam.pipeline.checking import check_and_store
 from longbeam.pipeline.importing import import_benchmark
 from longbeam.pipeline.repair.plan import Rejections
@@ -31,6 +30,7 @@ from longbeam.schemas.probes import Probe
 from longbeam.schemas.review import EventKind
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.artifacts import SealedConversation
+from longbeam.store.layout import Benchmark, create_benchmark
 from longbeam.store.reviews import ReviewStore
 from tests.formats.sources import beam_folder
 from tests.pipeline.conftest import CountingModel

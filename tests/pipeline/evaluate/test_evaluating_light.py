@@ -17,12 +17,12 @@ from longbeam.evaluation.table import rows_of
 from longbeam.models.base import ModelCall
 from longbeam.models.embedders.hashed import HashedEmbedder
 from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.benchmark import Benchmark, create_benchmark, open_benchmark
 from longbeam.pipeline.evaluate.evaluating import evaluate
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.evaluation import EvaluationRun, EvaluationSettings, Result
 from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.store.layout import Benchmark, create_benchmark, open_benchmark
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,6 @@ from longbeam.formats.reading import ImportOptions
 from longbeam.formats.registry import importer
 from longbeam.models.base import ModelCall
 from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.benchmark import Benchmark, create_benchmark
 from longbeam.pipeline.evaluate.evaluating import evaluate, evaluation_spec, results_path
 from longbeam.pipeline.importing import import_benchmark
 from longbeam.pipeline.run.driver import run_inline
@@ -24,6 +23,7 @@ from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.evaluation import EvaluationSettings
 from longbeam.schemas.spec import BenchmarkSpec, Role
+from longbeam.store.layout import Benchmark, create_benchmark
 from tests.pipeline.conftest import CountingModel
 
 

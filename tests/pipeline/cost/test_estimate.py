@@ -15,7 +15,6 @@ from longbeam.models.tokens import load_tokenizer
 from longbeam.offline.loopback.answers import answer
 from longbeam.offline.loopback.settings import ServerSettings
 from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.benchmark import create_benchmark
 from longbeam.pipeline.cost.estimate import Outlook, estimate_of, is_worth_rehearsing, outlook_line, render_estimate
 from longbeam.pipeline.cost.forecast import forecast
 from longbeam.pipeline.cost.rehearsal import Rehearsal, rehearse
@@ -25,6 +24,7 @@ from longbeam.pipeline.status import benchmark_status, render_status
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.schemas.usage import Usage
+from longbeam.store.layout import create_benchmark
 
 PRICE = {"input": 0.4, "cached": 0.1, "output": 1.6}
 

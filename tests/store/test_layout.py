@@ -7,9 +7,21 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import SpecError, StoreError, UserError
-from longbeam.pipeline.benchmark import create_benchmark, open_benchmark
 from longbeam.pipeline.run.driver import seeds_of
 from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.store.layout import create_benchmark, open_benchmark
+
+
+@pytest.fixture
+def spec() -> BenchmarkSpec:
+    """One short conversation."""
+    return BenchmarkSpec.model_validate({"name": "short", "seed": 5, "length": "16K", "domains": ["coding"]})
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """Where benchmarks land."""
+    return tmp_path / "output"
 
 
 def test_create_then_open_gives_the_same_spec(spec: BenchmarkSpec, out: Path) -> None:

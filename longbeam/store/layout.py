@@ -1,4 +1,4 @@
-"""Where a benchmark lies on disk, and which spec it was made with.
+"""Layout of a benchmark on disk, and the spec it was made with.
 
 output/<name>/spec.json                           the spec as last accepted
 output/<name>/work/<conversation_id>.sqlite       journal and units: decides what is done
