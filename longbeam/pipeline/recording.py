@@ -16,8 +16,9 @@ from typing import Self
 from longbeam.errors import UserError
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.hashing import message_hash, request_hash
+from longbeam.store.journal import RecordedRequest
 from longbeam.store.layout import Benchmark
-from longbeam.store.worklog import RecordedRequest, WorkLog
+from longbeam.store.worklog import WorkLog
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Recording:
         with ExitStack() as opened:
             for path in paths:
                 log = opened.enter_context(WorkLog.open_read_only(path))
-                for request in log.requests():
+                for request in log.journal.requests():
                     self._asked[request.hash].append((log, request))
             self._opened = opened.pop_all()
 
@@ -61,6 +62,6 @@ class Recording:
             return None
         found.append(found.pop(0))
         log, request = found[-1]
-        reply = log.reply_of(request.key)
+        reply = log.journal.reply_of(request.key)
         assert reply is not None  # nobody takes one out of a journal while it is read
         return RecordedReply(request.unit_key, request.generation, reply)

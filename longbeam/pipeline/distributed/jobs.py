@@ -10,7 +10,7 @@ from longbeam.schemas.seeds import Seed
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.schemas.usage import Usage
 from longbeam.store.shared_lease import Position
-from longbeam.store.worklog import Unit
+from longbeam.store.units import Unit
 
 
 @dataclass(frozen=True)

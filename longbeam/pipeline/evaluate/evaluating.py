@@ -254,7 +254,7 @@ def _subject(
     progress: Progress,
 ) -> _Subject:
     _forget_other_rules(log, spec, models)
-    journalled = JournalledModel(models.chat, log)
+    journalled = JournalledModel(models.chat, log.journal)
     units = Units(told.conversation_id, spec, log, replace(models, chat=journalled), default_registry())
 
     def tell(stage: str, done: int, total: int, tokens: int) -> None:
@@ -271,7 +271,7 @@ def _forget_other_rules(log: WorkLog, spec: BenchmarkSpec, models: Models) -> No
     for name in {spec.model_for(role) for role in Role}:
         version = models.version_of(name)
         if version and log.meta_get(RULES + name) != version:
-            log.forget_replies(name)
+            log.journal.forget(name)
             log.meta_set(RULES + name, version)
 
 

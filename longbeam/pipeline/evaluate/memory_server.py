@@ -248,7 +248,7 @@ async def run_server(
         log = stack.enter_context(WorkLog.open(folder / "journal.sqlite"))
         clients = services.make_model(spec)
         stack.push_async_callback(close_model, clients)
-        models = services.models(JournalledModel(LimitedModel(clients, spec), log))
+        models = services.models(JournalledModel(LimitedModel(clients, spec), log.journal))
         server = MemoryServer(
             arm.name, arm.registered, arm.settings, models, spec, embedder=embedder, gives=gives, budget=budget
         )

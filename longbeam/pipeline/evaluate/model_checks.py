@@ -85,7 +85,7 @@ async def run_model_checks(
         path = benchmark.checks_path(conversation_id)
         with WorkLog.open(path) as log, SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
             log.meta_set(_MODELS, {role.value: spec.model_for(role) for role in ROLES})
-            journalled = JournalledModel(models.chat, log)
+            journalled = JournalledModel(models.chat, log.journal)
             units = Units(conversation_id, spec, log, replace(models, chat=journalled), default_registry())
             units.on_unit = _told(progress or SilentProgress(), conversation_id, journalled)
             try:
@@ -110,9 +110,9 @@ def stored_model_findings(benchmark: Benchmark) -> list[Finding]:
             spec = benchmark.spec.model_copy(update={_MODELS: log.meta_get(_MODELS) or {}})
             for check, case in _work(sealed):
                 key = _key(check, case)
-                unit = log.unit(STAGE, key)
+                unit = log.units.find(STAGE, key)
                 if unit is not None and unit.fingerprint == _fingerprint(spec, check, case, sealed):
-                    found += log.records(STAGE, Finding, unit_keys=[key])
+                    found += log.units.records(STAGE, Finding, unit_keys=[key])
     return found
 
 
