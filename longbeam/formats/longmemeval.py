@@ -18,6 +18,8 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 
 from longbeam import __version__
+from longbeam.abilities.record import Trait
+from longbeam.abilities.registry import abilities, ability_named, ability_of
 from longbeam.formats.dataset_card import format_card
 from longbeam.formats.dates import longmemeval_time, read_longmemeval_time
 from longbeam.formats.exporting import (
@@ -40,12 +42,13 @@ from longbeam.formats.reading import (
     want_list,
     want_text,
 )
+from longbeam.keys import NuggetId, ProbeId
 from longbeam.models.tokens import load_tokenizer
 from longbeam.schemas.conversation import ConversationHead, ConversationReader, GivenConversation
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
 from longbeam.schemas.imports import NoteKind
 from longbeam.schemas.people import people_graph
-from longbeam.schemas.probes import ABILITIES, Difficulty, Evidence, Nugget, Probe, ProbeDetails
+from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
 from longbeam.schemas.seeds import Domain, Seed
 
 FORMAT = "longmemeval"
@@ -55,28 +58,6 @@ FILE = "longmemeval_s_cleaned.json"
 
 ABSTENTION = "_abs"
 """End of the question_id of a question that the haystack does not answer."""
-ABILITY_OF = {
-    "single-session-user": "information_extraction",
-    "single-session-assistant": "information_extraction",
-    "single-session-preference": "preference_following",
-    "multi-session": "multi_session_reasoning",
-    "temporal-reasoning": "temporal_reasoning",
-    "knowledge-update": "knowledge_update",
-}
-TYPE_OF = {
-    "abstention": "single-session-user",
-    "contradiction_resolution": "multi-session",
-    "event_ordering": "temporal-reasoning",
-    "information_extraction": "single-session-user",
-    "instruction_following": "single-session-preference",
-    "knowledge_update": "knowledge-update",
-    "multi_session_reasoning": "multi-session",
-    "preference_following": "single-session-preference",
-    "summarization": "multi-session",
-    "temporal_reasoning": "temporal-reasoning",
-}
-"""Its scripts know these six types only."""
-
 ABOUT = f"""## Files
 
 `{FILE}` is a JSON list of questions as LongMemEval has them, each with its whole haystack: `haystack_sessions`,
@@ -120,8 +101,8 @@ def _read_item(item: object, where: str, seen: set[str]) -> _Item:
     if question_id in seen:
         refuse(where, f"question_id {question_id!r} occurs twice")
     seen.add(question_id)
-    if found.get("question_type") not in ABILITY_OF:
-        refuse(where, f"question_type {describe(found.get('question_type'))}; allowed: {', '.join(ABILITY_OF)}")
+    if not want_text(found.get("question_type"), f"{where}: question_type", "a name"):
+        refuse(f"{where}: question_type", "it is empty; a name is needed")
     sessions: list[list[dict[str, Any]]] = []
     flags: list[list[Any]] = []
     ordinal = 0
@@ -239,10 +220,9 @@ def _probe(item: _Item, number: int, keys: list[str], starts: Mapping[str, range
     question = want_text(kept.pop("question", None), f"{item.where}: question", "the question's text")
     kind = kept["question_type"]
     own = kept.get("longbeam")
-    own = own if isinstance(own, Mapping) and own.get("ability") in ABILITIES else {}
-    is_abstention = item.question_id.endswith(ABSTENTION)
-    ability = str(own.get("ability") or ("abstention" if is_abstention else ABILITY_OF[kind]))
-    probe_id = str(own.get("probe_id") or f"{ability}.{number}")
+    own = own if isinstance(own, Mapping) and isinstance(own.get("ability"), str) else {}
+    ability = ability_named(own["ability"]) if own else _ability_of_question(item.question_id, kind)
+    probe_id = str(own.get("probe_id") or ProbeId(ability, str(number)))
     answer = kept.get("answer")
     if answer is None or answer == "":
         notes.add(NoteKind.NO_GOLD, probe_id, "the question has no answer")
@@ -256,7 +236,7 @@ def _probe(item: _Item, number: int, keys: list[str], starts: Mapping[str, range
         question=question,
         gold_answer=gold,
         difficulty=Difficulty(level) if level in set(Difficulty) else Difficulty.MEDIUM,
-        rubric=tuple(Nugget(nugget_id=f"{probe_id}.n{i}", text=str(text)) for i, text in enumerate(rubric)),
+        rubric=tuple(Nugget(nugget_id=str(NuggetId(probe_id, i)), text=str(text)) for i, text in enumerate(rubric)),
         evidence=_evidence(item, probe_id, keys, starts, notes),
         asked_at=read_longmemeval_time(str(kept.get("question_date") or "")),
         details=ProbeDetails(
@@ -266,6 +246,14 @@ def _probe(item: _Item, number: int, keys: list[str], starts: Mapping[str, range
         is_selected=True,
         rank=number,
     )
+
+
+def _ability_of_question(question_id: str, kind: str) -> str:
+    """Return the ability that reads a question type; one of its own name for a type that LongMemEval does not list."""
+    if question_id.endswith(ABSTENTION):
+        return next(ability.name for ability in abilities() if ability.has(Trait.ABSTAINS))
+    readers = (ability.name for ability in abilities() if kind in ability.reads_longmemeval)
+    return next(readers, ability_named(kind))
 
 
 def _evidence(
@@ -374,10 +362,10 @@ def _question_text(head: ConversationHead, haystack: _Haystack, probe: Probe, ci
 
 
 def _own_question(head: ConversationHead, probe: Probe, last: datetime) -> dict[str, Any]:
-    is_abstention = probe.ability == "abstention"
+    ability = ability_of(probe.ability)
     return {
-        "question_id": f"{head.conversation_id}_{probe.probe_id}{ABSTENTION if is_abstention else ''}",
-        "question_type": TYPE_OF.get(probe.ability, "multi-session"),
+        "question_id": f"{head.conversation_id}_{probe.probe_id}{ABSTENTION if ability.has(Trait.ABSTAINS) else ''}",
+        "question_type": ability.longmemeval_type or probe.ability,
         "question": probe.question,
         "answer": probe.gold_answer,
         "question_date": longmemeval_time(probe.asked_at or last + timedelta(hours=1)),
