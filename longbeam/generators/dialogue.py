@@ -22,6 +22,7 @@ from longbeam.generators.plans import Frame
 from longbeam.generators.reply_excerpt import asking_part
 from longbeam.generators.transcript import Transcript
 from longbeam.generators.user_turns import write_more_turns
+from longbeam.keys import plan_index_of
 from longbeam.models.asking import Asker
 from longbeam.models.tokens import Tokenizer
 from longbeam.prompts.calls.dialogue import (
@@ -37,7 +38,7 @@ from longbeam.prompts.calls.plans import Stage
 from longbeam.prompts.calls.user_turns import BulletBrief
 from longbeam.schemas.calls import ChatMessage
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
-from longbeam.schemas.plans import CLOSING, Bullet, SubPlan, plan_index_of
+from longbeam.schemas.plans import CLOSING, Bullet, SubPlan
 from longbeam.schemas.spec import Role
 from longbeam.text.traces import trace_problem
 

@@ -254,7 +254,7 @@ def _subject(
     progress: Progress,
 ) -> _Subject:
     _forget_other_rules(log)
-    journalled = JournalledModel(model, log)
+    journalled = JournalledModel(model, log.journal)
     units = Units(told.conversation_id, spec, log, journalled, default_registry())
 
     def tell(stage: str, done: int, total: int, tokens: int) -> None:
@@ -268,7 +268,7 @@ def _subject(
 
 def _forget_other_rules(log: WorkLog) -> None:
     if log.meta_get(OFFLINE_RULES) != rules_digest():
-        log.forget_replies("offline")
+        log.journal.forget("offline")
         log.meta_set(OFFLINE_RULES, rules_digest())
 
 
