@@ -39,7 +39,6 @@ from longbeam.schemas.plans import (
     Value,
     ValueKind,
 )
-from longbeam.schemas.spec import Role
 from longbeam.text.values import says
 
 AUGMENT_PROMPTS = ("augment",)
@@ -319,7 +318,6 @@ async def write_special_bullets(
     reply = await asker.structured(
         "augment",
         inputs,
-        role=Role.PLANNER,
         check=lambda r: _check_reply(r, targets, instructions),
         mend=lambda r: _mended(r, targets, instructions),
     )

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from longbeam.generators.ledger import Ledger, after, line_of, standing_bullets
+from longbeam.keys import plan_index_of
 from longbeam.prompts.calls.plans import LedgerLine
 from longbeam.schemas.base import digest_of
-from longbeam.schemas.plans import Bullet, BulletKind, Fact, Plan, Value, plan_index_of
+from longbeam.schemas.plans import Bullet, BulletKind, Fact, Plan, Value
 from longbeam.store.shelf import Shelf
 from longbeam.store.spool import Spool
 

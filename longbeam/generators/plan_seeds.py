@@ -16,7 +16,7 @@ from longbeam.prompts.calls.plans import Chapter, LedgerLine, PlanSeedsInputs, P
 from longbeam.schemas.people import Person, Profile
 from longbeam.schemas.plans import Plan, PlanSeed
 from longbeam.schemas.seeds import Seed, Timeline
-from longbeam.schemas.spec import Role, Strategy
+from longbeam.schemas.spec import Strategy
 
 PLAN_SEEDS_PROMPTS = ("plan_seeds",)
 PLAN_SUMMARY_PROMPTS = ("plan_summary",)
@@ -67,7 +67,7 @@ async def write_plan_seeds(
         return None
 
     inputs = PlanSeedsInputs(seed=seed, profile=profile, people=people, strategy=strategy, spans=spans, ideas=ideas)
-    reply: PlanSeedsReply = await asker.structured("plan_seeds", inputs, role=Role.PLANNER, check=check)
+    reply: PlanSeedsReply = await asker.structured("plan_seeds", inputs, check=check)
     return tuple(
         PlanSeed(
             plan_index=i,
@@ -147,4 +147,4 @@ async def write_plan_summary(asker: Asker, summary: str, plan_seed: PlanSeed, pl
         state=tuple(line for line in ledger.lines() if line.fact_id in own),
         max_tokens=SUMMARY_TOKENS,
     )
-    return await asker.prose("plan_summary", inputs, role=Role.PLANNER)
+    return await asker.prose("plan_summary", inputs)

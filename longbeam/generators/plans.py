@@ -41,7 +41,6 @@ from longbeam.schemas.plans import (
     slot_key,
 )
 from longbeam.schemas.seeds import Seed, Timeline
-from longbeam.schemas.spec import Role
 from longbeam.text.values import says
 
 OUTLINE_PROMPTS = ("outline",)
@@ -101,7 +100,7 @@ async def write_outline(asker: Asker, frame: Frame, stages: tuple[Stage, ...]) -
             raise ValueError(check(reply))
         return OutlineReply(stages=reply.stages[: len(stages)])
 
-    reply = await asker.structured("outline", inputs, role=Role.PLANNER, check=check, mend=mend)
+    reply = await asker.structured("outline", inputs, check=check, mend=mend)
     return tuple(
         s.model_copy(update={"title": d.title, "summary": d.summary}) for s, d in zip(stages, reply.stages, strict=True)
     )
@@ -157,7 +156,6 @@ async def write_sub_plan(
     reply = await asker.structured(
         "sub_plan",
         inputs,
-        role=Role.PLANNER,
         check=lambda r: _check_drafts(r.bullets, stage, counts, labels, known.keys()),
         mend=lambda r: SubPlanReply(bullets=_mended(r.bullets, stage, counts, labels, known.keys())),
     )

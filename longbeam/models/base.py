@@ -38,6 +38,10 @@ class PromptDeclaration(Protocol):
         """Raised whenever the prompt asks for something else."""
 
     @property
+    def role(self) -> Role:
+        """Role of the model that answers the prompt."""
+
+    @property
     def output(self) -> type[BaseModel] | None:
         """Schema of the reply; None for prose."""
 

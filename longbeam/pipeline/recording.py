@@ -15,8 +15,9 @@ from typing import Self
 from longbeam.errors import UserError
 from longbeam.offline.loopback.server import RecordedReply
 from longbeam.schemas.hashing import message_hash, request_hash
+from longbeam.store.journal import RecordedRequest
 from longbeam.store.layout import Benchmark
-from longbeam.store.worklog import RecordedRequest, WorkLog
+from longbeam.store.worklog import WorkLog
 
 
 class Recording:
@@ -32,7 +33,7 @@ class Recording:
         with ExitStack() as opened:
             for path in paths:
                 log = opened.enter_context(WorkLog.open_read_only(path))
-                for request in log.requests():
+                for request in log.journal.requests():
                     self._asked[request.hash].append((log, request))
             self._opened = opened.pop_all()
 
@@ -51,6 +52,6 @@ class Recording:
             return None
         found.append(found.pop(0))
         log, request = found[-1]
-        reply = log.reply_of(request.key)
+        reply = log.journal.reply_of(request.key)
         assert reply is not None  # nobody takes one out of a journal while it is read
         return RecordedReply(request.unit_key, request.generation, reply)

@@ -66,7 +66,7 @@ async def make_seeds(
         with WorkLog.open(folder / "journal.sqlite") as log:
             for domain in domains:
                 asker = Asker(
-                    model=JournalledModel(limited, log),
+                    model=JournalledModel(limited, log.journal),
                     prompts=default_registry(),
                     spec=spec,
                     unit_key=f"seeds/seeds/{domain.value}",

@@ -122,11 +122,6 @@ class Fact(Record):
         return slot_key(self.subject, self.attribute)
 
 
-def plan_index_of(key: str) -> int:
-    """Return the plan of a fact, sub-plan or bullet, by its id: `p3.f12`, `p3.s2`, `p3.s2.b7`."""
-    return int(key.partition(".")[0][1:])
-
-
 def slot_key(subject: str, attribute: str) -> str:
     """Return a subject and attribute as one key, folded."""
     return f"{subject}\n{attribute}".casefold()

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from longbeam.keys import plan_index_of
 from longbeam.schemas.conversation import ConversationHead
-from longbeam.schemas.plans import BulletKind, Plan, Stance, plan_index_of
+from longbeam.schemas.plans import BulletKind, Plan, Stance
 from longbeam.schemas.statistics import PlanBorder
 
 _WORD = re.compile(r"[^\W\d_]+")

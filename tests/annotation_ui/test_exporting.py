@@ -108,7 +108,7 @@ async def test_hand_written_probes_are_checked_at_once_and_exported(
     }
     checked = await ana.post("/api/conversations/c000/probes", draft)
     assert checked["item_id"] is None
-    assert "gold_values.not_said" in {f["check"] for f in checked["findings"]} or checked["findings"]
+    assert [f["check"] for f in checked["findings"]] == ["gold_values.nowhere"]  # nobody said $80
     saved = await ana.post(
         "/api/conversations/c000/probes", {**draft, "gold_answer": "You stay in Hotel Fjord.", "is_saved": True}
     )

@@ -215,7 +215,8 @@ def test_no_question_of_a_wish_repeats_what_was_wished(path: Path) -> None:
     for wish in (*everything.instructions, *everything.preferences):
         own = words_beyond(wish.requirement, f"{wish.condition} {wish.topic}")
         for question in wish.probe:
-            assert not own or coverage(own, question) < 0.5, (wish.requirement, question)
+            if own:
+                assert coverage(own, question) < 0.5, (wish.requirement, question)
 
 
 # --- lint -----------------------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ from __future__ import annotations
 from longbeam.evaluation.model_checks.base import ABSTENTION, ModelCheck, ProbeCase, dated
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.checks import SupportInputs, SupportReply
-from longbeam.schemas.spec import Role
 from longbeam.validation.base import ERROR, WARNING, Problem, shorten
 
 
@@ -23,9 +22,7 @@ async def find_problems(asker: Asker, case: ProbeCase) -> list[Problem]:
             return None
         return f"give a verdict on each criterion from 1 to {len(rubric)}, once and in this order"
 
-    reply: SupportReply = await asker.structured(
-        "support_nuggets", inputs, role=Role.JUDGE, place="support", check=check
-    )
+    reply: SupportReply = await asker.structured("support_nuggets", inputs, place="support", check=check)
     missed = [n for n in reply.nuggets if not n.is_supported]
     if not missed:
         return []

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from longbeam.evaluation.model_checks.base import ModelCheck, ProbeCase, dated
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.checks import CounterEvidenceInputs, CounterEvidenceReply, DatedMessage
-from longbeam.schemas.spec import Role
 from longbeam.validation.base import WARNING, Problem, shorten
 
 NEAREST = 8
@@ -34,7 +33,7 @@ async def find_problems(asker: Asker, case: ProbeCase) -> list[Problem]:
         return _unproved(reply, others)
 
     reply: CounterEvidenceReply = await asker.structured(
-        "counter_evidence", inputs, role=Role.JUDGE, place="others", check=check, mend=_none
+        "counter_evidence", inputs, place="others", check=check, mend=_none
     )
     if reply.message is None:
         return []

@@ -8,14 +8,13 @@ from __future__ import annotations
 from longbeam.evaluation.model_checks.base import ABSTENTION, ModelCheck, ProbeCase, verdicts
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.checks import GuessInputs
-from longbeam.schemas.spec import Role
 from longbeam.validation.base import ERROR, Problem, shorten
 
 
 async def find_problems(asker: Asker, case: ProbeCase) -> list[Problem]:
     """Return a problem where a guess meets the whole rubric."""
     inputs = GuessInputs(question=case.probe.question)
-    guess = await asker.prose("guess_answer", inputs, role=Role.READER, place="guess")
+    guess = await asker.prose("guess_answer", inputs, place="guess")
     if min(await verdicts(asker.within("guess"), case, guess)) < 1:
         return []
     text = f"without the conversation a reader guesses {shorten(guess, 90)!r}, which meets the whole rubric"

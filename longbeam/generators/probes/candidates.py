@@ -79,19 +79,16 @@ Draft = Callable[[Asker, ProbeMaterial, int], Awaitable[list[ProbeCandidate]]]
 
 @dataclass(frozen=True)
 class AbilityGenerator:
-    """One ability: how its candidates are found, and what a worded probe must fulfil."""
+    """Code that generates an ability's probes; the ability's record names it."""
 
-    ability: str
-    prompt_id: str
-    """Of the prompt that words a probe, or that drafts candidates and questions at once."""
     candidates: Callable[[ProbeMaterial], list[ProbeCandidate]]
     """Pure: every candidate that the material gives, best first; empty for an ability with `draft`."""
     check: Callable[[ProbeCandidate, ProbeReply], str | None]
-    """What is wrong with a reply, in a sentence the model can act on; None when nothing is."""
+    """Returns what is wrong with a reply, in a sentence that the model can act on; None when nothing is."""
     draft: Draft | None = None
-    """Instead of `candidates`: asks the model for questions and proves each."""
+    """Replaces `candidates`: asks the model for questions and proves each. The ability's prompt is the one it asks."""
     word: Callable[[ProbeCandidate], ProbeReply] | None = None
-    """Words a candidate without a call, where `draft` has its question already."""
+    """Words a candidate without a model; None: the ability's prompt words it."""
 
 
 class Sketch(NamedTuple):

@@ -156,4 +156,4 @@ def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     return run_checks(candidate, reply, (check_form, check_voice, check_values, check_coverage))
 
 
-GENERATOR = AbilityGenerator(ABILITY, "probe_multi_session_reasoning", find_candidates, check)
+GENERATOR = AbilityGenerator(find_candidates, check)

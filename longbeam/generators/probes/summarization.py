@@ -96,4 +96,4 @@ def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     return run_checks(candidate, reply, (check_form, check_voice, check_coverage, check_facts, check_values))
 
 
-GENERATOR = AbilityGenerator(ABILITY, "probe_summarization", find_candidates, check)
+GENERATOR = AbilityGenerator(find_candidates, check)

@@ -123,4 +123,4 @@ def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     return run_checks(candidate, reply, checks)
 
 
-GENERATOR = AbilityGenerator(ABILITY, "probe_temporal_reasoning", find_candidates, check)
+GENERATOR = AbilityGenerator(find_candidates, check)

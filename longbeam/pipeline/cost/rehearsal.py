@@ -89,7 +89,7 @@ def _scaled(row: Usage, factor: float) -> Usage:
 def _talks_of(benchmark: Benchmark, conversation_id: str) -> list[PlannedTalk]:
     planned: dict[str, list[UserTurn]] = defaultdict(list)
     with WorkLog.open_read_only(benchmark.work_path(conversation_id)) as log:
-        for turn in log.records("user_turns", UserTurn):
+        for turn in log.units.records("user_turns", UserTurn):
             found = _SUB_PLAN.match(turn.turn_id)
             assert found is not None, turn.turn_id
             planned[found[1]].append(turn)

@@ -9,7 +9,7 @@ from longbeam.schemas.seeds import Seed
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.schemas.usage import Usage
 from longbeam.store.shared_lease import Position
-from longbeam.store.worklog import Unit
+from longbeam.store.units import Unit
 
 
 class Job(Record):

@@ -140,7 +140,7 @@ class _Hold:
 
     def _journal(self, log: WorkLog, files: ReplyFiles) -> CopiedJournal:
         merge_replies(self.lease.folder, log)
-        return CopiedJournal(log, files)
+        return CopiedJournal(log.journal, files)
 
     async def _run(self, run: ConversationRun, files: ReplyFiles) -> None:
         log = run.conversation.units.log

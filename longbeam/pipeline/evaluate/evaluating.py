@@ -254,7 +254,7 @@ def _subject(
     progress: Progress,
 ) -> _Subject:
     _forget_other_rules(log)
-    journalled = JournalledModel(model, log)
+    journalled = JournalledModel(model, log.journal)
     units = Units(told.conversation_id, spec, log, journalled, default_registry())
 
     def tell(stage: str, done: int, total: int, tokens: int) -> None:
@@ -268,7 +268,7 @@ def _subject(
 
 def _forget_other_rules(log: WorkLog) -> None:
     if log.meta_get(OFFLINE_RULES) != rules_digest():
-        log.forget_replies("offline")
+        log.journal.forget("offline")
         log.meta_set(OFFLINE_RULES, rules_digest())
 
 
@@ -359,7 +359,7 @@ async def _reply(context: Context, question: Question, asker: Asker) -> tuple[st
     """The reader's answer, what it read, the number of its calls, and when the context was there."""
     read = time.perf_counter()
     inputs = AnswerInputs(context=context.text, question=question.text, asked_on=question.asked_at.date())
-    return await asker.prose("answer", inputs, role=Role.READER), context, 1, read
+    return await asker.prose("answer", inputs), context, 1, read
 
 
 def _evidence(subject: _Subject, probe: Probe) -> Context:

@@ -247,7 +247,7 @@ async def run_server(
         log = stack.enter_context(WorkLog.open(folder / "journal.sqlite"))
         clients = make_model(spec)
         stack.push_async_callback(close_model, clients)
-        model = JournalledModel(LimitedModel(clients, spec), log)
+        model = JournalledModel(LimitedModel(clients, spec), log.journal)
         server = MemoryServer(
             arm.name, arm.registered, arm.settings, model, spec, embedder=embedder, gives=gives, budget=budget
         )

@@ -81,7 +81,7 @@ async def run_model_checks(
         path = benchmark.checks_path(conversation_id)
         with WorkLog.open(path) as log, SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
             log.meta_set(_MODELS, {role.value: spec.model_for(role) for role in ROLES})
-            journalled = JournalledModel(model, log)
+            journalled = JournalledModel(model, log.journal)
             units = _units(conversation_id, spec, log, journalled, progress or SilentProgress())
             try:
                 await all_of([_checked(units, check, case, sealed) for check, case in _work(sealed)])
@@ -105,9 +105,9 @@ def stored_model_findings(benchmark: Benchmark) -> list[Finding]:
             spec = benchmark.spec.model_copy(update={_MODELS: log.meta_get(_MODELS) or {}})
             for check, case in _work(sealed):
                 key = _key(check, case)
-                unit = log.unit(STAGE, key)
+                unit = log.units.find(STAGE, key)
                 if unit is not None and unit.fingerprint == _fingerprint(spec, check, case, sealed):
-                    found += log.records(STAGE, Finding, unit_keys=[key])
+                    found += log.units.records(STAGE, Finding, unit_keys=[key])
     return found
 
 

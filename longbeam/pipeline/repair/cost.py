@@ -78,7 +78,7 @@ def _calls_of(message: Message) -> tuple[str, ...]:
 def _usage(benchmark: Benchmark, conversation_id: str, calls: Mapping[str, int]) -> list[Usage]:
     """What these calls would use, by the mean of those that the conversation's journal has of the same prompts."""
     with WorkLog.open_read_only(benchmark.work_path(conversation_id)) as log:
-        known = summed(row.model_copy(update={"stage": "repair"}) for row in log.usage())
+        known = summed(row.model_copy(update={"stage": "repair"}) for row in log.journal.usage())
     found = []
     for prompt_id, count in calls.items():
         row = next((r for r in known if r.prompt_id == prompt_id), None)

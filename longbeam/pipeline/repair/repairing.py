@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from longbeam.errors import RunStopped
+from longbeam.keys import natural_order
 from longbeam.models.base import ChatModel
 from longbeam.pipeline.checking import check_and_store
 from longbeam.pipeline.repair.mending import mend_turns
@@ -37,7 +38,6 @@ from longbeam.schemas.findings import Finding, Severity
 from longbeam.schemas.probes import Probe
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import Benchmark
-from longbeam.store.worklog import natural_order
 
 ROUNDS = 3
 """Times that what is still wrong is tried again in one command."""
@@ -192,7 +192,7 @@ class _ConversationRepair:
         c = run.conversation
         if stage == "seal":
             # The sealed file is what was found at fault, whatever the work log says of how it was made.
-            c.units.log.remove_units("seal", keep=())
+            c.units.log.units.remove("seal", keep=())
         if stage != "probes":
             return await run_stage(run, stage, plan_index)
         with SealedConversation(c.sealed_path) as sealed:

@@ -27,6 +27,7 @@ from longbeam.generators.layout import Layout, plan_lengths
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.mending import turn_key
 from longbeam.generators.plans import Frame
+from longbeam.keys import natural_order
 from longbeam.models.tokens import Tokenizer
 from longbeam.pipeline.run.scheduling import Schedule
 from longbeam.pipeline.run.units import Units
@@ -40,7 +41,6 @@ from longbeam.schemas.probes import Probe
 from longbeam.schemas.seeds import Seed
 from longbeam.schemas.spec import Strategy
 from longbeam.store.spool import Pieces
-from longbeam.store.worklog import natural_order
 
 T = TypeVar("T")
 _TURNS = TypeAdapter(tuple[UserTurn, ...])
@@ -231,7 +231,7 @@ class Conversation:
 
     def first_said(self, said: Said) -> tuple[Message, ...]:
         """Read a sub-plan's messages as its dialogue left them."""
-        return tuple(self.units.log.records("dialogue", Message, unit_keys=[said.unit_key]))
+        return tuple(self.units.log.units.records("dialogue", Message, unit_keys=[said.unit_key]))
 
     def said(self) -> list[str]:
         """Digests of all that the dialogues said, in order; of what was said anew nothing."""

@@ -27,7 +27,8 @@ from longbeam.prompts.registry import PromptRegistry
 from longbeam.schemas.seeds import Seed
 from longbeam.store.layout import Benchmark
 from longbeam.store.reply_files import take_back
-from longbeam.store.worklog import Unit, WorkLog
+from longbeam.store.units import Unit
+from longbeam.store.worklog import WorkLog
 
 __all__ = ["STAGES", "ConversationRun", "RunSummary", "StageOutcome", "run_conversation", "run_inline", "run_stage"]
 
@@ -111,7 +112,7 @@ async def open_run(
         if journal is None:
             take_back(benchmark.lease_folder(conversation_id), log)
         log.commit_in_groups(asyncio.get_running_loop().call_soon)
-        journalled = JournalledModel(schedule.ordered(model), log if journal is None else journal(log))
+        journalled = JournalledModel(schedule.ordered(model), log.journal if journal is None else journal(log))
         shown = _Shown(progress or SilentProgress(), conversation_id, journalled)
         units = Units(conversation_id, spec, log, journalled, prompts, on_unit=shown.unit_ended)
         conversation = Conversation(

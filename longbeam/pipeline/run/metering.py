@@ -40,7 +40,7 @@ def journalled_usage(benchmark: Benchmark) -> list[Usage]:
             with WorkLog.open(path) as log:
                 with suppress(HeldElsewhere):  # counted when its worker has ended
                     take_back(folder, log)
-                rows += log.usage()
+                rows += log.journal.usage()
     return summed(rows)
 
 
@@ -50,4 +50,4 @@ def checks_usage(benchmark: Benchmark, conversation_id: str) -> list[Usage]:
     if not path.exists():
         return []
     with WorkLog.open_read_only(path) as log:
-        return log.usage()
+        return log.journal.usage()

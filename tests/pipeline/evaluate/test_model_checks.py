@@ -222,7 +222,7 @@ def test_the_command_asks_once_and_refuses_to_judge_what_it_did_not_write(
 
 
 def test_every_model_check_is_documented_as_it_is() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "checks.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "checks.md").read_text(encoding="utf-8")
     for check in MODEL_CHECKS:
         assert f"- `{check.name}`: {check.doc}\n" in page
         for kind, severity in check.severities.items():

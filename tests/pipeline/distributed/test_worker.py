@@ -21,7 +21,7 @@ from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.layout import create_benchmark
 from longbeam.store.shared_lease import SharedLease, living_holder
 from tests.pipeline.conftest import CountingModel
-from tests.pipeline.remote import Falling, expire, job_of, made
+from tests.pipeline.distributed.remote import Falling, expire, job_of, made
 
 
 async def _begun(job: object, model: Falling) -> asyncio.Task[JobResult]:
@@ -36,9 +36,9 @@ async def test_a_worker_that_is_killed_leaves_every_reply_to_the_next(spec: Benc
     await run_inline(inline, model=OfflineWriter())
     benchmark, scratch = create_benchmark(spec, out), out / "scratch"
     job = job_of(benchmark, scratch, invocation_log=str(out / "paid"))
-    command = [sys.executable, "-m", "tests.pipeline.remote", job.model_dump_json(), "150"]
+    command = [sys.executable, "-m", "tests.pipeline.distributed.remote", job.model_dump_json(), "150"]
     with subprocess.Popen(  # noqa: ASYNC220 -- nothing else goes on in this loop
-        command, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]
+        command, stdout=subprocess.PIPE, cwd=Path(__file__).parents[3]
     ) as worker:
         assert worker.stdout is not None
         assert worker.stdout.readline() == b"mute\n"
