@@ -10,7 +10,7 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from longbeam.generators.chronicle import Chronicle
+from longbeam.generators.plan_history import PlanHistory
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.plans import Chapter, LedgerLine, PlanSeedsInputs, PlanSeedsReply, PlanSummaryInputs
 from longbeam.schemas.people import Person, Profile
@@ -105,7 +105,7 @@ def chapter_of(
     strategy: Strategy,
     main: Seed,
     plan_seeds: tuple[PlanSeed, ...],
-    told: Chronicle,
+    history: PlanHistory,
     summary: str,
     introduced: Sequence[Person],
     people: Sequence[Person],
@@ -115,20 +115,20 @@ def chapter_of(
         strategy=strategy,
         main=main,
         plan_seeds=plan_seeds,
-        plan_index=len(told.plans),
+        plan_index=len(history.plans),
         summary=summary,
-        previous=tuple(b.text for b in told.plans[-1].bullets()) if told.plans else (),
+        previous=tuple(b.text for b in history.plans[-1].bullets()) if history.plans else (),
         introduced=tuple(p.first_name for p in introduced),
-        facts=carried_facts(told, people),
-        standing=told.standing,
+        facts=carried_facts(history, people),
+        standing=history.standing,
     )
 
 
-def carried_facts(told: Chronicle, people: Iterable[Person]) -> tuple[LedgerLine, ...]:
+def carried_facts(history: PlanHistory, people: Iterable[Person]) -> tuple[LedgerLine, ...]:
     """Facts of earlier plans that may come back: of the user and the plan's people, then the previous plan's own."""
     subjects = subjects_of(people)
-    others = [line for line in told.newest_lines() if line.subject.casefold() not in subjects]
-    return tuple([*told.lines_of(subjects), *others][:CARRIED_FACTS])
+    others = [line for line in history.newest_lines() if line.subject.casefold() not in subjects]
+    return tuple([*history.lines_of(subjects), *others][:CARRIED_FACTS])
 
 
 def subjects_of(people: Iterable[Person]) -> frozenset[str]:
@@ -136,9 +136,9 @@ def subjects_of(people: Iterable[Person]) -> frozenset[str]:
     return SELF.union(p.first_name.casefold() for p in people)
 
 
-async def write_plan_summary(asker: Asker, summary: str, plan_seed: PlanSeed, plan: Plan, told: Chronicle) -> str:
+async def write_plan_summary(asker: Asker, summary: str, plan_seed: PlanSeed, plan: Plan, history: PlanHistory) -> str:
     """Return the summary of all plans up to this one."""
-    ledger = told.relevant(plan)
+    ledger = history.relevant(plan)
     own = {a.fact_id for a in plan.assertions}
     inputs = PlanSummaryInputs(
         summary=summary,

@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from longbeam.abilities.record import Trait
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
-from longbeam.text.values import extract_values
-from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
+from longbeam.text.extraction import extract_values, read_value
+from longbeam.text.matching import says_equivalent
+from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.wording import is_said, read_value
 
-RECALLING = frozenset({"information_extraction", "knowledge_update", "multi_session_reasoning", "temporal_reasoning"})
-"""Abilities whose gold is a value."""
-OF_ONE_VALUE = frozenset({"information_extraction", "knowledge_update"})
-"""Abilities in which a value of the gold is asked for, and not one that it is computed from."""
 SMALL = 12
 """Numbers up to this without unit stand in many questions by chance."""
 MAX_RUN = 8
@@ -61,20 +58,20 @@ def _split(told: str) -> tuple[str, str]:
 
 def _value_problems(probe: Probe) -> Iterator[Problem]:
     details = probe.details
-    if probe.ability not in RECALLING:
+    if not has_trait(probe, Trait.RECALLS):
         return
     for said in filter(None, (details.computed_value, details.new_value)):
         value = read_value(said)
-        if is_said(probe.question, value):
+        if says_equivalent(probe.question, value):
             kind = "maybe_answer" if _is_small(value) else "answer"
             yield Problem(kind, probe.probe_id, f"the question says {shorten(said)!r}, which is the answer")
             return
     values = extract_values(probe.gold_answer)
-    told = [v for v in values if is_said(probe.question, v)]
+    told = [v for v in values if says_equivalent(probe.question, v)]
     if any(not _is_small(v) for v in values) and len(told) == len(values):
         text = f"the question says all values of the gold answer: {', '.join(v.text for v in values)}"
         yield Problem("all_values", probe.probe_id, text)
-    elif probe.ability in OF_ONE_VALUE and (known := [v.text for v in told if not _is_small(v)]):
+    elif has_trait(probe, Trait.ASKS_NEWEST_VALUE) and (known := [v.text for v in told if not _is_small(v)]):
         text = f"the question says some of the values of the gold answer: {', '.join(known)}"
         yield Problem("some_values", probe.probe_id, text)
 

@@ -9,6 +9,7 @@ import pytest
 from longbeam.errors import ReplyError
 from longbeam.generators.augmentation import _mended as mended_specials
 from longbeam.generators.augmentation import choose_targets
+from longbeam.generators.plan_history import PlanHistory
 from longbeam.generators.plans import _mended as mended_plan
 from longbeam.generators.user_turns import _mended as mended_turns
 from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
@@ -86,7 +87,7 @@ def test_plan_makes_new_facts_of_unknown_ones() -> None:
 
 
 def test_special_bullets_get_a_target_each() -> None:
-    targets = choose_targets(_plan(), 2, "key")[1]
+    targets = choose_targets(_plan(), 2, "key", PlanHistory())[1]
     reply = AugmentReply(
         updates=[UpdateDraft(target_id="u1", value=money(i), text=f"${i}") for i in (1, 2, 3)],
         contradictions=[ContradictionDraft(target_id="c9", text="Never.", variety="other_value")],

@@ -14,7 +14,6 @@ from longbeam.generators.augmentation import (
     choose_targets,
     write_special_bullets,
 )
-from longbeam.generators.chronicle import Chronicle
 from longbeam.generators.layout import layout_for
 from longbeam.generators.persona import (
     NARRATIVE_PROMPTS,
@@ -22,6 +21,7 @@ from longbeam.generators.persona import (
     write_narratives,
     write_personality,
 )
+from longbeam.generators.plan_history import PlanHistory
 from longbeam.generators.plan_seeds import (
     PLAN_SEEDS_PROMPTS,
     PLAN_SUMMARY_PROMPTS,
@@ -37,6 +37,7 @@ from longbeam.generators.plans import (
     SUB_PLAN_PROMPTS,
     Drafted,
     Frame,
+    PlanContext,
     plan_of,
     stages_of,
     write_outline,
@@ -57,7 +58,7 @@ from longbeam.models.asking import Asker
 from longbeam.pipeline.run.conversation import Conversation, PlanWork
 from longbeam.pipeline.run.units import all_of, both
 from longbeam.prompts.calls.plans import Stage
-from longbeam.schemas.base import Record, share_field_names
+from longbeam.schemas.base import Record
 from longbeam.schemas.people import Profile
 from longbeam.schemas.plans import Narrative, Plan, PlanSeed
 from longbeam.schemas.seeds import Seed, Timeline
@@ -65,7 +66,7 @@ from longbeam.schemas.spec import Role
 
 
 class Summary(Record):
-    """What a conversation's plans told, up to one of them."""
+    """Summary of a conversation's plans, up to one of them."""
 
     text: str
 
@@ -97,7 +98,7 @@ async def persona_stage(c: Conversation) -> None:
     c.relationships = draw_relationships(spec.seed, c.index, drawn, size)
     c.circles = circles_of(spec.seed, c.index, drawn, size)
     everybody = itertools.chain(c.relationships.people, *c.circles)
-    c.told = Chronicle(subjects_of(everybody))
+    c.history = PlanHistory(subjects_of(everybody))
 
 
 async def _narratives(c: Conversation, stage: str, key: str, seed: Seed) -> tuple[Narrative, ...]:
@@ -122,13 +123,13 @@ async def plan_stage(c: Conversation, plan_index: int) -> None:
 
 
 async def _plan(c: Conversation, work: PlanWork) -> None:
-    p, told = work.plan_index, c.told.before(work.plan_index)
-    frame = work.frame = await _frame(c, told)
+    p, history = work.plan_index, c.history.before(work.plan_index)
+    frame = work.frame = await _frame(c, history)
     work.narratives = frame.narratives
     timeline = frame.seed.timeline
     assert timeline is not None
     layout = work.layout = layout_for(work.target, frame.seed.category)
-    work.first_session = told.sub_plans
+    work.first_session = history.sub_plans
     undated = stages_of(timeline, layout.sub_plans)
 
     async def outline(asker: Asker) -> Sequence[Stage]:
@@ -145,21 +146,21 @@ async def _plan(c: Conversation, work: PlanWork) -> None:
     )
     drafted: list[Drafted] = []
     for stage in work.stages:
-        drafted.append(await _sub_plan(c, work, stage, tuple(drafted), told))
+        drafted.append(await _sub_plan(c, work, stage, tuple(drafted), history))
     base = plan_of(drafted, p)
     rng_key = c.rng_key if p == 0 else f"{c.rng_key}/p{p}"
-    targets = choose_targets(base, layout.special_per_kind, rng_key, told)
+    targets = choose_targets(base, layout.special_per_kind, rng_key, history)
     augmented = await all_of([_special_bullets(c, work, base, t) for t in targets])
-    work.plan = share_field_names(augmented_plan(base, augmented, rng_key))
-    if p == len(c.told.plans):
-        c.told.add(work.plan)
+    work.plan = augmented_plan(base, augmented, rng_key)
+    if p == len(c.history.plans):
+        c.history.add(work.plan)
 
 
-async def _frame(c: Conversation, told: Chronicle) -> Frame:
+async def _frame(c: Conversation, history: PlanHistory) -> Frame:
     """The frame of one plan: everybody as old as they are when it begins."""
     if c.is_single:
         return Frame(seed=c.seed, profile=c.the_profile, relationships=c.the_relationships, narratives=c.narratives)
-    plan_index = len(told.plans)
+    plan_index = len(history.plans)
     plan_seed = c.plan_seeds[plan_index]
     first, now = _start(c.seed), plan_seed.timeline.start
     people, introduced = people_of_plan(c.the_relationships, c.circles, plan_index, c.rng_key)
@@ -170,7 +171,7 @@ async def _frame(c: Conversation, told: Chronicle) -> Frame:
         strategy=c.strategy,
         main=c.seed,
         plan_seeds=c.plan_seeds,
-        told=told,
+        history=history,
         summary=c.summaries.get(plan_index - 2, ""),
         introduced=introduced,
         people=people,
@@ -215,11 +216,11 @@ async def _plan_seeds(c: Conversation) -> tuple[PlanSeed, ...]:
 
 async def _summarise(c: Conversation, plan_index: int) -> None:
     """Fold a finished plan into the summary of those before it."""
-    plan, plan_seed = c.told.plans[plan_index], c.plan_seeds[plan_index]
+    plan, plan_seed = c.history.plans[plan_index], c.plan_seeds[plan_index]
     before = c.summaries.get(plan_index - 1, "")
 
     async def work(asker: Asker) -> Sequence[Summary]:
-        return (Summary(text=await write_plan_summary(asker, before, plan_seed, plan, c.told)),)
+        return (Summary(text=await write_plan_summary(asker, before, plan_seed, plan, c.history)),)
 
     records = await c.units.run(
         "plan",
@@ -234,18 +235,19 @@ async def _summarise(c: Conversation, plan_index: int) -> None:
 
 
 async def _sub_plan(
-    c: Conversation, work: PlanWork, stage: Stage, earlier: tuple[Drafted, ...], told: Chronicle
+    c: Conversation, work: PlanWork, stage: Stage, earlier: tuple[Drafted, ...], history: PlanHistory
 ) -> Drafted:
     frame, layout, stages = work.the_frame, work.the_layout, work.stages
+    context = PlanContext(work.plan_index, frame, layout, stages, history)
 
     async def draft(asker: Asker) -> Sequence[Drafted]:
-        return (await write_sub_plan(asker, frame, layout, stages, earlier, work.plan_index, told),)
+        return (await write_sub_plan(asker, context, earlier),)
 
     records = await c.units.run(
         "plan",
         f"p{work.plan_index}.s{stage.stage_index}",
         record=Drafted,
-        needs=[frame, stages, earlier, layout, told.fact_digest],
+        needs=[frame, stages, earlier, layout, history.fact_digest],
         prompts=SUB_PLAN_PROMPTS,
         roles=[Role.PLANNER],
         work=draft,

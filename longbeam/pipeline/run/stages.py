@@ -27,7 +27,7 @@ class Sealed(Record):
 async def probes_stage(c: Conversation) -> None:
     """A checked pool per ability, and the selection."""
     take_up_mended(c)
-    c.told.let_go()
+    c.history = c.history.without_indexes()
     pool = await write_probe_pool(
         c.units,
         c.head(),
