@@ -8,14 +8,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.capture import capture
 from longbeam.prompts.docs import pages_of, table_of
+from longbeam.wiring import services
 
 
 def write(pages: Path, table: Path) -> None:
     """Write the pages into the folder `pages`, and the table of prompts into the file `table`."""
-    captured = capture(OfflineWriter())
+    captured = capture(services().models(services().stand_in()))
     pages.mkdir(parents=True, exist_ok=True)
     for name, text in pages_of(captured).items():
         (pages / name).write_text(text, encoding="utf-8")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from longbeam.evaluation.arms import arm_of
 from longbeam.keys import UnitKey
-from longbeam.models.base import ChatModel, ModelCall
+from longbeam.models.base import ChatModel, ModelCall, Models
 from longbeam.models.tokens import Tokenizer, load_tokenizer
 from longbeam.pipeline.evaluate.evaluating import evaluate
 from longbeam.pipeline.evaluate.model_checks import run_model_checks
@@ -50,31 +50,32 @@ class _Capturing:
         return await self.inner.complete(call)
 
 
-def capture(inner: ChatModel) -> dict[str, Captured]:
+def capture(models: Models) -> dict[str, Captured]:
     """Return one call of each prompt, by prompt id: from a run of one plan, else from a run of many plans."""
-    return {**_captured_of(OF_MANY_PLANS, inner), **_captured_of(SPEC, inner)}
+    return {**_captured_of(OF_MANY_PLANS, models), **_captured_of(SPEC, models)}
 
 
-def _captured_of(values: dict[str, object], inner: ChatModel) -> dict[str, Captured]:
+def _captured_of(values: dict[str, object], models: Models) -> dict[str, Captured]:
     """Return one call of each prompt that a run of the spec asks, by prompt id."""
-    spec, model = BenchmarkSpec.model_validate(values), _Capturing(inner)
+    spec, model = BenchmarkSpec.model_validate(values), _Capturing(models.chat)
+    models = replace(models, chat=model)
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(make_seeds(spec, spec.domains, SEEDS, Path(folder) / ".seeds", model=model))
-        asyncio.run(_run(create_benchmark(spec, Path(folder)), model))
+        asyncio.run(make_seeds(spec, spec.domains, SEEDS, Path(folder) / ".seeds", models))
+        asyncio.run(_run(create_benchmark(spec, Path(folder)), models))
     tokenizer = load_tokenizer(spec.tokenizer)
     return {prompt_id: _captured(calls, tokenizer) for prompt_id, calls in model.calls.items()}
 
 
-async def _run(benchmark: Benchmark, model: ChatModel) -> None:
+async def _run(benchmark: Benchmark, models: Models) -> None:
     """Generate, check, evaluate."""
-    await run_inline(benchmark, model=model)
-    await run_model_checks(benchmark, benchmark.spec, model)
+    await run_inline(benchmark, models)
+    await run_model_checks(benchmark, benchmark.spec, models)
     await evaluate(
         benchmark,
         benchmark.spec,
         [arm_of(name, values) for name, values in _SYSTEMS],
         EvaluationSettings(budget=1_000),
-        model,
+        models,
     )
 
 

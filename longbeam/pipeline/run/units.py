@@ -14,7 +14,7 @@ from typing import Protocol, TypeVar, cast
 
 from longbeam.errors import ProviderError, ReplyError, RunStopped
 from longbeam.models.asking import ATTEMPTS, Asker
-from longbeam.models.base import ChatModel
+from longbeam.models.base import Models
 from longbeam.prompts.registry import PromptRegistry
 from longbeam.schemas.base import Record, digest_of
 from longbeam.schemas.dialogue import Message
@@ -58,7 +58,7 @@ class Units:
     conversation_id: str
     spec: BenchmarkSpec
     log: WorkLog
-    model: ChatModel
+    models: Models
     prompts: PromptRegistry
     on_unit: Callable[[str, int, int, int], None] = lambda stage, done, total, tokens: None
     """Called when a unit ends, with its stage, the stage's units done and begun, and the messages' tokens so far."""
@@ -101,7 +101,7 @@ class Units:
         if unit is not None and unit.status == "done" and unit.fingerprint == fingerprint:
             return tuple(self.log.units.records(stage, record, unit_keys=[key]))
         asker = Asker(
-            model=self.model,
+            model=self.models.chat,
             prompts=self.prompts,
             spec=self.spec,
             unit_key=f"{self.conversation_id}/{stage}/{key}",
