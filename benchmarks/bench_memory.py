@@ -74,7 +74,7 @@ async def prepared(
 ) -> MemorySystem:
     """The arm's system, told the whole conversation."""
     place = f"{subject.conversation_id}/prepare/{arm.name.partition('[')[0]}"
-    model = JournalledModel(OfflineWriter(), log)
+    model = JournalledModel(OfflineWriter(), log.journal)
     tools = Tools(
         count_tokens=load_tokenizer(benchmark.spec.tokenizer).count,
         asker=Asker(model=model, prompts=default_registry(), spec=benchmark.spec, unit_key=place),

@@ -20,6 +20,7 @@ import duckdb
 from longbeam.schemas.calls import ChatMessage, ModelReply
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
+from longbeam.schemas.journal import JournalEntry
 from longbeam.schemas.people import Gender, Profile, RelationshipGraph
 from longbeam.schemas.seeds import Domain, Seed
 from longbeam.store.artifacts import SealedConversation, seal_conversation
@@ -56,7 +57,7 @@ def measure_work_log(path: Path) -> None:
         print(f"record_reply: mean {mean:.0f} us, median {median:.0f} us")
         began = time.perf_counter()
         for i in range(REPLIES):
-            log.reply_of(f"key {i}")
+            log.journal.reply_of(f"key {i}")
         print(f"reply_of: {REPLIES / (time.perf_counter() - began):,.0f}/s")
         began = time.perf_counter()
         faults = log.verify()
@@ -66,17 +67,19 @@ def measure_work_log(path: Path) -> None:
 
 def record(log: WorkLog, key: str, request: list[ChatMessage], text: str) -> None:
     """Record one reply."""
-    log.record_reply(
-        key=key,
-        unit_key="c000/dialogue/p0.s0/t0.n1",
-        stage="dialogue",
-        role="assistant",
-        prompt_id="assistant_reply",
-        prompt_version=1,
-        model="offline",
-        generation=0,
-        request=request,
-        reply=ModelReply(text=text, prompt_tokens=18_000, output_tokens=900),
+    log.journal.record(
+        JournalEntry(
+            key=key,
+            unit_key="c000/dialogue/p0.s0/t0.n1",
+            stage="dialogue",
+            role="assistant",
+            prompt_id="assistant_reply",
+            prompt_version=1,
+            model="offline",
+            generation=0,
+            request=request,
+            reply=ModelReply(text=text, prompt_tokens=18_000, output_tokens=900),
+        )
     )
 
 

@@ -14,7 +14,8 @@ from longbeam.pipeline.run.driver import RunSummary
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.artifacts import seal_conversation
 from longbeam.store.layout import Benchmark, create_benchmark
-from longbeam.store.worklog import Unit, UnitStatus, WorkLog
+from longbeam.store.units import Failure, Unit, UnitStatus
+from longbeam.store.worklog import WorkLog
 from tests.tiny import tiny_conversation
 
 COMMANDS = (
@@ -156,8 +157,10 @@ def test_nothing_finished_says_how_to_go_on(out: Path, capsys: pytest.CaptureFix
 
 def test_status_shows_conversations_and_failures(sealed: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:
     with WorkLog.open(sealed.work_path("c001")) as log:
-        log.fail_unit(
-            "dialogue", "p0.s2", fingerprint="f", error_kind="timeout", error="no answer\nin 60 s", attempts=3
+        log.units.fail(
+            "dialogue",
+            "p0.s2",
+            Failure(fingerprint="f", error_kind="timeout", error="no answer\nin 60 s", attempts=3),
         )
     assert run(["status", "tiny"]) == OK
 
@@ -195,14 +198,15 @@ def test_stats_to_a_file(sealed: Benchmark, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_validate_and_stats_keep_what_the_other_found(sealed: Benchmark) -> None:
-    from longbeam.store.benchmark import read_findings, read_seeds, read_statistics
+    from longbeam.store.benchmark import read_findings, read_statistics
+    from tests.store.stored_seeds import stored_seeds
 
     run(["stats", "tiny"])
     run(["validate", "tiny"])
     assert read_statistics(sealed.database_path)["benchmark"]["mean"]["tokens"] == 230
     run(["stats", "tiny"])
     assert read_findings(sealed.database_path)
-    assert [conversation_id for conversation_id, _ in read_seeds(sealed.database_path)] == ["c000"]
+    assert [conversation_id for conversation_id, _ in stored_seeds(sealed.database_path)] == ["c000"]
 
 
 def test_export_writes_the_finished_conversations(sealed: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:

@@ -89,3 +89,9 @@ def test_keys_lead_to_the_keys_around_them() -> None:
     assert (str(message), str(message.turn), str(message.sub_plan)) == ("p0.s2.t5.n1", "p0.s2.t5", "p0.s2")
     assert str(UnitKey("c000", "dialogue", "p0.s2").at("more1").at("t5")) == "c000/dialogue/p0.s2/more1/t5"
     assert UnitKey.parse("c000/dialogue/p0.s2/t5").without_place == UnitKey("c000", "dialogue", "p0.s2")
+
+
+@given(keys=st.lists(st.text("ps.0129²", max_size=8), unique=True))
+def test_any_keys_have_one_order(keys: list[str]) -> None:
+    backwards = keys[::-1]
+    assert sorted(keys, key=natural_order) == sorted(backwards, key=natural_order)

@@ -11,7 +11,7 @@ from longbeam.review.checks import WORST_FIRST
 from longbeam.review.workspace import Workspace
 from longbeam.schemas.base import Record
 from longbeam.schemas.findings import Finding
-from longbeam.validation.registry import CHECKS
+from longbeam.validation.registry import all_checks
 
 _NUGGET_ID = re.compile(r"\b[\w.-]+\.n\d+\b")
 _OF_QUESTION = frozenset({"question_leaks"})
@@ -48,14 +48,14 @@ def finding_views(
     workspace: Workspace, conversation_id: str, item_id: str, findings: Sequence[Finding]
 ) -> list[FindingView]:
     """Return the findings of an item as its page shows them, worst first."""
-    docs = {check.name: check.doc for check in CHECKS}
+    docs = {check.name: check.doc for check in all_checks()}
     ids = workspace.conversation(conversation_id).ids if findings else {}
     ranked = sorted(findings, key=lambda f: WORST_FIRST.index(f.severity))
     return [
         FindingView(
             check=f.check,
             severity=f.severity.value,
-            doc=docs.get(f.check.partition(".")[0], ""),
+            doc=docs.get(f.check_name, ""),
             message=f.message,
             href=finding_href(f),
             messages=tuple(message_links(conversation_id, item_id, f.evidence, ids)),
@@ -66,7 +66,7 @@ def finding_views(
 
 def finding_href(finding: Finding) -> str:
     """Return the place on the item page that a finding is about."""
-    check = finding.check.partition(".")[0]
+    check = finding.check_name
     if check in _OF_RUBRIC and (match := _NUGGET_ID.search(finding.message)):
         return f"#nugget-{match.group()}"
     if check in _OF_QUESTION:

@@ -78,10 +78,10 @@ def _announce(base: str, links: Mapping[str, str]) -> None:
 
 def lexical_judge() -> RubricJudge:
     """Return the judge of rubric trials: deterministic, without a model."""
-    from longbeam.offline.judging import judge
     from longbeam.review.rubric_trial import RubricJudge
+    from longbeam.wiring import services
 
-    return RubricJudge("lexical", judge)
+    return RubricJudge("lexical", services().judge_nugget)
 
 
 def _reviewers(given: Sequence[str]) -> dict[str, ReviewerRole]:

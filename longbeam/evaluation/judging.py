@@ -7,12 +7,11 @@ from collections.abc import Sequence
 
 from longbeam.errors import ReplyError
 from longbeam.evaluation.ordered_lists import clean_item, items_of
-from longbeam.evaluation.scoring import EVENT_ORDERING
+from longbeam.evaluation.scoring import scorer_of
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.evaluation import AlignInputs, AlignReply, JudgeInputs, JudgeReply
 from longbeam.schemas.evaluation import Answer, Judgement, NuggetJudgement
 from longbeam.schemas.probes import Nugget, Probe
-from longbeam.schemas.spec import Role
 
 CREDIT = {"met": 1.0, "partly met": 0.5, "not met": 0.0}
 JUDGE_PROMPTS = ("judge_nugget", "align_event")
@@ -26,7 +25,7 @@ async def judge_answer(probe: Probe, answer: Answer, asker: Asker, *, judge: str
     nuggets = await judge_nuggets(probe, answer.text, asker, is_strict=is_strict)
     items: Sequence[int | None] = ()
     lines: Sequence[int | None] = ()
-    if probe.ability == EVENT_ORDERING:
+    if scorer_of(probe.ability).needs_alignment:
         items, lines = await _aligned(probe, answer.text, asker)
     return Judgement(
         conversation_id=answer.conversation_id,
@@ -49,7 +48,7 @@ async def _verdict(probe: Probe, nugget: Nugget, text: str, asker: Asker, is_str
         return NuggetJudgement(nugget_id=nugget.nugget_id, score=0, reason="the answer is blank")
     inputs = JudgeInputs(question=probe.question, nugget=nugget.text, answer=text, is_strict=is_strict)
     try:
-        reply: JudgeReply = await asker.structured("judge_nugget", inputs, role=Role.JUDGE, place=nugget.nugget_id)
+        reply: JudgeReply = await asker.structured("judge_nugget", inputs, place=nugget.nugget_id)
     except ReplyError as exc:
         return NuggetJudgement(nugget_id=nugget.nugget_id, score=None, error=str(exc))
     return NuggetJudgement(nugget_id=nugget.nugget_id, score=CREDIT[reply.verdict], reason=reply.reason)
@@ -87,5 +86,5 @@ async def _event_of(inputs: AlignInputs, free: Sequence[int], asker: Asker, plac
             return None
         return f"event {reply.event} is none of 0 to {len(free) - 1}; give one of these, or null"
 
-    reply: AlignReply = await asker.structured("align_event", inputs, role=Role.JUDGE, place=place, check=in_range)
+    reply: AlignReply = await asker.structured("align_event", inputs, place=place, check=in_range)
     return None if reply.event is None else free[reply.event]

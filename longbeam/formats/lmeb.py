@@ -11,8 +11,9 @@ from contextlib import ExitStack
 from typing import Any
 
 from longbeam import __version__
+from longbeam.abilities.record import Trait
+from longbeam.abilities.registry import ability_of
 from longbeam.formats.dataset_card import format_card
-from longbeam.formats.dates import long_day
 from longbeam.formats.exporting import (
     CARD,
     ExportWriter,
@@ -21,6 +22,7 @@ from longbeam.formats.exporting import (
     cited_ids,
 )
 from longbeam.schemas.conversation import ConversationReader
+from longbeam.text.times import format_date
 
 FORMAT = "lmeb"
 FORMAT_VERSION = 1
@@ -56,7 +58,7 @@ def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
             message_ids = _write_corpus(writer, reader, corpus)
             for probe, _ in writer.probes_of(reader):
                 cited = [f"{own}/{i}" for i in sorted(set(cited_ids(reader, probe, message_ids)))]
-                if not cited or probe.ability == "abstention":
+                if not cited or ability_of(probe.ability).has(Trait.ABSTAINS):
                     writer.leave_out("questions without evidence, and abstentions, are no retrieval queries: left out")
                     continue
                 query = f"{own}/{probe.probe_id}"
@@ -80,7 +82,7 @@ def _write_corpus(writer: ExportWriter, reader: ConversationReader, corpus: Hash
     """Write a conversation's messages as documents and return their ordinals by key."""
     message_ids: dict[str, int] = {}
     for ordinal, message in writer.messages_of(reader):
-        title = f"{message.speaker}, {long_day(message.sent_at.date())}"
+        title = f"{message.speaker}, {format_date(message.sent_at.date())}"
         document = f"{reader.head.conversation_id}/{ordinal}"
         corpus.write_line({"_id": document, "title": title, "text": message.content})
         message_ids[message.message_key] = ordinal

@@ -22,6 +22,7 @@ from longbeam.generators.plans import Frame
 from longbeam.generators.reply_excerpt import asking_part
 from longbeam.generators.transcript import Transcript
 from longbeam.generators.user_turns import write_more_turns
+from longbeam.keys import plan_index_of
 from longbeam.models.asking import Asker
 from longbeam.models.tokens import Tokenizer
 from longbeam.prompts.calls.dialogue import (
@@ -37,7 +38,7 @@ from longbeam.prompts.calls.plans import Stage
 from longbeam.prompts.calls.user_turns import BulletBrief
 from longbeam.schemas.calls import ChatMessage
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
-from longbeam.schemas.plans import CLOSING, Bullet, SubPlan, plan_index_of
+from longbeam.schemas.plans import CLOSING, Bullet, SubPlan
 from longbeam.schemas.spec import Role
 from longbeam.text.traces import trace_problem
 
@@ -235,9 +236,7 @@ class Talk:
         answers = 0
         while answers < MAX_ANSWERS and self.budget.can_afford(waiting):
             inputs = QuestionDetectorInputs(reply=asking_part(reply))
-            verdict = await self.asker.structured(
-                "question_detector", inputs, role=Role.DETECTOR, place=f"{turn.turn_id}/asks{answers}"
-            )
+            verdict = await self.asker.structured("question_detector", inputs, place=f"{turn.turn_id}/asks{answers}")
             if not verdict.asks_user:
                 break
             text = await self._user("user_answer", turn, hints, "answer", answers, reply)
@@ -256,9 +255,7 @@ class Talk:
                 follow_ups=follow_ups,
                 hints=hints,
             )
-            verdict = await self.asker.structured(
-                "follow_up_detector", inputs, role=Role.DETECTOR, place=f"{turn.turn_id}/on{follow_ups}"
-            )
+            verdict = await self.asker.structured("follow_up_detector", inputs, place=f"{turn.turn_id}/on{follow_ups}")
             if not verdict.asks_on:
                 break
             asked = await self._user("user_follow_up", turn, hints, "follow_up", follow_ups, reply)
@@ -307,7 +304,6 @@ class Talk:
         text = await self.asker.prose(
             "assistant_reply",
             inputs,
-            role=Role.ASSISTANT,
             place=f"{turn.turn_id}/reply{hints.kind}{exchange}",
             check=lambda text: SAID_BEFORE if text in self.taken else self._trace(text, MessageRole.ASSISTANT),
             mend=_as_it_is,
@@ -328,7 +324,6 @@ class Talk:
         return await self.asker.prose(
             prompt_id,
             inputs,
-            role=Role.USER,
             place=f"{turn.turn_id}/{kind}{ordinal}",
             check=lambda text: (
                 SAID_BEFORE if text in self.taken or self.said.has(text) else self._trace(text, MessageRole.USER)
@@ -407,9 +402,7 @@ class Talk:
             messages=tuple(self.history[:keep]),
             max_tokens=SUMMARY_TOKENS,
         )
-        self.summary = await self.asker.prose(
-            "compact_memory", inputs, role=Role.ASSISTANT, place=f"fold{self.folds}", mend=_as_it_is
-        )
+        self.summary = await self.asker.prose("compact_memory", inputs, place=f"fold{self.folds}", mend=_as_it_is)
         self.folds += 1
         del self.history[:keep], self.sizes[:keep]
 

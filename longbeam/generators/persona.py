@@ -7,7 +7,6 @@ from longbeam.prompts.calls.persona import NarrativesInputs, NarrativesReply, Pe
 from longbeam.schemas.people import Profile
 from longbeam.schemas.plans import Narrative
 from longbeam.schemas.seeds import Seed
-from longbeam.schemas.spec import Role
 
 PERSONALITY_PROMPTS = ("personality",)
 NARRATIVE_PROMPTS = ("narratives",)
@@ -22,7 +21,7 @@ async def write_personality(asker: Asker, profile: Profile, traits: dict[str, st
         return None
 
     inputs = PersonalityInputs(gender=profile.gender, traits=tuple(traits[t] for t in profile.mbti))
-    text = await asker.prose("personality", inputs, role=Role.WRITER, check=check, mend=lambda text: text)
+    text = await asker.prose("personality", inputs, check=check, mend=lambda text: text)
     return profile.model_copy(update={"personality": text})
 
 
@@ -45,5 +44,5 @@ async def write_narratives(asker: Asker, seed: Seed) -> tuple[Narrative, ...]:
         kept = [n for n in reply.narratives if first[n.label.casefold()] is n]
         return NarrativesReply(narratives=kept[: inputs.at_most])
 
-    reply = await asker.structured("narratives", inputs, role=Role.WRITER, check=check, mend=mend)
+    reply = await asker.structured("narratives", inputs, check=check, mend=mend)
     return tuple(reply.narratives)

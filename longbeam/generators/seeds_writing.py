@@ -18,7 +18,6 @@ from longbeam.generators.seeds import FIRST_DAY, LAST_DAY, load_catalogue
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.seeds import SeedDraft, SeedsInputs, SeedsReply
 from longbeam.schemas.seeds import Domain, Seed, Timeline
-from longbeam.schemas.spec import Role
 
 TITLE_OVERLAP, OVERLAP = 0.5, 0.35
 """Jaccard index of the words of two titles, or of all words of two seeds, from which on they are near-duplicates.
@@ -64,7 +63,7 @@ async def write_seeds(asker: Asker, domain: Domain, count: int, known: Sequence[
             taken=(*(s.title for s in (*taken, *found)), *refused),
         )
         try:
-            reply: SeedsReply = await asker.structured("seeds", inputs, role=Role.PLANNER, place=f"round{round_}")
+            reply: SeedsReply = await asker.structured("seeds", inputs, place=f"round{round_}")
         except ProviderError as exc:
             return WrittenSeeds(domain, count, tuple(found), len(refused), str(exc))
         if not reply.seeds:

@@ -20,9 +20,9 @@ from longbeam.prompts.calls.user_turns import BulletBrief, UserTurnsInputs, User
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import MessageRole, UserTurn
 from longbeam.schemas.plans import SPECIAL_KINDS, Bullet, BulletKind, SubPlan
-from longbeam.schemas.spec import ENGLISH, Role
+from longbeam.schemas.spec import ENGLISH
+from longbeam.text.matching import says
 from longbeam.text.traces import trace_problem
-from longbeam.text.values import says
 
 T = TypeVar("T")
 USER_TURNS_PROMPTS = ("user_turns",)
@@ -84,9 +84,7 @@ async def write_user_turns(
         language = asker.spec.language
         return check_turns(reply, briefs, batch.questions, language) or traces_in(reply, frame, language)
 
-    reply: UserTurnsReply = await asker.structured(
-        "user_turns", inputs, role=Role.WRITER, check=check, mend=lambda r: _mended(r, briefs)
-    )
+    reply: UserTurnsReply = await asker.structured("user_turns", inputs, check=check, mend=lambda r: _mended(r, briefs))
     return tuple(
         UserTurn(
             turn_id=f"{sub_plan.key}.x{batch.batch_index}.{i}",
@@ -257,9 +255,7 @@ async def write_more_turns(
             return f"all of this was asked before, such as: {reply.turns[0].text!r}"
         return traces_in(reply, frame, asker.spec.language)
 
-    reply: UserTurnsReply = await asker.structured(
-        "more_turns", inputs, role=Role.WRITER, check=check, mend=lambda r: _mended(r, ())
-    )
+    reply: UserTurnsReply = await asker.structured("more_turns", inputs, check=check, mend=lambda r: _mended(r, ()))
     known = {b.bullet_id for b in sub_plan.bullets}
     fresh = [turn for turn in reply.turns if normal_form(turn.text) not in before]
     return tuple(

@@ -15,7 +15,6 @@ from longbeam.models.asking import Asker
 from longbeam.prompts.calls.memory import SearchStepInputs, SearchStepReply
 from longbeam.schemas.base import Record
 from longbeam.schemas.evaluation import Context, Question
-from longbeam.schemas.spec import Role
 
 
 class SearchToolSettings(Record):
@@ -65,9 +64,7 @@ class SearchTool(ExchangeMemory[SearchToolSettings]):
                 searches=tuple(searches),
                 searches_left=left,
             )
-            step: SearchStepReply = await asker.structured(
-                "search_step", inputs, role=Role.READER, place=f"step{len(searches)}"
-            )
+            step: SearchStepReply = await asker.structured("search_step", inputs, place=f"step{len(searches)}")
             if step.action == "answer" or not left:
                 break
             searches.append(step.query)

@@ -10,7 +10,6 @@ from longbeam.memory.exchanges import dated
 from longbeam.prompts.calls.memory import UpdateSummaryInputs
 from longbeam.schemas.base import Record
 from longbeam.schemas.evaluation import Context, Exchange, PreparationUsage, Question
-from longbeam.schemas.spec import Role
 
 
 class SummarySettings(Record):
@@ -65,6 +64,6 @@ class SummaryMemory(ExchangeMemory[SummarySettings]):
         said = "\n\n".join(self._left)
         inputs = UpdateSummaryInputs(summary=self._summary, said=said, max_tokens=self._settings.max_tokens)
         place = f"fold{self._calls}"
-        self._summary = await self._tools.asker.prose("update_summary", inputs, role=Role.EXTRACTOR, place=place)
+        self._summary = await self._tools.asker.prose("update_summary", inputs, place=place)
         self._calls += 1
         self._left, self._left_tokens = [], 0

@@ -73,7 +73,6 @@ class Asker:
         prompt_id: str,
         inputs: PromptInputs,
         *,
-        role: Role,
         place: str = "",
         check: Check | None = None,
         mend: Mend | None = None,
@@ -83,26 +82,24 @@ class Asker:
         if schema is None:
             raise TypeError(f"prompt {prompt_id!r} declares no output schema")
         parse = partial(parse_reply, schema=schema)
-        return await self._ask(prompt_id, inputs, role, place, parse, check, mend)
+        return await self._ask(prompt_id, inputs, place, parse, check, mend)
 
     async def prose(
         self,
         prompt_id: str,
         inputs: PromptInputs,
         *,
-        role: Role,
         place: str = "",
         check: Check | None = None,
         mend: Mend | None = None,
     ) -> str:
         """Return the reply's text, stripped; raise ReplyError when three were empty, or refused and not mended."""
-        return str(await self._ask(prompt_id, inputs, role, place, str.strip, check, mend))
+        return str(await self._ask(prompt_id, inputs, place, str.strip, check, mend))
 
     async def _ask(
         self,
         prompt_id: str,
         inputs: PromptInputs,
-        role: Role,
         place: str,
         parse: Callable[[str], Any],
         check: Check | None,
@@ -113,7 +110,7 @@ class Asker:
         given, problem, kind, usable, room = inputs, "", "", None, 1
         is_prose = self.prompts[prompt_id].output is None
         for attempt in range(ATTEMPTS):
-            call = self._call(prompt_id, inputs, role, place, attempt, room)
+            call = self._call(prompt_id, inputs, place, attempt, room)
             reply = await self.model.complete(call)
             if (outcome := outcome_of(reply, self.spec.language, is_prose=is_prose)) is not None:
                 problem, kind, room = outcome.problem, outcome.kind, room * outcome.room
@@ -144,11 +141,13 @@ class Asker:
         term = self.prompts.find_copied(text, known=_dump_of(inputs))
         return f"{term!r} is from the example; it has no place in this story" if term else None
 
-    def _call(self, prompt_id: str, inputs: PromptInputs, role: Role, place: str, attempt: int, room: int) -> ModelCall:
+    def _call(self, prompt_id: str, inputs: PromptInputs, place: str, attempt: int, room: int) -> ModelCall:
         """The call of an attempt, with `room` times the spec's `max_tokens`."""
+        prompt = self.prompts[prompt_id]
+        role = prompt.role
         way = self._ways.get((role, room)) or self._ways.setdefault((role, room), _way_of(self.spec, role, room))
         return ModelCall(
-            prompt=self.prompts[prompt_id],
+            prompt=prompt,
             inputs=inputs,
             role=role,
             model=way.model,

@@ -6,7 +6,7 @@ records and a language model from the messages.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -36,6 +36,10 @@ class PromptDeclaration(Protocol):
     @property
     def version(self) -> int:
         """Raised whenever the prompt asks for something else."""
+
+    @property
+    def role(self) -> Role:
+        """Role of the model that answers the prompt."""
 
     @property
     def output(self) -> type[BaseModel] | None:
@@ -100,6 +104,20 @@ class ChatModel(Protocol):
 
     async def complete(self, call: ModelCall) -> ModelReply:
         """Return the reply; raise `ProviderError` when there is none."""
+
+
+def no_version(model: str) -> str:
+    """Return an empty version: all models are language models."""
+    return ""
+
+
+@dataclass(frozen=True)
+class Models:
+    """The models of a run: who answers its calls, and what is known about the models that its spec names."""
+
+    chat: ChatModel
+    version_of: Callable[[str], str] = no_version
+    """Version of the rules by which a model answers, by its name in the spec; empty for a language model."""
 
 
 async def close_model(model: ChatModel) -> None:

@@ -6,16 +6,16 @@ The raw reply is recorded before anybody parses it, so a better parser or check 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from longbeam.models.base import ChatModel, ModelCall
-from longbeam.schemas.calls import ChatMessage, ModelReply
+from longbeam.schemas.calls import ModelReply
+from longbeam.schemas.journal import JournalEntry
 
 
 class Journal(Protocol):
-    """Where replies are kept; the work log is one."""
+    """Store of recorded replies, such as the journal of a work log."""
 
     def reply_of(self, key: str) -> ModelReply | None:
         """The recorded reply of the call with this key."""
@@ -23,21 +23,7 @@ class Journal(Protocol):
     def max_tokens_of(self, key: str) -> int | None:
         """The limit under which it was written; None if none was named."""
 
-    def record_reply(
-        self,
-        *,
-        key: str,
-        unit_key: str,
-        stage: str,
-        role: str,
-        prompt_id: str,
-        prompt_version: int,
-        model: str,
-        generation: int,
-        request: Sequence[ChatMessage],
-        reply: ModelReply,
-        max_tokens: int | None = None,
-    ) -> None:
+    def record(self, entry: JournalEntry) -> None:
         """Keep the reply, durably when this returns, in place of an earlier one to the same key."""
 
 
@@ -90,18 +76,20 @@ class JournalledModel:
         self.asks += 1
         reply = await self.inner.complete(call)
         # No await from here on: a cancelled task would lose a reply that was paid for.
-        self.journal.record_reply(
-            key=call.key,
-            unit_key=call.unit_key,
-            stage=stage,
-            role=call.role.value,
-            prompt_id=call.prompt.prompt_id,
-            prompt_version=call.prompt.version,
-            model=call.model,
-            generation=call.generation,
-            request=request,
-            reply=reply,
-            max_tokens=call.sampling.max_tokens,
+        self.journal.record(
+            JournalEntry(
+                key=call.key,
+                unit_key=call.unit_key,
+                stage=stage,
+                role=call.role.value,
+                prompt_id=call.prompt.prompt_id,
+                prompt_version=call.prompt.version,
+                model=call.model,
+                generation=call.generation,
+                request=request,
+                reply=reply,
+                max_tokens=call.sampling.max_tokens,
+            )
         )
         return reply
 

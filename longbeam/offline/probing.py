@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 
 from pydantic import BaseModel
 
+from longbeam.abilities.registry import find_ability, resolve
+from longbeam.errors import SpecError
 from longbeam.offline.probe_wording import (
     ABOUT_DETAIL,
     ABOUT_PERSON,
@@ -38,18 +40,21 @@ from longbeam.prompts.calls.probes import (
 from longbeam.schemas.calls import PromptInputs
 from longbeam.schemas.plans import Bullet, Value, ValueKind
 from longbeam.schemas.probes import Difficulty
-from longbeam.text.values import format_date, says
+from longbeam.text.matching import says
+from longbeam.text.times import format_date
 
 OF_THINGS = " of different things"
 """How a theme ends that is an attribute told of several things."""
+WordingRule = Callable[[ProbeInputs, random.Random], ProbeReply]
+"""Words a candidate: question, gold answer and nuggets."""
 QUOTED_WORDS = 45
 """Longest quote in a gold answer or nugget, in words."""
 
 
 def answer_probe_prompt(prompt_id: str, inputs: PromptInputs, rng: random.Random) -> BaseModel:
-    """Return the reply to a `probe_*` prompt: a function of the inputs and `rng` only.
+    """Return the reply to a prompt about probes: a function of the inputs and `rng` only.
 
-    Raises KeyError for a prompt that is none.
+    Raises SpecError for an ability of a plug-in that brings a prompt and no wording rule.
     """
     if isinstance(inputs, CandidatesInputs):
         # The pool comes spread over facts, levels and deciles, best first.
@@ -58,7 +63,17 @@ def answer_probe_prompt(prompt_id: str, inputs: PromptInputs, rng: random.Random
         return _abstain(inputs, rng)
     if not isinstance(inputs, ProbeInputs):
         raise TypeError(f"prompt {prompt_id!r} has inputs of type {type(inputs).__name__}")
-    return _WRITERS[prompt_id.removeprefix("probe_")](inputs, rng)
+    return _wording_rule(inputs.ability)(inputs, rng)
+
+
+def _wording_rule(ability: str) -> WordingRule:
+    if ability in _WRITERS:
+        return _WRITERS[ability]
+    record = find_ability(ability)
+    if not record.wording_rule:
+        raise SpecError(f"abilities: {ability!r} has no wording_rule, so no rule-based model can word its probes")
+    rule: WordingRule = resolve(record.wording_rule)
+    return rule
 
 
 # --- facts ----------------------------------------------------------------------------------------------------
@@ -310,11 +325,18 @@ def _quoted(excerpt: Excerpt) -> str:
     return f'"{clipped}"'
 
 
-def _standing(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+def _instruction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    return _standing(inputs, rng, "asked for this")
+
+
+def _preference(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    return _standing(inputs, rng, "said that you prefer this")
+
+
+def _standing(inputs: ProbeInputs, rng: random.Random, verb: str) -> ProbeReply:
     evidence = inputs.excerpts[-1]
     question = standing_question(inputs.condition, inputs.requirement, inputs.topic, rng)
     wanted, when = to_you(inputs.requirement.rstrip(".")), to_you(inputs.condition.rstrip("."))
-    verb = "asked for this" if inputs.ability == "instruction_following" else "said that you prefer this"
     gold = f"A good answer {wanted}, because you {verb} {when}."
     nugget = NuggetDraft(text=f"The response {of_user(inputs.requirement.rstrip('.'))}", excerpts=[evidence.ordinal])
     return ProbeReply(question=question, gold_answer=gold, nuggets=[nugget])
@@ -332,14 +354,14 @@ def _summary(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=[_fact_nugget(e) for e in inputs.excerpts])
 
 
-_WRITERS: dict[str, Callable[[ProbeInputs, random.Random], ProbeReply]] = {
+_WRITERS: dict[str, WordingRule] = {
     "contradiction_resolution": _contradiction,
     "event_ordering": _ordering,
     "information_extraction": _extraction,
-    "instruction_following": _standing,
+    "instruction_following": _instruction,
     "knowledge_update": _update,
     "multi_session_reasoning": _across_sessions,
-    "preference_following": _standing,
+    "preference_following": _preference,
     "summarization": _summary,
     "temporal_reasoning": _temporal,
 }

@@ -11,7 +11,8 @@ from longbeam.schemas.base import Record
 from longbeam.schemas.usage import Usage, summed
 from longbeam.store.layout import Benchmark
 from longbeam.store.shared_lease import Position, living_holder, position_of_holder
-from longbeam.store.worklog import Unit, UnitStatus, WorkLog
+from longbeam.store.units import Unit, UnitStatus
+from longbeam.store.worklog import WorkLog
 from longbeam.terminal import counted, duration
 
 
@@ -94,7 +95,7 @@ def _conversation_status(benchmark: Benchmark, conversation_id: str) -> Conversa
             position=position,
         )
     with WorkLog.open_read_only(benchmark.work_path(conversation_id)) as log:
-        counts, failures, calls = log.unit_counts(), log.failures(), log.usage()
+        counts, failures, calls = log.units.counts(), log.units.failures(), log.journal.usage()
     return ConversationStatus(
         conversation_id=conversation_id,
         # What could not be repaired is a failure; the conversation was finished before, and is as it was.

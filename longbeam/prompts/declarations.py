@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from longbeam.abilities.registry import abilities, resolve
 from longbeam.prompts import narrowing
 from longbeam.prompts.calls import checks as check_calls
 from longbeam.prompts.calls import evaluation as evaluation_calls
@@ -45,6 +46,7 @@ from longbeam.prompts.calls.seeds import SeedsInputs, SeedsReply
 from longbeam.prompts.calls.user_turns import UserTurnsInputs, UserTurnsReply
 from longbeam.prompts.registry import Prompt, PromptRegistry
 from longbeam.schemas.calls import Tool
+from longbeam.schemas.spec import Role
 
 _STAGE = ("seed", "profile", "people", "stage")
 _DIALOGUE = ("context", "summary")
@@ -56,6 +58,7 @@ def _probe(ability: str, *used: str, version: int = 2) -> Prompt:
     return Prompt(
         f"probe_{ability}",
         version,
+        Role.PROBER,
         ProbeInputs,
         ProbeReply,
         offline_fields=frozenset(optional - set(used)),
@@ -72,16 +75,19 @@ RECALL = Tool(
 
 PROMPTS: tuple[Prompt, ...] = (
     # Before everything else.
-    Prompt("seeds", 1, SeedsInputs, SeedsReply, fixed=("domain",), narrow=narrowing.seeds),
+    Prompt("seeds", 1, Role.PLANNER, SeedsInputs, SeedsReply, fixed=("domain",), narrow=narrowing.seeds),
     # The scaffold.
-    Prompt("personality", 2, PersonalityInputs),
-    Prompt("narratives", 2, NarrativesInputs, NarrativesReply, fixed=("seed",), narrow=narrowing.narratives),
-    Prompt("plan_seeds", 2, PlanSeedsInputs, PlanSeedsReply, fixed=("strategy",)),
-    Prompt("plan_summary", 1, PlanSummaryInputs),
-    Prompt("outline", 4, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
+    Prompt("personality", 2, Role.WRITER, PersonalityInputs),
+    Prompt(
+        "narratives", 2, Role.WRITER, NarrativesInputs, NarrativesReply, fixed=("seed",), narrow=narrowing.narratives
+    ),
+    Prompt("plan_seeds", 2, Role.PLANNER, PlanSeedsInputs, PlanSeedsReply, fixed=("strategy",)),
+    Prompt("plan_summary", 1, Role.PLANNER, PlanSummaryInputs),
+    Prompt("outline", 4, Role.PLANNER, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
     Prompt(
         "sub_plan",
         4,
+        Role.PLANNER,
         SubPlanInputs,
         SubPlanReply,
         fixed=("seed", "profile", "people", "narratives", "stages", "chapter"),
@@ -90,6 +96,7 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt(
         "augment",
         3,
+        Role.PLANNER,
         AugmentInputs,
         AugmentReply,
         fixed=("seed",),
@@ -100,6 +107,7 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt(
         "user_turns",
         4,
+        Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,
         fixed=_STAGE,
@@ -109,6 +117,7 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt(
         "more_turns",
         3,
+        Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,
         fixed=_STAGE,
@@ -119,15 +128,17 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt(
         "assistant_reply",
         4,
+        Role.ASSISTANT,
         AssistantReplyInputs,
         fixed=_DIALOGUE,
         history="history",
         offline_fields=frozenset({"hints"}),
     ),
-    Prompt("question_detector", 3, QuestionDetectorInputs, QuestionDetectorReply),
+    Prompt("question_detector", 3, Role.DETECTOR, QuestionDetectorInputs, QuestionDetectorReply),
     Prompt(
         "user_answer",
         4,
+        Role.USER,
         UserReplyInputs,
         fixed=_DIALOGUE,
         history="history",
@@ -136,6 +147,7 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt(
         "follow_up_detector",
         2,
+        Role.DETECTOR,
         FollowUpDetectorInputs,
         FollowUpDetectorReply,
         offline_fields=frozenset({"hints"}),
@@ -143,14 +155,15 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt(
         "user_follow_up",
         4,
+        Role.USER,
         UserReplyInputs,
         fixed=_DIALOGUE,
         history="history",
         offline_fields=frozenset({"hints"}),
     ),
-    Prompt("compact_memory", 4, CompactInputs, fixed=_DIALOGUE, history="messages"),
+    Prompt("compact_memory", 4, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
-    Prompt("probe_candidates", 2, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
+    Prompt("probe_candidates", 2, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
     _probe("information_extraction", "difficulty", "variety"),
     _probe("multi_session_reasoning", "difficulty", "variety", "computed_value"),
     _probe("knowledge_update"),
@@ -160,21 +173,22 @@ PROMPTS: tuple[Prompt, ...] = (
     _probe("summarization"),
     _probe("preference_following", "variety", "condition", "requirement"),
     _probe("instruction_following", "condition", "requirement"),
-    Prompt("probe_abstention", 3, AbstentionInputs, AbstentionReply, narrow=narrowing.abstention),
+    Prompt("probe_abstention", 3, Role.PROBER, AbstentionInputs, AbstentionReply, narrow=narrowing.abstention),
     # Memory systems.
-    Prompt("extract_keys", 1, memory_calls.ExtractKeysInputs, memory_calls.ExtractKeysReply),
-    Prompt("take_notes", 1, memory_calls.TakeNotesInputs, memory_calls.TakeNotesReply),
-    Prompt("compress_notes", 1, memory_calls.CompressNotesInputs),
-    Prompt("notes_relevant", 1, memory_calls.NotesRelevantInputs, memory_calls.NotesRelevantReply),
-    Prompt("select_notes", 1, memory_calls.SelectNotesInputs, memory_calls.SelectNotesReply),
-    Prompt("update_summary", 1, memory_calls.UpdateSummaryInputs),
-    Prompt("extract_artifacts", 1, memory_calls.ExtractArtifactsInputs, memory_calls.ArtifactsReply),
-    Prompt("glean_artifacts", 1, memory_calls.GleanArtifactsInputs, memory_calls.ArtifactsReply),
-    Prompt("answer_by_reasoning", 1, memory_calls.ReasonedAnswerInputs, memory_calls.ReasonedAnswerReply),
-    Prompt("search_step", 1, memory_calls.SearchStepInputs, memory_calls.SearchStepReply),
+    Prompt("extract_keys", 1, Role.EXTRACTOR, memory_calls.ExtractKeysInputs, memory_calls.ExtractKeysReply),
+    Prompt("take_notes", 1, Role.EXTRACTOR, memory_calls.TakeNotesInputs, memory_calls.TakeNotesReply),
+    Prompt("compress_notes", 1, Role.EXTRACTOR, memory_calls.CompressNotesInputs),
+    Prompt("notes_relevant", 1, Role.EXTRACTOR, memory_calls.NotesRelevantInputs, memory_calls.NotesRelevantReply),
+    Prompt("select_notes", 1, Role.EXTRACTOR, memory_calls.SelectNotesInputs, memory_calls.SelectNotesReply),
+    Prompt("update_summary", 1, Role.EXTRACTOR, memory_calls.UpdateSummaryInputs),
+    Prompt("extract_artifacts", 1, Role.EXTRACTOR, memory_calls.ExtractArtifactsInputs, memory_calls.ArtifactsReply),
+    Prompt("glean_artifacts", 1, Role.EXTRACTOR, memory_calls.GleanArtifactsInputs, memory_calls.ArtifactsReply),
+    Prompt("answer_by_reasoning", 1, Role.READER, memory_calls.ReasonedAnswerInputs, memory_calls.ReasonedAnswerReply),
+    Prompt("search_step", 1, Role.READER, memory_calls.SearchStepInputs, memory_calls.SearchStepReply),
     Prompt(
         "bookmark_pages",
         1,
+        Role.EXTRACTOR,
         memory_calls.BookmarkPagesInputs,
         memory_calls.BookmarkPagesReply,
         narrow=narrowing.bookmark_pages,
@@ -182,23 +196,25 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt(
         "recall_step",
         1,
+        Role.READER,
         memory_calls.RecallStepInputs,
         memory_calls.RecallStepReply,
         narrow=narrowing.recall_step,
         tool=RECALL,
     ),
     # Evaluation.
-    Prompt("answer", 1, evaluation_calls.AnswerInputs),
-    Prompt("judge_nugget", 1, evaluation_calls.JudgeInputs, evaluation_calls.JudgeReply),
-    Prompt("align_event", 1, evaluation_calls.AlignInputs, evaluation_calls.AlignReply),
+    Prompt("answer", 1, Role.READER, evaluation_calls.AnswerInputs),
+    Prompt("judge_nugget", 1, Role.JUDGE, evaluation_calls.JudgeInputs, evaluation_calls.JudgeReply),
+    Prompt("align_event", 1, Role.JUDGE, evaluation_calls.AlignInputs, evaluation_calls.AlignReply),
     # Model-backed checks.
-    Prompt("support_nuggets", 1, check_calls.SupportInputs, check_calls.SupportReply),
-    Prompt("guess_answer", 1, check_calls.GuessInputs),
-    Prompt("counter_evidence", 1, check_calls.CounterEvidenceInputs, check_calls.CounterEvidenceReply),
+    Prompt("support_nuggets", 1, Role.JUDGE, check_calls.SupportInputs, check_calls.SupportReply),
+    Prompt("guess_answer", 1, Role.READER, check_calls.GuessInputs),
+    Prompt("counter_evidence", 1, Role.JUDGE, check_calls.CounterEvidenceInputs, check_calls.CounterEvidenceReply),
 )
 
 
 @cache
 def default_registry() -> PromptRegistry:
-    """Return the registry of all prompts, checked once per process."""
-    return PromptRegistry(PROMPTS)
+    """Return the registry of all prompts, those of plug-ins' abilities included, checked once per process."""
+    brought = (resolve(ability.prompt) for ability in abilities() if ability.prompt)
+    return PromptRegistry((*PROMPTS, *brought))

@@ -12,6 +12,8 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from longbeam.abilities.record import Trait
+from longbeam.abilities.registry import ability_of
 from longbeam.prompts.calls import memory as memory_calls
 from longbeam.prompts.calls.persona import NarrativesInputs
 from longbeam.prompts.calls.plans import AugmentInputs, OutlineInputs, SubPlanInputs
@@ -103,7 +105,9 @@ def user_turns(schema: Schema, inputs: UserTurnsInputs) -> None:
 
 def probe(schema: Schema, inputs: ProbeInputs) -> None:
     """Nuggets name excerpts that there are, at least one each; some abilities fix how many nuggets there are."""
-    count = 4 if inputs.ability == "contradiction_resolution" else len(inputs.items)
+    is_conflict = ability_of(inputs.ability).has(Trait.RESOLVES_CONTRADICTION)
+    # The conflict, each of its sides, and the question which side is right.
+    count = 4 if is_conflict else len(inputs.items)
     _count(schema["properties"]["nuggets"], count or 1, count or None)
     nugget = schema["$defs"]["NuggetDraft"]
     _items(nugget["properties"]["excerpts"], [e.ordinal for e in inputs.excerpts])

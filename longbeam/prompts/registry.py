@@ -36,6 +36,7 @@ from longbeam.prompts.narrowing import Narrow, narrowed
 from longbeam.prompts.shapes import schema_of, shape_of
 from longbeam.prompts.slots import Trusted, fenced, inline, listed
 from longbeam.schemas.calls import ChatMessage, PromptInputs, Tool
+from longbeam.schemas.spec import Role
 
 __all__ = ["TEMPLATES", "Prompt", "PromptRegistry", "Trusted", "fenced", "inline", "listed"]
 
@@ -49,6 +50,8 @@ class Prompt:
     prompt_id: str
     """Also the template's file name, without `.j2`."""
     version: int
+    role: Role
+    """Role of the model that answers it."""
     inputs: type[PromptInputs]
     output: type[BaseModel] | None = None
     """Schema of the reply; None for prose."""
@@ -300,5 +303,10 @@ class PromptRegistry:
             prompt.compile()
 
     def versions(self, prompt_ids: Sequence[str]) -> tuple[str, ...]:
-        """`id@version` of each; part of a unit's fingerprint."""
+        """Return `id@version` of each prompt; part of a unit's fingerprint."""
         return tuple(f"{i}@{self._prompts[i].version}" for i in prompt_ids)
+
+    def roles(self, prompt_ids: Sequence[str]) -> tuple[Role, ...]:
+        """Return the roles that answer these prompts, each once, in the order of `Role`."""
+        asked = {self._prompts[i].role for i in prompt_ids}
+        return tuple(role for role in Role if role in asked)

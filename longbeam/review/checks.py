@@ -19,7 +19,7 @@ from longbeam.schemas.probes import Probe
 from longbeam.schemas.review import EventKind, ReviewEvent
 from longbeam.validation.base import Scope
 from longbeam.validation.index import ConversationIndex, build_index
-from longbeam.validation.registry import CHECKS
+from longbeam.validation.registry import all_checks
 from longbeam.validation.run import check_probes
 
 WORST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.INFO)
@@ -122,10 +122,10 @@ def known_findings(
 
 def check_rows(is_checked: bool, findings: Sequence[Finding]) -> list[CheckRow]:
     """Return one row per check of probes, in the order of the registry."""
-    counts = Counter(f.check.partition(".")[0] for f in findings)
+    counts = Counter(f.check_name for f in findings)
     worst: dict[str, Severity] = {}
     for finding in sorted(findings, key=lambda f: WORST_FIRST.index(f.severity)):
-        worst.setdefault(finding.check.partition(".")[0], finding.severity)
+        worst.setdefault(finding.check_name, finding.severity)
     return [
         CheckRow(
             check=check.name,
@@ -133,7 +133,7 @@ def check_rows(is_checked: bool, findings: Sequence[Finding]) -> list[CheckRow]:
             state=worst[check.name].value if check.name in worst else "ok" if is_checked else "not_run",
             count=counts[check.name],
         )
-        for check in CHECKS
+        for check in all_checks()
         if check.scope is Scope.PROBE
     ]
 

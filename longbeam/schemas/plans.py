@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from longbeam.keys import SubPlanKey
 from longbeam.schemas.base import Record
 from longbeam.schemas.seeds import Domain, Timeline
 
@@ -122,11 +123,6 @@ class Fact(Record):
         return slot_key(self.subject, self.attribute)
 
 
-def plan_index_of(key: str) -> int:
-    """Return the plan of a fact, sub-plan or bullet, by its id: `p3.f12`, `p3.s2`, `p3.s2.b7`."""
-    return int(key.partition(".")[0][1:])
-
-
 def slot_key(subject: str, attribute: str) -> str:
     """Return a subject and attribute as one key, folded."""
     return f"{subject}\n{attribute}".casefold()
@@ -183,7 +179,7 @@ class SubPlan(Record):
     @property
     def key(self) -> str:
         """`p0.s2`."""
-        return f"p{self.plan_index}.s{self.sub_plan_index}"
+        return str(SubPlanKey(self.plan_index, self.sub_plan_index))
 
 
 class Plan(Record):

@@ -13,19 +13,24 @@ import json
 import os
 import threading
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 from longbeam.errors import StoreError
 from longbeam.schemas.calls import ChatMessage, ModelReply
+from longbeam.schemas.journal import JournalEntry
 from longbeam.store.files import describe_os_error
+from longbeam.store.journal import ReplyJournal
 from longbeam.store.shared_lease import SharedLease
 from longbeam.store.worklog import WorkLog
 
 SUFFIX = ".replies"
 HELD = "reply_files"
 """Name in a work log's `meta`: [token, part] of the last reply file that it holds."""
+
+_PLAIN_FIELDS = tuple(f.name for f in fields(JournalEntry) if f.name not in ("request", "reply"))
+"""Fields of an entry that are written as they are."""
 
 FilePlace = tuple[int, int]
 """Token of the holder, and number of the file."""
@@ -42,12 +47,13 @@ class ReplyFiles:
         self._is_synced = True
         self._descriptor = -1
 
-    def append(self, request: Sequence[ChatMessage], reply: ModelReply, asked: dict[str, Any]) -> None:
-        """Write a reply; nothing of it is lost when this process is killed, or, once `sync` was called, its machine."""
+    def append(self, entry: JournalEntry) -> None:
+        """Write a reply. It survives a kill of this process and, once `sync` was called, a crash of the machine."""
         with self._lock:
             new: list[tuple[str, str]] = []
-            said = [self._ordinal(m.role, m.content, new) for m in request]
-            row = {**asked, "new": new, "request": said, "reply": reply.model_dump(mode="json")}
+            request = [self._ordinal(m.role, m.content, new) for m in entry.request]
+            asked = {name: getattr(entry, name) for name in _PLAIN_FIELDS}
+            row = {**asked, "new": new, "request": request, "reply": entry.reply.model_dump(mode="json")}
             text = json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass")
             self._write(b"%08x %s\n" % (zlib.crc32(text), text))
             self._is_synced = False
@@ -97,18 +103,18 @@ class ReplyFiles:
 
 
 class CopiedJournal:
-    """A work log's journal, each reply of which is written to the reply files, too."""
+    """A journal that writes each reply to the work log's journal and to the reply files."""
 
-    def __init__(self, log: WorkLog, files: ReplyFiles) -> None:
-        self._log = log
+    def __init__(self, journal: ReplyJournal, files: ReplyFiles) -> None:
+        self._journal = journal
         self._files = files
-        self.reply_of = log.reply_of
-        self.max_tokens_of = log.max_tokens_of
+        self.reply_of = journal.reply_of
+        self.max_tokens_of = journal.max_tokens_of
 
-    def record_reply(self, *, request: Sequence[ChatMessage], reply: ModelReply, **asked: Any) -> None:
-        """Record the reply here and there; in this order, so that a work log holds what older reply files do."""
-        self._log.record_reply(request=request, reply=reply, **asked)
-        self._files.append(request, reply, asked)
+    def record(self, entry: JournalEntry) -> None:
+        """Record the reply in both, the work log first, so that it holds every reply of older reply files."""
+        self._journal.record(entry)
+        self._files.append(entry)
 
 
 def merge_replies(folder: Path, log: WorkLog) -> list[Path]:
@@ -117,9 +123,9 @@ def merge_replies(folder: Path, log: WorkLog) -> list[Path]:
     places = _places(folder)
     for place in places:
         if place > held:
-            for request, reply, asked in _read(_path_of(folder, place)):
-                if log.reply_of(asked["key"]) != reply:
-                    log.record_reply(request=request, reply=reply, **asked)
+            for entry in _read(_path_of(folder, place)):
+                if log.journal.reply_of(entry.key) != entry.reply:
+                    log.journal.record(entry)
     if places and places[-1] > held:
         log.meta_set(HELD, list(places[-1]))
     return [_path_of(folder, place) for place in places]
@@ -160,7 +166,7 @@ def _places(folder: Path) -> list[FilePlace]:
     return sorted((int(token), int(part)) for token, _, part in stems if token.isdecimal() and part.isdecimal())
 
 
-def _read(path: Path) -> Iterator[tuple[list[ChatMessage], ModelReply, dict[str, Any]]]:
+def _read(path: Path) -> Iterator[JournalEntry]:
     texts: list[ChatMessage] = []
     with path.open("rb") as file:
         for line in file:
@@ -170,4 +176,4 @@ def _read(path: Path) -> Iterator[tuple[list[ChatMessage], ModelReply, dict[str,
             row = json.loads(text.decode("utf-8", "surrogatepass"))
             texts += [ChatMessage(role=role, content=content) for role, content in row.pop("new")]
             request = [texts[i] for i in row.pop("request")]
-            yield request, ModelReply.model_validate(row.pop("reply")), row
+            yield JournalEntry(request=request, reply=ModelReply.model_validate(row.pop("reply")), **row)

@@ -55,7 +55,7 @@ class Bench:
         keys: set[str] = set()
         for path in sorted((self.out / self.name / "work").glob("*.sqlite")):
             with WorkLog.open_read_only(path) as log:
-                keys.update(log.reply_keys())
+                keys.update(log.journal.reply_keys())
         return keys
 
     def command(self, concurrency: int) -> list[str]:

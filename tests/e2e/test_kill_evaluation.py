@@ -36,7 +36,7 @@ class Evaluation:
         path = self.out / "short" / "evaluation" / "c000.sqlite"
         try:
             with WorkLog.open_read_only(path) as log:
-                return Counter({row.stage: row.calls for row in log.usage()})
+                return Counter({row.stage: row.calls for row in log.journal.usage()})
         except StoreError:  # the run has not written it yet
             return Counter()
 
@@ -46,7 +46,7 @@ class Evaluation:
         if not path.exists():
             return set()
         with WorkLog.open_read_only(path) as log:
-            return set(log.reply_keys())
+            return set(log.journal.reply_keys())
 
     def run(self, kill_at: tuple[str, int] | None = None) -> None:
         """Run to the end, or until the journal has that many replies of a stage, then SIGKILL."""
@@ -62,7 +62,7 @@ class Evaluation:
                 assert process.poll() is None, "the run ended before it was to be killed"
                 process.send_signal(signal.SIGKILL)
             process.wait()
-        assert kill_at is not None or process.returncode == 0
+        assert process.returncode == (0 if kill_at is None else -signal.SIGKILL)
 
     def results(self) -> bytes:
         """The results file."""

@@ -59,8 +59,8 @@ def test_nonsense_goes_through_every_stage_and_is_flagged(tmp_path: Path, base_u
     assert made.returncode in (0, 1), made.stdout + made.stderr
     assert "1 of 1 conversation finished" in made.stdout + made.stderr
     with WorkLog.open_read_only(out / "nonsense" / "work" / "c000.sqlite") as log:
-        assert set(log.unit_counts()) == {"persona", "plan", "user_turns", "dialogue", "probes", "seal"}
-        assert {unit.stage for unit in log.failures()} <= {"probes"}
+        assert set(log.units.counts()) == {"persona", "plan", "user_turns", "dialogue", "probes", "seal"}
+        assert {unit.stage for unit in log.units.failures()} <= {"probes"}
 
     checked = _longbeam("validate", "nonsense", "--json", out=out)
     assert checked.returncode == 1, checked.stderr

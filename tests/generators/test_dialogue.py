@@ -110,8 +110,8 @@ async def test_share_is_used_to_within_a_short_exchange() -> None:
 async def test_more_turns_are_asked_for_only_when_the_planned_run_out() -> None:
     model = _model()
     material = _material(share=600)
-    messages = await talk(asker_for(model), TOKENIZER, material)
-    assert _count(model, "more_turns") == 0 or _tokens(messages) >= 450
+    await talk(asker_for(model), TOKENIZER, material)
+    assert _count(model, "more_turns") == 0
     model = _model()
     await talk(asker_for(model), TOKENIZER, _material(share=20_000))
     assert _count(model, "more_turns") > 0

@@ -54,7 +54,8 @@ def test_a_larger_graph_keeps_the_people_of_the_smaller(index: int) -> None:
     for relation in Relation:
         before, after = ([(p.first_name, p.gender, p.age) for p in graph.of(relation)] for graph in (small, large))
         assert after[: len(before)] == before
-        assert relation in (Relation.FRIEND, Relation.ACQUAINTANCE) or after == before
+        if relation not in (Relation.FRIEND, Relation.ACQUAINTANCE):
+            assert after == before
 
 
 def test_a_graph_is_a_pure_function_of_its_arguments() -> None:

@@ -19,6 +19,7 @@ class SimplePrompt:
 
     prompt_id: str = "question_detector"
     version: int = 1
+    role: Role = Role.DETECTOR
     output: type[BaseModel] | None = None
     tool: Tool | None = None
 

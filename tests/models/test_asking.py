@@ -16,7 +16,7 @@ from longbeam.prompts.calls.dialogue import (
     TurnHints,
 )
 from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.spec import BenchmarkSpec, Role
+from longbeam.schemas.spec import BenchmarkSpec
 from tests.generators.scripted import ScriptedModel, asker_for
 
 YES = '{"reason": "it asks", "asks_user": true}'
@@ -25,14 +25,14 @@ INPUTS = QuestionDetectorInputs(reply="Shall we?")
 
 async def test_structured_reply_is_parsed() -> None:
     model = ScriptedModel({"question_detector": [YES]})
-    reply = await asker_for(model).structured("question_detector", INPUTS, role=Role.DETECTOR, place="t0")
+    reply = await asker_for(model).structured("question_detector", INPUTS, place="t0")
     assert reply == QuestionDetectorReply(reason="it asks", asks_user=True)
     assert [c.unit_key for c in model.calls] == ["c000/stage/unit/t0"]
 
 
 async def test_malformed_reply_is_asked_again_with_the_reason() -> None:
     model = ScriptedModel({"question_detector": ['{"reason": "no verdict"}', YES]})
-    reply = await asker_for(model).structured("question_detector", INPUTS, role=Role.DETECTOR)
+    reply = await asker_for(model).structured("question_detector", INPUTS)
     assert reply.asks_user
     assert [c.generation for c in model.calls] == [0, 1]
     assert "asks_user" in model.calls[1].inputs.feedback
@@ -43,14 +43,14 @@ async def test_malformed_reply_is_asked_again_with_the_reason() -> None:
 async def test_three_bad_replies_raise_with_the_last_reason() -> None:
     model = ScriptedModel({"question_detector": ["nonsense"]})
     with pytest.raises(ReplyError, match="c000/stage/unit, prompt 'question_detector': 3 replies did not fit"):
-        await asker_for(model).structured("question_detector", INPUTS, role=Role.DETECTOR)
+        await asker_for(model).structured("question_detector", INPUTS)
     assert len(model.calls) == 3
 
 
 async def test_check_refuses_what_parses() -> None:
     model = ScriptedModel({"question_detector": [YES, YES.replace("true", "false")]})
     reply = await asker_for(model).structured(
-        "question_detector", INPUTS, role=Role.DETECTOR, check=lambda r: "must be no" if r.asks_user else None
+        "question_detector", INPUTS, check=lambda r: "must be no" if r.asks_user else None
     )
     assert not reply.asks_user
     assert model.calls[1].inputs.feedback == "must be no"
@@ -66,7 +66,7 @@ async def test_check_refuses_what_parses() -> None:
 async def test_cut_and_withheld_replies_are_not_used(reply: ModelReply, reason: str) -> None:
     model = ScriptedModel({"question_detector": [reply]})
     with pytest.raises(ReplyError, match=reason):
-        await asker_for(model).structured("question_detector", INPUTS, role=Role.DETECTOR)
+        await asker_for(model).structured("question_detector", INPUTS)
 
 
 async def test_next_generation_of_a_unit_has_keys_of_its_own() -> None:
@@ -74,7 +74,7 @@ async def test_next_generation_of_a_unit_has_keys_of_its_own() -> None:
     for generation in (0, 1):
         asker = replace(asker_for(model), generation=generation)
         with pytest.raises(ReplyError):
-            await asker.structured("question_detector", INPUTS, role=Role.DETECTOR)
+            await asker.structured("question_detector", INPUTS)
     assert [c.generation for c in model.calls] == [0, 1, 2, 3, 4, 5]
     assert len({c.key for c in model.calls}) == 6
 
@@ -94,14 +94,14 @@ def test_values_are_never_made_up() -> None:
 async def test_words_of_a_prompts_example_are_asked_again_unless_the_story_has_them() -> None:
     copied = '{"reason": "Yrsa asks", "asks_user": true}'
     model = ScriptedModel({"question_detector": [copied, copied, YES]})
-    reply = await asker_for(model).structured("question_detector", INPUTS, role=Role.DETECTOR)
+    reply = await asker_for(model).structured("question_detector", INPUTS)
     assert reply.reason == "it asks"
     # The feedback names the word; that does not make it the story's.
     assert ["yrsa" in c.inputs.feedback for c in model.calls] == [False, True, True]
 
     model = ScriptedModel({"question_detector": [copied]})
     told = QuestionDetectorInputs(reply="Shall we ask Yrsa?")
-    reply = await asker_for(model).structured("question_detector", told, role=Role.DETECTOR)
+    reply = await asker_for(model).structured("question_detector", told)
     assert reply.reason == "Yrsa asks"
 
 
@@ -109,7 +109,7 @@ async def test_every_call_carries_the_language_of_the_spec() -> None:
     model = ScriptedModel({"question_detector": [YES.replace("reason", "why"), YES]})
     asker = asker_for(model)
     asker = replace(asker, spec=asker.spec.model_copy(update={"language": "Dutch"}))
-    await asker.structured("question_detector", INPUTS, role=Role.DETECTOR)
+    await asker.structured("question_detector", INPUTS)
     assert [c.inputs.language for c in model.calls] == ["Dutch", "Dutch"]
     assert all("Dutch" in c.messages()[0].content for c in model.calls)
 
@@ -118,12 +118,12 @@ async def test_every_call_carries_the_language_of_the_spec() -> None:
 async def test_what_only_the_offline_writer_reads_is_part_of_its_keys_alone(model_name: str, keys: int) -> None:
     model = ScriptedModel({"follow_up_detector": ['{"reason": "all is said", "asks_on": false}']})
     made = {"name": "test", "models": {"default": model_name}}
-    spec = BenchmarkSpec.model_validate({**made, "endpoints": {"openai:served": {"offline_writer": True}}})
+    spec = BenchmarkSpec.model_validate({**made, "endpoints": {"openai:served": {"sends_extras": True}}})
     for known_to_writer in ("", "Which one?"):
         hints = TurnHints(turn_id="p0.s0.t0", today=date(2026, 1, 5), bullets=(), previous_reply=known_to_writer)
         inputs = FollowUpDetectorInputs(title="A trip", question="When?", reply="In May.", follow_ups=0, hints=hints)
         asker = replace(asker_for(model), spec=spec)
-        await asker.structured("follow_up_detector", inputs, role=Role.DETECTOR)
+        await asker.structured("follow_up_detector", inputs)
 
     first, second = model.calls
     assert first.messages() == second.messages()
@@ -135,6 +135,6 @@ async def test_another_message_is_another_call() -> None:
     spec = BenchmarkSpec.model_validate({"name": "test", "models": {"default": "openai:m"}})
     for reply in ("Shall we?", "Shall we go?"):
         asker = replace(asker_for(model), spec=spec)
-        await asker.structured("question_detector", QuestionDetectorInputs(reply=reply), role=Role.DETECTOR)
+        await asker.structured("question_detector", QuestionDetectorInputs(reply=reply))
 
     assert len({c.key for c in model.calls}) == 2

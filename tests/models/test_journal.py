@@ -72,7 +72,7 @@ async def texts_of(model: JournalledModel, calls: Sequence[ModelCall]) -> list[s
 
 async def test_a_reply_is_asked_for_once(log: WorkLog) -> None:
     inner = Model()
-    model = JournalledModel(inner, log)
+    model = JournalledModel(inner, log.journal)
 
     assert await texts_of(model, [call()]) == ["reply 1"]
     assert await texts_of(model, [call()]) == ["reply 1"]
@@ -81,30 +81,30 @@ async def test_a_reply_is_asked_for_once(log: WorkLog) -> None:
 
 async def test_another_run_continues_from_the_journal(tmp_path: Path) -> None:
     with WorkLog.open(tmp_path / "c.sqlite") as log:
-        await JournalledModel(Model(), log).complete(call())
+        await JournalledModel(Model(), log.journal).complete(call())
     with WorkLog.open(tmp_path / "c.sqlite") as log:
-        model = JournalledModel(Model(faults=[AssertionError("asked again")]), log)
+        model = JournalledModel(Model(faults=[AssertionError("asked again")]), log.journal)
 
         assert await texts_of(model, [call()]) == ["reply 1"]
 
 
 async def test_the_request_is_recorded_with_its_stage(log: WorkLog) -> None:
-    await JournalledModel(Model(), log).complete(call())
+    await JournalledModel(Model(), log.journal).complete(call())
 
-    assert log.request_of(call().key) == tuple(call().messages())
-    (totals,) = log.usage()
+    assert log.journal.request_of(call().key) == tuple(call().messages())
+    (totals,) = log.journal.usage()
     assert (totals.stage, totals.role, totals.model, totals.output_tokens) == ("dialogue", "detector", "offline", 3)
 
 
 async def test_a_new_generation_is_asked_anew(log: WorkLog) -> None:
-    model = JournalledModel(Model(), log)
+    model = JournalledModel(Model(), log.journal)
 
     assert await texts_of(model, [call(generation=0), call(generation=1)]) == ["reply 1", "reply 2"]
 
 
 async def test_the_second_of_two_equal_calls_waits_for_the_first(log: WorkLog) -> None:
     inner = Model(gate=asyncio.Event())
-    model = JournalledModel(inner, log)
+    model = JournalledModel(inner, log.journal)
     waiting = asyncio.gather(*(model.complete(call()) for _ in range(5)))
     await asyncio.sleep(0)
     assert inner.gate is not None
@@ -116,7 +116,7 @@ async def test_the_second_of_two_equal_calls_waits_for_the_first(log: WorkLog) -
 
 async def test_different_calls_do_not_wait_for_each_other(log: WorkLog) -> None:
     inner = Model(gate=asyncio.Event())
-    model = JournalledModel(inner, log)
+    model = JournalledModel(inner, log.journal)
     waiting = asyncio.gather(*(model.complete(call(f"c000/dialogue/p0.s{i}")) for i in range(5)))
     await asyncio.sleep(0)
 
@@ -129,7 +129,7 @@ async def test_different_calls_do_not_wait_for_each_other(log: WorkLog) -> None:
 async def test_a_failed_call_is_not_recorded_and_the_next_one_asks(log: WorkLog) -> None:
     fault = ProviderError("503", kind="server", is_retryable=True)
     inner = Model(faults=[fault], gate=asyncio.Event())
-    model = JournalledModel(inner, log)
+    model = JournalledModel(inner, log.journal)
     waiting = asyncio.gather(*(model.complete(call()) for _ in range(3)), return_exceptions=True)
     await asyncio.sleep(0)
     assert inner.gate is not None
@@ -143,7 +143,7 @@ async def test_a_failed_call_is_not_recorded_and_the_next_one_asks(log: WorkLog)
 
 async def test_a_cancelled_call_leaves_the_others_a_reply(log: WorkLog) -> None:
     inner = Model(gate=asyncio.Event())
-    model = JournalledModel(inner, log)
+    model = JournalledModel(inner, log.journal)
     first, second = (asyncio.ensure_future(model.complete(call())) for _ in range(2))
     await asyncio.sleep(0)
     first.cancel()
@@ -156,18 +156,18 @@ async def test_a_cancelled_call_leaves_the_others_a_reply(log: WorkLog) -> None:
 
 
 async def test_a_reply_that_cannot_be_kept_is_not_used(log: WorkLog) -> None:
-    pages = log._db.execute("PRAGMA page_count").fetchone()[0]
-    log._db.execute(f"PRAGMA max_page_count = {pages}")
-    model = JournalledModel(Model(text="long " * 10_000), log)
+    pages = log._db._db.execute("PRAGMA page_count").fetchone()[0]
+    log._db._db.execute(f"PRAGMA max_page_count = {pages}")
+    model = JournalledModel(Model(text="long " * 10_000), log.journal)
 
     with pytest.raises(StoreError, match="the disk is full"):
         await model.complete(call())
 
-    assert log.reply_of(call().key) is None
+    assert log.journal.reply_of(call().key) is None
 
 
 async def test_a_unit_key_without_a_stage_costs_nothing(log: WorkLog) -> None:
-    model = JournalledModel(Model(), log)
+    model = JournalledModel(Model(), log.journal)
 
     with pytest.raises(ValueError, match="unit key 'c000' names no stage"):
         await model.complete(call("c000"))
@@ -182,7 +182,7 @@ async def test_a_unit_key_without_a_stage_costs_nothing(log: WorkLog) -> None:
 async def test_a_reply_that_was_cut_is_asked_for_again_when_there_is_more_room(
     log: WorkLog, before: int | None, now: int | None, asks: int
 ) -> None:
-    model = JournalledModel(Model(finish_reason="length"), log)
+    model = JournalledModel(Model(finish_reason="length"), log.journal)
     await model.complete(call(max_tokens=before))
     await model.complete(call(max_tokens=now))
 
@@ -190,7 +190,7 @@ async def test_a_reply_that_was_cut_is_asked_for_again_when_there_is_more_room(
 
 
 async def test_a_reply_that_ended_by_itself_outlives_a_higher_limit(log: WorkLog) -> None:
-    model = JournalledModel(Model(), log)
+    model = JournalledModel(Model(), log.journal)
     await model.complete(call(max_tokens=100))
     await model.complete(call(max_tokens=200))
 

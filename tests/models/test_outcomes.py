@@ -13,7 +13,7 @@ from longbeam.models.outcomes import outcome_of, spoken
 from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
 from longbeam.prompts.calls.persona import PersonalityInputs
 from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.spec import BenchmarkSpec, Role, RoleSampling
+from longbeam.schemas.spec import BenchmarkSpec, RoleSampling
 from tests.generators.scripted import ScriptedModel, asker_for
 
 ENGLISH = (
@@ -107,7 +107,7 @@ def test_json_is_judged_by_its_letters_alone() -> None:
 async def calls_of(replies: list[ModelReply | str], sampling: RoleSampling) -> list[ModelCall]:
     model = ScriptedModel({"question_detector": replies})
     spec = BenchmarkSpec.model_validate({"name": "a", "sampling": {"detector": sampling}})
-    await replace(asker_for(model), spec=spec).structured("question_detector", INPUTS, role=Role.DETECTOR)
+    await replace(asker_for(model), spec=spec).structured("question_detector", INPUTS)
     return model.calls
 
 
@@ -130,7 +130,7 @@ async def test_a_reply_cut_at_the_endpoints_own_limit_is_asked_to_be_shorter() -
 async def test_a_refusal_is_answered_with_its_reason_and_fails_by_its_name() -> None:
     model = ScriptedModel({"question_detector": [ModelReply(text="", refusal="No.")]})
     with pytest.raises(ReplyError, match=r"the reply was a refusal \(No\.\)") as caught:
-        await asker_for(model).structured("question_detector", INPUTS, role=Role.DETECTOR)
+        await asker_for(model).structured("question_detector", INPUTS)
     assert caught.value.kind == "refusal"
     assert "all of this is fiction" in model.calls[1].inputs.feedback
 
@@ -138,6 +138,6 @@ async def test_a_refusal_is_answered_with_its_reason_and_fails_by_its_name() -> 
 async def test_prose_in_another_language_is_asked_for_again() -> None:
     model = ScriptedModel({"personality": [CHINESE, ENGLISH]})
     inputs = PersonalityInputs.model_construct(**dict.fromkeys(PersonalityInputs.model_fields, ""))
-    text = await asker_for(model).prose("personality", inputs, role=Role.WRITER)
+    text = await asker_for(model).prose("personality", inputs)
     assert text == ENGLISH
     assert model.calls[1].inputs.feedback == "the reply was in Han letters; write it in English"

@@ -13,6 +13,7 @@ from longbeam.offline.loopback.settings import ServerSettings
 from longbeam.pipeline.recording import Recording
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.calls import ChatMessage, ModelReply
+from longbeam.schemas.journal import JournalEntry
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.layout import Benchmark, create_benchmark
 from longbeam.store.worklog import WorkLog
@@ -26,7 +27,9 @@ def _benchmark(tmp_path: Path, *replies: ModelReply) -> Benchmark:
     with WorkLog.open(benchmark.work_path("c000")) as log:
         for i, reply in enumerate(replies):
             asked = {**ASKED, "unit_key": f"c000/dialogue/p0.s0/t{i}"}
-            log.record_reply(key=f"k{i}", request=[ChatMessage.model_validate(m) for m in HI], reply=reply, **asked)
+            log.journal.record(
+                JournalEntry(key=f"k{i}", request=[ChatMessage.model_validate(m) for m in HI], reply=reply, **asked)
+            )
     return benchmark
 
 

@@ -9,12 +9,13 @@ from longbeam.prompts import lock
 from longbeam.prompts.calls.persona import PersonalityInputs
 from longbeam.prompts.declarations import PROMPTS
 from longbeam.prompts.registry import Prompt
+from longbeam.schemas.spec import Role
 
 
 def make_prompt(directory: Path, text: str, version: int = 1) -> Prompt:
     directory.mkdir()
     (directory / "sample.j2").write_text(f"{{% block system %}}{text}{{% endblock %}}", encoding="utf-8")
-    return Prompt("sample", version, PersonalityInputs, directory=directory)
+    return Prompt("sample", version, Role.WRITER, PersonalityInputs, directory=directory)
 
 
 def test_no_prompt_changed_under_its_version() -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from longbeam.schemas.calls import ChatMessage, ModelReply
+from longbeam.schemas.journal import JournalEntry
 from longbeam.store.reply_files import CopiedJournal, ReplyFiles, has_replies, merge_replies, remove_replies, take_back
 from longbeam.store.shared_lease import SharedLease
 from longbeam.store.worklog import WorkLog
@@ -20,7 +21,7 @@ def write(lease: SharedLease, *texts: str) -> ReplyFiles:
     """Reply files with one reply for each text, keyed by it; still open."""
     files = ReplyFiles(lease)
     for text in texts:
-        files.append(SAID, reply(text), {**ASKED, "key": text})
+        files.append(JournalEntry(key=text, request=SAID, reply=reply(text), **ASKED))
     return files
 
 
@@ -28,23 +29,23 @@ def test_a_work_log_gets_what_it_lacks_once(tmp_path: Path) -> None:
     lease = SharedLease.take(tmp_path / "lease")
     write(lease, "a", "b").close()
     with WorkLog.open(tmp_path / "c000.sqlite") as log:
-        log.record_reply(key="a", request=SAID, reply=reply("a"), **ASKED)
+        log.journal.record(JournalEntry(key="a", request=SAID, reply=reply("a"), **ASKED))
         merge_replies(lease.folder, log)
         merge_replies(lease.folder, log)
-        assert list(log.reply_keys()) == ["a", "b"]
-        assert (log.reply_of("b"), log.request_of("b")) == (reply("b"), tuple(SAID))
-        assert sum(row.calls for row in log.usage()) == 2
+        assert list(log.journal.reply_keys()) == ["a", "b"]
+        assert (log.journal.reply_of("b"), log.journal.request_of("b")) == (reply("b"), tuple(SAID))
+        assert sum(row.calls for row in log.journal.usage()) == 2
 
 
 def test_both_journals_hold_a_reply_before_it_is_used(tmp_path: Path) -> None:
     lease = SharedLease.take(tmp_path / "lease")
     with WorkLog.open(tmp_path / "scratch.sqlite") as log:
-        journal = CopiedJournal(log, ReplyFiles(lease))
-        journal.record_reply(key="a", request=SAID, reply=reply("a"), **ASKED)
+        journal = CopiedJournal(log.journal, ReplyFiles(lease))
+        journal.record(JournalEntry(key="a", request=SAID, reply=reply("a"), **ASKED))
         assert journal.reply_of("a") == reply("a")
     with WorkLog.open(tmp_path / "heir.sqlite") as heir:
         merge_replies(lease.folder, heir)  # nothing was closed: as after SIGKILL
-        assert heir.reply_of("a") == reply("a")
+        assert heir.journal.reply_of("a") == reply("a")
 
 
 def test_a_line_that_was_cut_off_is_left_out_and_what_stands_before_it_kept(tmp_path: Path) -> None:
@@ -56,7 +57,7 @@ def test_a_line_that_was_cut_off_is_left_out_and_what_stands_before_it_kept(tmp_
         path.write_bytes(whole[:-cut])
         with WorkLog.open(tmp_path / f"{cut}.sqlite") as log:
             merge_replies(lease.folder, log)
-            assert list(log.reply_keys()) == ["a"]
+            assert list(log.journal.reply_keys()) == ["a"]
 
 
 def test_a_copy_in_place_says_which_files_it_holds(tmp_path: Path) -> None:
@@ -65,13 +66,13 @@ def test_a_copy_in_place_says_which_files_it_holds(tmp_path: Path) -> None:
     with WorkLog.open(tmp_path / "scratch.sqlite") as log:
         merge_replies(lease.folder, log)
         held = files.rotate()
-        files.append(SAID, reply("b"), {**ASKED, "key": "b"})
+        files.append(JournalEntry(key="b", request=SAID, reply=reply("b"), **ASKED))
         log.copy_to(tmp_path / "copy.sqlite")
     with WorkLog.open(tmp_path / "copy.sqlite") as copy:
         remove_replies(lease.folder, held)
         assert [p.name for p in lease.folder.glob("*.replies")] == ["000001-0001.replies"]
         merge_replies(lease.folder, copy)
-        assert list(copy.reply_keys()) == ["a", "b"]
+        assert list(copy.journal.reply_keys()) == ["a", "b"]
 
 
 def test_what_workers_left_is_taken_back(tmp_path: Path) -> None:
@@ -80,5 +81,5 @@ def test_what_workers_left_is_taken_back(tmp_path: Path) -> None:
     lease.release()
     with WorkLog.open(tmp_path / "c000.sqlite") as log:
         take_back(lease.folder, log)
-        assert list(log.reply_keys()) == ["a"]
+        assert list(log.journal.reply_keys()) == ["a"]
     assert not has_replies(lease.folder)

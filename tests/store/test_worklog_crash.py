@@ -17,6 +17,7 @@ import pytest
 from longbeam.errors import StoreError
 from longbeam.schemas.calls import ChatMessage, ModelReply
 from longbeam.schemas.dialogue import UserTurn
+from longbeam.schemas.journal import JournalEntry
 from longbeam.store.worklog import WorkLog
 from tests.store.asked import ASKED
 
@@ -28,19 +29,20 @@ import os, signal, sys, threading
 from pathlib import Path
 from longbeam.schemas.calls import ChatMessage, ModelReply
 from longbeam.schemas.dialogue import UserTurn
+from longbeam.schemas.journal import JournalEntry
 from longbeam.store.worklog import WorkLog
 log = WorkLog.open(Path(sys.argv[1]))
 print("open", flush=True)
 enough = threading.Event()
 threading.Thread(target=lambda: (enough.wait(), os.kill(os.getpid(), signal.SIGKILL)), daemon=True).start()
 for i in range(1_000_000):
-    log.record_reply(key=f"k{i}", unit_key=f"c000/dialogue/p0.s0/t{i}", stage="dialogue", role="assistant",
-        prompt_id="p", prompt_version=1, model="offline", generation=0,
+    log.journal.record(JournalEntry(key=f"k{i}", unit_key=f"c000/dialogue/p0.s0/t{i}", stage="dialogue",
+        role="assistant", prompt_id="p", prompt_version=1, model="offline", generation=0,
         request=[ChatMessage(role="system", content="be kind"), ChatMessage(role="user", content=f"question {i}")],
-        reply=ModelReply(text=f"answer {i}" * 50))
+        reply=ModelReply(text=f"answer {i}" * 50)))
     print(f"k{i}", flush=True)
     turns = [UserTurn(turn_id=f"p0.s{i}.t{j}", text="Why?" * 100, bullet_ids=()) for j in range(20)]
-    log.finish_unit("user_turns", f"p0.s{i}", fingerprint="f", records=turns)
+    log.units.finish("user_turns", f"p0.s{i}", fingerprint="f", records=turns)
     print(f"p0.s{i}", flush=True)
     if i == int(sys.argv[2]):
         enough.set()
@@ -68,7 +70,7 @@ def running_writer(path: Path) -> Iterator[subprocess.Popen[str]]:
 
 def record(log: WorkLog, key: str, content: str = "hello") -> None:
     request = [ChatMessage(role="user", content=content)]
-    log.record_reply(key=key, request=request, reply=ModelReply(text=f"answer to {content}"), **ASKED)
+    log.journal.record(JournalEntry(key=key, request=request, reply=ModelReply(text=f"answer to {content}"), **ASKED))
 
 
 @pytest.mark.parametrize("stops_after", [0, 7, 60])
@@ -80,14 +82,14 @@ def test_what_was_recorded_before_a_kill_is_there_after_it(tmp_path: Path, stops
     lines = printed.splitlines()[1:]
 
     with WorkLog.open(path) as log:
-        assert {line for line in lines if line.startswith("k")} <= set(log.reply_keys())
+        assert {line for line in lines if line.startswith("k")} <= set(log.journal.reply_keys())
         for line in lines:
             if line.startswith("p"):
-                assert [t.turn_id for t in log.records("user_turns", UserTurn, [line])] == [
+                assert [t.turn_id for t in log.units.records("user_turns", UserTurn, [line])] == [
                     f"{line}.t{j}" for j in range(20)
                 ]
         # A unit that nobody heard of is there whole or not at all.
-        assert len(list(log.records("user_turns", UserTurn))) == 20 * log.unit_counts()["user_turns"]["done"]
+        assert len(list(log.units.records("user_turns", UserTurn))) == 20 * log.units.counts()["user_turns"]["done"]
         assert log.verify() == []
 
 
@@ -97,8 +99,8 @@ def test_a_killed_run_can_be_read_at_once(tmp_path: Path) -> None:
     child.communicate(timeout=60)
 
     with WorkLog.open_read_only(path) as log:
-        assert log.reply_of("k5") is not None
-        assert log.unit_counts()["user_turns"]["done"] >= 6
+        assert log.journal.reply_of("k5") is not None
+        assert log.units.counts()["user_turns"]["done"] >= 6
 
 
 def test_a_second_process_may_not_write(tmp_path: Path) -> None:
@@ -143,20 +145,20 @@ def test_a_reader_sees_what_another_process_has_recorded(tmp_path: Path) -> None
         assert child.stdout is not None
         heard = [child.stdout.readline().strip() for _ in range(200)]
 
-        assert {key for key in heard if key.startswith("k")} <= set(reader.reply_keys())
-        assert reader.usage()[0].calls >= 100
+        assert {key for key in heard if key.startswith("k")} <= set(reader.journal.reply_keys())
+        assert reader.journal.usage()[0].calls >= 100
 
 
 def test_a_reader_keeps_no_writer_waiting(tmp_path: Path) -> None:
     path = tmp_path / "c000.sqlite"
     with WorkLog.open(path) as log, WorkLog.open_read_only(path) as reader:
         record(log, "k0")
-        keys = reader.reply_keys()
+        keys = reader.journal.reply_keys()
         assert next(keys) == "k0"
 
         record(log, "k1")
 
-        assert list(reader.reply_keys()) == ["k0", "k1"]
+        assert list(reader.journal.reply_keys()) == ["k0", "k1"]
 
 
 def test_a_reader_cannot_write(tmp_path: Path) -> None:
@@ -244,30 +246,30 @@ def test_a_scratched_page_is_damaged_in_one_line_and_verify_names_it(tmp_path: P
     with WorkLog.open(path) as log:
         for i in range(200):
             record(log, f"k{i}", "x" * 2000 + str(i))
-        (root,) = log._db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'replies'").fetchone()
+        (root,) = log._db._db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'replies'").fetchone()
     with path.open("r+b") as file:
         file.seek((root - 1) * 4096)
         file.write(b"\xff" * 4096)
 
     with WorkLog.open_read_only(path) as log:
         with pytest.raises(StoreError, match=r"c000\.sqlite: is damaged \(database disk image is malformed\)"):
-            log.reply_of("k7")
+            log.journal.reply_of("k7")
         assert log.verify() != []
 
 
 def test_a_full_disk_loses_nothing_and_recording_goes_on_when_there_is_room(tmp_path: Path) -> None:
     with WorkLog.open(tmp_path / "c000.sqlite") as log:
         record(log, "k0")
-        pages = log._db.execute("PRAGMA page_count").fetchone()[0]
-        log._db.execute(f"PRAGMA max_page_count = {pages + 2}")
+        pages = log._db._db.execute("PRAGMA page_count").fetchone()[0]
+        log._db._db.execute(f"PRAGMA max_page_count = {pages + 2}")
         with pytest.raises(StoreError, match="the disk is full; free some space and run `longbeam resume`"):
             record(log, "k1", "x" * 100_000)
-        assert list(log.reply_keys()) == ["k0"]
-        log._db.execute("PRAGMA max_page_count = 1000000")
+        assert list(log.journal.reply_keys()) == ["k0"]
+        log._db._db.execute("PRAGMA max_page_count = 1000000")
 
         record(log, "k1", "x" * 100_000)
 
-        assert log.request_of("k1")[0].content == "x" * 100_000
+        assert log.journal.request_of("k1")[0].content == "x" * 100_000
         assert log.verify() == []
 
 

@@ -33,7 +33,7 @@ class Turns:
 
 def committed(path: Path) -> list[str]:
     with WorkLog.open_read_only(path) as log:
-        return list(log.reply_keys())
+        return list(log.journal.reply_keys())
 
 
 def test_others_see_the_replies_of_a_turn_when_it_ends(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_others_see_the_replies_of_a_turn_when_it_ends(tmp_path: Path) -> None:
         record(log, "k1", reply("Hi."))
         record(log, "k2", reply("Well?"))
 
-        assert log.reply_of("k1") == reply("Hi.")
+        assert log.journal.reply_of("k1") == reply("Hi.")
         assert committed(path) == []
         assert len(turns.soon) == 1
         turns.end()
@@ -69,7 +69,7 @@ def test_a_unit_is_never_done_before_the_replies_that_it_is_made_of(tmp_path: Pa
     with WorkLog.open(path) as log:
         log.commit_in_groups(Turns())
         record(log, "k1", reply("Hi."))
-        log.finish_unit("dialogue", "p0.s0", fingerprint="f", records=[])
+        log.units.finish("dialogue", "p0.s0", fingerprint="f", records=[])
 
         assert committed(path) == ["k1"]
 
@@ -109,7 +109,7 @@ def test_a_group_that_cannot_be_committed_is_said_to_whoever_writes_next(tmp_pat
             turns.end()
         with pytest.raises(StoreError, match=r"c000\.sqlite"):
             record(log, "k3", reply("And?"))
-        assert log.reply_of("k2") is None
+        assert log.journal.reply_of("k2") is None
 
         record(log, "k4", reply("Well?"))
         turns.end()
@@ -125,10 +125,10 @@ def test_closing_closes_also_where_the_last_group_cannot_be_committed(tmp_path: 
     with full_disk(), pytest.raises(StoreError, match=r"c000\.sqlite"):
         log.close()
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
-        log.reply_of("k1")
+        log.journal.reply_of("k1")
 
     with WorkLog.open(path) as again:
-        assert list(again.reply_keys()) == []
+        assert list(again.journal.reply_keys()) == []
 
 
 @contextmanager

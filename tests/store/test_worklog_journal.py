@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from longbeam.errors import StoreError
 from longbeam.schemas.calls import ChatMessage, ModelReply
 from longbeam.schemas.hashing import request_hash
-from longbeam.store import texts, worklog
+from longbeam.schemas.journal import JournalEntry
+from longbeam.store import group_commit, journal_texts
 from longbeam.store.sqlite import open_for_writing
 from longbeam.store.worklog import WorkLog
 from longbeam.store.worklog_schema import WORK_LOG
@@ -28,7 +29,9 @@ def chat(*contents: str) -> list[ChatMessage]:
 
 
 def record(log: WorkLog, key: str, reply: ModelReply, request: list[ChatMessage] | None = None, **changes: Any) -> None:
-    log.record_reply(key=key, request=request or chat("be kind", "hello"), reply=reply, **{**ASKED, **changes})
+    log.journal.record(
+        JournalEntry(key=key, request=request or chat("be kind", "hello"), reply=reply, **{**ASKED, **changes})
+    )
 
 
 def reply(text: str, prompt: int = 10, cached: int = 4, output: int = 2, reasoning: int = 0) -> ModelReply:
@@ -43,7 +46,7 @@ def reply(text: str, prompt: int = 10, cached: int = 4, output: int = 2, reasoni
 
 
 def count(log: WorkLog, table: str) -> int:
-    return int(log._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+    return int(log._db._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
 
 def test_recording_leaves_no_second_form_of_a_text_in_memory(tmp_path: Path) -> None:
@@ -52,18 +55,18 @@ def test_recording_leaves_no_second_form_of_a_text_in_memory(tmp_path: Path) -> 
     with WorkLog.open(tmp_path / "c000.sqlite") as log:
         record(log, "k1", reply("\0 naïve"), chat(said))
         assert sys.getsizeof(said) == before
-        assert (log.request_of("k1"), log.reply_of("k1")) == (tuple(chat(said)), reply("\0 naïve"))
+        assert (log.journal.request_of("k1"), log.journal.reply_of("k1")) == (tuple(chat(said)), reply("\0 naïve"))
 
 
 def test_a_recorded_reply_comes_back_whole(tmp_path: Path) -> None:
     with WorkLog.open(tmp_path / "c000.sqlite") as log:
         record(log, "k1", reply("Hi."))
 
-        assert log.reply_of("k1") == reply("Hi.")
-        assert log.reply_of("k2") is None
-        assert log.request_of("k1") == tuple(chat("be kind", "hello"))
+        assert log.journal.reply_of("k1") == reply("Hi.")
+        assert log.journal.reply_of("k2") is None
+        assert log.journal.request_of("k1") == tuple(chat("be kind", "hello"))
         with pytest.raises(KeyError):
-            log.request_of("k2")
+            log.journal.request_of("k2")
 
 
 def test_a_work_log_from_before_reasoning_was_counted_is_brought_up_to_date(tmp_path: Path) -> None:
@@ -77,7 +80,7 @@ def test_a_work_log_from_before_reasoning_was_counted_is_brought_up_to_date(tmp_
         )
 
     with WorkLog.open(path) as log:
-        assert log.reply_of("k1") == reply("Hi.")
+        assert log.journal.reply_of("k1") == reply("Hi.")
 
 
 @pytest.mark.parametrize("open_it", [WorkLog.open, WorkLog.open_read_only])
@@ -99,24 +102,24 @@ def test_a_work_log_whose_requests_name_hashes_is_brought_up_to_date(
             )
 
     with open_it(path) as log:
-        assert list(log.reply_keys()) == ["k1", "k2", "k3", "k4"]
-        assert [list(log.request_of(key)) for key, _ in replies[:3]] == [asked, asked[:1], []]
-        assert log.reply_of("k1") == reply("Hi.", reasoning=1).model_copy(update={"refusal": "no"})
+        assert list(log.journal.reply_keys()) == ["k1", "k2", "k3", "k4"]
+        assert [list(log.journal.request_of(key)) for key, _ in replies[:3]] == [asked, asked[:1], []]
+        assert log.journal.reply_of("k1") == reply("Hi.", reasoning=1).model_copy(update={"refusal": "no"})
         assert log.verify() == ["reply k4: 1 of its texts are missing"]
-        assert log._one("PRAGMA freelist_count") == (0,)
-        asked_before = [r.hash for r in log.requests()]
+        assert log._db.one("PRAGMA freelist_count") == (0,)
+        asked_before = [r.hash for r in log.journal.requests()]
     with WorkLog.open(path) as log:
         record(log, "k5", reply("Hi."), asked)
         assert count(log, "texts") == 3
-        assert [r.hash for r in log.requests()] == [*asked_before, asked_before[0]]
+        assert [r.hash for r in log.journal.requests()] == [*asked_before, asked_before[0]]
 
 
 def test_requests_may_be_read_while_more_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worklog, "_ROWS_AT_A_TIME", 2)
+    monkeypatch.setattr(group_commit, "_ROWS_PER_PAGE", 2)
     with WorkLog.open(tmp_path / "c000.sqlite") as log, WorkLog.open_read_only(tmp_path / "c000.sqlite") as reader:
         for i in range(2):
             record(log, f"k{i}", reply(f"{i}"), chat(f"{i}"))
-        requests = reader.requests()
+        requests = reader.journal.requests()
         first = next(requests)
         record(log, "k2", reply("2"), chat("2"))
 
@@ -126,12 +129,12 @@ def test_requests_may_be_read_while_more_are_written(tmp_path: Path, monkeypatch
 def test_a_damaged_request_is_said(tmp_path: Path) -> None:
     with WorkLog.open(tmp_path / "c000.sqlite") as log:
         record(log, "k1", reply("Hi."))
-        log._db.execute("UPDATE replies SET request = '[1, '")
+        log._db._db.execute("UPDATE replies SET request = '[1, '")
 
         (fault,) = log.verify()
         assert fault.endswith("a request is no list of its messages; the file is damaged")
         with pytest.raises(StoreError, match="no list of its messages"):
-            log.request_of("k1")
+            log.journal.request_of("k1")
 
 
 @given(requests=st.lists(st.lists(records_of(ModelReply), max_size=3), max_size=4), data=st.data())
@@ -148,7 +151,7 @@ def test_requests_and_replies_survive_reopening(
                 record(log, f"k{i}.{j}", said, calls[f"k{i}.{j}"][0] or chat("x"))
 
     with WorkLog.open_read_only(path) as log:
-        assert {k: (list(log.request_of(k)), log.reply_of(k)) for k in log.reply_keys()} == {
+        assert {k: (list(log.journal.request_of(k)), log.journal.reply_of(k)) for k in log.journal.reply_keys()} == {
             k: (asked or chat("x"), said) for k, (asked, said) in calls.items()
         }
         assert log.verify() == []
@@ -176,14 +179,14 @@ def test_a_copied_message_is_not_taken_for_its_original(tmp_path: Path) -> None:
         record(log, "k1", reply("a"), [original])
         record(log, "k2", reply("b"), [copied])
 
-        assert log.request_of("k2") == (copied,)
+        assert log.journal.request_of("k2") == (copied,)
         assert log.verify() == []
 
 
 def test_a_text_is_stored_again_only_when_it_was_not_said_for_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(texts, "MOST_KNOWN", 20)
+    monkeypatch.setattr(journal_texts, "MOST_KNOWN", 20)
     with WorkLog.open(tmp_path / "c000.sqlite") as log:
         record(log, "first", reply("Once."), chat("be brief", "hello"))
         for i in range(30):
@@ -195,7 +198,7 @@ def test_a_text_is_stored_again_only_when_it_was_not_said_for_long(
         record(log, "again", reply("answer 29"), chat("be brief", "question 29"))
 
         assert count(log, "texts") == 65
-        assert log.request_of("first")[0] == log.request_of("again")[0]
+        assert log.journal.request_of("first")[0] == log.journal.request_of("again")[0]
         assert log.verify() == []
 
 
@@ -204,9 +207,9 @@ def test_a_second_reply_to_a_key_replaces_the_first(tmp_path: Path) -> None:
         record(log, "k1", reply("Cut o"), max_tokens=5)
         record(log, "k1", reply("Cut off no more."), max_tokens=50)
 
-        assert log.reply_of("k1") == reply("Cut off no more.")
-        assert log.max_tokens_of("k1") == 50
-        assert list(log.reply_keys()) == ["k1"]
+        assert log.journal.reply_of("k1") == reply("Cut off no more.")
+        assert log.journal.max_tokens_of("k1") == 50
+        assert list(log.journal.reply_keys()) == ["k1"]
 
 
 def test_usage_is_by_stage_role_prompt_and_model(tmp_path: Path) -> None:
@@ -216,7 +219,7 @@ def test_usage_is_by_stage_role_prompt_and_model(tmp_path: Path) -> None:
         record(log, "k3", reply("c", 7, 0, 1), role="detector", prompt_id="question_detector")
         record(log, "k4", reply("d", 1, 0, 1), stage="plans", role="planner", prompt_id="outline")
 
-        assert [tuple(u.model_dump().values()) for u in log.usage()] == [
+        assert [tuple(u.model_dump().values()) for u in log.journal.usage()] == [
             ("dialogue", "assistant", "assistant_reply", "offline", 2, 40, 10, 7, 4),  # 10 + 30, 4 + 6, 2 + 5, 1 + 3
             ("dialogue", "detector", "question_detector", "offline", 1, 7, 0, 1, 0),
             ("plans", "planner", "outline", "offline", 1, 1, 0, 1, 0),
@@ -228,7 +231,7 @@ def test_replaced_reply_was_paid_for_too(tmp_path: Path) -> None:
         record(log, "k1", reply("Cut o", 10, 4, 2, 1), max_tokens=2)
         record(log, "k1", reply("Cut off no more.", 10, 8, 5, 0), max_tokens=50)
 
-        (used,) = log.usage()
+        (used,) = log.journal.usage()
         assert (used.calls, used.prompt_tokens, used.cached_tokens, used.output_tokens) == (2, 20, 12, 7)
 
 
@@ -237,15 +240,15 @@ def test_more_keys_than_a_page_come_in_order_of_arrival(tmp_path: Path) -> None:
         for i in range(2_100):
             record(log, f"k{i}", reply("same"))
 
-        assert list(log.reply_keys()) == [f"k{i}" for i in range(2_100)]
+        assert list(log.journal.reply_keys()) == [f"k{i}" for i in range(2_100)]
 
 
 def test_verify_finds_a_changed_text_and_a_missing_one(tmp_path: Path) -> None:
     with WorkLog.open(tmp_path / "c000.sqlite") as log:
         record(log, "k1", reply("Hi."))
         record(log, "k2", reply("Well?"))
-        log._db.execute("UPDATE texts SET content = 'hullo' WHERE content = 'hello'")
-        log._db.execute("DELETE FROM texts WHERE content = 'Well?'")
+        log._db._db.execute("UPDATE texts SET content = 'hullo' WHERE content = 'hello'")
+        log._db._db.execute("DELETE FROM texts WHERE content = 'Well?'")
 
         assert log.verify() == ["text 2 is not what its hash says", "reply k2: 1 of its texts are missing"]
 

@@ -10,7 +10,8 @@ from longbeam.errors import StoreError
 from longbeam.schemas.dialogue import Message, UserTurn
 from longbeam.schemas.plans import Narrative
 from longbeam.schemas.probes import Probe
-from longbeam.store.worklog import Unit, UnitStatus, WorkLog, natural_order
+from longbeam.store.units import Failure, Unit, UnitStatus
+from longbeam.store.worklog import WorkLog
 from tests.store.strategies import records_of
 
 
@@ -19,23 +20,19 @@ def turn(turn_id: str, text: str = "Why?") -> UserTurn:
 
 
 def finish(log: WorkLog, unit_key: str, *turns: str, fingerprint: str = "f1", stage: str = "user_turns") -> None:
-    log.finish_unit(stage, unit_key, fingerprint=fingerprint, records=[turn(t) for t in turns])
+    log.units.finish(stage, unit_key, fingerprint=fingerprint, records=[turn(t) for t in turns])
 
 
 def fail(log: WorkLog, unit_key: str, error: str = "no JSON", *, opens_generation: bool = True) -> None:
-    log.fail_unit(
+    log.units.fail(
         "user_turns",
         unit_key,
-        fingerprint="f1",
-        error_kind="schema",
-        error=error,
-        attempts=3,
-        opens_generation=opens_generation,
+        Failure(fingerprint="f1", error_kind="schema", error=error, attempts=3, opens_generation=opens_generation),
     )
 
 
 def turn_ids(log: WorkLog, unit_keys: list[str] | None = None) -> list[str]:
-    return [t.turn_id for t in log.records("user_turns", UserTurn, unit_keys)]
+    return [t.turn_id for t in log.units.records("user_turns", UserTurn, unit_keys)]
 
 
 @pytest.fixture
@@ -52,11 +49,11 @@ def _closed(log: WorkLog) -> object:
 def test_a_finished_unit_has_its_mark_and_its_records(log: WorkLog) -> None:
     finish(log, "p0.s2", "t0", "t1")
 
-    assert log.unit("user_turns", "p0.s2") == Unit(
+    assert log.units.find("user_turns", "p0.s2") == Unit(
         stage="user_turns", unit_key="p0.s2", status=UnitStatus.DONE, fingerprint="f1", generation=0
     )
     assert turn_ids(log) == ["t0", "t1"]
-    assert log.unit("plans", "p0.s2") is None
+    assert log.units.find("plans", "p0.s2") is None
 
 
 def test_finishing_again_replaces_the_records(log: WorkLog) -> None:
@@ -64,7 +61,7 @@ def test_finishing_again_replaces_the_records(log: WorkLog) -> None:
     finish(log, "p0.s2", "t9", fingerprint="f2")
 
     assert turn_ids(log) == ["t9"]
-    unit = log.unit("user_turns", "p0.s2")
+    unit = log.units.find("user_turns", "p0.s2")
     assert unit is not None
     assert unit.fingerprint == "f2"
 
@@ -80,11 +77,11 @@ def test_records_come_in_story_order_whatever_finished_first(log: WorkLog) -> No
 
 def test_records_are_told_apart_by_class_and_by_stage(log: WorkLog) -> None:
     narrative = Narrative(label="travel", description="The trip", sub_labels=("flights",))
-    log.finish_unit("plans", "p0", fingerprint="f", records=[turn("t0"), narrative, turn("t1")])
+    log.units.finish("plans", "p0", fingerprint="f", records=[turn("t0"), narrative, turn("t1")])
     finish(log, "p0", "other")
 
-    assert list(log.records("plans", Narrative)) == [narrative]
-    assert [t.turn_id for t in log.records("plans", UserTurn)] == ["t0", "t1"]
+    assert list(log.units.records("plans", Narrative)) == [narrative]
+    assert [t.turn_id for t in log.units.records("plans", UserTurn)] == ["t0", "t1"]
 
 
 def test_a_failure_is_kept_and_leaves_its_siblings(log: WorkLog) -> None:
@@ -92,7 +89,7 @@ def test_a_failure_is_kept_and_leaves_its_siblings(log: WorkLog) -> None:
     finish(log, "p0.s1", "t1")
     fail(log, "p0.s1")
 
-    assert log.failures() == [
+    assert log.units.failures() == [
         Unit(
             stage="user_turns",
             unit_key="p0.s1",
@@ -108,27 +105,27 @@ def test_a_failure_is_kept_and_leaves_its_siblings(log: WorkLog) -> None:
 
 
 def test_each_failure_opens_a_generation_and_finishing_keeps_it(log: WorkLog) -> None:
-    seen = [log.generation("user_turns", "p0.s0")]
+    seen = [log.units.generation("user_turns", "p0.s0")]
     for act in (fail, fail, finish, finish):
         act(log, "p0.s0")
-        seen.append(log.generation("user_turns", "p0.s0"))
+        seen.append(log.units.generation("user_turns", "p0.s0"))
 
     assert seen == [0, 1, 2, 2, 2]
 
 
 def test_a_failure_on_the_way_opens_no_generation(log: WorkLog) -> None:
     fail(log, "p0.s0", opens_generation=False)
-    assert log.generation("user_turns", "p0.s0") == 0
+    assert log.units.generation("user_turns", "p0.s0") == 0
 
     fail(log, "p0.s0")
     fail(log, "p0.s0", opens_generation=False)
-    assert log.generation("user_turns", "p0.s0") == 1
+    assert log.units.generation("user_turns", "p0.s0") == 1
 
 
 def test_an_error_text_with_undecodable_bytes_is_kept(log: WorkLog) -> None:
     fail(log, "p0.s0", "no such file: caf\udce9.txt")
 
-    assert log.failures()[0].error == "no such file: caf?.txt"
+    assert log.units.failures()[0].error == "no such file: caf?.txt"
 
 
 def test_unwanted_units_go_with_their_records(log: WorkLog) -> None:
@@ -136,11 +133,11 @@ def test_unwanted_units_go_with_their_records(log: WorkLog) -> None:
         finish(log, unit_key, unit_key)
     finish(log, "p0.s9", "kept", stage="other")
 
-    assert log.remove_units("user_turns", ["p0.s1"]) == 2
+    assert log.units.remove("user_turns", ["p0.s1"]) == 2
 
     assert turn_ids(log) == ["p0.s1"]
-    assert log._db.execute("SELECT count(*) FROM records").fetchone() == (2,)
-    assert log.unit_counts() == {"other": {"done": 1, "failed": 0}, "user_turns": {"done": 1, "failed": 0}}
+    assert log._db._db.execute("SELECT count(*) FROM records").fetchone() == (2,)
+    assert log.units.counts() == {"other": {"done": 1, "failed": 0}, "user_turns": {"done": 1, "failed": 0}}
 
 
 def test_units_are_counted_by_stage_and_status(log: WorkLog) -> None:
@@ -149,8 +146,8 @@ def test_units_are_counted_by_stage_and_status(log: WorkLog) -> None:
     fail(log, "p0.s10")
     fail(log, "p0.s9")
 
-    assert log.unit_counts() == {"user_turns": {"done": 2, "failed": 2}}
-    assert [unit.unit_key for unit in log.failures()] == ["p0.s9", "p0.s10"]
+    assert log.units.counts() == {"user_turns": {"done": 2, "failed": 2}}
+    assert [unit.unit_key for unit in log.units.failures()] == ["p0.s9", "p0.s10"]
 
 
 def test_records_may_be_written_while_others_are_read(log: WorkLog) -> None:
@@ -158,7 +155,7 @@ def test_records_may_be_written_while_others_are_read(log: WorkLog) -> None:
     finish(log, "p0.s1", "t1")
 
     seen = []
-    for read in log.records("user_turns", UserTurn):
+    for read in log.units.records("user_turns", UserTurn):
         seen.append(read.turn_id)
         finish(log, "p0.s5", "later")
 
@@ -167,7 +164,7 @@ def test_records_may_be_written_while_others_are_read(log: WorkLog) -> None:
 
 def test_a_unit_is_all_or_nothing(log: WorkLog) -> None:
     finish(log, "p0.s0", "t0")
-    log._db.execute(
+    log._db._db.execute(
         "CREATE TEMP TRIGGER stop BEFORE INSERT ON records WHEN NEW.ordinal = 1 BEGIN SELECT raise(ABORT, 'stop'); END"
     )
 
@@ -175,14 +172,14 @@ def test_a_unit_is_all_or_nothing(log: WorkLog) -> None:
         finish(log, "p0.s0", "t8", "t9", fingerprint="f2")
 
     assert turn_ids(log) == ["t0"]
-    unit = log.unit("user_turns", "p0.s0")
+    unit = log.units.find("user_turns", "p0.s0")
     assert unit is not None
     assert unit.fingerprint == "f1"
 
 
 def test_a_record_of_another_version_is_named(log: WorkLog) -> None:
     finish(log, "p0.s0", "t0")
-    log._db.execute("""UPDATE records SET json = '{"turn_id": "t0", "words": "Why?"}'""")
+    log._db._db.execute("""UPDATE records SET json = '{"turn_id": "t0", "words": "Why?"}'""")
 
     with pytest.raises(StoreError, match=r"user_turns p0\.s0 holds a UserTurn of another version of longbeam"):
         turn_ids(log)
@@ -205,16 +202,10 @@ def test_records_come_back_equal(
     tmp_path_factory: pytest.TempPathFactory, messages: list[Message], probes: list[Probe]
 ) -> None:
     with WorkLog.open(tmp_path_factory.mktemp("log") / "c000.sqlite") as log:
-        log.finish_unit("s", "u", fingerprint="f", records=[*messages, *probes])
+        log.units.finish("s", "u", fingerprint="f", records=[*messages, *probes])
 
-        assert list(log.records("s", Message)) == messages
-        assert list(log.records("s", Probe)) == probes
-
-
-@given(keys=st.lists(st.text("ps.0129²", max_size=8), unique=True))
-def test_any_keys_have_one_order(keys: list[str]) -> None:
-    backwards = keys[::-1]
-    assert sorted(keys, key=natural_order) == sorted(backwards, key=natural_order)
+        assert list(log.units.records("s", Message)) == messages
+        assert list(log.units.records("s", Probe)) == probes
 
 
 def test_a_copy_is_one_file_that_needs_no_log_beside_it(tmp_path: Path) -> None:

@@ -5,17 +5,18 @@ An abstention is left out: who knows nothing says just that, and is right.
 
 from __future__ import annotations
 
-from longbeam.evaluation.model_checks.base import ABSTENTION, ModelCheck, ProbeCase, verdicts
+from longbeam.abilities.record import Trait
+from longbeam.abilities.registry import ability_of
+from longbeam.evaluation.model_checks.base import ModelCheck, ProbeCase, verdicts
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.checks import GuessInputs
-from longbeam.schemas.spec import Role
 from longbeam.validation.base import ERROR, Problem, shorten
 
 
 async def find_problems(asker: Asker, case: ProbeCase) -> list[Problem]:
     """Return a problem where a guess meets the whole rubric."""
     inputs = GuessInputs(question=case.probe.question)
-    guess = await asker.prose("guess_answer", inputs, role=Role.READER, place="guess")
+    guess = await asker.prose("guess_answer", inputs, place="guess")
     if min(await verdicts(asker.within("guess"), case, guess)) < 1:
         return []
     text = f"without the conversation a reader guesses {shorten(guess, 90)!r}, which meets the whole rubric"
@@ -27,6 +28,6 @@ CHECK = ModelCheck(
     doc="A reader who sees nothing of the conversation does not meet the whole rubric.",
     severities={"answered": ERROR},
     prompts=("guess_answer", "judge_nugget"),
-    applies=lambda case: case.probe.ability != ABSTENTION,
+    applies=lambda case: not ability_of(case.probe.ability).has(Trait.ABSTAINS),
     find=find_problems,
 )

@@ -14,11 +14,12 @@ from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandida
 from longbeam.generators.probes.checks import check_form, check_voice, neutral, run_checks
 from longbeam.generators.probes.evidence import coverage, words_of
 from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.keys import ProbeId
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.probes import AbstentionDraft, AbstentionInputs, AbstentionReply, NuggetDraft, ProbeReply
 from longbeam.schemas.plans import Bullet, BulletKind
 from longbeam.schemas.probes import ProbeDetails
-from longbeam.schemas.spec import ENGLISH, Role
+from longbeam.schemas.spec import ENGLISH
 
 ABILITY = "abstention"
 PROMPT_ID = "probe_abstention"
@@ -62,7 +63,7 @@ async def draft_candidates(asker: Asker, material: ProbeMaterial, count: int) ->
         count=count + SPARE,
     )
     reply: AbstentionReply = await asker.structured(
-        PROMPT_ID, inputs, role=Role.PROBER, place="questions", check=check_reply, mend=keep_some
+        PROMPT_ID, inputs, place="questions", check=check_reply, mend=keep_some
     )
     proved = islice((d for d in _distinct(reply.items) if problem(d) is None), count)
     return [_candidate(i, draft, by_id[draft.bullet_id]) for i, draft in enumerate(proved)]
@@ -111,7 +112,7 @@ def problem_of(material: ProbeMaterial, bullets: dict[str, Bullet], draft: Abste
 def _candidate(ordinal: int, draft: AbstentionDraft, bullet: Bullet) -> ProbeCandidate:
     missing = draft.missing.strip().rstrip(".")
     return ProbeCandidate(
-        candidate_id=f"{ABILITY}.{ordinal}",
+        candidate_id=str(ProbeId(ABILITY, str(ordinal))),
         ability=ABILITY,
         difficulty=draft.difficulty,
         variety=bullet.kind.value,
@@ -146,6 +147,4 @@ def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     return run_checks(candidate, reply, (check_form, check_voice))
 
 
-GENERATOR = AbilityGenerator(
-    ABILITY, PROMPT_ID, lambda material: [], check, draft=draft_candidates, word=word_candidate
-)
+GENERATOR = AbilityGenerator(lambda material: [], check, draft=draft_candidates, word=word_candidate)

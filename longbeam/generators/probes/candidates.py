@@ -17,13 +17,14 @@ from pydantic import Field
 
 from longbeam.generators.probes.evidence import Said
 from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.keys import ProbeId, plan_index_of
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.probes import Excerpt, ProbeReply
 from longbeam.schemas.base import Record
 from longbeam.schemas.plans import Value
 from longbeam.schemas.probes import Difficulty, EvidencePart, ProbeDetails
 from longbeam.schemas.spec import ENGLISH
-from longbeam.text.values import says
+from longbeam.text.matching import says
 
 T = TypeVar("T")
 G = TypeVar("G")
@@ -79,19 +80,16 @@ Draft = Callable[[Asker, ProbeMaterial, int], Awaitable[list[ProbeCandidate]]]
 
 @dataclass(frozen=True)
 class AbilityGenerator:
-    """One ability: how its candidates are found, and what a worded probe must fulfil."""
+    """Code that generates an ability's probes; the ability's record names it."""
 
-    ability: str
-    prompt_id: str
-    """Of the prompt that words a probe, or that drafts candidates and questions at once."""
     candidates: Callable[[ProbeMaterial], list[ProbeCandidate]]
     """Pure: every candidate that the material gives, best first; empty for an ability with `draft`."""
     check: Callable[[ProbeCandidate, ProbeReply], str | None]
-    """What is wrong with a reply, in a sentence the model can act on; None when nothing is."""
+    """Returns what is wrong with a reply, in a sentence that the model can act on; None when nothing is."""
     draft: Draft | None = None
-    """Instead of `candidates`: asks the model for questions and proves each."""
+    """Replaces `candidates`: asks the model for questions and proves each. The ability's prompt is the one it asks."""
     word: Callable[[ProbeCandidate], ProbeReply] | None = None
-    """Words a candidate without a call, where `draft` has its question already."""
+    """Words a candidate without a model; None: the ability's prompt words it."""
 
 
 class Sketch(NamedTuple):
@@ -148,7 +146,7 @@ class Sketch(NamedTuple):
         """Return its record, with a place in the pool."""
         excerpts = (s.excerpt(i, part, i if self.grouped else None) for i, (s, part) in enumerate(self.said))
         return ProbeCandidate(
-            candidate_id=f"{self.ability}.{ordinal}",
+            candidate_id=str(ProbeId(self.ability, str(ordinal))),
             ability=self.ability,
             difficulty=self.difficulty,
             topic=self.topic,
@@ -167,9 +165,9 @@ class Sketch(NamedTuple):
         return (*self.fact_ids, *self.bullet_ids)
 
     @property
-    def plans(self) -> set[str]:
-        """The plans that its bullets are of."""
-        return {b.partition(".")[0] for b in self.bullet_ids}
+    def plans(self) -> set[int]:
+        """Plans of its bullets."""
+        return {plan_index_of(bullet_id) for bullet_id in self.bullet_ids}
 
     def gives_itself_away(self) -> bool:
         """Whether a question could not name what it is about without saying an answer."""
@@ -290,7 +288,7 @@ class _Pool(Generic[G]):
         self._uses = Counter[str]()
         self._levels = Counter[Difficulty]()
         self._deciles = Counter[int]()
-        self._plans: set[str] = set()
+        self._plans: set[int] = set()
         """Two or more plans that candidates which may be taken touch; fewer if there are no two."""
         for group in groups:
             if (made := sketch(group)) is not None:

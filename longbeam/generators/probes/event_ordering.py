@@ -182,4 +182,4 @@ def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     return run_checks(candidate, reply, (check_form, check_voice, check_items))
 
 
-GENERATOR = AbilityGenerator(ABILITY, "probe_event_ordering", find_candidates, check)
+GENERATOR = AbilityGenerator(find_candidates, check)

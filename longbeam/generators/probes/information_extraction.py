@@ -124,4 +124,4 @@ def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     return run_checks(candidate, reply, (check_form, check_voice, check_values, check_coverage, _check_indirect))
 
 
-GENERATOR = AbilityGenerator(ABILITY, "probe_information_extraction", find_candidates, check)
+GENERATOR = AbilityGenerator(find_candidates, check)

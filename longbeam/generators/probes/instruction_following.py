@@ -54,4 +54,4 @@ def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     return run_checks(candidate, reply, (check_form, check_coverage, check_requirement))
 
 
-GENERATOR = AbilityGenerator(ABILITY, "probe_instruction_following", find_candidates, check)
+GENERATOR = AbilityGenerator(find_candidates, check)

@@ -62,4 +62,4 @@ def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     return run_checks(candidate, reply, checks)
 
 
-GENERATOR = AbilityGenerator(ABILITY, "probe_knowledge_update", find_candidates, check)
+GENERATOR = AbilityGenerator(find_candidates, check)

@@ -27,7 +27,7 @@ from longbeam.generators.probes.told import FactsTold
 from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import ProbeDetails
-from longbeam.text.values import recompute
+from longbeam.text.computing import recompute
 
 ABILITY = "multi_session_reasoning"
 ADDABLE = frozenset({ValueKind.MONEY, ValueKind.NUMBER, ValueKind.DURATION})
@@ -156,4 +156,4 @@ def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     return run_checks(candidate, reply, (check_form, check_voice, check_values, check_coverage))
 
 
-GENERATOR = AbilityGenerator(ABILITY, "probe_multi_session_reasoning", find_candidates, check)
+GENERATOR = AbilityGenerator(find_candidates, check)

@@ -83,4 +83,4 @@ def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     return run_checks(candidate, reply, checks)
 
 
-GENERATOR = AbilityGenerator(ABILITY, "probe_preference_following", find_candidates, check)
+GENERATOR = AbilityGenerator(find_candidates, check)

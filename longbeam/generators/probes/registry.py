@@ -1,43 +1,30 @@
-"""The abilities that probes can be written for. A new one is a module with a `GENERATOR`, and a line here."""
+"""The generator of each ability, as the ability's record names it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import cache
+
+from longbeam.abilities.registry import find_ability, resolve
 from longbeam.errors import SpecError
-from longbeam.generators.probes import (
-    abstention,
-    contradiction_resolution,
-    event_ordering,
-    information_extraction,
-    instruction_following,
-    knowledge_update,
-    multi_session_reasoning,
-    preference_following,
-    summarization,
-    temporal_reasoning,
-)
 from longbeam.generators.probes.candidates import AbilityGenerator
 
-ABILITY_GENERATORS: dict[str, AbilityGenerator] = {
-    module.GENERATOR.ability: module.GENERATOR
-    for module in (
-        abstention,
-        contradiction_resolution,
-        event_ordering,
-        information_extraction,
-        instruction_following,
-        knowledge_update,
-        multi_session_reasoning,
-        preference_following,
-        summarization,
-        temporal_reasoning,
-    )
-}
+
+def check_generators(abilities: Iterable[str]) -> None:
+    """Raise SpecError unless probes of all these abilities can be generated here."""
+    for ability in abilities:
+        generator_for(ability)
 
 
+@cache
 def generator_for(ability: str) -> AbilityGenerator:
-    """The generator of an ability; raises SpecError for a name that is not registered."""
-    try:
-        return ABILITY_GENERATORS[ability]
-    except KeyError:
-        known = ", ".join(ABILITY_GENERATORS)
-        raise SpecError(f"abilities: no generator for {ability!r}; there are {known}") from None
+    """Return the generator of an ability; raises SpecError for an unknown ability, and for one that has none."""
+    record = find_ability(ability)
+    if not record.generator:
+        raise SpecError(f"abilities: {ability!r} has no generator; its probes can only be imported or written by hand")
+    generator = resolve(record.generator)
+    if not isinstance(generator, AbilityGenerator):
+        raise SpecError(f"abilities: {record.generator} is no AbilityGenerator")
+    if not record.prompt_id and generator.word is None:
+        raise SpecError(f"abilities: {ability!r} has neither a prompt nor `word`: nothing can word its probes")
+    return generator

@@ -23,7 +23,7 @@ from longbeam.generators.probes.evidence import FactSaid
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.probes import ProbeDetails
-from longbeam.text.values import says
+from longbeam.text.matching import says
 
 ABILITY = "summarization"
 MIN_MESSAGES, MAX_FACTS = 3, 9
@@ -96,4 +96,4 @@ def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     return run_checks(candidate, reply, (check_form, check_voice, check_coverage, check_facts, check_values))
 
 
-GENERATOR = AbilityGenerator(ABILITY, "probe_summarization", find_candidates, check)
+GENERATOR = AbilityGenerator(find_candidates, check)

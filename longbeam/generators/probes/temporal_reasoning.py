@@ -31,7 +31,8 @@ from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.plans import BulletKind, ValueKind
 from longbeam.schemas.probes import EvidencePart, ProbeDetails
-from longbeam.text.values import format_date, recompute
+from longbeam.text.computing import recompute
+from longbeam.text.times import format_date
 
 ABILITY = "temporal_reasoning"
 MAX_USES = 4
@@ -123,4 +124,4 @@ def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     return run_checks(candidate, reply, checks)
 
 
-GENERATOR = AbilityGenerator(ABILITY, "probe_temporal_reasoning", find_candidates, check)
+GENERATOR = AbilityGenerator(find_candidates, check)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
-from longbeam.errors import ProviderError
+from longbeam.abilities.registry import find_ability
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.generators.probes.nuggets import assemble_probe
@@ -16,39 +14,20 @@ from longbeam.models.asking import Asker
 from longbeam.prompts.calls.probes import CandidateOption, CandidatesInputs, CandidatesReply, ProbeInputs, ProbeReply
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.probes import Probe
-from longbeam.schemas.spec import Role
 
 CHOICE_PROMPT = "probe_candidates"
 DEFAULT_COUNT = 12
 """Candidates worded per ability: at least eight checked ones are to be left."""
 
 
-@dataclass(frozen=True)
-class ProbeFailure:
-    """A candidate that could not be worded, and why."""
-
-    candidate_id: str
-    message: str
-
-
-@dataclass(frozen=True)
-class WrittenProbes:
-    """Probes of one ability, best first, and the candidates that failed."""
-
-    probes: tuple[Probe, ...]
-    failures: tuple[ProbeFailure, ...]
-
-
 def planning_prompts(ability: str) -> tuple[str, ...]:
-    """Prompts that `plan_candidates` may use; part of its unit's fingerprint."""
-    generator = generator_for(ability)
-    return (generator.prompt_id,) if generator.draft else (CHOICE_PROMPT,)
+    """Return the prompts that `plan_candidates` may use; they are part of its unit's fingerprint."""
+    return (find_ability(ability).prompt_id,) if generator_for(ability).draft else (CHOICE_PROMPT,)
 
 
 def writing_prompts(ability: str) -> tuple[str, ...]:
-    """Prompts that `write_probe` may use; part of its unit's fingerprint."""
-    generator = generator_for(ability)
-    return () if generator.word else (generator.prompt_id,)
+    """Return the prompts that `write_probe` may use; they are part of its unit's fingerprint."""
+    return () if generator_for(ability).word else (find_ability(ability).prompt_id,)
 
 
 async def plan_candidates(
@@ -88,7 +67,7 @@ async def _choose(
         known = [i for i in reply.chosen if i in by_id]
         return CandidatesReply(chosen=list(dict.fromkeys([*known, *by_id]))[:count])
 
-    reply = await asker.structured(CHOICE_PROMPT, inputs, role=Role.PROBER, place="choice", check=check, mend=mend)
+    reply = await asker.structured(CHOICE_PROMPT, inputs, place="choice", check=check, mend=mend)
     return [by_id[i] for i in reply.chosen]
 
 
@@ -102,9 +81,8 @@ async def write_probe(asker: Asker, head: ConversationHead, candidate: ProbeCand
         return assemble_probe(candidate, generator.word(candidate))
     check = partial(generator.check, candidate)
     reply: ProbeReply = await asker.structured(
-        generator.prompt_id,
+        find_ability(candidate.ability).prompt_id,
         probe_inputs(head, candidate).model_copy(update={"feedback": problem}),
-        role=Role.PROBER,
         place=candidate.candidate_id,
         check=check,
     )
@@ -112,7 +90,7 @@ async def write_probe(asker: Asker, head: ConversationHead, candidate: ProbeCand
 
 
 def probe_inputs(head: ConversationHead, candidate: ProbeCandidate) -> ProbeInputs:
-    """What the model is told of a candidate."""
+    """Return what the prompt shows of a candidate."""
     return ProbeInputs(
         ability=candidate.ability,
         difficulty=candidate.difficulty,
@@ -126,22 +104,3 @@ def probe_inputs(head: ConversationHead, candidate: ProbeCandidate) -> ProbeInpu
         requirement=candidate.requirement,
         items=candidate.items,
     )
-
-
-async def write_probes(
-    asker: Asker, material: ProbeMaterial, ability: str, *, count: int = DEFAULT_COUNT
-) -> WrittenProbes:
-    """Plan and word an ability's candidates at the same time; one that fails does not stop the others."""
-    candidates = await plan_candidates(asker, material, ability, count)
-    results = await asyncio.gather(*(_write_or_fail(asker, material.head, c) for c in candidates))
-    return WrittenProbes(
-        probes=tuple(r for r in results if isinstance(r, Probe)),
-        failures=tuple(r for r in results if isinstance(r, ProbeFailure)),
-    )
-
-
-async def _write_or_fail(asker: Asker, head: ConversationHead, candidate: ProbeCandidate) -> Probe | ProbeFailure:
-    try:
-        return await write_probe(asker, head, candidate)
-    except ProviderError as exc:
-        return ProbeFailure(candidate.candidate_id, str(exc))

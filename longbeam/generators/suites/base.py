@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from longbeam.keys import MessageKey
 from longbeam.schemas.base import Record
 from longbeam.schemas.conversation import ConversationHead, GivenConversation
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
@@ -51,7 +52,7 @@ class Suite:
 
 def key_of(turn: int, place: int = 0) -> str:
     """Key of a message of a turn; both count from 0."""
-    return f"p0.s0.t{turn}.n{place}"
+    return str(MessageKey(0, 0, turn, place))
 
 
 def exchange(draw: Draw, turn: int, said: str, reply: str, at: datetime) -> Iterator[Message]:

@@ -36,8 +36,11 @@ def line_text(line: Mapping[str, Any]) -> str:
 
 
 def is_compaction(line: Mapping[str, Any]) -> bool:
-    """Whether the line stands where the history before it was summarised."""
-    return line.get("type") == "summary" or (line.get("type") == "system" and line.get("subtype") == "compact_boundary")
+    """Whether the history before the line was replaced by a summary.
+
+    A line of the type `summary` is no compaction: coding agents write a session's title so, even as the last line.
+    """
+    return line.get("type") == "system" and line.get("subtype") == "compact_boundary"
 
 
 def speaker_of(line: Mapping[str, Any]) -> str | None:

@@ -27,7 +27,7 @@ from longbeam.memory.cmv.session import (
     parse_line,
     read_lines,
 )
-from longbeam.memory.cmv.trim import TrimMetrics, TrimSettings, trim_lines
+from longbeam.memory.cmv.trim import TrimMetrics, TrimSettings, refuse_without_messages, trim_lines
 from longbeam.schemas.base import Record
 from longbeam.store.files import describe_os_error, put_in_place, scratch_beside, write_atomically
 from longbeam.store.lease import Lease
@@ -190,7 +190,7 @@ class CmvStore:
         name = name or f"{snapshot.name}-{now:%Y%m%d-%H%M}"
         check_name(name)
         source = self.session_path(snapshot)
-        if not count_messages(read_lines(source)):
+        if not (before := count_messages(read_lines(source))):
             raise UserError(f"snapshot {snapshot.name!r} has no message to go on from")
         session_id = session_id or str(uuid.uuid4())
         folder = projects / folder_of(snapshot.project or "unknown")
@@ -209,6 +209,8 @@ class CmvStore:
                             writer.line(text)
                     else:
                         metrics = trim_lines(lambda: read_lines(source), writer.line, trim)
+                        file.flush()
+                        refuse_without_messages(before, count_messages(read_lines(written)))
                     if orientation:
                         writer.say(orientation, now)
                 put_in_place(written, path)

@@ -19,13 +19,14 @@ from typing import Any
 
 from pydantic import Field
 
-from longbeam.errors import StoreError
+from longbeam.errors import StoreError, UserError
 from longbeam.memory.cmv.session import (
     QUEUE,
     SNAPSHOT,
     Line,
     blocks_of,
     content_holder,
+    count_messages,
     encode_line,
     is_compaction,
     line_text,
@@ -45,7 +46,7 @@ _IDENTIFYING = {
     "file_path", "notebook_path", "command", "description", "pattern", "path", "url", "skill", "args", "replace_all",
     "edit_mode", "cell_type", "cell_id",
 }  # fmt: skip
-_COMPACTION_SIGNS = ('"summary"', '"compact_boundary"')
+_COMPACTION_SIGNS = ('"compact_boundary"', '"summary"')
 
 
 class Variant(StrEnum):
@@ -96,8 +97,8 @@ class TrimMetrics(Record):
 def trim_file(source: Path, target: Path, settings: TrimSettings) -> TrimMetrics:
     """Write the trimmed session to `target`, whole or not at all; `target` may be `source`.
 
-    What is appended to `source` meanwhile is copied behind, untrimmed. UserError if it cannot be read, StoreError if
-    the disk refuses.
+    What is appended to `source` meanwhile is copied behind, untrimmed. UserError if it cannot be read or if no message
+    would be left, StoreError if the disk refuses.
     """
     with scratch_beside(target) as scratch:
         written = scratch / "session"
@@ -106,6 +107,7 @@ def trim_file(source: Path, target: Path, settings: TrimSettings) -> TrimMetrics
             with written.open("wb") as file:
                 metrics = trim_lines(lambda: _up_to(source, size), lambda text: file.write(encode_line(text)), settings)
                 _copy_tail(source, size, file.write)
+            refuse_without_messages(count_messages(read_lines(source)), count_messages(read_lines(written)))
             shutil.copymode(source, written)
         except OSError as exc:
             raise StoreError(describe_os_error(target, exc)) from exc
@@ -117,7 +119,7 @@ def trim_lines(
     read: Callable[[], Iterator[str]], write: Callable[[str], object], settings: TrimSettings
 ) -> TrimMetrics:
     """Trim the lines that `read` gives, which is called three times, into `write`."""
-    boundary = _last_compaction(read())
+    boundary = _last_compaction(read(), settings.variant)
     trimmer = _Trimmer(settings, frozenset(_calls_before(read(), boundary)))
     for number, text in enumerate(read()):
         if (kept := trimmer.line(text, is_before=number < boundary)) is not None:
@@ -125,9 +127,15 @@ def trim_lines(
     return TrimMetrics(**trimmer.counts)
 
 
+def refuse_without_messages(before: int, after: int) -> None:
+    """Raise UserError when a session that had messages would have none: an agent cannot resume it."""
+    if before and not after:
+        raise UserError(f"no message would be left of {before}; the session stays as it is")
+
+
 def since_compaction(lines: Sequence[str]) -> Sequence[str]:
     """Return the lines from the last compaction on: what a model is still sent."""
-    return lines[_last_compaction(iter(lines)) :]
+    return lines[_last_compaction(iter(lines), Variant.MENDED) :]
 
 
 def _up_to(path: Path, size: int) -> Iterator[str]:
@@ -149,14 +157,17 @@ def _copy_tail(path: Path, size: int, write: Callable[[bytes], object]) -> None:
             write(piece)
 
 
-def _last_compaction(lines: Iterator[str]) -> int:
+def _last_compaction(lines: Iterator[str], variant: Variant) -> int:
     """Return the number of the last compaction line; 0 where there is none, so that nothing lies before it."""
+    # The released code takes the title of a session (`summary`) for a compaction and drops everything before it.
+    signs = _COMPACTION_SIGNS if variant is Variant.RELEASED else _COMPACTION_SIGNS[:1]
     found = 0
     for number, text in enumerate(lines):
         # Parsing every line of a session of 100 MB for one sign would take as long as the rest.
-        if any(sign in text for sign in _COMPACTION_SIGNS):
+        if any(sign in text for sign in signs):
             line = parse_line(text)
-            if line is not None and is_compaction(line):
+            is_title = variant is Variant.RELEASED and line is not None and line.get("type") == "summary"
+            if line is not None and (is_title or is_compaction(line)):
                 found = number
     return found
 

@@ -23,7 +23,6 @@ from longbeam.prompts.calls.memory import ArtifactDraft, ArtifactsReply, Extract
 from longbeam.schemas.calls import PromptInputs
 from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.evaluation import Exchange
-from longbeam.schemas.spec import Role as ModelRole
 from longbeam.text.sentences import sentences
 
 _AROUND = 100
@@ -93,9 +92,7 @@ class Extractor:
     async def _ask(self, prompt_id: str, inputs: PromptInputs, place: str) -> tuple[ArtifactDraft, ...] | None:
         self.calls += 1
         try:
-            reply: ArtifactsReply = await self.tools.asker.structured(
-                prompt_id, inputs, role=ModelRole.EXTRACTOR, place=place
-            )
+            reply: ArtifactsReply = await self.tools.asker.structured(prompt_id, inputs, place=place)
         except ReplyError:
             self.failed += 1
             return None

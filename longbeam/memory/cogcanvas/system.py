@@ -22,7 +22,6 @@ from longbeam.models.embedders.hashed import HashedEmbedder
 from longbeam.prompts.calls.evaluation import AnswerInputs
 from longbeam.prompts.calls.memory import ReasonedAnswerInputs, ReasonedAnswerReply
 from longbeam.schemas.evaluation import Context, Exchange, Passage, PreparationUsage, Question
-from longbeam.schemas.spec import Role
 
 _PER_ARTIFACT = 10
 """Tokens that the released code adds to the estimate of each."""
@@ -108,14 +107,14 @@ class CogCanvas(ExchangeMemory[CogCanvasSettings]):
         asked_on = question.asked_at.date()
         if self._settings.prompt == "plain":
             plain = AnswerInputs(context=context.text, question=question.text, asked_on=asked_on)
-            return await asker.prose("answer", plain, role=Role.READER), context, 1
+            return await asker.prose("answer", plain), context, 1
         inputs = ReasonedAnswerInputs(
             context=context.text,
             question=question.text,
             asked_on=asked_on,
             may_abstain=self._settings.may_abstain,
         )
-        reply: ReasonedAnswerReply = await asker.structured("answer_by_reasoning", inputs, role=Role.READER)
+        reply: ReasonedAnswerReply = await asker.structured("answer_by_reasoning", inputs)
         return reply.answer, context, 1
 
     def usage(self) -> PreparationUsage:

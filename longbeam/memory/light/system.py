@@ -37,8 +37,7 @@ from longbeam.prompts.calls.memory import (
 from longbeam.schemas.base import digest_of
 from longbeam.schemas.calls import PromptInputs
 from longbeam.schemas.evaluation import Context, Exchange, PreparationUsage, Question
-from longbeam.schemas.spec import Role
-from longbeam.text.values import format_date
+from longbeam.text.times import format_date
 
 _RETRIEVED, _RECENT, _SCRATCHPAD = range(3)
 """Places in the context, the paper's order: E, W, S."""
@@ -154,9 +153,7 @@ class Light(ExchangeMemory[LightSettings]):
         self._calls += 1
         inputs = CompressNotesInputs(notes=notes, max_tokens=limit)
         try:
-            return await self._tools.asker.prose(
-                "compress_notes", inputs, role=Role.EXTRACTOR, place=f"compress{number}"
-            )
+            return await self._tools.asker.prose("compress_notes", inputs, place=f"compress{number}")
         except ReplyError:
             self._failed += 1
             return notes  # the scratchpad keeps the newest that fit
@@ -243,7 +240,7 @@ class Light(ExchangeMemory[LightSettings]):
 
     async def _ask(self, prompt_id: str, inputs: PromptInputs, place: str) -> Any:  # Any: the prompt's reply
         self._calls += 1
-        return await self._tools.asker.structured(prompt_id, inputs, role=Role.EXTRACTOR, place=place)
+        return await self._tools.asker.structured(prompt_id, inputs, place=place)
 
     def _counter(self, chars_per_token: float | None) -> Callable[[str], int]:
         if chars_per_token is None:

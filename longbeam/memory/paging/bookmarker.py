@@ -14,7 +14,6 @@ from longbeam.memory.base import Tools, in_order
 from longbeam.memory.paging.bookmarks import MOST_KEYWORDS, Generator, keywords_of
 from longbeam.memory.paging.pages import Page
 from longbeam.prompts.calls.memory import BookmarkPagesInputs, BookmarkPagesReply, PageToBookmark
-from longbeam.schemas.spec import Role
 
 ASKING: tuple[Generator, ...] = ("contextual", "batch", "hybrid")
 """Generators that ask a model in the paper."""
@@ -79,9 +78,7 @@ class Bookmarker:
         self.calls += 1
         place = f"{self._generator}/p{pages[0].page_id}"
         try:
-            reply: BookmarkPagesReply = await self._tools.asker.structured(
-                "bookmark_pages", inputs, role=Role.EXTRACTOR, place=place
-            )
+            reply: BookmarkPagesReply = await self._tools.asker.structured("bookmark_pages", inputs, place=place)
         except ReplyError:
             self.failed += 1
             return {}

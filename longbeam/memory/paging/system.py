@@ -24,7 +24,6 @@ from longbeam.prompts.calls.memory import RecallStepInputs, RecallStepReply
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.evaluation import Context, Exchange, Passage, PreparationUsage, Question
-from longbeam.schemas.spec import Role
 
 
 class PagingSettings(Record):
@@ -129,7 +128,7 @@ class Paging:
                 recalls_left=left,
             )
             step: RecallStepReply = await asker.structured(
-                "recall_step", inputs, role=Role.READER, place=f"step{self._settings.recalls - left}"
+                "recall_step", inputs, place=f"step{self._settings.recalls - left}"
             )
             if not step.page_ids or not left:
                 break

@@ -9,7 +9,7 @@ output/<name>/evaluation/<control>/                 the same of a negative contr
 
 A run that was killed goes on where it was: answers and verdicts are units, and preparation is replayed from the
 journal and the stored embeddings. Results are computed anew from answers and verdicts each time; that is cheap.
-What the offline model replied counts while its rules are the same: a version that is raised by hand is forgotten.
+Replies of a model that answers by rule count while its rules are the same.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -37,10 +37,10 @@ from longbeam.memory.context import ContextBuilder
 from longbeam.memory.embedding import Embedder, StoredEmbedder
 from longbeam.memory.exchanges import dated, exchanges_of
 from longbeam.models.asking import Asker
-from longbeam.models.base import ChatModel
+from longbeam.models.base import Models
 from longbeam.models.journal import JournalledModel
+from longbeam.models.kinds import is_language_model
 from longbeam.models.tokens import load_tokenizer
-from longbeam.offline.rules import rules_digest
 from longbeam.pipeline.evaluate.spending import preparations_of, spent, summed
 from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of
 from longbeam.prompts.calls.evaluation import AnswerInputs
@@ -68,8 +68,8 @@ from longbeam.store.worklog import WorkLog
 
 EVALUATION_VERSION = 3
 """Raised when what a system does with the same settings changes, so that old answers no longer count."""
-OFFLINE_RULES = "offline_rules"
-"""Under this name a work log says by which rules its offline replies were made."""
+RULES = "rules:"
+"""Before the name of a model: under it, a work log keeps the version of the rules that the model's replies follow."""
 VECTORS_FILE = "vectors.sqlite"
 RANKED = 20
 """Passages that a system is asked to rank, for hit@k."""
@@ -123,7 +123,7 @@ async def evaluate(
     spec: BenchmarkSpec,
     arms: Sequence[Arm],
     settings: EvaluationSettings,
-    model: ChatModel,
+    models: Models,
     *,
     embedder: Embedder | None = None,
     control: Control | None = None,
@@ -157,7 +157,7 @@ async def evaluate(
         tokens += told.tokens
         asked += (asked_probe(conversation_id, p, told.places) for p in told.probes)
         with WorkLog.open(folder / f"{conversation_id}.sqlite") as log, stored_embedder(benchmark, embedder) as stored:
-            subject = _subject(told, spec, log, model, settings, stored, timings, shown)
+            subject = _subject(told, spec, log, models, settings, stored, timings, shown)
             found = await all_of([_evaluate_arm(subject, arm) for arm in arms])
             results += (r for of_arm in found for r in of_arm)
             failures += [f"{conversation_id}/{u.stage}/{u.unit_key}: {u.error}" for u in subject.units.failed]
@@ -208,7 +208,7 @@ def judge_name(spec: BenchmarkSpec, settings: EvaluationSettings) -> str:
     prompts = default_registry()
     hashes = ", ".join(f"{p}.v{prompts[p].version} {prompts[p].digest[:12]}" for p in JUDGE_PROMPTS)
     model = spec.model_for(Role.JUDGE)
-    name = "lexical judge, no language model" if model == "offline" else model
+    name = model if is_language_model(model) else "lexical judge, no language model"
     return f"{name} ({hashes}; {'strict' if settings.is_strict else 'lenient'})"
 
 
@@ -247,15 +247,15 @@ def _subject(
     told: _Told,
     spec: BenchmarkSpec,
     log: WorkLog,
-    model: ChatModel,
+    models: Models,
     settings: EvaluationSettings,
     embedder: Embedder | None,
     timings: Timings,
     progress: Progress,
 ) -> _Subject:
-    _forget_other_rules(log)
-    journalled = JournalledModel(model, log)
-    units = Units(told.conversation_id, spec, log, journalled, default_registry())
+    _forget_other_rules(log, spec, models)
+    journalled = JournalledModel(models.chat, log.journal)
+    units = Units(told.conversation_id, spec, log, replace(models, chat=journalled), default_registry())
 
     def tell(stage: str, done: int, total: int, tokens: int) -> None:
         progress.update(
@@ -266,10 +266,13 @@ def _subject(
     return _Subject(told.conversation_id, told.exchanges, told.probes, units, settings, embedder, timings)
 
 
-def _forget_other_rules(log: WorkLog) -> None:
-    if log.meta_get(OFFLINE_RULES) != rules_digest():
-        log.forget_replies("offline")
-        log.meta_set(OFFLINE_RULES, rules_digest())
+def _forget_other_rules(log: WorkLog, spec: BenchmarkSpec, models: Models) -> None:
+    """Remove the replies that a model gave by other rules than it has now."""
+    for name in {spec.model_for(role) for role in Role}:
+        version = models.version_of(name)
+        if version and log.meta_get(RULES + name) != version:
+            log.journal.forget(name)
+            log.meta_set(RULES + name, version)
 
 
 @contextmanager
@@ -359,7 +362,7 @@ async def _reply(context: Context, question: Question, asker: Asker) -> tuple[st
     """The reader's answer, what it read, the number of its calls, and when the context was there."""
     read = time.perf_counter()
     inputs = AnswerInputs(context=context.text, question=question.text, asked_on=question.asked_at.date())
-    return await asker.prose("answer", inputs, role=Role.READER), context, 1, read
+    return await asker.prose("answer", inputs), context, 1, read
 
 
 def _evidence(subject: _Subject, probe: Probe) -> Context:
@@ -386,7 +389,7 @@ async def _prepare(subject: _Subject, arm: Arm) -> MemorySystem:
     place = f"{subject.conversation_id}/prepare/{arm.name.partition('[')[0]}"
     tools = Tools(
         count_tokens=subject.count_tokens,
-        asker=Asker(model=units.model, prompts=units.prompts, spec=units.spec, unit_key=place),
+        asker=Asker(model=units.models.chat, prompts=units.prompts, spec=units.spec, unit_key=place),
         embedder=subject.embedder,
         rng_key=f"{units.spec.seed}/{subject.conversation_id}/prepare/{arm.name}",
     )
@@ -416,7 +419,13 @@ async def _used(subject: _Subject, arm: Arm) -> PreparationUsage:
 def _preparation(subject: _Subject, arm: Arm) -> list[object]:
     """All that a prepared system depends on."""
     embedder = subject.embedder.name if subject.embedder else None
-    return [EVALUATION_VERSION, rules_digest(), subject.digest, arm.name, arm.settings, embedder]
+    return [EVALUATION_VERSION, _versions(subject), subject.digest, arm.name, arm.settings, embedder]
+
+
+def _versions(subject: _Subject) -> list[str]:
+    """Versions of the rules that the models of an evaluation follow."""
+    units = subject.units
+    return [units.models.version_of(units.spec.model_for(role)) for role in (Role.READER, Role.EXTRACTOR, Role.JUDGE)]
 
 
 async def _judgement(subject: _Subject, arm: Arm, probe: Probe, answer: Answer) -> Judgement:
@@ -430,7 +439,7 @@ async def _judgement(subject: _Subject, arm: Arm, probe: Probe, answer: Answer) 
         "judge",
         f"{arm.name}/{probe.probe_id}",
         record=Judgement,
-        needs=[EVALUATION_VERSION, rules_digest(), probe, answer.text, judge],
+        needs=[EVALUATION_VERSION, _versions(subject), probe, answer.text, judge],
         work=work,
         prompts=JUDGE_PROMPTS,
         roles=(Role.JUDGE,),

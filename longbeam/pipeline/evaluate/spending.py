@@ -19,7 +19,7 @@ def spent(log: WorkLog, conversation_id: str, spec: BenchmarkSpec, systems: Sequ
     found = []
     for system in systems:
         for stage in SPENDING_STAGES:
-            rows = log.usage_under(f"{conversation_id}/{stage}/{system}/")
+            rows = log.journal.usage_under(f"{conversation_id}/{stage}/{system}/")
             if rows:
                 found.append(
                     Spending(

@@ -12,6 +12,7 @@ from itertools import groupby
 
 from longbeam.generators.dialogue import SubPlanMaterial
 from longbeam.generators.mending import Place, mend_turn, turn_key, voice_bullet
+from longbeam.keys import natural_order
 from longbeam.models.asking import Asker
 from longbeam.pipeline.repair.probes import REPAIR
 from longbeam.pipeline.run.conversation import Conversation, PlanWork
@@ -19,7 +20,7 @@ from longbeam.pipeline.run.planning import plan_stage
 from longbeam.pipeline.run.talking import materials_of, user_turns_stage
 from longbeam.pipeline.run.units import Blocked, all_of
 from longbeam.schemas.dialogue import Message
-from longbeam.store.worklog import UnitStatus, natural_order
+from longbeam.store.units import Failure, UnitStatus
 
 MOST_TRIES = 3
 """Generations of one turn."""
@@ -45,11 +46,11 @@ class TurnFault:
 def take_up_mended(c: Conversation) -> None:
     """Lay the turns that were said anew over the dialogues, as far as they replace what is there now."""
     turns: dict[str, list[Message]] = {}
-    for message in c.units.log.records(REPAIR, Message):
+    for message in c.units.log.units.records(REPAIR, Message):
         turns.setdefault(turn_key(message), []).append(message)
     c.mended = {}
     for key in sorted(turns, key=natural_order):
-        unit = c.units.log.unit(REPAIR, key)
+        unit = c.units.log.units.find(REPAIR, key)
         if unit is not None and unit.fingerprint == c.units.fingerprint((), (), _needs(c, key)):
             c.mended[key] = tuple(turns[key])
 
@@ -130,20 +131,22 @@ async def _mend(
     c: Conversation, material: SubPlanMaterial, messages: Sequence[Message], key: str, fault: TurnFault
 ) -> str | None:
     log, needs = c.units.log, _needs(c, key)
-    unit = log.unit(REPAIR, key)
+    unit = log.units.find(REPAIR, key)
     made = c.mended.get(key)
     if unit is not None and unit.status is UnitStatus.DONE and made is not None:
         if _texts(made) != _texts(fault.sealed):
             return None  # it was said anew and is only not sealed yet: the run that made it was stopped
         if unit.generation + 1 >= MOST_TRIES:
             return f"said anew {MOST_TRIES} times, and the checks refused each"
-        log.fail_unit(
+        log.units.fail(
             REPAIR,
             key,
-            fingerprint=unit.fingerprint,
-            error_kind="refused",
-            error="; ".join(fault.problems.values()),
-            attempts=1,
+            Failure(
+                fingerprint=unit.fingerprint,
+                error_kind="refused",
+                error="; ".join(fault.problems.values()),
+                attempts=1,
+            ),
         )
     elif unit is not None and unit.generation >= MOST_TRIES:
         return unit.error
@@ -159,7 +162,7 @@ async def _mend(
     try:
         c.mended[key] = await c.units.run(REPAIR, key, record=Message, needs=needs, work=say)
     except Blocked:
-        failed = log.unit(REPAIR, key)
+        failed = log.units.find(REPAIR, key)
         return failed.error if failed is not None else "it could not be said anew"
     return None
 

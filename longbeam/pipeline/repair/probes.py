@@ -12,7 +12,7 @@ from longbeam.generators.probes.evidence import closest
 from longbeam.schemas.base import Record
 from longbeam.schemas.probes import Evidence, Probe
 from longbeam.store.worklog import WorkLog
-from longbeam.text.values import quote_for
+from longbeam.text.matching import quote_for
 
 REPAIR = "repair"
 """Stage of the work log that holds what repair made and decided."""
@@ -43,12 +43,12 @@ def version_of(probe: Probe) -> str:
 def refuse(log: WorkLog, probe: Probe, reason: str) -> None:
     """Remember that a probe is refused as it is worded now."""
     refusal = Refusal(probe_id=probe.probe_id, version=version_of(probe), reason=reason)
-    log.finish_unit(REPAIR, f"refused/{probe.probe_id}", fingerprint=refusal.version, records=[refusal])
+    log.units.finish(REPAIR, f"refused/{probe.probe_id}", fingerprint=refusal.version, records=[refusal])
 
 
 def refusals(log: WorkLog, probes: Iterable[Probe]) -> dict[str, str]:
     """Return the reasons of those probes that are refused as they are worded now, by probe_id."""
-    known = {r.probe_id: r for r in log.records(REPAIR, Refusal)}
+    known = {r.probe_id: r for r in log.units.records(REPAIR, Refusal)}
     found = ((p, known.get(p.probe_id)) for p in probes)
     return {p.probe_id: r.reason for p, r in found if r is not None and r.version == version_of(p)}
 
@@ -58,12 +58,12 @@ def remember_order(log: WorkLog, probes: Sequence[Probe]) -> None:
     order = SelectionOrder(
         probe_ids=tuple(p.probe_id for p in probes), selected=tuple(p.probe_id for p in probes if p.is_selected)
     )
-    log.finish_unit(REPAIR, _ORDER, fingerprint=order.digest, records=[order])
+    log.units.finish(REPAIR, _ORDER, fingerprint=order.digest, records=[order])
 
 
 def remembered_order(log: WorkLog) -> SelectionOrder | None:
     """The order that was kept; None for a conversation that was never repaired."""
-    return next(log.records(REPAIR, SelectionOrder), None)
+    return next(log.units.records(REPAIR, SelectionOrder), None)
 
 
 def select_as_before(

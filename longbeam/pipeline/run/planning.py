@@ -9,12 +9,10 @@ from collections.abc import Sequence
 from longbeam.generators.augmentation import (
     AUGMENT_PROMPTS,
     Augmented,
-    Targets,
+    StageToAugment,
     augmented_plan,
-    choose_targets,
     write_special_bullets,
 )
-from longbeam.generators.chronicle import Chronicle
 from longbeam.generators.layout import layout_for
 from longbeam.generators.persona import (
     NARRATIVE_PROMPTS,
@@ -22,9 +20,11 @@ from longbeam.generators.persona import (
     write_narratives,
     write_personality,
 )
+from longbeam.generators.plan_history import PlanHistory
 from longbeam.generators.plan_seeds import (
     PLAN_SEEDS_PROMPTS,
     PLAN_SUMMARY_PROMPTS,
+    Storyline,
     chapter_of,
     seed_of,
     spans_of,
@@ -37,6 +37,7 @@ from longbeam.generators.plans import (
     SUB_PLAN_PROMPTS,
     Drafted,
     Frame,
+    PlanContext,
     plan_of,
     stages_of,
     write_outline,
@@ -53,11 +54,12 @@ from longbeam.generators.relationships import (
     people_of_plan,
 )
 from longbeam.generators.seeds import draw_timeline, ideas_for, sub_plans_of
+from longbeam.generators.special_targets import Targets, choose_targets
 from longbeam.models.asking import Asker
 from longbeam.pipeline.run.conversation import Conversation, PlanWork
 from longbeam.pipeline.run.units import all_of, both
-from longbeam.prompts.calls.plans import Stage
-from longbeam.schemas.base import Record, share_field_names
+from longbeam.prompts.calls.plans import PlanSeedsInputs, Stage
+from longbeam.schemas.base import Record
 from longbeam.schemas.people import Profile
 from longbeam.schemas.plans import Narrative, Plan, PlanSeed
 from longbeam.schemas.seeds import Seed, Timeline
@@ -65,7 +67,7 @@ from longbeam.schemas.spec import Role
 
 
 class Summary(Record):
-    """What a conversation's plans told, up to one of them."""
+    """Summary of a conversation's plans, up to one of them."""
 
     text: str
 
@@ -97,7 +99,7 @@ async def persona_stage(c: Conversation) -> None:
     c.relationships = draw_relationships(spec.seed, c.index, drawn, size)
     c.circles = circles_of(spec.seed, c.index, drawn, size)
     everybody = itertools.chain(c.relationships.people, *c.circles)
-    c.told = Chronicle(subjects_of(everybody))
+    c.history = PlanHistory(subjects_of(everybody))
 
 
 async def _narratives(c: Conversation, stage: str, key: str, seed: Seed) -> tuple[Narrative, ...]:
@@ -122,13 +124,13 @@ async def plan_stage(c: Conversation, plan_index: int) -> None:
 
 
 async def _plan(c: Conversation, work: PlanWork) -> None:
-    p, told = work.plan_index, c.told.before(work.plan_index)
-    frame = work.frame = await _frame(c, told)
+    p, history = work.plan_index, c.history.before(work.plan_index)
+    frame = work.frame = await _frame(c, history)
     work.narratives = frame.narratives
     timeline = frame.seed.timeline
     assert timeline is not None
     layout = work.layout = layout_for(work.target, frame.seed.category)
-    work.first_session = told.sub_plans
+    work.first_session = history.sub_plans
     undated = stages_of(timeline, layout.sub_plans)
 
     async def outline(asker: Asker) -> Sequence[Stage]:
@@ -145,21 +147,21 @@ async def _plan(c: Conversation, work: PlanWork) -> None:
     )
     drafted: list[Drafted] = []
     for stage in work.stages:
-        drafted.append(await _sub_plan(c, work, stage, tuple(drafted), told))
+        drafted.append(await _sub_plan(c, work, stage, tuple(drafted), history))
     base = plan_of(drafted, p)
     rng_key = c.rng_key if p == 0 else f"{c.rng_key}/p{p}"
-    targets = choose_targets(base, layout.special_per_kind, rng_key, told)
+    targets = choose_targets(base, layout.special_per_kind, rng_key, history)
     augmented = await all_of([_special_bullets(c, work, base, t) for t in targets])
-    work.plan = share_field_names(augmented_plan(base, augmented, rng_key))
-    if p == len(c.told.plans):
-        c.told.add(work.plan)
+    work.plan = augmented_plan(base, augmented, rng_key)
+    if p == len(c.history.plans):
+        c.history.add(work.plan)
 
 
-async def _frame(c: Conversation, told: Chronicle) -> Frame:
+async def _frame(c: Conversation, history: PlanHistory) -> Frame:
     """The frame of one plan: everybody as old as they are when it begins."""
     if c.is_single:
         return Frame(seed=c.seed, profile=c.the_profile, relationships=c.the_relationships, narratives=c.narratives)
-    plan_index = len(told.plans)
+    plan_index = len(history.plans)
     plan_seed = c.plan_seeds[plan_index]
     first, now = _start(c.seed), plan_seed.timeline.start
     people, introduced = people_of_plan(c.the_relationships, c.circles, plan_index, c.rng_key)
@@ -167,10 +169,8 @@ async def _frame(c: Conversation, told: Chronicle) -> Frame:
     profile = c.the_profile
     seed = seed_of(plan_seed, c.seed, c.strategy)
     chapter = chapter_of(
-        strategy=c.strategy,
-        main=c.seed,
-        plan_seeds=c.plan_seeds,
-        told=told,
+        Storyline(c.seed, c.strategy, c.plan_seeds),
+        history,
         summary=c.summaries.get(plan_index - 2, ""),
         introduced=introduced,
         people=people,
@@ -197,10 +197,10 @@ async def _plan_seeds(c: Conversation) -> tuple[PlanSeed, ...]:
     spans: tuple[Timeline, ...] = spans_of(c.seed.timeline, [w.target for w in c.plans])
     ideas = ideas_for(spec.seed, c.index, seed, len(c.plans))
 
+    inputs = PlanSeedsInputs(seed=seed, profile=profile, people=people, strategy=strategy, spans=spans, ideas=ideas)
+
     async def work(asker: Asker) -> Sequence[PlanSeed]:
-        return await write_plan_seeds(
-            asker, seed=seed, profile=profile, people=people, strategy=strategy, spans=spans, ideas=ideas
-        )
+        return await write_plan_seeds(asker, inputs)
 
     return await c.units.run(
         "plan",
@@ -215,11 +215,11 @@ async def _plan_seeds(c: Conversation) -> tuple[PlanSeed, ...]:
 
 async def _summarise(c: Conversation, plan_index: int) -> None:
     """Fold a finished plan into the summary of those before it."""
-    plan, plan_seed = c.told.plans[plan_index], c.plan_seeds[plan_index]
+    plan, plan_seed = c.history.plans[plan_index], c.plan_seeds[plan_index]
     before = c.summaries.get(plan_index - 1, "")
 
     async def work(asker: Asker) -> Sequence[Summary]:
-        return (Summary(text=await write_plan_summary(asker, before, plan_seed, plan, c.told)),)
+        return (Summary(text=await write_plan_summary(asker, before, plan_seed, plan, c.history)),)
 
     records = await c.units.run(
         "plan",
@@ -234,18 +234,19 @@ async def _summarise(c: Conversation, plan_index: int) -> None:
 
 
 async def _sub_plan(
-    c: Conversation, work: PlanWork, stage: Stage, earlier: tuple[Drafted, ...], told: Chronicle
+    c: Conversation, work: PlanWork, stage: Stage, earlier: tuple[Drafted, ...], history: PlanHistory
 ) -> Drafted:
     frame, layout, stages = work.the_frame, work.the_layout, work.stages
+    context = PlanContext(work.plan_index, frame, layout, stages, history)
 
     async def draft(asker: Asker) -> Sequence[Drafted]:
-        return (await write_sub_plan(asker, frame, layout, stages, earlier, work.plan_index, told),)
+        return (await write_sub_plan(asker, context, earlier),)
 
     records = await c.units.run(
         "plan",
         f"p{work.plan_index}.s{stage.stage_index}",
         record=Drafted,
-        needs=[frame, stages, earlier, layout, told.fact_digest],
+        needs=[frame, stages, earlier, layout, history.fact_digest],
         prompts=SUB_PLAN_PROMPTS,
         roles=[Role.PLANNER],
         work=draft,
@@ -255,9 +256,10 @@ async def _sub_plan(
 
 async def _special_bullets(c: Conversation, work: PlanWork, base: Plan, targets: Targets) -> Augmented:
     frame, stage, per_kind = work.the_frame, work.stages[targets.stage_index], work.the_layout.special_per_kind
+    task = StageToAugment(frame, base, stage, targets, instructions=per_kind)
 
     async def write(asker: Asker) -> Sequence[Augmented]:
-        return (await write_special_bullets(asker, frame, base, stage, targets, instructions=per_kind),)
+        return (await write_special_bullets(asker, task),)
 
     records = await c.units.run(
         "plan",

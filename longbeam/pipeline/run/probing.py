@@ -9,6 +9,7 @@ from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.generators.probes.selection import select_probes
 from longbeam.generators.probes.writing import plan_candidates, planning_prompts, write_probe, writing_prompts
+from longbeam.keys import ProbeId
 from longbeam.models.asking import Asker
 from longbeam.pipeline.repair.probes import on_what_is_said, refusals, remembered_order, select_as_before
 from longbeam.pipeline.run.units import Blocked, Units, all_of
@@ -18,8 +19,8 @@ from longbeam.schemas.findings import Severity
 from longbeam.schemas.probes import Probe
 from longbeam.schemas.spec import Role
 from longbeam.store.folded import FoldedTexts
-from longbeam.store.spool import Spool
-from longbeam.store.worklog import UnitStatus
+from longbeam.store.spill import SpilledSequence
+from longbeam.store.units import Failure, UnitStatus
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.run import check_probes
 
@@ -53,7 +54,7 @@ async def write_probe_pool(
     dialogues left them: candidates hang on it, so that a message said anew (`said_anew`: contents by key) costs none of
     them.
     """
-    spooled = Spool(messages)
+    spooled = SpilledSequence(messages)
     texts = FoldedTexts(m.content for m in spooled)
     found, positions = await _worded(units, head, spooled, texts, said)
     refused: dict[str, str] = {}
@@ -145,15 +146,19 @@ async def _probe(units: Units, head: ConversationHead, candidate: ProbeCandidate
 
 def ask_for_new_wording(units: Units, probe_id: str, reason: str) -> bool:
     """Open a new generation for a probe that was refused; False when it was worded often enough, or needs no words."""
-    unit = units.log.unit("probes", probe_id)
-    has_words = bool(writing_prompts(probe_id.rpartition(".")[0]))
+    unit = units.log.units.find("probes", probe_id)
+    has_words = bool(writing_prompts(ProbeId.parse(probe_id).ability))
     if unit is None or unit.status is not UnitStatus.DONE or unit.generation + 1 >= MOST_WORDINGS or not has_words:
         return False
-    units.log.fail_unit("probes", probe_id, fingerprint=unit.fingerprint, error_kind=REFUSED, error=reason, attempts=1)
+    units.log.units.fail(
+        "probes",
+        probe_id,
+        Failure(fingerprint=unit.fingerprint, error_kind=REFUSED, error=reason, attempts=1),
+    )
     return True
 
 
 def refused_wording(units: Units, probe_id: str) -> str:
     """Why the last wording of a probe was refused; empty for one that was not."""
-    unit = units.log.unit("probes", probe_id)
+    unit = units.log.units.find("probes", probe_id)
     return unit.error if unit is not None and unit.error_kind == REFUSED else ""

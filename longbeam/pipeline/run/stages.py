@@ -27,7 +27,7 @@ class Sealed(Record):
 async def probes_stage(c: Conversation) -> None:
     """A checked pool per ability, and the selection."""
     take_up_mended(c)
-    c.told.let_go()
+    c.history = c.history.without_indexes()
     pool = await write_probe_pool(
         c.units,
         c.head(),
@@ -40,7 +40,7 @@ async def probes_stage(c: Conversation) -> None:
 
 async def seal_stage(c: Conversation) -> None:
     """Write the sealed file, unless it is there and holds exactly this."""
-    head = c.head().model_copy(update={"authors": c.units.log.authors()})
+    head = c.head().model_copy(update={"authors": c.units.log.journal.authors()})
     mended = {key: list(turn) for key, turn in sorted(c.mended.items())}
     made = [digest_of(c.said()), c.turns_digest(), digest_of(list(c.probes))]
     needs = [*head.parts(), *made, *([mended] if mended else [])]
@@ -58,7 +58,7 @@ async def seal_stage(c: Conversation) -> None:
         return (Sealed(messages=messages, tokens=tokens, probes=len(c.probes)),)
 
     if not _is_sealed(c.sealed_path):
-        c.units.log.remove_units("seal", keep=())
+        c.units.log.units.remove("seal", keep=())
     await c.units.run("seal", "conversation", record=Sealed, needs=needs, work=work)
 
 

@@ -14,12 +14,13 @@ from typing import Protocol, TypeVar, cast
 
 from longbeam.errors import ProviderError, ReplyError, RunStopped
 from longbeam.models.asking import ATTEMPTS, Asker
-from longbeam.models.base import ChatModel
+from longbeam.models.base import Models
 from longbeam.prompts.registry import PromptRegistry
 from longbeam.schemas.base import Record, digest_of
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.spec import BenchmarkSpec, Role
-from longbeam.store.worklog import Unit, WorkLog
+from longbeam.store.units import Failure, Unit
+from longbeam.store.worklog import WorkLog
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -57,7 +58,7 @@ class Units:
     conversation_id: str
     spec: BenchmarkSpec
     log: WorkLog
-    model: ChatModel
+    models: Models
     prompts: PromptRegistry
     on_unit: Callable[[str, int, int, int], None] = lambda stage, done, total, tokens: None
     """Called when a unit ends, with its stage, the stage's units done and begun, and the messages' tokens so far."""
@@ -96,15 +97,15 @@ class Units:
     async def _records(
         self, stage: str, key: str, record: type[R], fingerprint: str, work: Callable[[Asker], Awaitable[Sequence[R]]]
     ) -> tuple[R, ...]:
-        unit = self.log.unit(stage, key)
+        unit = self.log.units.find(stage, key)
         if unit is not None and unit.status == "done" and unit.fingerprint == fingerprint:
-            return tuple(self.log.records(stage, record, unit_keys=[key]))
+            return tuple(self.log.units.records(stage, record, unit_keys=[key]))
         asker = Asker(
-            model=self.model,
+            model=self.models.chat,
             prompts=self.prompts,
             spec=self.spec,
             unit_key=f"{self.conversation_id}/{stage}/{key}",
-            generation=self.log.generation(stage, key),
+            generation=self.log.units.generation(stage, key),
         )
         try:
             records = tuple(await work(asker))
@@ -115,22 +116,24 @@ class Units:
             if exc.failure is not None:
                 self._record_failure(stage, key, fingerprint, exc.failure)
             raise
-        self.log.finish_unit(stage, key, fingerprint=fingerprint, records=records)
+        self.log.units.finish(stage, key, fingerprint=fingerprint, records=records)
         return records
 
     def _record_failure(self, stage: str, key: str, fingerprint: str, error: ProviderError) -> Unit:
         is_content = isinstance(error, ReplyError)
-        self.log.fail_unit(
+        self.log.units.fail(
             stage,
             key,
-            fingerprint=fingerprint,
-            error_kind=error.kind,
-            error=str(error),
-            attempts=ATTEMPTS if is_content else 1,
-            # Replies that did arrive are good: once the way is free, only the call that failed is paid for.
-            opens_generation=is_content,
+            Failure(
+                fingerprint=fingerprint,
+                error_kind=error.kind,
+                error=str(error),
+                attempts=ATTEMPTS if is_content else 1,
+                # Replies that did arrive are good: once the way is free, only the call that failed is paid for.
+                opens_generation=is_content,
+            ),
         )
-        recorded = self.log.unit(stage, key)
+        recorded = self.log.units.find(stage, key)
         assert recorded is not None
         return recorded
 

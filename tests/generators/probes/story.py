@@ -21,7 +21,7 @@ from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
 from longbeam.schemas.people import Gender, Person, Profile, Relation, RelationshipGraph
 from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Fact, Plan, Stance, SubPlan, Value
 from longbeam.schemas.seeds import Domain, Seed
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.schemas.spec import BenchmarkSpec, Role
 from longbeam.text.values import date_value, money, name
 
 START = dt.date(2024, 3, 1)
@@ -230,6 +230,7 @@ class BarePrompt:
     prompt_id: str
     output: type[BaseModel] | None
     version: int = 1
+    role: Role = Role.PROBER
 
     def render(self, inputs: PromptInputs) -> tuple[ChatMessage, ...]:
         return (ChatMessage(role="user", content=inputs.model_dump_json()),)

@@ -7,20 +7,17 @@ from functools import lru_cache
 
 import pytest
 
+from longbeam.errors import ReplyError
 from longbeam.generators.probes.candidates import ProbeCandidate
-from longbeam.generators.probes.registry import ABILITY_GENERATORS
-from longbeam.generators.probes.writing import (
-    WrittenProbes,
-    plan_candidates,
-    planning_prompts,
-    write_probe,
-    write_probes,
-    writing_prompts,
-)
+from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.generators.probes.registry import generator_for
+from longbeam.generators.probes.writing import plan_candidates, planning_prompts, write_probe, writing_prompts
 from longbeam.prompts.calls.probes import CandidatesReply, ProbeReply
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import ABILITIES, Probe
-from longbeam.text.values import parse_value, recompute, says
+from longbeam.text.computing import recompute
+from longbeam.text.extraction import parse_value
+from longbeam.text.matching import says
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.run import check_probes
 from tests.generators.probes.story import OfflineModel, asker, full_story
@@ -29,22 +26,26 @@ MATERIAL = full_story().material()
 CONTENT = {m.message_key: m.content for m in MATERIAL.voices.messages}
 
 
+async def _write(ability: str, material: ProbeMaterial = MATERIAL) -> tuple[Probe, ...]:
+    candidates = await plan_candidates(asker(), material, ability)
+    return tuple(await asyncio.gather(*(write_probe(asker(), material.head, c) for c in candidates)))
+
+
 @lru_cache(maxsize=16)
-def _written(ability: str) -> WrittenProbes:
-    return asyncio.run(write_probes(asker(), MATERIAL, ability))
+def _written(ability: str) -> tuple[Probe, ...]:
+    return asyncio.run(_write(ability))
 
 
 @pytest.mark.parametrize("ability", ABILITIES)
 def test_every_ability_gives_eight_probes_and_no_failure(ability: str) -> None:
     written = _written(ability)
-    assert written.failures == ()
-    assert len(written.probes) >= 8
-    assert [p.rank for p in written.probes] == list(range(len(written.probes)))
+    assert len(written) >= 8
+    assert [p.rank for p in written] == list(range(len(written)))
 
 
 @pytest.mark.parametrize("ability", ABILITIES)
 def test_quotes_are_verbatim_and_evidence_exists(ability: str) -> None:
-    for probe in _written(ability).probes:
+    for probe in _written(ability):
         assert all(e.quote and e.quote in CONTENT[e.message_key] for e in probe.evidence)
         assert bool(probe.evidence) is (ability != "abstention")
         positions = MATERIAL.voices.places_of({e.message_key for e in probe.evidence})
@@ -54,7 +55,7 @@ def test_quotes_are_verbatim_and_evidence_exists(ability: str) -> None:
 
 @pytest.mark.parametrize("ability", ABILITIES)
 def test_nuggets_and_evidence_point_at_each_other(ability: str) -> None:
-    for probe in _written(ability).probes:
+    for probe in _written(ability):
         ids = {n.nugget_id for n in probe.rubric}
         named = {n for e in probe.evidence for n in e.nugget_ids}
         assert named == (ids if probe.evidence else set())
@@ -62,7 +63,7 @@ def test_nuggets_and_evidence_point_at_each_other(ability: str) -> None:
 
 @pytest.mark.parametrize("ability", ["temporal_reasoning", "multi_session_reasoning"])
 def test_computed_gold_is_computed_again(ability: str) -> None:
-    for probe in _written(ability).probes:
+    for probe in _written(ability):
         result = recompute(probe.details.computation, [_read(probe, t) for t in probe.details.computed_from])
         assert result.text == probe.details.computed_value
         assert says(probe.gold_answer, result)
@@ -76,7 +77,7 @@ def _read(probe: Probe, text: str) -> Value:
 
 @pytest.mark.parametrize("ability", [a for a in ABILITIES if a != "abstention"])
 def test_gold_passes_its_own_check_and_wrong_answers_do_not(ability: str) -> None:
-    generator = ABILITY_GENERATORS[ability]
+    generator = generator_for(ability)
     model = OfflineModel()
     for candidate in asyncio.run(plan_candidates(asker(model), MATERIAL, ability)):
         asyncio.run(write_probe(asker(model), MATERIAL.head, candidate))
@@ -93,7 +94,7 @@ def test_no_check_of_validate_finds_a_fault_in_the_whole_pool() -> None:
     story = full_story()
     messages = tuple(sorted(story.messages, key=lambda m: m.session))
     index = ConversationIndex(head=MATERIAL.head.model_copy(update={"target_tokens": 1}), messages=messages)
-    probes = [p for ability in ABILITIES for p in _written(ability).probes]
+    probes = [p for ability in ABILITIES for p in _written(ability)]
     assert check_probes(index, probes) == []
 
 
@@ -101,10 +102,10 @@ def test_superseded_and_contested_facts_are_nobody_elses_gold() -> None:
     facts = {life.fact.fact_id for life in MATERIAL.histories.lives()}
     unsettled = facts - {s.fact_id for s in MATERIAL.told.settled}
     for ability in ("information_extraction", "temporal_reasoning"):
-        assert not unsettled & {f for p in _written(ability).probes for f in p.fact_ids}
+        assert not unsettled & {f for p in _written(ability) for f in p.fact_ids}
     # sums and differences are over values as they are now, which nothing contests
     contested = facts - {s.fact_id for s in MATERIAL.told.current}
-    assert not contested & {f for p in _written("multi_session_reasoning").probes for f in p.fact_ids}
+    assert not contested & {f for p in _written("multi_session_reasoning") for f in p.fact_ids}
 
 
 def test_model_chooses_where_code_finds_more() -> None:
@@ -122,14 +123,21 @@ def test_choosing_all_needs_no_call() -> None:
     assert model.calls == []
 
 
-def test_probe_that_cannot_be_worded_leaves_its_siblings() -> None:
+def test_probe_that_cannot_be_worded_says_why() -> None:
     stubborn = ProbeReply(question="What?", gold_answer="It is $87.", nuggets=[{"text": "$87", "excerpts": [1]}])
-    model = OfflineModel({"probe_knowledge_update": stubborn})
-    written = asyncio.run(write_probes(asker(model), MATERIAL, "knowledge_update"))
+
+    async def outcomes() -> list[Probe | BaseException]:
+        model = OfflineModel({"probe_knowledge_update": stubborn})
+        candidates = await plan_candidates(asker(model), MATERIAL, "knowledge_update")
+        writing = (write_probe(asker(model), MATERIAL.head, c) for c in candidates)
+        return await asyncio.gather(*writing, return_exceptions=True)
+
+    found = asyncio.run(outcomes())
     # One deposit is $87 after its update; the wording fits that candidate and no other.
-    assert len(written.probes) == 1
-    assert len(written.failures) == 9
-    assert "3 replies did not fit" in written.failures[0].message
+    assert sum(isinstance(outcome, Probe) for outcome in found) == 1
+    failures = [outcome for outcome in found if isinstance(outcome, ReplyError)]
+    assert len(failures) == 9
+    assert "3 replies did not fit" in str(failures[0])
 
 
 def test_candidates_survive_a_round_trip() -> None:
@@ -138,12 +146,11 @@ def test_candidates_survive_a_round_trip() -> None:
 
 
 def test_same_material_gives_the_same_probes() -> None:
-    again = asyncio.run(write_probes(asker(), full_story().material(), "summarization"))
+    again = asyncio.run(_write("summarization", full_story().material()))
     assert again == _written("summarization")
 
 
-def test_registry_has_every_ability_with_prompts_for_planning_or_wording() -> None:
-    assert tuple(ABILITY_GENERATORS) == ABILITIES
+def test_every_ability_has_a_generator_with_prompts_for_planning_or_wording() -> None:
     for ability in ABILITIES:
         prompts = (*planning_prompts(ability), *writing_prompts(ability))
         assert f"probe_{ability}" in prompts

@@ -200,3 +200,25 @@ def test_a_hook_trims_in_place_with_backups_and_never_fails(tmp_path: Path) -> N
     small = json.dumps({"transcript_path": str(session), "hook_event_name": "PostToolUse"})
     assert "below 600,000" in run_hook(small, tmp_path / "store", TrimSettings())
     assert len((tmp_path / "store" / "auto-trim.log").read_text(encoding="utf-8").splitlines()) == BACKUPS + 6
+
+
+def test_a_branch_without_a_message_is_refused(tmp_path: Path, store: CmvStore) -> None:
+    projects = tmp_path / "projects"
+    ended = [*LINES, line("system", subtype="compact_boundary", sessionId="s-1234")]
+    session = write_session(projects / "-p" / "s-1234.jsonl", ended)
+    taken = store.snapshot(choose_session(projects, "s-1234"), "base", now=NOW)
+
+    with pytest.raises(UserError, match="no message would be left of 4"):
+        store.branch(taken, projects, name="empty", trim=TrimSettings(), session_id="s-9999", now=NOW)
+
+    assert sorted(projects.glob("*/*.jsonl")) == [session]
+    assert store.find("base").branches == ()
+
+
+def test_a_hook_leaves_a_session_that_ends_with_a_title_whole(tmp_path: Path) -> None:
+    lines = [*LINES, line("summary", summary="A title", leafUuid="d")]
+    session = write_session(tmp_path / "s-1234.jsonl", lines)
+
+    run_hook(json.dumps({"transcript_path": str(session)}), tmp_path / "store", TrimSettings())
+
+    assert len(session.read_text(encoding="utf-8").splitlines()) == len(lines)

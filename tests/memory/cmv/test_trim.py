@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
+from longbeam.errors import UserError
 from longbeam.memory.cmv.session import is_compaction, parse_line
 from longbeam.memory.cmv.trim import TrimSettings, Variant, since_compaction, texts_of, trim_file, trim_lines
 from tests.memory.cmv.sessions import IMAGE, SESSIONS, blocks, call, line, result, text, trimmed, write_session
@@ -163,6 +164,29 @@ def test_bytes_that_are_no_text_come_through(tmp_path: Path) -> None:
     assert (tmp_path / "out.jsonl").read_bytes() == session.read_bytes()
 
 
-def test_compactions_have_two_forms() -> None:
+def test_only_a_compact_boundary_is_a_compaction() -> None:
     found = [parse_line(t) for t in (line("summary"), line("system", subtype="compact_boundary"), line("system"))]
-    assert [is_compaction(f) for f in found if f is not None] == [True, True, False]
+    assert [is_compaction(f) for f in found if f is not None] == [False, True, False]
+
+
+def test_a_title_at_the_end_of_a_session_removes_nothing() -> None:
+    # Coding agents write a session's title as a `summary` line that names a leaf, sometimes as the last line.
+    lines = [line("user", "a"), line("assistant", "b"), line("summary", summary="A title", leafUuid="b")]
+
+    kept, metrics = trimmed(lines)
+    _, released = trimmed(lines, variant=Variant.RELEASED)
+
+    assert [one["type"] for one in kept] == ["user", "assistant", "summary"]
+    assert metrics.lines_before_compaction == 0
+    assert released.lines_before_compaction == 2  # the fault of the released code
+
+
+@pytest.mark.parametrize("variant", Variant)
+def test_a_trim_that_leaves_no_message_is_refused(tmp_path: Path, variant: Variant) -> None:
+    session = write_session(tmp_path / "s.jsonl", [line("user", "a"), line("system", subtype="compact_boundary")])
+    before = session.read_bytes()
+
+    with pytest.raises(UserError, match="no message would be left of 1"):
+        trim_file(session, session, TrimSettings(variant=variant))
+
+    assert session.read_bytes() == before

@@ -87,11 +87,21 @@ def test_a_citation_is_given_back_in_the_words_of_its_source() -> None:
     assert locate("", said) is None
 
 
-@given(st.text(alphabet="ab .\n", max_size=40), st.text(alphabet="ab .\n", max_size=12))
-def test_whatever_is_located_was_said(said: str, citation: str) -> None:
+@given(st.text(alphabet="ab .\n", max_size=40), st.integers(0, 39), st.integers(1, 12), st.sampled_from("ab "))
+def test_whatever_is_located_was_said(said: str, start: int, length: int, last: str) -> None:
     source = [m.model_copy(update={"content": said}) for m in messages()[:1]]
-    found = locate(citation, source)
-    assert found is None or source[0].content[slice(*found.span)] == found.text
+    found = locate(said[start : start + length] + last, source)  # said as it is, or with another last letter
+    if found is not None:
+        assert source[0].content[slice(*found.span)] == found.text
+
+
+@given(st.lists(st.sampled_from(["a", "bb", "ab"]), min_size=1, max_size=9), st.integers(0, 8), st.sampled_from(" \n"))
+def test_words_that_were_said_are_located(words: list[str], start: int, space: str) -> None:
+    source = [m.model_copy(update={"content": space.join(words)}) for m in messages()[:1]]
+    cited = words[start % len(words) :]
+    found = locate(" ".join(cited).upper(), source)
+    assert found is not None
+    assert found.text.split() == cited
 
 
 async def test_what_nobody_said_is_dropped_and_trusted_only_when_released() -> None:

@@ -41,8 +41,8 @@ async def study(budgets: tuple[int, ...] = (30, 60), **given: tuple[str, ...]) -
 async def test_every_row_reads_within_its_budget_and_the_ceiling_reads_everything() -> None:
     found = await study()
     assert found.questions == 2  # nothing is asked that has no answer
-    for row in found.rows:
-        assert row.tokens <= row.budget or not row.budget
+    for row in (r for r in found.rows if r.budget):
+        assert row.tokens <= row.budget
     (ceiling,) = [row for row in found.rows if not row.budget]
     assert (ceiling.recall, ceiling.evidence) == (1.0, 1.0)
     assert len(found.rows) == 8 * 2 + 1

@@ -73,7 +73,8 @@ def test_the_context_never_outgrows_its_capacity(tokens: int, turns: int) -> Non
     paged = PagedContext(boundary_of("fixed_2"), Capacity(tokens=tokens), "fifo", lambda page: 3)
     for number in range(turns):
         paged.say(Turn(str(number), "user", "x", 7, True))
-        assert paged.tokens <= tokens or not paged.resident
+        if paged.resident:  # the open page is not evicted, so it may outgrow the capacity alone
+            assert paged.tokens <= tokens
         assert sorted([*paged.resident, *paged.evicted]) == sorted(paged.pages)
 
 

@@ -1,0 +1,1 @@
+"""Abilities: one record for each, and the registry that finds them by name."""

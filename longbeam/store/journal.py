@@ -1,0 +1,232 @@
+"""The journal of a work log: every model call with its request and raw reply."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from longbeam.errors import StoreError
+from longbeam.schemas.calls import ChatMessage, ModelReply
+from longbeam.schemas.conversation import Author
+from longbeam.schemas.hashing import message_hash, request_hash
+from longbeam.schemas.journal import JournalEntry
+from longbeam.schemas.usage import COUNTS, Usage
+from longbeam.store.group_commit import GroupedConnection
+from longbeam.store.journal_texts import TextWriter
+
+_KEY_BITS = 2**21
+"""Size of the filter of recorded keys: 256 KB per open conversation; a set takes 0.4 MB per million tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRequest:
+    """A request that has a reply."""
+
+    key: str
+    unit_key: str
+    generation: int
+    hash: bytes
+    """`request_hash` of its messages."""
+
+
+class ReplyJournal:
+    """Replies by the keys of their calls. A reply is durable when `record` returns, or when its group is committed."""
+
+    def __init__(self, db: GroupedConnection, texts: TextWriter, *, is_only_writer: bool) -> None:
+        self._db = db
+        self._texts = texts
+        self._is_only_writer = is_only_writer
+        """Whether no other process can add a reply, so that this one may know all keys."""
+        self._key_filter: bytearray | None = None
+        """A bit for the hash of each recorded key; None until it is first needed."""
+        db.on_rollback(self._forget_group)
+
+    def reply_of(self, key: str) -> ModelReply | None:
+        """Return the recorded reply of the call with this key, or None."""
+        if self._is_only_writer and not self._may_have(key):
+            return None  # the usual case in a run; a query costs ten times the filter
+        row = self._db.one(
+            f"SELECT content, {_REPLY_COLUMNS} FROM replies JOIN texts ON text_id = reply WHERE key = ?",
+            key,
+        )
+        return None if row is None else ModelReply.model_validate(dict(zip(_REPLY_FIELDS, row, strict=True)))
+
+    def max_tokens_of(self, key: str) -> int | None:
+        """Return the limit under which the call's recorded reply was written; None if none was named.
+
+        Raises KeyError if no reply is recorded.
+        """
+        row = self._db.one("SELECT max_tokens FROM replies WHERE key = ?", key)
+        if row is None:
+            raise KeyError(key)
+        return None if row[0] is None else int(row[0])
+
+    def request_of(self, key: str) -> tuple[ChatMessage, ...]:
+        """Return the messages that the recorded reply answers; KeyError if no reply is recorded."""
+        row = self._db.one("SELECT request FROM replies WHERE key = ?", key)
+        if row is None:
+            raise KeyError(key)
+        return tuple(self._message(text_id) for text_id in self._text_ids_in(row[0]))
+
+    def record(self, entry: JournalEntry) -> None:
+        """Record a reply with its request.
+
+        A second reply to the same key replaces the first: the call was repeated because the first was cut short. The
+        cost of the first is kept.
+        """
+        counted = [getattr(entry.reply, name) for name in _REPLY_FIELDS[1:]]
+        asked = [getattr(entry, name) for name in _CALL_COLUMNS]
+        with self._db.grouped() as db:
+            row = (*asked, _list_of(self._texts.put(entry.request)), self._texts.put_reply(entry.reply.text), *counted)
+            if db.execute(_RECORD_REPLY, row).rowcount == 0:
+                _replace_reply(db, entry.key, row)
+            self._note(entry.key)
+
+    def reply_keys(self) -> Iterator[str]:
+        """Yield the keys of all recorded replies, in the order of their arrival."""
+        for _, key in self._db.paged("SELECT reply_id, key FROM replies WHERE reply_id > ? ORDER BY reply_id"):
+            yield key
+
+    def requests(self) -> Iterator[RecordedRequest]:
+        """Yield the requests of all recorded replies, in the order of the replies' arrival."""
+        query = "SELECT reply_id, key, unit_key, generation, request FROM replies WHERE reply_id > ? ORDER BY reply_id"
+        hashes: dict[int, bytes] = {}
+        newest = 0
+        for _, key, unit_key, generation, request in self._db.paged(query):
+            text_ids = self._text_ids_in(request)
+            if max(text_ids, default=0) > newest:  # the process that writes the file has added texts
+                rows = self._db.all("SELECT text_id, sha256 FROM texts WHERE text_id > ? ORDER BY text_id", newest)
+                hashes.update(rows)
+                newest = max(hashes, default=0)
+            # With a text missing, the hash is that of no request.
+            asked = request_hash(hashes.get(i, b"") for i in text_ids)
+            yield RecordedRequest(key, unit_key, generation, asked)
+
+    def forget(self, model: str) -> int:
+        """Remove the replies of a model, so that it is asked again; return how many replies there were."""
+        with self._db.writing() as db:
+            forgotten = db.execute("DELETE FROM replies WHERE model = ?", (model,)).rowcount
+        self._key_filter = None
+        return forgotten
+
+    def usage(self) -> list[Usage]:
+        """Return calls and tokens by stage, role, prompt and model, in this order, with those of replaced replies."""
+        counted = ", ".join(COUNTS[1:])
+        return self._usage_in(
+            f"(SELECT stage, role, prompt_id, model, {counted} FROM replies"
+            f" UNION ALL SELECT stage, role, prompt_id, model, {counted} FROM replaced)"
+        )
+
+    def usage_under(self, prefix: str) -> list[Usage]:
+        """Return calls and tokens of the calls whose unit key begins with `prefix`, without replaced replies."""
+        return self._usage_in("replies WHERE substr(unit_key, 1, ?) = ?", len(prefix), prefix)
+
+    def _usage_in(self, source: str, *values: object) -> list[Usage]:
+        sums = ", ".join(f"sum({name})" for name in COUNTS[1:])
+        rows = self._db.all(
+            f"SELECT stage, role, prompt_id, model, count(*), {sums} FROM {source}"
+            " GROUP BY stage, role, prompt_id, model ORDER BY stage, role, prompt_id, model",
+            *values,
+        )
+        return [Usage.of(row[:4], dict(zip(COUNTS, row[4:], strict=True))) for row in rows]
+
+    def authors(self) -> tuple[Author, ...]:
+        """Return the models that answered, as their endpoints name them, by role and name."""
+        rows = self._db.all("SELECT DISTINCT role, reply_model FROM replies ORDER BY role, reply_model")
+        return tuple(Author(role=role, model=model) for role, model in rows)
+
+    def faults(self) -> Iterator[str]:
+        """Yield a line for each text that does not match its hash, and each reply whose texts are missing."""
+        stored = set()
+        query = "SELECT text_id, sha256, role, content FROM texts WHERE text_id > ? ORDER BY text_id"
+        for text_id, digest, role, content in self._db.paged(query):
+            stored.add(text_id)
+            if message_hash(role, content) != digest:
+                yield f"text {text_id} is not what its hash says"
+        query = "SELECT reply_id, key, request, reply FROM replies WHERE reply_id > ? ORDER BY reply_id"
+        for _, key, request, reply in self._db.paged(query):
+            if missing := {*self._text_ids_in(request), reply} - stored:
+                yield f"reply {key}: {len(missing)} of its texts are missing"
+
+    # --- the filter of recorded keys ------------------------------------------------------------------------------
+
+    def _may_have(self, key: str) -> bool:
+        """Return False if no reply to this key is recorded; at 10M tokens 2 % of such keys get True."""
+        if self._key_filter is None:
+            self._key_filter = bytearray(_KEY_BITS // 8)
+            for known in self.reply_keys():
+                self._note(known)
+        bit = hash(key) % _KEY_BITS
+        return bool(self._key_filter[bit >> 3] & 1 << (bit & 7))
+
+    def _note(self, key: str) -> None:
+        if self._key_filter is not None:
+            bit = hash(key) % _KEY_BITS
+            self._key_filter[bit >> 3] |= 1 << (bit & 7)
+
+    def _forget_group(self) -> None:
+        self._key_filter = None
+        self._texts.forget()
+
+    # --- requests as lists of text ids ----------------------------------------------------------------------------
+
+    def _text_ids_in(self, request: str) -> list[int]:
+        try:
+            text_ids: list[int] = json.loads(request)
+        except ValueError as exc:
+            raise StoreError(f"{self._db.path}: a request is no list of its messages; the file is damaged") from exc
+        return text_ids
+
+    def _message(self, text_id: int) -> ChatMessage:
+        row = self._db.one("SELECT role, content FROM texts WHERE text_id = ?", text_id)
+        if row is None:
+            raise StoreError(
+                f"{self._db.path}: a message of a request is missing; the file is damaged, put back a copy"
+            )
+        return ChatMessage(role=row[0], content=row[1])
+
+
+def _replace_reply(db: sqlite3.Connection, key: str, row: tuple[object, ...]) -> None:
+    db.execute("SAVEPOINT replacing")  # all or nothing, whatever else is in the group
+    try:
+        db.execute(_KEEP_COST, (key,))
+        db.execute("DELETE FROM replies WHERE key = ?", (key,))
+        db.execute(_RECORD_REPLY, row)
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK TO replacing")
+        raise
+    finally:
+        if db.in_transaction:
+            db.execute("RELEASE replacing")
+
+
+def _list_of(text_ids: Sequence[int]) -> str:
+    return f"[{','.join(map(str, text_ids))}]"
+
+
+_CALL_COLUMNS = (
+    "key",
+    "unit_key",
+    "stage",
+    "role",
+    "prompt_id",
+    "prompt_version",
+    "model",
+    "generation",
+    "max_tokens",
+)
+"""Columns of `replies` that are fields of a `JournalEntry`."""
+_REPLY_FIELDS = tuple(ModelReply.model_fields)  # `text` comes first; it is in the table `texts`
+_REPLY_COLUMNS = ", ".join(f"reply_{name}" if name == "model" else name for name in _REPLY_FIELDS[1:])
+
+_RECORD_REPLY = f"""
+INSERT INTO replies ({", ".join(_CALL_COLUMNS)}, request, reply, {_REPLY_COLUMNS})
+VALUES ({"?, " * len(_CALL_COLUMNS)}?, ?{", ?" * (len(_REPLY_FIELDS) - 1)})
+ON CONFLICT (key) DO NOTHING"""
+
+_KEEP_COST = f"""
+INSERT INTO replaced (stage, role, prompt_id, model, {", ".join(COUNTS[1:])})
+SELECT stage, role, prompt_id, model, {", ".join(COUNTS[1:])} FROM replies WHERE key = ?"""

@@ -1,0 +1,167 @@
+"""What is read several times and may not fit into memory: kept in a temporary file, a little of it at hand.
+
+The file has no name, is nobody else's, and goes with the object. It lies where temporary files lie (`TMPDIR`).
+"""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+import weakref
+from array import array
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from operator import eq
+from typing import Any, Generic, TypeVar, overload
+
+from longbeam.store.files import no_temporary_room
+
+T = TypeVar("T")
+IN_MEMORY = 2**18
+"""Bytes up to which there is no file."""
+BLOCK = 16
+"""Items that are read at once."""
+HELD_BLOCKS = 160
+"""Up to as many none is written: a conversation of up to 1M tokens costs no pickling."""
+KEPT_BLOCKS = 32
+"""Where there are more, those read last."""
+
+
+class SpilledBytes:
+    """SpilledBytes of bytes, appended once and read by their ordinals."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - lives as long as the object
+        self._ends = array("Q", [0])
+        weakref.finalize(self, self._file.close)
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def append(self, piece: bytes) -> None:
+        """Add a piece; StoreError if there is no room for it."""
+        try:
+            self._file.seek(self._ends[-1])
+            self._file.write(piece)
+        except OSError as exc:
+            raise no_temporary_room(exc.strerror) from exc
+        self._ends.append(self._ends[-1] + len(piece))
+
+    def between(self, first: int, end: int) -> bytes:
+        """Return the pieces `first` to `end - 1`, one behind the other."""
+        self._file.seek(self._ends[first])
+        return self._file.read(self._ends[end] - self._ends[first])
+
+    def start(self, ordinal: int) -> int:
+        """Return the offset at which a piece begins; of `len(self)`: at which the last one ends."""
+        return self._ends[ordinal]
+
+
+class SpilledSequence(Sequence[T], Generic[T]):
+    """A sequence of records: all of some 2,500 are in memory, and 500 where there are more, with the given sizes.
+
+    Items are read in blocks, so going through them is cheap (3 to 5 µs a message) and jumping about costs a block each
+    (50 µs). `block`, `held` and `kept` are other sizes than BLOCK, HELD_BLOCKS and KEPT_BLOCKS, for large records.
+    """
+
+    def __init__(
+        self, items: Iterable[T] = (), *, block: int = BLOCK, held: int = HELD_BLOCKS, kept: int = KEPT_BLOCKS
+    ) -> None:
+        self._size, self._most_held, self._most_kept = block, held, kept
+        self._held: list[list[T]] = []
+        self._written = SpilledBytes()
+        self._recent: OrderedDict[int, list[T]] = OrderedDict()
+        self._last: list[T] = []
+        for item in items:
+            self.append(item)
+
+    def append(self, item: T) -> None:
+        """Add an item; StoreError if there is no room for it."""
+        self._last.append(item)
+        if len(self._last) < self._size:
+            return
+        self._held.append(self._last)
+        self._last = []
+        if self._written or len(self._held) > self._most_held:
+            for block in self._held:
+                self._written.append(pickle.dumps(block, protocol=pickle.HIGHEST_PROTOCOL))
+            self._held.clear()
+
+    @property
+    def _blocks(self) -> int:
+        return len(self._held) + len(self._written)
+
+    def __len__(self) -> int:
+        return self._blocks * self._size + len(self._last)
+
+    def __iter__(self) -> Iterator[T]:
+        for number in range(self._blocks):
+            yield from self._block(number)
+        yield from self._last
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other is a sequence of the same items."""
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @overload
+    def __getitem__(self, at: int) -> T: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[T]: ...
+    def __getitem__(self, at: int | slice) -> T | Sequence[T]:
+        """Return an item, or those of a slice, which are all in memory then."""
+        length = len(self)
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(length))]
+        place = at + length if at < 0 else at
+        if not 0 <= place < length:
+            raise IndexError(at)
+        return self._block(place // self._size)[place % self._size]
+
+    def _block(self, number: int) -> list[T]:
+        if number < len(self._held):
+            return self._held[number]
+        if number == self._blocks:
+            return self._last
+        # Nobody but this object writes the file, so unpickling it is safe.
+        if (block := self._recent.get(number)) is None:
+            found: Any = pickle.loads(self._written.between(number, number + 1))
+            block = self._recent[number] = found
+            if len(self._recent) > self._most_kept:
+                self._recent.popitem(last=False)
+        else:
+            self._recent.move_to_end(number)
+        return block
+
+
+class LazySequence(Sequence[T], Generic[T]):
+    """A sequence that is made when something is first asked of it."""
+
+    def __init__(self, make: Callable[[], Sequence[T]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _items(self) -> Sequence[T]:
+        return self._make()
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._items)
+
+    @overload
+    def __getitem__(self, at: int) -> T: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[T]: ...
+    def __getitem__(self, at: int | slice) -> T | Sequence[T]:
+        """What the sequence returns."""
+        return self._items[at]
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other is a sequence of the same items."""
+        return self._items == other
+
+    __hash__ = None  # type: ignore[assignment]

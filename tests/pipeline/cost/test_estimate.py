@@ -1,0 +1,205 @@
+"""Estimates against runs: before one begins, while it goes on, and in `status`; the cap stops a run cleanly."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from longbeam.models.base import ModelCall
+from longbeam.models.cost import CostMeter, prices_of
+from longbeam.models.tokens import load_tokenizer
+from longbeam.offline.loopback.answers import answer
+from longbeam.offline.loopback.settings import ServerSettings
+from longbeam.offline.writer import OfflineWriter
+from longbeam.pipeline.cost.estimate import Outlook, estimate_of, is_worth_rehearsing, outlook_line, render_estimate
+from longbeam.pipeline.cost.forecast import forecast
+from longbeam.pipeline.cost.rehearsal import Rehearsal, rehearse
+from longbeam.pipeline.run.driver import run_inline
+from longbeam.pipeline.run.metering import journalled_usage
+from longbeam.pipeline.status import benchmark_status, render_status
+from longbeam.schemas.calls import ModelReply
+from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.schemas.usage import Usage
+from longbeam.store.layout import create_benchmark
+from longbeam.wiring import services
+from tests.wired import answered_by
+
+PRICE = {"input": 0.4, "cached": 0.1, "output": 1.6}
+
+
+@pytest.fixture(scope="module")
+def paid() -> BenchmarkSpec:
+    return BenchmarkSpec.model_validate(
+        {
+            "name": "paid",
+            "length": 16_000,
+            "domains": ["trip_planning"],
+            "models": {"default": "openai:m"},
+            "endpoints": {"openai:m": {"price": PRICE, "sends_extras": True}},
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def rehearsal(paid: BenchmarkSpec) -> Rehearsal:
+    return asyncio.run(rehearse(paid, services()))
+
+
+@dataclass
+class Scaled:
+    """Answers as the loopback server does, with its token counts."""
+
+    settings: ServerSettings = field(default_factory=ServerSettings)
+    writer: OfflineWriter = field(default_factory=OfflineWriter)
+    asked: int = 0
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        self.asked += 1
+        await asyncio.sleep(0)
+        count = load_tokenizer("o200k_base").count
+        text = answer(self.writer, call, self.settings)
+        prompt = sum(count(m.content) + 4 for m in call.messages())
+        return ModelReply(text=text, prompt_tokens=prompt, output_tokens=count(text))
+
+
+def _sum(rows: Iterable[Usage], name: str) -> int:
+    return sum(getattr(row, name) for row in rows)
+
+
+@pytest.mark.parametrize("models", [{"default": "offline"}, {"default": "openai:m", "assistant": "vllm:n"}])
+def test_a_rehearsal_is_the_same_whoever_is_to_answer(rehearsal: Rehearsal, models: dict[str, str]) -> None:
+    others = BenchmarkSpec.model_validate(
+        {"name": "others", "length": 16_000, "domains": ["trip_planning"], "models": models}
+    )
+
+    def asked(made: Rehearsal) -> list[tuple[object, ...]]:
+        return [(u.stage, u.role, u.prompt_id, u.calls, u.output_tokens) for u in made.usage]
+
+    assert asked(asyncio.run(rehearse(others, services()))) == asked(rehearsal)
+
+
+async def test_estimate_is_what_a_run_uses_that_is_answered_alike(
+    paid: BenchmarkSpec, rehearsal: Rehearsal, tmp_path: Path
+) -> None:
+    meter = CostMeter(Scaled(), paid)
+    await run_inline(create_benchmark(paid, tmp_path), answered_by(meter))
+    used = meter.usage()
+    assert _sum(rehearsal.usage, "calls") == pytest.approx(_sum(used, "calls"), rel=0.1)
+    for name in ("prompt_tokens", "output_tokens"):
+        assert _sum(rehearsal.usage, name) == pytest.approx(_sum(used, name), rel=0.15)
+
+
+@pytest.mark.parametrize(("replies", "detectors"), [(0.5, 2.0), (2.0, 0.5)])
+async def test_forecast_follows_reply_lengths_and_detectors(
+    paid: BenchmarkSpec, rehearsal: Rehearsal, tmp_path: Path, replies: float, detectors: float
+) -> None:
+    meter = CostMeter(Scaled(ServerSettings(reply_factor=replies, detector_factor=detectors)), paid)
+    seen: list[tuple[list[Usage], int, int]] = []
+
+    class Noting:
+        async def complete(self, call: ModelCall) -> ModelReply:
+            reply = await meter.complete(call)
+            seen.append((meter.usage(), meter.asked_tokens, meter.said_tokens))
+            return reply
+
+    await run_inline(create_benchmark(paid, tmp_path), answered_by(Noting()))
+    # One conversation begins with its plan: its dialogue shows itself between a fifth and a third of the calls.
+    used, asked, said = seen[len(seen) // 3]
+    expected = forecast(rehearsal, used, asked_tokens=asked, said_tokens=said)
+    error = _sum(expected, "calls") / len(seen) - 1
+    before = _sum(rehearsal.usage, "calls") / len(seen) - 1
+    assert abs(error) < max(0.12, abs(before) / 2)
+    assert all(row.calls >= u.calls for u in used for row in expected if row.key == u.key)
+
+
+async def test_forecast_of_a_finished_run_is_what_it_used(
+    paid: BenchmarkSpec, rehearsal: Rehearsal, tmp_path: Path
+) -> None:
+    meter = CostMeter(Scaled(), paid)
+    await run_inline(create_benchmark(paid, tmp_path), answered_by(meter))
+    expected = forecast(rehearsal, meter.usage(), asked_tokens=meter.asked_tokens, said_tokens=meter.said_tokens)
+    assert _sum(expected, "calls") == pytest.approx(_sum(meter.usage(), "calls"), rel=0.02)
+
+
+def test_large_specs_are_rehearsed_in_part_and_scaled(paid: BenchmarkSpec, rehearsal: Rehearsal) -> None:
+    many = rehearsal.model_copy(update={"conversations": 100})
+    text = render_estimate(estimate_of(paid.model_copy(update={"conversations": 100}), many))
+    assert "from an offline rehearsal of the first 1, scaled" in text.splitlines()[0]
+
+
+def test_estimate_adds_up_and_says_what_has_no_price(paid: BenchmarkSpec, rehearsal: Rehearsal) -> None:
+    estimate = estimate_of(paid, rehearsal)
+    assert [row.stage for row in estimate.rows][:3] == ["persona", "plan", "user_turns"]
+    total = estimate.total
+    fresh = total.prompt_tokens - total.cached_tokens
+    assert total.calls == sum(row.calls for row in estimate.rows)
+    # $0.40, $0.10 and $1.60 per million
+    assert total.cost_usd == pytest.approx((fresh * 0.4 + total.cached_tokens * 0.1 + total.output_tokens * 1.6) / 1e6)
+    unpriced = estimate_of(paid.model_copy(update={"endpoints": {}}), rehearsal)
+    assert (unpriced.total.cost_usd, unpriced.unpriced_models) == (None, ("openai:m",))
+    assert "No price is known of openai:m" in render_estimate(unpriced)
+
+
+async def test_cap_stops_the_run_cleanly_and_raising_it_goes_on(paid: BenchmarkSpec, tmp_path: Path) -> None:
+    capped = paid.model_copy(update={"limits": paid.limits.model_copy(update={"max_cost_usd": 0.2})})
+    first = Scaled()
+    benchmark = create_benchmark(capped, tmp_path)
+    summary = await run_inline(benchmark, answered_by(CostMeter(first, capped, before=journalled_usage(benchmark))))
+    assert (summary.finished, summary.failures) == (0, ())
+    assert summary.stopped.startswith("limits.max_cost_usd = 0.2 is reached")
+    status = benchmark_status(benchmark)
+    assert status.failed_units == 0
+    spent = sum(row.cost_usd or 0.0 for row in status.used)
+    assert 0.15 < spent <= 0.2
+    assert sum(row.calls for row in status.used) == first.asked
+
+    benchmark = create_benchmark(paid, tmp_path)
+    second = Scaled()
+    meter = CostMeter(second, paid, before=journalled_usage(benchmark))
+    summary = await run_inline(benchmark, answered_by(meter))
+    assert (summary.finished, summary.stopped) == (1, "")
+    assert meter.spent_usd > 0.2
+    assert sum(row.calls for row in benchmark_status(benchmark).used) == first.asked + second.asked
+
+
+async def test_status_shows_what_was_used_and_what_is_expected(paid: BenchmarkSpec, tmp_path: Path) -> None:
+    from longbeam.pipeline.cost import estimate as module
+
+    capped = paid.model_copy(update={"limits": paid.limits.model_copy(update={"max_cost_usd": 0.15})})
+    benchmark = create_benchmark(capped, tmp_path)
+    kept = await asyncio.to_thread(module.rehearsal_of, benchmark)
+    outlook = Outlook(benchmark, CostMeter(Scaled(), capped), kept)
+    assert "of about" in outlook.line()
+    assert "about $0." in module.unfit_cap(outlook)
+    await run_inline(benchmark, answered_by(outlook.meter))
+    outlook.save()
+    text = render_status(benchmark_status(benchmark), ("dialogue",))
+    assert "used so far" in text
+    assert "expected in all: " in text
+    assert " left" in text.splitlines()[-1]
+    left = outlook.calls_left()
+    assert left is not None
+    assert left > 0
+    # The second time it is read, not made.
+    assert await asyncio.to_thread(module.rehearsal_of, benchmark) == kept
+
+
+def test_outlook_line_says_tokens_alone_without_a_price() -> None:
+    row = Usage(
+        stage="plan", role="planner", prompt_id="outline", model="openai:m", prompt_tokens=900, output_tokens=100
+    )
+    assert outlook_line({"openai:m": None}, [row], []) == "1,000 tokens"
+    spec = BenchmarkSpec.model_validate({"name": "x", "endpoints": {"openai:m": {"price": {"input": 1.0}}}})
+    assert outlook_line(prices_of(spec), [row], [row]) == "1,000 tokens, $0.0009 of about 1,000 tokens, $0.0009"
+
+
+def test_only_what_costs_something_is_rehearsed(paid: BenchmarkSpec) -> None:
+    assert is_worth_rehearsing(paid)
+    assert not is_worth_rehearsing(BenchmarkSpec(name="x"))
+    served = {"openai:m": {"sends_extras": True}}
+    spec = BenchmarkSpec.model_validate({"name": "x", "models": {"default": "openai:m"}, "endpoints": served})
+    assert not is_worth_rehearsing(spec)

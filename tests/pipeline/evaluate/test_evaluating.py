@@ -1,0 +1,219 @@
+"""An evaluation of a small benchmark: what is scored, what a second run pays for, what a failure leaves."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from longbeam.errors import ProviderError, SpecError, UserError
+from longbeam.evaluation.arms import Arm, always_there, arm_of, arms_of
+from longbeam.evaluation.controls import Control
+from longbeam.evaluation.results import read_results
+from longbeam.evaluation.table import render_table, rows_of
+from longbeam.formats.reading import ImportOptions
+from longbeam.formats.registry import importer
+from longbeam.models.base import ModelCall
+from longbeam.offline.writer import OfflineWriter
+from longbeam.pipeline.evaluate.evaluating import evaluate, evaluation_spec, results_path
+from longbeam.pipeline.importing import import_benchmark
+from longbeam.pipeline.run.driver import run_inline
+from longbeam.prompts.declarations import default_registry
+from longbeam.schemas.calls import ModelReply
+from longbeam.schemas.evaluation import EvaluationSettings
+from longbeam.schemas.spec import BenchmarkSpec, Role
+from longbeam.store.layout import Benchmark, create_benchmark
+from tests.pipeline.conftest import CountingModel
+from tests.wired import answered_by, offline
+
+
+@pytest.fixture
+async def benchmark(spec: BenchmarkSpec, out: Path) -> Benchmark:
+    made = create_benchmark(spec, out)
+    await run_inline(made, offline())
+    return made
+
+
+async def test_floors_gold_and_systems_in_one_table(benchmark: Benchmark) -> None:
+    arms = [*always_there(), arm_of("rag", {"k": "3"})]
+    run, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), offline())
+    rows = {row.system: row for row in rows_of(results)}
+    assert set(rows) == {a.name for a in arms}
+    assert rows["blank"].paper == 0
+    assert (rows["gold"].paper or 0) >= 0.95
+    assert (rows["blank"].released or 0) > 0  # BEAM's event ordering gives a blank answer something
+    assert (rows["evidence"].paper or 0) >= 0.95  # whole evidence, read from the prompt alone
+    assert (rows["random_units"].paper or 0) < 0.5
+    assert rows["evidence"].evidence_recall == 1
+    assert "lexical judge, no language model" in render_table(run, results)
+    assert len(results_path(benchmark).read_text(encoding="utf-8").splitlines()) == 1 + len(results)
+
+
+async def test_second_run_asks_nothing_and_says_the_same(benchmark: Benchmark) -> None:
+    arms = [arm_of("rag", {}), *always_there()]
+    first = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), offline())
+    again = CountingModel()
+    assert await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), answered_by(again)) == first
+    assert again.calls == {}
+
+
+async def test_other_offline_rules_answer_anew(benchmark: Benchmark) -> None:
+    arms = [arm_of("rag", {})]
+    before = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), offline())
+    again = CountingModel()
+    models = replace(answered_by(again), version_of=lambda model: "the next release")
+    assert await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), models) == before
+    asked = sum(again.calls.values())
+    assert asked == sum(row.calls for row in before[0].spending) > 0
+
+
+async def test_another_judge_asks_the_judge_only(benchmark: Benchmark) -> None:
+    arms = [arm_of("rag", {})]
+    await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), offline())
+    lenient = CountingModel()
+    _, results = await evaluate(
+        benchmark, benchmark.spec, arms, EvaluationSettings(is_strict=False), answered_by(lenient)
+    )
+    assert {stage for stage, _ in lenient.calls} == {"judge"}
+    prompt = default_registry()["judge_nugget"]
+    named = f"lexical judge, no language model (judge_nugget.v{prompt.version} {prompt.digest[:12]}"
+    for result in results:
+        assert result.judgement is not None
+        assert result.judgement.judge.startswith(named)
+        assert result.judgement.judge.endswith("lenient)")
+
+
+async def test_a_failed_answer_is_missing_and_never_a_zero(benchmark: Benchmark) -> None:
+    arms = [arm_of("rag", {})]
+    run, results = await evaluate(
+        benchmark, benchmark.spec, arms, EvaluationSettings(), answered_by(BrokenFor("summarization"))
+    )
+    assert len(run.failures) == 2
+    assert all("nobody listens" in f for f in run.failures)
+    assert {r.ability for r in results}.isdisjoint({"summarization"})
+    healed, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), offline())
+    assert healed.failures == ()
+    assert sum(r.ability == "summarization" for r in results) == 2
+
+
+@pytest.fixture
+async def two(spec: BenchmarkSpec, out: Path) -> Benchmark:
+    made = create_benchmark(spec.model_copy(update={"conversations": 2}), out)
+    await run_inline(made, offline())
+    return made
+
+
+async def test_negative_controls_drop_every_system_to_the_random_floor(two: Benchmark) -> None:
+    names = ("random_units", "rag", "long_context")
+    arms = [*(arm_of(name, {}) for name in names), Arm("evidence"), Arm("gold")]
+    scores = {}
+    for control in (None, *Control):
+        run, results = await evaluate(two, two.spec, arms, EvaluationSettings(budget=600), offline(), control=control)
+        rows = rows_of([r for r in results if r.ability != "abstention"])  # right without evidence
+        scores[control] = {row.system: row.paper or 0 for row in rows}
+        assert run.control == (control or "")
+        assert results_path(two, control).exists()
+        if control is not None:
+            assert {row.evidence_recall for row in rows if row.system in names} == {0}
+    intact = scores[None]
+    assert intact["long_context"] > intact["rag"] > intact["random_units"]
+    for control in Control:
+        for name in (*names, "evidence"):
+            # 36 probes: two that are right by chance are .056.
+            assert scores[control][name] <= intact["random_units"] + 0.06, (control, name)
+        assert scores[control]["gold"] == intact["gold"]  # the judge is the same
+
+
+async def test_one_conversation_cannot_be_swapped(benchmark: Benchmark) -> None:
+    with pytest.raises(UserError, match="two are needed"):
+        await evaluate(benchmark, benchmark.spec, [], EvaluationSettings(), offline(), control=Control.SWAPPED)
+
+
+async def test_rankings_give_hits_and_probes_stand_in_the_results_file(benchmark: Benchmark) -> None:
+    arms = [arm_of("rag", {}), arm_of("long_context", {})]
+    run, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), offline())
+    row, whole = rows_of(results)
+    hits = [row.hits[k] or 0 for k in (1, 5, 10, 20)]
+    assert hits == sorted(hits)
+    assert hits[-1] > 0
+    assert whole.hits[5] is None  # it retrieves nothing
+    assert {p.key for p in run.probes} == {(r.conversation_id, r.probe_id) for r in results}
+    assert all(0 <= d < 10 for p in run.probes for d in p.deciles)
+    read = read_results(results_path(benchmark))
+    assert (read.run, list(read.results)) == (run, results)
+    assert {s.stage for s in run.spending if s.system == "rag"} == {"answer", "judge"}
+    latency = read.timings.of("rag")
+    assert latency is not None
+    assert latency.answers == 20
+    assert latency.prepare_s is not None
+
+
+class BrokenFor:
+    """An offline writer that nobody reaches when the question is of one ability."""
+
+    def __init__(self, ability: str) -> None:
+        self._ability = ability
+        self._inner = OfflineWriter()
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        if f"/{self._ability}." in call.unit_key:
+            raise ProviderError("nobody listens", kind="connection", is_retryable=True)
+        return await self._inner.complete(call)
+
+
+def test_grids_are_crossed_and_mistakes_named() -> None:
+    arms = arms_of("rag,long_context", ["rag.order=rank"], ["rag.k=5,10", "rag.copies=once,released"])
+    assert [a.name for a in arms] == [
+        "rag[copies=once,k=5,order=rank]",
+        "rag[copies=released,k=5,order=rank]",
+        "rag[copies=once,k=10,order=rank]",
+        "rag[copies=released,k=10,order=rank]",
+        "long_context",
+    ]
+    with pytest.raises(SpecError, match="'light' is not among"):
+        arms_of("rag", ["light.k=5"], [])
+    with pytest.raises(SpecError, match=r"write SYSTEM\.SETTING=VALUE"):
+        arms_of("rag", ["k=5"], [])
+    with pytest.raises(SpecError, match="asked for twice"):
+        arms_of("rag,rag", [], [])
+
+
+def test_the_models_of_an_evaluation_leave_the_others(spec: BenchmarkSpec) -> None:
+    changed = evaluation_spec(spec, reader="openai:small", judge="openai:big", extractor="offline")
+    assert changed.model_for(Role.READER) == "openai:small"
+    assert changed.model_for(Role.JUDGE) == "openai:big"
+    assert changed.model_for(Role.PLANNER) == spec.model_for(Role.PLANNER)
+
+
+async def test_an_imported_locomo_is_measured_by_its_cited_messages(out: Path, tmp_path: Path) -> None:
+    said = [("Ana", "I adopted a dog named Rex."), ("Ben", "Lovely!"), ("Ana", "I work at the harbour now.")]
+    sample = {
+        "sample_id": "one",
+        "conversation": {
+            "speaker_a": "Ana",
+            "speaker_b": "Ben",
+            "session_1_date_time": "1:56 pm on 8 May, 2023",
+            "session_1": [{"speaker": s, "dia_id": f"D1:{i}", "text": t} for i, (s, t) in enumerate(said, 1)],
+        },
+        "qa": [
+            {"question": "What is the dog's name?", "answer": "Rex", "evidence": ["D1:1"], "category": 4},
+            {"question": "Where does Ben work?", "adversarial_answer": "harbour", "evidence": ["D1:3"], "category": 5},
+            {"question": "Would Ana like cats?", "answer": "Likely no", "evidence": [], "category": 3},
+        ],
+    }
+    file = tmp_path / "locomo10.json"
+    file.write_text(json.dumps([sample]), encoding="utf-8")
+    options = ImportOptions()
+    made = import_benchmark(importer("locomo")(file, options), "talk", out, "locomo", "", options.tokenizer).benchmark
+    spec = evaluation_spec(made.spec, reader="offline", judge="offline", extractor="offline")
+    run, results = await evaluate(made, spec, [arm_of("rag", {"k": "1"}), Arm("gold")], EvaluationSettings(), offline())
+    by_category = {p.source_category: r for p, r in zip(run.probes, results, strict=False)}
+    assert set(by_category) == {"single-hop", "adversarial", "open-domain"}
+    assert by_category["single-hop"].retrieval.evidence_recall == 1
+    assert by_category["open-domain"].retrieval.evidence_recall is None  # it cites nothing
+    assert run.length == 0
+    assert run.tokens > 0
+    gold = next(row for row in rows_of(results) if row.system == "gold")
+    assert gold.paper == 1

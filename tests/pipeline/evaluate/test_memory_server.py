@@ -1,0 +1,112 @@
+"""The memory server under the requests of mem0's memory-benchmarks (reference/memory-systems.md, section 9)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+import aiohttp
+import pytest
+
+from longbeam.evaluation.arms import arm_of
+from longbeam.pipeline.evaluate.memory_server import MemoryServer, listening
+from longbeam.schemas.spec import BenchmarkSpec
+from tests.wired import offline
+
+Client = Callable[..., AbstractAsyncContextManager[aiohttp.ClientSession]]
+PAIRS = [
+    ("I moved the launch to 14 May because of the audit.", "Noted: the launch is on 14 May."),
+    ("My cat Minka is ill.", "I am sorry to hear that."),
+    ("Which knife is best for onions?", "A chef's knife."),
+]
+
+
+@asynccontextmanager
+async def serving(system: str, **options: Any) -> AsyncIterator[aiohttp.ClientSession]:
+    arm = arm_of(system, {})
+    assert arm.registered is not None
+    assert arm.settings is not None
+    spec = BenchmarkSpec(name="served", length=16_000)
+    server = MemoryServer(system, arm.registered, arm.settings, offline(), spec, **options)
+    async with listening(server) as url, aiohttp.ClientSession(url) as session:
+        yield session
+
+
+def body_of(i: int, user_id: str = "beam_0") -> dict[str, Any]:
+    """As the harness adds a pair: role and content, seconds since 1970, and what it sends besides."""
+    said, reply = PAIRS[i]
+    return {
+        "messages": [{"role": "user", "content": said}, {"role": "assistant", "content": reply}],
+        "user_id": user_id,
+        "timestamp": 1_710_460_800 + 86_400 * i,
+        "custom_instructions": "Extract what matters.",
+        "metadata": {"chunk": i},
+    }
+
+
+async def found(client: aiohttp.ClientSession, query: str, user_id: str = "beam_0", limit: int = 5) -> list[Any]:
+    async with client.post("/search", json={"query": query, "user_id": user_id, "limit": limit}) as reply:
+        assert reply.status == 200
+        return list((await reply.json())["results"])
+
+
+async def test_add_search_and_delete_as_the_harness_does() -> None:
+    async with serving("rag") as client:
+        for i in range(3):
+            async with client.post("/memories", json=body_of(i)) as reply:
+                assert reply.status == 200
+                assert [m["event"] for m in (await reply.json())["results"]] == ["ADD", "ADD"]
+        (best, *_) = await found(client, "When is the launch?", limit=1)
+        assert set(best) == {"id", "memory", "score", "created_at"}
+        assert "14 May" in best["memory"]
+        assert best["created_at"] == "2024-03-15T00:00:00"
+        assert await found(client, "launch", user_id="somebody else") == []
+        async with client.delete("/memories", params={"user_id": "beam_0"}) as reply:
+            assert reply.status == 200
+        assert await found(client, "launch") == []
+
+
+async def test_what_is_added_after_a_search_is_found() -> None:
+    async with serving("rag") as client:
+        await client.post("/memories", json=body_of(1))
+        assert await found(client, "launch audit") == []  # a word of it was never said
+        await client.post("/memories", json=body_of(0))
+        assert len(await found(client, "launch audit")) == 1
+
+
+@pytest.mark.parametrize("system", ["long_context", "light", "summary", "truncation", "bm25"])
+async def test_every_system_gives_something(system: str) -> None:
+    async with serving(system) as client:
+        for i in range(3):
+            await client.post("/memories", json=body_of(i))
+        results = await found(client, "When is the launch?")
+        assert "14 May" in " ".join(r["memory"] for r in results)
+
+
+async def test_a_context_is_one_memory_within_its_budget() -> None:
+    async with serving("rag", gives="context", budget=100) as client:
+        await client.post("/memories", json=body_of(0))
+        (whole,) = await found(client, "launch")
+        assert whole["id"] == "context"
+        assert "Friday, 15 March 2024" in whole["memory"]
+
+
+@pytest.mark.parametrize(
+    ("route", "body", "named"),
+    [
+        ("/memories", {"messages": [], "user_id": "a"}, "messages"),
+        ("/memories", {"messages": [{"role": "user"}], "user_id": "a"}, "messages.0.content"),
+        ("/search", {"query": "q"}, "user_id"),
+        ("/search", {"query": "q", "user_id": "a", "limit": 0}, "limit"),
+    ],
+)
+async def test_a_wrong_request_is_told_what_is_wrong(route: str, body: dict[str, Any], named: str) -> None:
+    async with serving("rag") as client, client.post(route, json=body) as reply:
+        assert reply.status == 400
+        assert named in (await reply.json())["detail"]
+
+
+async def test_deleting_needs_a_user() -> None:
+    async with serving("rag") as client, client.delete("/memories") as reply:
+        assert reply.status == 400

@@ -1,0 +1,229 @@
+"""Model-backed checks: silent on a clean benchmark, each shown to fire, asked once, durable, repaired."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from longbeam.cli import INCOMPLETE, USER_ERROR, run
+from longbeam.evaluation.model_checks.registry import MODEL_CHECKS
+from longbeam.models.base import ModelCall
+from longbeam.pipeline.checking import check_and_store
+from longbeam.pipeline.evaluate.model_checks import checking_spec, run_model_checks, stored_model_findings
+from longbeam.pipeline.repair.repairing import repair
+from longbeam.pipeline.run.driver import run_inline
+from longbeam.pipeline.status import benchmark_status
+from longbeam.schemas.calls import ModelReply
+from longbeam.schemas.dialogue import Message
+from longbeam.schemas.probes import Nugget, Probe
+from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.store.artifacts import SealedConversation, seal_conversation
+from longbeam.store.layout import Benchmark, create_benchmark
+from tests.pipeline.conftest import CountingModel
+from tests.wired import answered_by, offline
+
+Planted = tuple[Probe, list[Message]]
+Fault = Callable[[Probe, list[Message]], Planted]
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
+    """A benchmark without a fault; to be copied before anything is planted."""
+    spec = BenchmarkSpec.model_validate({"name": "short", "seed": 5, "length": "16K", "domains": ["cooking"]})
+    benchmark = create_benchmark(spec, tmp_path_factory.mktemp("clean"))
+    asyncio.run(run_inline(benchmark, offline()))
+    return benchmark
+
+
+@pytest.fixture
+def benchmark(clean: Benchmark, out: Path) -> Benchmark:
+    """A copy of it."""
+    shutil.copytree(clean.root, out / "short")
+    return Benchmark(clean.spec, out / "short")
+
+
+def plant(benchmark: Benchmark, faults: dict[str, Fault]) -> None:
+    """Put faults into probes, or into what is said about them."""
+    path = benchmark.sealed_path("c000")
+    with SealedConversation(path) as sealed:
+        messages, probes = list(sealed.messages()), list(sealed.probes())
+        for i, probe in enumerate(probes):
+            if probe.probe_id in faults:
+                probes[i], messages = faults[probe.probe_id](probe, messages)
+        seal_conversation(path, sealed.head, messages, probes)
+
+
+def selected(benchmark: Benchmark) -> list[str]:
+    """The selected probes, by ability."""
+    with SealedConversation(benchmark.sealed_path("c000")) as sealed:
+        return [p.probe_id for p in sealed.probes() if p.is_selected]
+
+
+def other_evidence(probe: Probe, messages: list[Message]) -> Planted:
+    """Cite what has nothing to do with the answer."""
+    said = next(m for m in messages if m.role == "user" and not m.bullet_ids)
+    moved = tuple(e.model_copy(update={"message_key": said.message_key, "quote": said.content}) for e in probe.evidence)
+    return probe.model_copy(update={"evidence": moved}), messages
+
+
+def given_away(probe: Probe, messages: list[Message]) -> Planted:
+    """Say the answer in the question."""
+    return probe.model_copy(update={"question": f"{probe.gold_answer} Is that so?"}), messages
+
+
+def other_rubric(probe: Probe, messages: list[Message]) -> Planted:
+    """Ask for what the gold does not say."""
+    text = "States that the ferry to Bergen left on July 9, 1997"
+    return probe.model_copy(update={"rubric": (*probe.rubric, Nugget(nugget_id="x", text=text))}), messages
+
+
+def changed_later(probe: Probe, messages: list[Message]) -> Planted:
+    """Let the user say at the end that it is another value now."""
+    question = "What is the budget of the garden party?"
+    gold = "The budget of the garden party is $300."
+    late = next(m for m in reversed(messages) if m.role == "user")
+    said = late.model_copy(update={"content": "We moved the budget of the garden party to $450 last night."})
+    planted = probe.model_copy(
+        update={"question": question, "gold_answer": gold, "rubric": (Nugget(nugget_id="x", text=gold),)}
+    )
+    return planted, [said if m.message_key == late.message_key else m for m in messages]
+
+
+def answered(probe: Probe, messages: list[Message]) -> Planted:
+    """Let the user say what an abstention asks for."""
+    late = [m for m in messages if m.role == "user"][-3]
+    words = probe.question.rstrip("?")
+    said = late.model_copy(update={"content": f"I can say it now: {words}, and that is the whole of it."})
+    return probe, [said if m.message_key == late.message_key else m for m in messages]
+
+
+async def found_by(benchmark: Benchmark, model: CountingModel) -> list[tuple[str, str]]:
+    spec = checking_spec(benchmark.spec, "offline")
+    assert (await run_model_checks(benchmark, spec, answered_by(model))).failures == ()
+    return [(f.check, f.subject) for f in stored_model_findings(benchmark)]
+
+
+async def test_a_clean_benchmark_has_no_finding_and_is_asked_once(benchmark: Benchmark) -> None:
+    first = CountingModel()
+    assert await found_by(benchmark, first) == []
+    assert {prompt for _, prompt in first.calls} == {
+        "support_nuggets",
+        "guess_answer",
+        "judge_nugget",
+        "counter_evidence",
+    }
+    again = CountingModel()
+    assert (await found_by(benchmark, again), again.calls) == ([], {})
+
+
+async def test_each_check_fires_on_its_fault_and_on_no_other_probe(benchmark: Benchmark) -> None:
+    probes = selected(benchmark)  # two of each of the ten abilities, in the order of their names
+    abstention, extraction, second, update, span = (probes[i] for i in (0, 6, 7, 10, 18))
+    faults = {
+        abstention: answered,
+        extraction: other_evidence,
+        second: given_away,
+        update: changed_later,
+        span: other_rubric,
+    }
+    plant(benchmark, faults)
+    found = set(await found_by(benchmark, CountingModel()))
+    assert found >= {
+        ("counter_evidence.changes_answer", abstention),
+        ("answerable.nothing", extraction),
+        ("guessable.answered", second),
+        ("gold_scores.echo_full", second),
+        ("counter_evidence.changes_answer", update),
+        ("gold_scores.gold_not_full", span),
+        ("answerable.partly", span),
+    }
+    assert {subject for _, subject in found} == set(faults)
+
+
+class Generous(CountingModel):
+    """The offline writer as a judge to whom everything is right."""
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        """Answer; every verdict is `met`."""
+        reply = await super().complete(call)
+        if call.prompt.prompt_id != "judge_nugget":
+            return reply
+        return reply.model_copy(update={"text": json.dumps({"reason": "it will do", "verdict": "met"})})
+
+
+async def test_a_rubric_that_a_wrong_answer_meets_is_found(benchmark: Benchmark) -> None:
+    found = await found_by(benchmark, Generous())
+    assert {check for check, _ in found} >= {"gold_scores.wrong_full", "gold_scores.echo_full", "guessable.answered"}
+
+
+class Inventing(CountingModel):
+    """A checker that quotes what no message says."""
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        """Answer; counter-evidence is made up."""
+        reply = await super().complete(call)
+        if call.prompt.prompt_id != "counter_evidence":
+            return reply
+        return reply.model_copy(
+            update={"text": json.dumps({"reason": "so I feel", "message": 1, "quote": "It is off"})}
+        )
+
+
+async def test_counter_evidence_that_nobody_said_is_none(benchmark: Benchmark) -> None:
+    model = Inventing()
+    assert [c for c, _ in await found_by(benchmark, model) if c.startswith("counter_evidence")] == []
+    # asked three times for each probe, with the reason
+    assert model.calls["checks", "counter_evidence"] % 3 == 0
+
+
+async def test_findings_stay_with_the_probe_and_repair_mends_them(benchmark: Benchmark) -> None:
+    probe_id = selected(benchmark)[6]
+    plant(benchmark, {probe_id: other_evidence})
+    await found_by(benchmark, CountingModel())
+    # a plain `validate` lists them again, beside what rules find
+    assert ("answerable.nothing", probe_id) in {(f.check, f.subject) for f in check_and_store(benchmark)}
+    assert all("[lexical rules, no language model]" in f.message for f in stored_model_findings(benchmark))
+    usage = [row.calls for row in benchmark_status(benchmark).used if row.stage == "checks"]
+    assert sum(usage) > 100
+    report = await repair(benchmark, answered_by(CountingModel()))
+    assert report.left == ()
+    assert stored_model_findings(benchmark) == []
+
+
+async def test_a_failed_check_is_reported_and_asked_again(benchmark: Benchmark) -> None:
+    spec = checking_spec(benchmark.spec, "offline")
+    spoilt = CountingModel(spoil="/checks/answerable/temporal_reasoning")
+    ended = await run_model_checks(benchmark, spec, answered_by(spoilt))
+    assert [line.split()[1].partition(".")[0] for line in ended.failures] == ["answerable/temporal_reasoning"] * 2
+    model = CountingModel()
+    assert (await run_model_checks(benchmark, spec, answered_by(model))).failures == ()
+    assert model.calls == {("checks", "support_nuggets"): 2}
+
+
+def test_the_command_asks_once_and_refuses_to_judge_what_it_did_not_write(
+    benchmark: Benchmark, out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plant(benchmark, {selected(benchmark)[6]: other_evidence})
+    assert run(["validate", "short", "--model-checks", "--out", str(out)]) == INCOMPLETE
+    printed = capsys.readouterr()
+    assert "model-backed checks: 2" in printed.err
+    assert "answerable.nothing" in printed.out
+    assert run(["validate", "short", "--model-checks", "--out", str(out)]) == INCOMPLETE
+    assert "model-backed checks: 0 model calls" in capsys.readouterr().err
+    spec = benchmark.spec.model_copy(update={"models": {"default": "vllm:small"}})
+    (benchmark.root / "spec.json").write_text(spec.model_dump_json(), encoding="utf-8")
+    assert run(["validate", "short", "--model-checks", "--model", "offline", "--out", str(out)]) == USER_ERROR
+    assert "its lexical rules can judge nothing else; name a language model" in capsys.readouterr().err
+
+
+def test_every_model_check_is_documented_as_it_is() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "checks.md").read_text(encoding="utf-8")
+    for check in MODEL_CHECKS:
+        assert f"- `{check.name}`: {check.doc}\n" in page
+        for kind, severity in check.severities.items():
+            assert f"| `{check.name}.{kind}` | {severity.value} |" in page
