@@ -14,11 +14,12 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from longbeam.abilities.record import Trait
+from longbeam.abilities.registry import ability_of
 from longbeam.annotation_ui.items import item_view
 from longbeam.annotation_ui.review_views import guidelines_view
 from longbeam.errors import UserError
 from longbeam.formats.folders import replaced_folder
-from longbeam.review.gates import ABSTENTION
 from longbeam.review.guidelines import current_version
 from longbeam.review.people import Viewer
 from longbeam.review.state import FINAL
@@ -49,7 +50,7 @@ def write_bundle(workspace: Workspace, reviewer_id: str, target: Path, *, around
         state = workspace.state(item_id)
         if state.status in FINAL or state.opinion(reviewer_id).is_saved:
             continue
-        if state.base.ability == ABSTENTION:
+        if ability_of(state.base.ability).has(Trait.ABSTAINS):
             left_out += 1
         else:
             items.append(_item(workspace, viewer, item_id, around))

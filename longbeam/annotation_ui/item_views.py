@@ -7,6 +7,7 @@ import datetime as dt
 from pydantic import JsonValue
 
 from longbeam.annotation_ui.links import FindingView, item_href, message_href
+from longbeam.annotation_ui.panel_kinds import PanelKind
 from longbeam.annotation_ui.rendering import Mark
 from longbeam.annotation_ui.transcript import MessageMarks, MessageView, view_of
 from longbeam.keys import conversation_of
@@ -152,6 +153,9 @@ class ItemView(Record):
     conversation_title: str
     probe_id: str
     ability: str
+    ability_title: str
+    """Name of the ability for people."""
+    panel: PanelKind
     source_category: str
     difficulty: str
     question: str

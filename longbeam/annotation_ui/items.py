@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from longbeam.abilities.registry import ability_of
 from longbeam.annotation_ui.item_views import (
     AdjudicationView,
     CandidateLink,
@@ -17,6 +18,7 @@ from longbeam.annotation_ui.item_views import (
     opinion_view,
 )
 from longbeam.annotation_ui.links import finding_views, item_href
+from longbeam.annotation_ui.panel_kinds import panel_kind_of
 from longbeam.annotation_ui.rendering import Mark
 from longbeam.annotation_ui.transcript import MessageMarks, MessageView, view_of
 from longbeam.keys import ItemId, conversation_of
@@ -60,6 +62,8 @@ def item_view(
         conversation_title=conversation.title,
         probe_id=shown.probe_id,
         ability=shown.ability,
+        ability_title=ability_of(shown.ability).shown_as,
+        panel=panel_kind_of(shown.ability),
         source_category=shown.source_category,
         difficulty=shown.difficulty.value,
         question=shown.question,

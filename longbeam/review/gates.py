@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from longbeam.abilities.record import Trait
+from longbeam.abilities.registry import ability_of
 from longbeam.keys import conversation_of
 from longbeam.review.checks import known_findings
 from longbeam.review.fold import CHECKS_TARGET, NUGGET, Opinion
@@ -12,7 +14,6 @@ from longbeam.review.workspace import Workspace
 from longbeam.schemas.findings import Severity
 from longbeam.schemas.review import Gate
 
-ABSTENTION = "abstention"
 BY_HAND = "by_hand"
 """`details.variety` of probes that a reviewer wrote."""
 
@@ -25,7 +26,7 @@ def gates_of(workspace: Workspace, item_id: str, state: ItemState, opinion: Opin
         gates.append(_gate("stale", f"the probe was edited; look again at {told}: yes, no or edit"))
     if CHECKS_TARGET in opinion.stale:
         gates.append(_gate("checks", "the probe was edited; run the checks again"))
-    if opinion.probe.ability == ABSTENTION:
+    if ability_of(opinion.probe.ability).has(Trait.ABSTAINS):
         made = len(distinct_queries([s.query for s in opinion.searches]))
         if made < (least := workspace.settings.min_searches):
             text = f"an abstention needs {least} distinct searches of the conversation; {made} made so far"

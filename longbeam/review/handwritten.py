@@ -8,6 +8,7 @@ from itertools import count
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from longbeam.abilities.registry import ability_names
 from longbeam.keys import ItemId, NuggetId, ProbeId
 from longbeam.review.acts import anchor_of_quote
 from longbeam.review.anchors import Anchor
@@ -20,7 +21,7 @@ from longbeam.review.people import Viewer
 from longbeam.review.refusals import invalid
 from longbeam.review.workspace import Workspace
 from longbeam.schemas.findings import Finding
-from longbeam.schemas.probes import ABILITIES, Difficulty, Evidence, Nugget, Probe, ProbeDetails
+from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
 from longbeam.schemas.review import EventKind
 
 
@@ -89,7 +90,7 @@ def write_probe(
 
 
 def _probe_of(workspace: Workspace, conversation: OpenConversation, conversation_id: str, draft: Draft) -> Probe:
-    known = {*ABILITIES, *(p.ability for p in workspace.probes(conversation_id).values())}
+    known = {*ability_names(), *(p.ability for p in workspace.probes(conversation_id).values())}
     if draft.ability not in known:
         raise invalid(f"ability {draft.ability!r}: there are {', '.join(sorted(known))}")
     pool = {**workspace.probes(conversation_id), **workspace.written(conversation_id)}

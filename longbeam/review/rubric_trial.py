@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
+from longbeam.abilities.record import Trait
+from longbeam.abilities.registry import ability_of
 from longbeam.evaluation.judging import CREDIT
 from longbeam.prompts.calls.evaluation import JudgeInputs, JudgeReply
 from longbeam.schemas.base import Record
@@ -20,7 +22,6 @@ from longbeam.validation.nuggets import MAX_WORDS
 from longbeam.validation.wording import claim
 
 NO_INFORMATION = "I have no information about that."
-ABSTENTION = "abstention"
 OVERLAP = 0.8
 _FIGURE = re.compile(r"\d+")
 
@@ -94,12 +95,13 @@ def _cases(probe: Probe, others: Iterable[Probe]) -> Iterator[_Case]:
     yield _Case("gold", probe.gold_answer, is_right=True)
     yield _Case("empty", "")
     yield _Case("echo", probe.question)
-    if probe.ability != ABSTENTION:
+    abstains = ability_of(probe.ability).has(Trait.ABSTAINS)
+    if not abstains:
         yield _Case("no_information", NO_INFORMATION)
     if probe.details.old_value:
         yield _Case("old_value", probe.details.old_value)
     other = next((o for o in others if o.probe_id != probe.probe_id and o.ability == probe.ability), None)
-    if other is not None and probe.ability != ABSTENTION:
+    if other is not None and not abstains:
         yield _Case("other_gold", other.gold_answer)
     if _FIGURE.search(probe.gold_answer):
         yield _Case("other_figures", _FIGURE.sub(lambda m: str(int(m.group()) + 3), probe.gold_answer))

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 from threading import RLock
 
+from longbeam.abilities.registry import ability_names
 from longbeam.keys import ItemId
 from longbeam.review.archive import Archive, OpenConversation
 from longbeam.review.fold import in_force
@@ -20,7 +21,7 @@ from longbeam.review.log import BENCHMARK_ITEM, ActContent, ReviewLog, new_event
 from longbeam.review.rubric_trial import RubricJudge
 from longbeam.review.state import ItemState, ItemStatus
 from longbeam.schemas.findings import Finding
-from longbeam.schemas.probes import ABILITIES, Probe
+from longbeam.schemas.probes import Probe
 from longbeam.schemas.review import EventKind, ReviewEvent, ReviewSettings, Verdict
 from longbeam.store.layout import Benchmark
 from longbeam.store.reviews import ReviewStore, StoredLease
@@ -263,4 +264,5 @@ def open_workspace(
 
 
 def _ability_order(ability: str) -> tuple[int, str]:
-    return (ABILITIES.index(ability) if ability in ABILITIES else len(ABILITIES)), ability
+    names = ability_names()
+    return (names.index(ability) if ability in names else len(names)), ability

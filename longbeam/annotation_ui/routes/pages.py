@@ -17,6 +17,7 @@ from fastapi.templating import Jinja2Templates
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from longbeam.abilities.registry import ability_of
 from longbeam.annotation_ui.context import (
     ConversationOf,
     ItemOf,
@@ -91,6 +92,9 @@ templates = Jinja2Templates(
         lstrip_blocks=True,
     )
 )
+
+
+templates.env.filters["ability_title"] = lambda name: ability_of(name).shown_as
 
 
 def as_json(value: Record | Sequence[Record]) -> Markup:
