@@ -40,8 +40,8 @@ class Chronicle:
     """By id, in the order of the story."""
     slots: Shelf[Fact] = field(default_factory=Shelf)
     """The newest fact of each slot."""
-    fact_digest: str = ""
-    """Of the ids of the facts."""
+    digest: str = ""
+    """SHA-256 (hex) of the plans."""
     standing: tuple[Bullet, ...] = ()
     """Instructions and preferences in force at the end."""
     sub_plans: int = 0
@@ -64,7 +64,7 @@ class Chronicle:
         self.sub_plans += len(plan.sub_plans)
         self.facts.put((fact.fact_id, fact) for fact in plan.facts)
         self.slots.put((fact.slot, fact) for fact in plan.facts)
-        self.fact_digest = digest_of(self.fact_digest, [fact.fact_id for fact in plan.facts])
+        self.digest = digest_of(self.digest, plan)
         self.standing = standing_bullets((*self.standing, *plan.bullets()))
         self._share(plan)
         self._topics.update(b.topic for b in plan.bullets() if b.kind in CHANGING)

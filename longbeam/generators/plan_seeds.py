@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from longbeam.generators.chronicle import Chronicle
+from longbeam.generators.ledger import Ledger
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.plans import Chapter, LedgerLine, PlanSeedsInputs, PlanSeedsReply, PlanSummaryInputs
-from longbeam.schemas.people import Person, Profile
+from longbeam.schemas.people import Person
 from longbeam.schemas.plans import Plan, PlanSeed
 from longbeam.schemas.seeds import Seed, Timeline
 from longbeam.schemas.spec import Strategy
@@ -39,17 +40,9 @@ def spans_of(timeline: Timeline, weights: Sequence[int]) -> tuple[Timeline, ...]
     )
 
 
-async def write_plan_seeds(
-    asker: Asker,
-    *,
-    seed: Seed,
-    profile: Profile,
-    people: tuple[Person, ...],
-    strategy: Strategy,
-    spans: tuple[Timeline, ...],
-    ideas: tuple[Seed, ...],
-) -> tuple[PlanSeed, ...]:
+async def write_plan_seeds(asker: Asker, inputs: PlanSeedsInputs) -> tuple[PlanSeed, ...]:
     """Return one seed per span; topics differ, and no plan may tell of what is another's."""
+    spans = inputs.spans
 
     def check(reply: PlanSeedsReply) -> str | None:
         if len(reply.plans) != len(spans):
@@ -66,7 +59,6 @@ async def write_plan_seeds(
                 return f"plan {i} both can and cannot mention {both[0]!r}"
         return None
 
-    inputs = PlanSeedsInputs(seed=seed, profile=profile, people=people, strategy=strategy, spans=spans, ideas=ideas)
     reply: PlanSeedsReply = await asker.structured("plan_seeds", inputs, check=check)
     return tuple(
         PlanSeed(
@@ -136,9 +128,8 @@ def subjects_of(people: Iterable[Person]) -> frozenset[str]:
     return SELF.union(p.first_name.casefold() for p in people)
 
 
-async def write_plan_summary(asker: Asker, summary: str, plan_seed: PlanSeed, plan: Plan, told: Chronicle) -> str:
-    """Return the summary of all plans up to this one."""
-    ledger = told.relevant(plan)
+async def write_plan_summary(asker: Asker, summary: str, plan_seed: PlanSeed, plan: Plan, ledger: Ledger) -> str:
+    """Return the summary of all plans up to this one; `ledger` holds the plan and what it comes back to."""
     own = {a.fact_id for a in plan.assertions}
     inputs = PlanSummaryInputs(
         summary=summary,

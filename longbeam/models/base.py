@@ -106,6 +106,11 @@ class ChatModel(Protocol):
         """Return the reply; raise `ProviderError` when there is none."""
 
 
+def no_version(model: str) -> str:
+    """Return an empty version: all models are language models."""
+    return ""
+
+
 async def close_model(model: ChatModel) -> None:
     """Give back the connections of a model that holds some."""
     close = getattr(model, "aclose", None)
