@@ -33,6 +33,7 @@ from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.schemas.usage import Usage
 from longbeam.store.layout import create_benchmark
+from longbeam.wiring import services
 
 FACTORS = (0.5, 1.0, 2.0)
 SHARES = (0.0, 0.02, 0.05, 0.1, 0.25)
@@ -95,7 +96,7 @@ def main() -> None:
         fields["domains"] = arguments.domain.split(",")
     spec = load_spec(None, fields)
     begun = time.monotonic()
-    rehearsal = asyncio.run(rehearse(spec))
+    rehearsal = asyncio.run(rehearse(spec, services()))
     print(f"{arguments.conversations} conversations of {arguments.length}; {rehearsal.rehearsed} rehearsed in", end=" ")
     print(f"{time.monotonic() - begun:.1f} s\n")
     print("error of calls / prompt tokens / output tokens, in % of what the run used, by share of the calls made\n")
@@ -112,7 +113,7 @@ async def run(spec: BenchmarkSpec, settings: ServerSettings) -> Watched:
     """Make the benchmark with a scaled writer."""
     watched = Watched(CostMeter(ScaledWriter(settings), spec))
     with tempfile.TemporaryDirectory() as out:
-        await run_inline(create_benchmark(spec, Path(out)), model=watched)
+        await run_inline(create_benchmark(spec, Path(out)), services().models(watched))
     return watched
 
 

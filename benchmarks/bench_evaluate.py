@@ -20,10 +20,10 @@ from pathlib import Path
 
 from longbeam.evaluation.arms import always_there, arms_of
 from longbeam.memory.registry import SYSTEMS
-from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.evaluate.evaluating import evaluate, results_path
 from longbeam.schemas.evaluation import EvaluationSettings
 from longbeam.store.layout import Benchmark, open_benchmark
+from longbeam.wiring import services
 
 
 async def measure(benchmark: Benchmark, systems: str) -> None:
@@ -31,7 +31,9 @@ async def measure(benchmark: Benchmark, systems: str) -> None:
     arms = [*always_there(), *arms_of(systems, [], [])]
     for what in ("from nothing", "replayed"):
         wall, cpu = time.perf_counter(), time.process_time()
-        run, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), OfflineWriter())
+        run, results = await evaluate(
+            benchmark, benchmark.spec, arms, EvaluationSettings(), services().models(services().stand_in())
+        )
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         print(
             f"{run.benchmark}, {run.conversations} conversations of {run.tokens:,} tokens, {len(arms)} rows, {what}: "

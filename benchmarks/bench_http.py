@@ -8,7 +8,7 @@ CPU counts.
 A run sends what it would send to a real endpoint: the server tells again what the offline writer said to the same
 requests before (`serve-offline --recorded`), so the typed inputs need not travel. What a run of real models costs is
 estimated once, before its first run, by a rehearsal; that is not measured here. `--typed` measures runs that say
-`offline_writer = true` instead, whose every request is sent twice: as messages and as typed inputs.
+`sends_extras = true` instead, whose every request is sent twice: as messages and as typed inputs.
 
 A conversation keeps four (128K) to nine (512K) calls in flight on average, and the process waits between them;
 `--conversations 8` makes eight at once: 18 and 38 in flight, and a process that hardly waits.
@@ -58,7 +58,7 @@ models = {{ default = "openai:offline" }}
 [endpoints."openai:offline"]
 base_url = "{base_url}"
 structured = "json_schema"
-offline_writer = {offline_writer}
+sends_extras = {sends_extras}
 limits = {{ concurrency = {concurrency} }}
 [limits]
 concurrency = {concurrency}
@@ -164,7 +164,7 @@ def record(folder: Path, length: str, conversations: int = 1) -> Path:
     with loopback() as base_url:
         _generate(write_spec(folder, length, base_url, conversations=conversations), folder / "recorded")
     with loopback("--recorded", "bench", "--out", str(folder / "recorded")) as base_url:
-        spec = write_spec(folder, length, base_url, conversations=conversations, offline_writer=False)
+        spec = write_spec(folder, length, base_url, conversations=conversations, sends_extras=False)
         _generate(spec, folder / "rehearsed")
     return folder
 
@@ -180,7 +180,7 @@ def measure(length: str, runner: str, recorded: Path | None = None, conversation
         if recorded is not None:
             (out / "bench").mkdir(parents=True)
             shutil.copy(recorded / "rehearsed" / "bench" / "rehearsal.json", out / "bench")
-        spec = write_spec(folder, length, base_url, conversations=conversations, offline_writer=recorded is None)
+        spec = write_spec(folder, length, base_url, conversations=conversations, sends_extras=recorded is None)
         _take_memory()
         used, watch = _generate(spec, out, runner)
         counts = get_json(f"{base_url.removesuffix('/v1')}/counts")
@@ -203,18 +203,18 @@ def write_spec(
     *,
     conversations: int = 1,
     concurrency: int = CONCURRENCY,
-    offline_writer: bool = True,
+    sends_extras: bool = True,
 ) -> Path:
     """Write the spec of conversations over HTTP into a folder, made where there is none; return its path."""
     folder.mkdir(parents=True, exist_ok=True)
-    spec, said = folder / "bench.toml", str(offline_writer).lower()
+    spec, said = folder / "bench.toml", str(sends_extras).lower()
     spec.write_text(
         SPEC.format(
             length=length,
             conversations=conversations,
             base_url=base_url,
             concurrency=concurrency,
-            offline_writer=said,
+            sends_extras=said,
         )
     )
     return spec

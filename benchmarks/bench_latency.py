@@ -32,6 +32,7 @@ from longbeam.pipeline.run.driver import run_inline
 from longbeam.schemas.spec import MAX_SINGLE_PLAN_LENGTH, BenchmarkSpec, parse_length
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import create_benchmark
+from longbeam.wiring import services
 
 NO_LIMIT = 4096
 IN_FLIGHT = (256, 64, 16)
@@ -69,7 +70,7 @@ def measure(length: str, conversations: int, in_flight: int) -> Timed:
     begun = time.monotonic()
     with tempfile.TemporaryDirectory() as folder, asyncio.Runner(loop_factory=VirtualClockLoop) as runner:
         benchmark = create_benchmark(spec, Path(folder))
-        summary = runner.run(run_inline(benchmark, model=model))
+        summary = runner.run(run_inline(benchmark, services().models(model)))
         if summary.finished != conversations:
             raise SystemExit(f"{summary.finished} of {conversations} conversations finished")
         wall_s, took_s = runner.get_loop().time(), time.monotonic() - begun

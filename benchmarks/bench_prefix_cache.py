@@ -18,13 +18,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from longbeam.pipeline.api import generate
+
 from benchmarks.beam_layout import Request, SubPlanTalk, requests_of
 from longbeam.generators.dialogue import DIALOGUE_PROMPTS
 from longbeam.models.base import ModelCall
 from longbeam.models.prefix_cache import PrefixCache, PromptEncoder, tokens_in
 from longbeam.models.tokens import DEFAULT_TOKENIZER, load_tokenizer
 from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.api import generate
 from longbeam.pipeline.spec_file import load_spec
 from longbeam.prompts.calls.dialogue import AssistantReplyInputs, UserReplyInputs
 from longbeam.schemas.calls import ChatMessage, ModelReply

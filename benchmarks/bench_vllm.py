@@ -31,6 +31,7 @@ from longbeam.pipeline.spec_file import load_spec
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import Endpoint
 from longbeam.store.layout import create_benchmark
+from longbeam.wiring import services
 
 # Hidden size, layers, heads, heads of keys and values, feed-forward size, vocabulary: Llama's architecture.
 SHAPES = {
@@ -166,7 +167,7 @@ async def measure(folder: Path, arguments: argparse.Namespace) -> None:
     started = time.monotonic()
     measured = Measured(engine, arguments.calls)
     try:
-        await run_inline(create_benchmark(spec, folder / "out"), model=measured)
+        await run_inline(create_benchmark(spec, folder / "out"), services().models(measured))
         wall = time.monotonic() - started
     finally:
         await engine.aclose()

@@ -12,13 +12,13 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from longbeam.errors import LongbeamError, ProviderError, SpecError, StoreError, UserError
     from longbeam.formats.jsonl import export_jsonl
-    from longbeam.pipeline.api import generate
     from longbeam.pipeline.spec_file import load_spec
     from longbeam.schemas.spec import BenchmarkSpec
     from longbeam.store.artifacts import SealedConversation
     from longbeam.store.layout import Benchmark, create_benchmark, open_benchmark
     from longbeam.validation.run import check_benchmark, check_conversation
     from longbeam.validation.statistics import benchmark_statistics
+    from longbeam.wiring import generate
 
 _MODULES = {
     "Benchmark": "longbeam.store.layout",
@@ -34,7 +34,7 @@ _MODULES = {
     "check_conversation": "longbeam.validation.run",
     "create_benchmark": "longbeam.store.layout",
     "export_jsonl": "longbeam.formats.jsonl",
-    "generate": "longbeam.pipeline.api",
+    "generate": "longbeam.wiring",
     "load_spec": "longbeam.pipeline.spec_file",
     "open_benchmark": "longbeam.store.layout",
 }

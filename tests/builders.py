@@ -29,7 +29,8 @@ from longbeam.schemas.plans import (
 )
 from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
 from longbeam.schemas.seeds import Domain, Seed, Timeline
-from longbeam.text.values import date_value, money, name, number, quote_for
+from longbeam.text.matching import quote_for
+from longbeam.text.values import date_value, money, name, number
 
 
 @dataclass(frozen=True)

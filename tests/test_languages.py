@@ -23,6 +23,7 @@ from longbeam.store.layout import create_benchmark
 from longbeam.text.values import duration, money, ratio
 from longbeam.validation.registry import CHECKS
 from longbeam.validation.run import left_out
+from tests.wired import answered_by
 
 NOTHING = "Daarover is in dit gesprek niets gezegd."
 
@@ -50,7 +51,7 @@ def frisian(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, FrisianMode
     values = {"name": "nl", "length": "16K", "language": "Frisian", "domains": ["cooking"]}
     spec = BenchmarkSpec.model_validate(values)
     model = FrisianModel()
-    summary = asyncio.run(run_inline(create_benchmark(spec, out), model=model))
+    summary = asyncio.run(run_inline(create_benchmark(spec, out), answered_by(model)))
     assert (summary.finished, summary.failures) == (1, ())
     return out, model
 

@@ -20,9 +20,10 @@ from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.plans import Value
 from longbeam.schemas.probes import Probe
-from longbeam.text.values import extract_values, says
+from longbeam.text.extraction import distinct_values, extract_values
+from longbeam.text.matching import says
 from longbeam.text.words import words_of
-from longbeam.validation.wording import claim, facts_in
+from longbeam.validation.wording import claim
 
 MOST_TERMS = 16
 READ = 300
@@ -90,7 +91,7 @@ def counter_evidence(
     cited = {ids[e.message_key] for e in probe.evidence if e.message_key in ids}
     terms, scores = _scored(conversation, _terms_of(probe))
     best = sorted((m for m in scores if m not in cited), key=lambda m: (-scores[m], m))[:READ]
-    wanted = _Wanted(terms, facts_in(probe.gold_answer), _names_of(probe), max(cited, default=-1))
+    wanted = _Wanted(terms, distinct_values(probe.gold_answer), _names_of(probe), max(cited, default=-1))
     judged = []
     for message in conversation.messages_of(best):
         if message.message_id in scores and message.message_id not in cited:

@@ -10,12 +10,12 @@ from longbeam.annotation_ui.archive import OpenConversation
 from longbeam.schemas.base import Record
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
-from longbeam.text.values import extract_values, weekday
+from longbeam.text.extraction import extract_values
+from longbeam.text.normalizing import normalize_values
+from longbeam.text.times import CALENDAR_UNITS, months_between, weekday
 from longbeam.validation.arithmetic import fault_of_length
-from longbeam.validation.wording import in_figures
 
 MOST_DATES = 12
-_UNITS = ("days", "weeks", "months", "years")
 
 
 class DateSaid(Record):
@@ -119,8 +119,8 @@ def _said(probe: Probe, year: int, years: dict[str, int]) -> Iterator[DateSaid]:
 def _lengths(probe: Probe) -> Iterator[tuple[str, Value]]:
     for where, text in _texts(probe):
         if not where.startswith(("question", "message/")):
-            for value in extract_values(in_figures(text)):  # "fifty-seven days" are not seven
-                if value.kind is ValueKind.DURATION and value.unit in _UNITS:
+            for value in extract_values(normalize_values(text)):  # "fifty-seven days" are not seven
+                if value.kind is ValueKind.DURATION and value.unit in CALENDAR_UNITS:
                     yield where, value
 
 
@@ -136,12 +136,11 @@ def _length(value: Value, where: str, spans: list[Span]) -> LengthSaid:
 
 def _span(first: dt.date, second: dt.date) -> Span:
     days = (second - first).days
-    months = (second.year - first.year) * 12 + second.month - first.month + (second.day - first.day) / 30.4
     return Span(
         first=first,
         second=second,
         days=days,
         days_inclusive=days + 1,
         weeks=round(days / 7, 2),
-        months=round(months, 2),
+        months=round(months_between(first, second), 2),
     )

@@ -11,8 +11,10 @@ from longbeam.annotation_ui.views import MessageLink
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.probes import Evidence, Probe
-from longbeam.text.values import says
-from longbeam.validation.wording import about, claim, facts_in
+from longbeam.text.extraction import distinct_values
+from longbeam.text.matching import says
+from longbeam.text.words import content_words
+from longbeam.validation.wording import claim
 
 MOST_SINGLE = 5
 
@@ -180,9 +182,11 @@ def _side(
 
 
 def _coverage(probe: Probe, nugget_id: str, text: str) -> NuggetCoverage:
-    words = about(claim(text))
+    words = content_words(claim(text))
     cited = [evidence_id_of(e) for e in probe.evidence if nugget_id in e.nugget_ids]
-    worded = [evidence_id_of(e) for e in probe.evidence if words and 3 * len(words & about(e.quote)) >= len(words)]
+    worded = [
+        evidence_id_of(e) for e in probe.evidence if words and 3 * len(words & content_words(e.quote)) >= len(words)
+    ]
     return NuggetCoverage(nugget_id=nugget_id, cited=tuple(cited), worded=tuple(worded))
 
 
@@ -193,12 +197,12 @@ def _matches(probe: Probe) -> list[ValueMatch]:
             kind=value.kind.value,
             evidence_ids=tuple(evidence_id_of(e) for e in probe.evidence if says(e.quote, value)),
         )
-        for value in facts_in(probe.gold_answer)
+        for value in distinct_values(probe.gold_answer)
     ]
 
 
 def _single(conversation: OpenConversation, conversation_id: str, probe: Probe, item_id: str) -> list[MessageLink]:
-    values = facts_in(probe.gold_answer)
+    values = distinct_values(probe.gold_answer)
     words = [max(v.text.lower().split(), key=len) for v in values if v.text.strip()]
     if len(words) < 2:
         return []

@@ -15,8 +15,9 @@ from longbeam.offline.judging import judge
 from longbeam.prompts.calls.evaluation import JudgeInputs
 from longbeam.schemas.base import Record
 from longbeam.schemas.probes import Probe
+from longbeam.text.words import content_words
 from longbeam.validation.nuggets import MAX_WORDS
-from longbeam.validation.wording import about, claim
+from longbeam.validation.wording import claim
 
 NO_INFORMATION = "I have no information about that."
 ABSTENTION = "abstention"
@@ -111,7 +112,7 @@ def _verdict(probe: Probe, nugget_id: str, text: str, answer: str) -> WhatIfVerd
 
 def _lint(probe: Probe) -> Iterator[LintRow]:
     for first, second in combinations(probe.rubric, 2):
-        a, b = about(claim(first.text)), about(claim(second.text))
+        a, b = content_words(claim(first.text)), content_words(claim(second.text))
         is_alike = a == b or (bool(a and b) and len(a & b) >= OVERLAP * min(len(a), len(b)))
         if is_alike and _figures(first.text) == _figures(second.text):
             yield LintRow(nugget_ids=(first.nugget_id, second.nugget_id), message="these two ask for the same")

@@ -185,6 +185,7 @@ def estimate(
     from longbeam.pipeline.cost.estimate import estimate_of, render_estimate
     from longbeam.pipeline.cost.rehearsal import rehearse
     from longbeam.pipeline.spec_file import load_spec
+    from longbeam.wiring import services
 
     overrides: dict[str, Any] = {
         "name": DEFAULT_NAME if spec_file is None else None,
@@ -194,7 +195,7 @@ def estimate(
         "models": {"default": model} if model is not None else None,
     }
     spec = load_spec(spec_file, {key: value for key, value in overrides.items() if value is not None})
-    found = estimate_of(spec, asyncio.run(rehearse(spec)))
+    found = estimate_of(spec, asyncio.run(rehearse(spec, services())))
     print(found.model_dump_json(indent=2) if json else render_estimate(found), end="\n" if json else "")
     return OK
 
@@ -220,12 +221,14 @@ def seeds(
     from longbeam.pipeline.seeding import domains_of, make_seeds, render_report
     from longbeam.pipeline.spec_file import load_spec
     from longbeam.store.files import write_atomically
+    from longbeam.wiring import services
 
     if file is not None and file.exists():
         raise UserError(f"{file} exists; seeds are made to be edited, so it is not overwritten. Name another file")
     given = {"name": "seeds", "models": {"default": model} if model is not None else None, "seed": seed}
     spec = load_spec(spec_file, {key: value for key, value in given.items() if value is not None})
-    written = asyncio.run(make_seeds(spec, domains_of(domains), count, DEFAULT_OUT / ".seeds"))
+    models = services().models(services().make_model(spec))
+    written = asyncio.run(make_seeds(spec, domains_of(domains), count, DEFAULT_OUT / ".seeds", models))
     if file is not None:
         write_atomically(file, written.text)
     else:
@@ -265,12 +268,12 @@ def _limits(concurrency: int | None, max_cost_usd: float | None) -> dict[str, An
 def _create(spec: BenchmarkSpec, out: Path) -> Benchmark:
     """Make or take up the benchmark, after everything that may be wrong with its spec has been looked at."""
     from longbeam.generators.seeds import seeds_for
-    from longbeam.models.factory import make_model
     from longbeam.models.tokens import load_tokenizer
     from longbeam.store.layout import create_benchmark
+    from longbeam.wiring import services
 
     load_tokenizer(spec.tokenizer)
-    make_model(spec)
+    services().make_model(spec)
     _, warnings = seeds_for(spec, spec.conversations)
     for warning in warnings:
         print(f"warning: {warning}", file=sys.stderr)
@@ -307,19 +310,23 @@ def _run(
     benchmark: Benchmark, runner: Runner, invocation_log: Path | None, cluster: ClusterOptions | None
 ) -> RunSummary:
     from longbeam.pipeline.run.metering import open_meter
+    from longbeam.wiring import services
 
     spec = benchmark.spec
-    meter = open_meter(benchmark, invocation_log=invocation_log)
+    meter = open_meter(benchmark, services(), invocation_log=invocation_log)
+    models = services().models(meter)
     outlook = _outlook(benchmark, meter)
     try:
         with display_for(sys.stderr, Target(spec.conversations, spec.length), outlook) as progress:
             if runner is Runner.INLINE:
                 from longbeam.pipeline.run.driver import run_inline
 
-                return asyncio.run(run_inline(benchmark, progress=progress, model=meter))
+                return asyncio.run(run_inline(benchmark, models, progress=progress))
             from longbeam.flows.runner import run_on_cluster, run_with_prefect
 
             if cluster is not None:
+                from longbeam.pipeline.distributed.jobs import WorkerSetup
+
                 made = run_on_cluster(
                     benchmark,
                     runner.value,
@@ -327,10 +334,10 @@ def _run(
                     meter,
                     progress=progress,
                     notice=lambda line: print(f"note: {line}", file=sys.stderr),
-                    invocation_log=invocation_log,
+                    setup=WorkerSetup(services().reference, cluster.scratch, str(invocation_log or "")),
                 )
                 return asyncio.run(made)
-            return asyncio.run(run_with_prefect(benchmark, progress=progress, model=meter))
+            return asyncio.run(run_with_prefect(benchmark, models, progress=progress))
     finally:
         if outlook is not None:
             outlook.save()
@@ -340,10 +347,11 @@ def _run(
 def _outlook(benchmark: Benchmark, meter: CostMeter) -> Outlook | None:
     """What the run will cost, said before it begins; None where nothing is worth counting."""
     from longbeam.pipeline.cost.estimate import Outlook, is_worth_rehearsing, rehearsal_of, unfit_cap
+    from longbeam.wiring import services
 
     if not is_worth_rehearsing(benchmark.spec):
         return None
-    outlook = Outlook(benchmark, meter, rehearsal_of(benchmark))
+    outlook = Outlook(benchmark, meter, rehearsal_of(benchmark, services()))
     print(f"{benchmark.spec.name}: used {outlook.line()}", file=sys.stderr)
     if warning := unfit_cap(outlook):
         print(f"warning: {warning}", file=sys.stderr)

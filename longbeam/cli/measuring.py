@@ -22,6 +22,7 @@ from longbeam.cli.app import (
     warn_of_unfinished,
 )
 from longbeam.errors import UserError
+from longbeam.schemas.spec import DEFAULT_MODEL
 from longbeam.terminal import Display, Target, display_for
 
 ControlOption = Annotated[
@@ -58,9 +59,9 @@ def evaluate(
     variant: Annotated[
         str, typer.Option("--variant", help="released: systems with the faults of their code.", show_default=False)
     ] = "",
-    reader: Annotated[str, typer.Option("--reader", help="Model that answers from a context.")] = "offline",
-    judge: Annotated[str, typer.Option("--judge", help="Model that judges answers.")] = "offline",
-    extractor: Annotated[str, typer.Option("--extractor", help="Model that systems prepare with.")] = "offline",
+    reader: Annotated[str, typer.Option("--reader", help="Model that answers from a context.")] = DEFAULT_MODEL,
+    judge: Annotated[str, typer.Option("--judge", help="Model that judges answers.")] = DEFAULT_MODEL,
+    extractor: Annotated[str, typer.Option("--extractor", help="Model that systems prepare with.")] = DEFAULT_MODEL,
     embedder: Annotated[
         str, typer.Option("--embedder", help="minilm, hashed, st:NAME or openai:NAME.", show_default=False)
     ] = "",
@@ -82,12 +83,12 @@ def evaluate(
     from longbeam.evaluation.table import as_json, render_table
     from longbeam.models.cost import CostMeter
     from longbeam.models.embedders.factory import make_embedder
-    from longbeam.models.factory import make_model
     from longbeam.pipeline.evaluate.evaluating import evaluate as run_evaluation
     from longbeam.pipeline.evaluate.evaluating import evaluation_spec
-    from longbeam.pipeline.run.driver import limited_model
+    from longbeam.pipeline.run.driver import limited_models
     from longbeam.schemas.evaluation import EvaluationRun, EvaluationSettings, Result
-    from longbeam.store.layout import Benchmark, open_benchmark
+    from longbeam.store.layout import open_benchmark
+    from longbeam.wiring import services
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
@@ -97,16 +98,16 @@ def evaluate(
     spec = evaluation_spec(benchmark.spec, reader=reader, judge=judge, extractor=extractor)
     vectors = make_embedder(embedder, spec) if embedder else None
     chosen = find_control(control)
-    meter = CostMeter(make_model(spec, invocation_log=invocation_log), spec)
+    meter = CostMeter(services().make_model(spec, invocation_log=invocation_log), spec)
 
     async def measured(progress: Display) -> tuple[EvaluationRun, list[Result]]:
-        async with limited_model(Benchmark(spec, benchmark.root), meter) as model:
+        async with limited_models(services().models(meter), spec) as models:
             return await run_evaluation(
                 benchmark,
                 spec,
                 arms,
                 asked,
-                model,
+                models,
                 embedder=vectors,
                 control=chosen,
                 probes=reviewed_probes(benchmark),
@@ -272,12 +273,12 @@ def canvas(
     from longbeam.models.asking import Asker
     from longbeam.models.embedders.factory import make_embedder
     from longbeam.models.tokens import load_tokenizer
-    from longbeam.offline.writer import OfflineWriter
     from longbeam.pipeline.checking import sealed_conversations
     from longbeam.pipeline.evaluate.evaluating import stored_embedder
     from longbeam.prompts.declarations import default_registry
     from longbeam.schemas.conversation import WholeConversation
     from longbeam.store.layout import open_benchmark
+    from longbeam.wiring import services
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
@@ -290,7 +291,7 @@ def canvas(
     with stored_embedder(benchmark, vectors) as kept:
         tools = Tools(
             count_tokens=load_tokenizer(benchmark.spec.tokenizer).count,
-            asker=Asker(OfflineWriter(), default_registry(), benchmark.spec, unit_key="canvas"),
+            asker=Asker(services().stand_in(), default_registry(), benchmark.spec, unit_key="canvas"),
             embedder=kept,
         )
         categories = [part.strip() for part in category.split(",") if part.strip()]

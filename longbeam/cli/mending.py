@@ -100,12 +100,13 @@ def _repaired(benchmark: Benchmark, rounds: int, withdraw: bool, invocation_log:
     from longbeam.annotation_ui.rejections import rejections_of
     from longbeam.pipeline.repair.repairing import repair, repair_import
     from longbeam.pipeline.run.metering import open_meter
+    from longbeam.wiring import services
 
     rejected = partial(rejections_of, benchmark)
     if benchmark.spec.is_given:
         return repair_import(benchmark, withdraws=withdraw, rejected=rejected)
-    meter = open_meter(benchmark, invocation_log=invocation_log)
-    return asyncio.run(repair(benchmark, rejected=rejected, rounds=rounds, model=meter))
+    models = services().models(open_meter(benchmark, services(), invocation_log=invocation_log))
+    return asyncio.run(repair(benchmark, models, rejected=rejected, rounds=rounds))
 
 
 def _text(report: RepairReport) -> str:

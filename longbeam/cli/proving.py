@@ -93,17 +93,17 @@ def _ask_models(
     benchmark: Benchmark, model: str | None, max_cost_usd: float | None, invocation_log: Path | None
 ) -> bool:
     """Run the model-backed checks; return whether some could not be had."""
-    from longbeam.pipeline.evaluate.model_checks import checking_spec, refuse_offline, run_model_checks
-    from longbeam.pipeline.run.driver import limited_model
+    from longbeam.pipeline.evaluate.model_checks import checking_spec, refuse_rules, run_model_checks
+    from longbeam.pipeline.run.driver import limited_models
     from longbeam.pipeline.run.metering import meter_of_checks
-    from longbeam.store.layout import Benchmark
+    from longbeam.wiring import services
 
     spec = checking_spec(benchmark.spec, model, max_cost_usd)
-    refuse_offline(benchmark, spec)
-    meter = meter_of_checks(benchmark, spec, invocation_log=invocation_log)
+    refuse_rules(benchmark, spec)
+    models = services().models(meter_of_checks(benchmark, spec, services(), invocation_log=invocation_log))
 
     async def asked(progress: Display) -> ModelChecksRun:
-        async with limited_model(Benchmark(spec, benchmark.root), meter) as limited:
+        async with limited_models(models, spec) as limited:
             return await run_model_checks(benchmark, spec, limited, progress=progress)
 
     with display_for(sys.stderr, Target(len(benchmark.sealed_ids), 0)) as progress:

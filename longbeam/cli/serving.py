@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from longbeam.cli.app import DEFAULT_OUT, OK, Out, app
+from longbeam.schemas.spec import DEFAULT_MODEL
 
 
 @app.command("serve-offline", short_help="Serve the offline writer over HTTP, with faults.")
@@ -26,23 +27,20 @@ def serve_offline(
     ] = None,
     out: Out = DEFAULT_OUT,
 ) -> int:
-    """Serve the offline writer at an OpenAI-compatible address, for runs whose endpoint says `offline_writer = true`.
+    """Serve the offline writer at an OpenAI-compatible address, for runs whose endpoint says `sends_extras = true`.
 
     With --recorded, other runs of the same spec are answered, too: with what the benchmark's models said.
     Settings, such as latency_ms=50 failing=0.05, are described in docs/models.md; POST /control changes them.
     """
-    from longbeam.offline.loopback.server import serve
-    from longbeam.offline.loopback.settings import parse_settings
     from longbeam.pipeline.recording import Recording
-    from longbeam.prompts.declarations import default_registry
     from longbeam.store.layout import open_benchmark
+    from longbeam.wiring import serve_writer
 
     def announce(base_url: str) -> None:
         print(f"LISTENING {base_url}", flush=True)
 
-    wanted = parse_settings(settings or [])
     with nullcontext() if recorded is None else Recording(open_benchmark(out, recorded)) as recording:
-        asyncio.run(serve(default_registry(), wanted, recording, port=port, on_ready=announce))
+        asyncio.run(serve_writer(settings or (), recording, port=port, on_ready=announce))
     return OK
 
 
@@ -64,7 +62,7 @@ def serve_memory(
         Gives, typer.Option("--give", help="passages: one by one; context: what a reader would see, as one memory.")
     ] = Gives.PASSAGES,
     budget: Annotated[int, typer.Option("--budget", help="Tokens of a context.", min=100)] = 4_000,
-    extractor: Annotated[str, typer.Option("--extractor", help="Model that the system prepares with.")] = "offline",
+    extractor: Annotated[str, typer.Option("--extractor", help="Model that the system prepares with.")] = DEFAULT_MODEL,
     embedder: Annotated[str, typer.Option("--embedder", help="Embedding model, as for `evaluate`.")] = "",
     port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 takes a free one.", min=0, max=65535)] = 8888,
     out: Out = DEFAULT_OUT,
@@ -72,6 +70,7 @@ def serve_memory(
     """Serve a memory system at the three routes that mem0's memory-benchmarks call (docs/evaluation.md)."""
     from longbeam.pipeline.evaluate.memory_server import run_server
     from longbeam.pipeline.spec_file import load_spec
+    from longbeam.wiring import services
 
     spec = load_spec(None, {"name": "memory-server", "models": {"default": extractor}})
 
@@ -83,6 +82,7 @@ def serve_memory(
             system,
             settings or (),
             spec,
+            services(),
             out / ".memory-server",
             embedder_name=embedder,
             gives=gives.value,

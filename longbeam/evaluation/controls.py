@@ -15,7 +15,8 @@ from longbeam.schemas.dialogue import Message
 from longbeam.schemas.evaluation import Exchange
 from longbeam.schemas.plans import Plan
 from longbeam.schemas.probes import Probe
-from longbeam.text.values import plain, says
+from longbeam.text.matching import says
+from longbeam.text.values import plain
 
 
 class Control(StrEnum):

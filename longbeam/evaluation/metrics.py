@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from longbeam.schemas.evaluation import Answer, Retrieval
 from longbeam.schemas.plans import Value
 from longbeam.schemas.probes import Probe
-from longbeam.text.values import extract_values, says
+from longbeam.text.extraction import extract_values
+from longbeam.text.matching import says
 
 
 def retrieval_of(probe: Probe, answer: Answer) -> Retrieval:

@@ -10,7 +10,6 @@ import asyncio
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from prefect import flow, task
@@ -22,7 +21,7 @@ from longbeam.flows.clusters import Cluster
 from longbeam.flows.generate import FLOW_NAME, close_former_runs, drain_events, keep_terminate_handler
 from longbeam.models.cost import CostMeter
 from longbeam.pipeline.distributed.distributing import WorkerDied, distribute
-from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult
+from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult, WorkerSetup
 from longbeam.pipeline.distributed.worker import work_on
 from longbeam.pipeline.run.driver import RunSummary
 from longbeam.pipeline.run.units import Progress
@@ -38,8 +37,7 @@ class Distribution:
     meter: CostMeter
     progress: Progress
     notice: Callable[[str], None]
-    scratch: str
-    invocation_log: Path | None
+    setup: WorkerSetup
     terminate_handler: Any  # Any: what `signal.getsignal` returns
     summary: RunSummary | None = None
 
@@ -91,8 +89,7 @@ async def _conversations_given_out(name: str) -> State | None:
         places=running.cluster.places,
         progress=running.progress,
         notice=running.notice,
-        scratch=running.scratch,
-        invocation_log=running.invocation_log,
+        setup=running.setup,
     )
     if summary.failures or summary.stopped:
         return Failed(message=summary.stopped or f"{len(summary.failures)} units failed; see `longbeam status {name}`")
@@ -106,8 +103,7 @@ async def run_distributed(
     *,
     progress: Progress,
     notice: Callable[[str], None],
-    scratch: str,
-    invocation_log: Path | None,
+    setup: WorkerSetup,
 ) -> RunSummary:
     """Run the benchmark's flow on a cluster, and return what it did."""
     name = benchmark.spec.name
@@ -118,8 +114,7 @@ async def run_distributed(
         meter,
         progress,
         notice,
-        scratch,
-        invocation_log,
+        setup,
         signal.getsignal(signal.SIGTERM),
     )
     try:

@@ -30,13 +30,13 @@ from prefect.events.worker import EventsWorker
 from prefect.states import Crashed, Failed
 from prefect.utilities.annotations import quote
 
-from longbeam.models.base import ChatModel
+from longbeam.models.base import Models
 from longbeam.pipeline.run.driver import (
     ConversationRun,
     RunSummary,
     StageOutcome,
     conversation_gate,
-    limited_model,
+    limited_models,
     open_run,
     run_conversation,
     run_stage,
@@ -58,7 +58,7 @@ class Job:
     """What the tasks of a flow run share."""
 
     benchmark: Benchmark
-    model: ChatModel
+    models: Models
     progress: Progress
     schedule: Schedule
     gate: asyncio.Semaphore
@@ -105,7 +105,7 @@ async def generate_flow(name: str, shared: Any) -> State | None:  # Any: Prefect
 async def _run_conversation(conversation_id: str, seed: Seed, job: Job) -> ConversationRun:
     async with (
         job.gate,
-        open_run(job.benchmark, conversation_id, seed, job.model, job.schedule, progress=job.progress) as run,
+        open_run(job.benchmark, conversation_id, seed, job.models, job.schedule, progress=job.progress) as run,
     ):
         await run_conversation(run, _step)
         return run
@@ -136,15 +136,15 @@ def keep_terminate_handler(handler: Any) -> None:  # Any: what `signal.getsignal
         signal.signal(signal.SIGTERM, handler)
 
 
-async def run_flow(benchmark: Benchmark, *, progress: Progress, model: ChatModel | None = None) -> RunSummary:
+async def run_flow(benchmark: Benchmark, models: Models, *, progress: Progress) -> RunSummary:
     """Run the benchmark's flow on the server that the environment names, and return what it did."""
     name = benchmark.spec.name
     await close_former_runs(name)
     try:
-        async with limited_model(benchmark, model) as shared:
+        async with limited_models(models, benchmark.spec) as shared:
             job = Job(
                 benchmark=benchmark,
-                model=shared,
+                models=shared,
                 progress=progress,
                 schedule=Schedule(benchmark.spec.limits.concurrency),
                 gate=conversation_gate(benchmark),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 from longbeam.flows.clusters import ClusterOptions, OpenCluster, own_host, refuse_unfit
 from longbeam.flows.server import prefect_server
-from longbeam.models.base import ChatModel
+from longbeam.models.base import Models
 from longbeam.models.cost import CostMeter
+from longbeam.pipeline.distributed.jobs import WorkerSetup
 from longbeam.pipeline.run.driver import RunSummary
 from longbeam.pipeline.run.units import Progress
 from longbeam.store.layout import Benchmark
@@ -18,7 +18,7 @@ HOME = ".prefect"
 """Prefect's folder beside the benchmarks of an output folder."""
 
 
-async def run_with_prefect(benchmark: Benchmark, *, progress: Progress, model: ChatModel | None = None) -> RunSummary:
+async def run_with_prefect(benchmark: Benchmark, models: Models, *, progress: Progress) -> RunSummary:
     """Run every conversation through all stages as Prefect tasks, and return what was done.
 
     Does what `pipeline.run.run_inline` does. Raises LongbeamError when Prefect's server does not start.
@@ -29,7 +29,7 @@ async def run_with_prefect(benchmark: Benchmark, *, progress: Progress, model: C
             _take_up_settings()
             from longbeam.flows.generate import run_flow
 
-            return await run_flow(benchmark, progress=progress, model=model)
+            return await run_flow(benchmark, models, progress=progress)
     finally:
         if had_prefect:
             _take_up_settings()
@@ -43,7 +43,7 @@ async def run_on_cluster(
     *,
     progress: Progress,
     notice: Callable[[str], None],
-    invocation_log: Path | None = None,
+    setup: WorkerSetup,
 ) -> RunSummary:
     """Make the conversations on the workers of a `dask` or `ray` cluster, and return what was done.
 
@@ -66,8 +66,7 @@ async def run_on_cluster(
             meter,
             progress=progress,
             notice=notice,
-            scratch=options.scratch,
-            invocation_log=invocation_log,
+            setup=setup,
         )
 
 

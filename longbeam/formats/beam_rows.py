@@ -13,6 +13,7 @@ from longbeam.formats.beam_read import RawChat, batches_of
 from longbeam.formats.exporting import json_text
 from longbeam.formats.parquet_files import read_parquet
 from longbeam.formats.reading import Notes, describe, parse_json, refuse, stream_list, want_dict, want_list
+from longbeam.formats.session_reading import numbered_elements
 from longbeam.schemas.imports import NoteKind
 
 _JSON_SUFFIXES = (".json", ".jsonl")
@@ -32,17 +33,17 @@ def is_table(path: Path) -> bool:
 def read_rows(path: Path) -> Iterator[RawChat]:
     """Yield the rows of a JSON list, JSON Lines or parquet files as raw chats, one in memory at a time."""
     seen: dict[str, int] = {}
-    number = 0
-    for file in [path] if path.is_file() else _parquet_files(path):
-        rows = read_parquet(file) if file.suffix == ".parquet" else stream_list(file)
-        for row in rows:
-            number += 1
-            where = f"{file.name}: row {number}"
-            raw = _read_row(want_dict(row, where, "an object with chat and probing_questions"), where, number)
-            if raw.name in seen:
-                refuse(where, f"conversation_id {raw.name!r} is that of row {seen[raw.name]}, too")
-            seen[raw.name] = number
-            yield raw
+    files = [path] if path.is_file() else _parquet_files(path)
+    for number, (where, row) in enumerate(numbered_elements(files, "row", _rows_of), start=1):
+        raw = _read_row(want_dict(row, where, "an object with chat and probing_questions"), where, number)
+        if raw.name in seen:
+            refuse(where, f"conversation_id {raw.name!r} is that of row {seen[raw.name]}, too")
+        seen[raw.name] = number
+        yield raw
+
+
+def _rows_of(file: Path) -> Iterator[Any]:
+    return read_parquet(file) if file.suffix == ".parquet" else stream_list(file)
 
 
 def _parquet_files(folder: Path) -> list[Path]:

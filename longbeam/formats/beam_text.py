@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from longbeam.formats.dates import find_day, long_day
+from longbeam.formats.dates import find_day
 from longbeam.formats.reading import Notes
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.imports import NoteKind
 from longbeam.schemas.people import Gender, Person, Profile, Relation, RelationshipGraph, people_graph
 from longbeam.schemas.plans import SPECIAL_KINDS, Bullet, BulletKind, Narrative, Plan, SubPlan
+from longbeam.text.times import format_date
 
 _MARKERS = ("->->", "<-<-")
 _INDEX = re.compile(r"(\d+)\s*,\s*(\d+(?:\s*,\s*\d+)*)\s*\)?")
@@ -151,7 +152,7 @@ def write_plan_text(plan: Plan, *, with_special: bool) -> str:
     """Return a plan as BEAM's plan_new.txt has it; without the special bullets, as its plan.txt does."""
     blocks = []
     for number, sub_plan in enumerate(plan.sub_plans, start=1):
-        lines = [f"BATCH {number} PLAN", f"• **{TIME_ANCHOR}:** {long_day(sub_plan.anchor)}"]
+        lines = [f"BATCH {number} PLAN", f"• **{TIME_ANCHOR}:** {format_date(sub_plan.anchor)}"]
         for bullet in sub_plan.bullets:
             if with_special or bullet.kind not in SPECIAL_KINDS:
                 label = _LABEL_OF.get(bullet.kind) or f"{bullet.narrative}:{bullet.topic}"

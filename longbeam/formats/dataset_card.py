@@ -16,6 +16,7 @@ import yaml
 from pydantic import BaseModel
 
 from longbeam.formats.exporting import CANARY
+from longbeam.models.kinds import describe_rules, is_language_model
 from longbeam.schemas.spec import BenchmarkSpec
 
 SCALARS: Mapping[type, str] = {
@@ -151,24 +152,20 @@ This is test data. Keep it out of training corpora; whoever finds the following 
 
 
 def who_wrote_it(models: Mapping[str, str], version: str) -> str:
-    """Return a paragraph that says which model wrote the text; the offline writer is never called one."""
-    offline = f"the offline writer of longbeam {version}: rules, templates and data, not a language model"
-    if set(models.values()) == {"offline"}:
+    """Return a paragraph that says which model wrote the text; one that writes by rule is not called a model."""
+    by_rule = sorted({model for model in models.values() if not is_language_model(model)})
+    if by_rule and set(models.values()) == {by_rule[0]}:
         return (
-            f"All text was written by {offline}.\n"
+            f"All text was written by {describe_rules(by_rule[0], version)}.\n"
             "No language model wrote, chose or judged any of it. It suits trying, testing and measuring\n"
             "memory systems on gold that is right by construction; as prose it is not what a language model\n"
             "or a person would write."
         )
-    rows = "\n".join(f"| {role} | {_model_text(model)} |" for role, model in sorted(models.items()))
+    rows = "\n".join(f"| {role} | `{model}` |" for role, model in sorted(models.items()))
     text = f"Written by these models, by the role they had:\n\n| role | model |\n|---|---|\n{rows}\n"
-    if "offline" in models.values():
-        text += f"\n`offline` is {offline}.\n"
+    for model in by_rule:
+        text += f"\n`{model}` is {describe_rules(model, version)}.\n"
     return text.rstrip("\n")
-
-
-def _model_text(model: str) -> str:
-    return "`offline`" if model == "offline" else f"`{model}`"
 
 
 def _summary(spec: BenchmarkSpec, counts: Mapping[str, int], version: str) -> str:

@@ -1,20 +1,19 @@
-"""Dates as the formats write them; English month and day names whatever the locale of the machine."""
+"""Dates and times as other benchmarks write them, with English names whatever the locale of the machine.
+
+Names of months and weekdays come from `longbeam.text.times`.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 import re
 
-MONTHS = tuple(
-    "January February March April May June July August September October November December".split()  # noqa: SIM905
-)
-DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+from longbeam.text.times import MONTH, MONTHS, ORDINAL, month_number, weekday
 
-_MONTH = "|".join(f"{month}|{month[:3]}" for month in MONTHS)
 _DAY_PATTERNS = (
     re.compile(r"\b(?P<year>\d{4})[-/](?P<month>\d{1,2})[-/](?P<day>\d{1,2})\b"),
-    re.compile(rf"\b(?P<name>{_MONTH})\.?[\s-]+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?[\s-]+(?P<year>\d{{4}})\b"),
-    re.compile(rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[\s-]+(?P<name>{_MONTH})\.?,?[\s-]+(?P<year>\d{{4}})\b"),
+    re.compile(rf"\b(?P<name>{MONTH})[\s-]+(?P<day>\d{{1,2}}){ORDINAL},?[\s-]+(?P<year>\d{{4}})\b"),
+    re.compile(rf"\b(?P<day>\d{{1,2}}){ORDINAL}[\s-]+(?P<name>{MONTH}),?[\s-]+(?P<year>\d{{4}})\b"),
 )
 _LOCOMO = re.compile(r"\s*(\d{1,2}):(\d{2})\s*([ap])\.?m\.?\s+on\s+(.+)", re.IGNORECASE)
 _LONGMEMEVAL = re.compile(r"\s*(\d{4}/\d{1,2}/\d{1,2})(?:\s*\([A-Za-z]+\))?(?:\s+(\d{1,2}):(\d{2}))?\s*")
@@ -26,7 +25,7 @@ def find_day(text: str) -> dt.date | None:
     for match in sorted(found, key=lambda m: m.start()):
         part = match.groupdict()
         named = part.get("name")
-        month = _month_number(named) if named else int(part["month"])
+        month = month_number(named) if named else int(part["month"])
         try:
             return dt.date(int(part["year"]), month, int(part["day"]))
         except ValueError:  # February 30
@@ -37,11 +36,6 @@ def find_day(text: str) -> dt.date | None:
 def beam_day(day: dt.date) -> str:
     """Return a day as BEAM writes a time anchor: `March-05-2024`."""
     return f"{MONTHS[day.month - 1]}-{day.day:02d}-{day.year:04d}"
-
-
-def long_day(day: dt.date) -> str:
-    """Return a day in prose: `March 5, 2024`."""
-    return f"{MONTHS[day.month - 1]} {day.day}, {day.year}"
 
 
 def read_locomo_time(text: str) -> dt.datetime | None:
@@ -74,8 +68,4 @@ def read_longmemeval_time(text: str) -> dt.datetime | None:
 
 def longmemeval_time(time: dt.datetime) -> str:
     """Return a time as LongMemEval writes it: `2023/05/20 (Sat) 02:21`."""
-    return f"{time.year:04d}/{time.month:02d}/{time.day:02d} ({DAYS[time.weekday()]}) {time.hour:02d}:{time.minute:02d}"
-
-
-def _month_number(name: str) -> int:
-    return next(i for i, month in enumerate(MONTHS, start=1) if month.startswith(name[:3]))
+    return f"{time.year:04d}/{time.month:02d}/{time.day:02d} ({weekday(time)[:3]}) {time.hour:02d}:{time.minute:02d}"

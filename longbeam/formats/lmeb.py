@@ -12,7 +12,6 @@ from typing import Any
 
 from longbeam import __version__
 from longbeam.formats.dataset_card import format_card
-from longbeam.formats.dates import long_day
 from longbeam.formats.exporting import (
     CARD,
     ExportWriter,
@@ -21,6 +20,7 @@ from longbeam.formats.exporting import (
     cited_ids,
 )
 from longbeam.schemas.conversation import ConversationReader
+from longbeam.text.times import format_date
 
 FORMAT = "lmeb"
 FORMAT_VERSION = 1
@@ -80,7 +80,7 @@ def _write_corpus(writer: ExportWriter, reader: ConversationReader, corpus: Hash
     """Write a conversation's messages as documents and return their ordinals by key."""
     message_ids: dict[str, int] = {}
     for ordinal, message in writer.messages_of(reader):
-        title = f"{message.speaker}, {long_day(message.sent_at.date())}"
+        title = f"{message.speaker}, {format_date(message.sent_at.date())}"
         document = f"{reader.head.conversation_id}/{ordinal}"
         corpus.write_line({"_id": document, "title": title, "text": message.content})
         message_ids[message.message_key] = ordinal

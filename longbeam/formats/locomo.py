@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,23 +24,25 @@ from longbeam.formats.exporting import (
     json_text,
     sessions_of,
 )
-from longbeam.formats.reading import (
-    ImportOptions,
-    Notes,
-    describe,
-    refuse,
-    stream_list,
-    want_dict,
-    want_list,
-    want_text,
+from longbeam.formats.reading import ImportOptions, Notes, describe, refuse, want_dict, want_list, want_text
+from longbeam.formats.session_reading import (
+    EXPORTED,
+    GivenQuestion,
+    SessionDate,
+    SessionMessage,
+    claim_id,
+    exported_fields,
+    further_members,
+    json_files,
+    messages_of,
+    numbered_elements,
+    session_head,
+    session_times,
 )
-from longbeam.models.tokens import load_tokenizer
 from longbeam.schemas.conversation import ConversationHead, ConversationReader, GivenConversation
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, Part, PartKind
+from longbeam.schemas.dialogue import Message, MessageRole, Part, PartKind
 from longbeam.schemas.imports import NoteKind
-from longbeam.schemas.people import people_graph
-from longbeam.schemas.probes import ABILITIES, Difficulty, Evidence, Nugget, Probe, ProbeDetails
-from longbeam.schemas.seeds import Domain, Seed
+from longbeam.schemas.probes import Probe
 
 FORMAT = "locomo"
 FORMAT_VERSION = 1
@@ -90,25 +90,16 @@ LoCoMo has no field for stands in the key `longbeam` of each question, which its
 
 def import_locomo(path: Path, options: ImportOptions) -> Iterator[GivenConversation]:
     """Yield the conversations of a LoCoMo file, or of the JSON files of a folder."""
-    files = sorted(path.glob("*.json")) if path.is_dir() else [path]
-    if not files:
-        refuse(str(path), "there is no JSON file in this folder")
     seen: set[str] = set()
-    number = 0
-    for file in files:
-        for sample in stream_list(file):
-            where = f"{file.name}: sample {number + 1}"
-            found = want_dict(sample, where, "an object with conversation and qa")
-            name = str(found.get("sample_id", number + 1))
-            if name in seen:
-                refuse(where, f"sample_id {name!r} occurs twice")
-            seen.add(name)
-            yield _SampleReader(found, name, where, options).conversation(f"c{number:03d}")
-            number += 1
+    for number, (where, element) in enumerate(numbered_elements(json_files(path), "sample")):
+        sample = want_dict(element, where, "an object with conversation and qa")
+        name = str(sample.get("sample_id", number + 1))
+        claim_id(seen, where, "sample_id", name)
+        yield _SampleReader(sample, name, where, options).conversation(f"c{number:03d}")
 
 
 class _SampleReader:
-    """One element of the file."""
+    """Reads one element of the file."""
 
     def __init__(self, sample: dict[str, Any], name: str, where: str, options: ImportOptions) -> None:
         self.name, self.where, self.options = name, where, options
@@ -126,49 +117,33 @@ class _SampleReader:
             refuse(f"{where}: conversation", "there is no session_1, a list of messages")
 
     def conversation(self, conversation_id: str) -> GivenConversation:
-        """The sample as a conversation."""
-        days = self._days()
+        """Return the sample as a conversation."""
+        times = session_times((self._date(number) for number, _ in self.sessions), self.notes)
         order = self._order()
         probes = tuple(self._probe(i, item, order) for i, item in enumerate(self.questions))
         written = {f"session_{n}" for n, _ in self.sessions} | {"speaker_a", "speaker_b"}
-        head = ConversationHead(
-            conversation_id=conversation_id,
-            seed=Seed(domain=Domain.GENERAL, title=" and ".join(self.speakers), theme="", subtopics=(),
-                      source=f"locomo:{self.name}"),
-            profile=None,
-            relationships=people_graph(()),
-            narratives=(),
-            plans=(),
-            target_tokens=0,
-            tokenizer=self.options.tokenizer,
-            details={
-                "format": FORMAT,
-                "id": self.name,
-                "has_id": self.has_name,
-                "speakers": self.speakers,
-                "sessions": [n for n, _ in self.sessions],
-                "conversation": {k: v for k, v in self.talk.items() if k not in written},
-                "sample": self.rest,
-            },
-            import_notes=tuple(self.notes.kept),
-        )  # fmt: skip
-        return GivenConversation(head, partial(self._messages, days), probes)
+        details = {
+            "format": FORMAT,
+            "id": self.name,
+            "has_id": self.has_name,
+            "speakers": self.speakers,
+            "sessions": [n for n, _ in self.sessions],
+            "conversation": {k: v for k, v in self.talk.items() if k not in written},
+            "sample": self.rest,
+        }
+        tokenizer = self.options.tokenizer
+        head = session_head(conversation_id, " and ".join(self.speakers), tokenizer, details, self.notes)
+        return GivenConversation(
+            head, lambda: messages_of(map(self._session, self.sessions), times, FORMAT, tokenizer), probes
+        )
 
-    def _days(self) -> list[datetime]:
-        days: list[datetime] = []
-        for number, _ in self.sessions:
-            said = self.talk.get(f"session_{number}_date_time")
-            time = read_locomo_time(said) if isinstance(said, str) else None
-            if time is None:
-                what = f"session {number} is dated {describe(said)}; the session before it stands in"
-                self.notes.add(NoteKind.NO_DATE, f"session_{number}", what)
-            elif days and time < days[-1]:
-                what = f"session {number} ({said}) is dated before the session in front of it"
-                self.notes.add(NoteKind.TIME_GOES_BACK, f"session_{number}", what)
-            days.append(time or (days[-1] if days else datetime(1970, 1, 1)))
-        return days
+    def _date(self, number: int) -> SessionDate:
+        given = self.talk.get(f"session_{number}_date_time")
+        time = read_locomo_time(given) if isinstance(given, str) else None
+        return SessionDate(f"session_{number}", f"session {number}", given, time)
 
     def _order(self) -> dict[str, int]:
+        """Return the place of each message by its dia_id; UserError for a message that cannot be one."""
         order: dict[str, int] = {}
         for number, items in self.sessions:
             for i, item in enumerate(items):
@@ -181,76 +156,44 @@ class _SampleReader:
                 order[key] = len(order)
         return order
 
-    def _messages(self, days: list[datetime]) -> Iterator[Message]:
-        count = load_tokenizer(self.options.tokenizer).count
-        ordinal = 0
-        for session, (number, items) in enumerate(self.sessions):
-            for i, item in enumerate(items):
-                where = f"{self.where}: session_{number}[{i}]: text"
-                text = want_text(item.get("text"), where, "what is said")
-                role = MessageRole.USER if item["speaker"] == self.speakers[0] else MessageRole.ASSISTANT
-                content, parts = _with_image(text, item)
-                known = {"speaker", "dia_id", "text", *(_IMAGE_KEYS if parts else ())}
-                kept = {k: v for k, v in item.items() if k not in known}
-                yield Message(
-                    message_key=item["dia_id"],
-                    message_id=ordinal,
-                    role=role,
-                    speaker=item["speaker"],
-                    kind=MessageKind.QUESTION if role is MessageRole.USER else MessageKind.REPLY,
-                    session=session,
-                    sent_at=days[session],
-                    content=content,
-                    parts=parts,
-                    tokens=count(content),
-                    details={"locomo": kept} if kept else {},
-                )
-                ordinal += 1
+    def _session(self, session: tuple[int, list[dict[str, Any]]]) -> Iterator[SessionMessage]:
+        number, items = session
+        for i, item in enumerate(items):
+            text = want_text(item.get("text"), f"{self.where}: session_{number}[{i}]: text", "what is said")
+            content, parts = _with_image(text, item)
+            known = {"speaker", "dia_id", "text", *(_IMAGE_KEYS if parts else ())}
+            yield SessionMessage(
+                key=item["dia_id"],
+                role=MessageRole.USER if item["speaker"] == self.speakers[0] else MessageRole.ASSISTANT,
+                speaker=item["speaker"],
+                content=content,
+                parts=parts,
+                kept={k: v for k, v in item.items() if k not in known},
+            )
 
     def _probe(self, number: int, item: object, order: Mapping[str, int]) -> Probe:
         where = f"{self.where}: qa[{number}]"
-        kept = dict(want_dict(item, where, "a question"))
-        question = want_text(kept.pop("question", None), f"{where}: question", "the question's text")
-        category = kept.get("category")
+        fields = want_dict(item, where, "a question")
+        category = fields.get("category")
         if category not in CATEGORIES:
             refuse(where, f"category {describe(category)}; allowed: 1 to 5")
-        source_category, ability = CATEGORIES[int(category)]
-        own = kept.get("longbeam")
-        own = own if isinstance(own, Mapping) and own.get("ability") in ABILITIES else {}
-        ability = str(own.get("ability", ability))
-        probe_id = str(own.get("probe_id") or f"{ability}.{number}")
-        gold = self._gold(kept, category == 5, probe_id)
-        evidence = self._evidence(kept.get("evidence"), probe_id, order)
-        cited = [e.message_key for e in evidence]
-        rubric = own.get("rubric") or [f"Says what this answer says: {gold}"]
-        level = str(own.get("difficulty", ""))
-        return Probe(
-            probe_id=probe_id,
-            ability=ability,
-            source_category=source_category,
-            question=question,
-            gold_answer=gold,
-            difficulty=Difficulty(level) if level in set(Difficulty) else Difficulty.MEDIUM,
-            rubric=tuple(Nugget(nugget_id=f"{probe_id}.n{i}", text=str(text)) for i, text in enumerate(rubric)),
-            evidence=evidence,
-            details=ProbeDetails(variety=source_category, extra={"locomo": kept, "number": number, "cited": cited}),
-            is_selected=True,
-            rank=number,
-        )
+        question = GivenQuestion.read(fields, where, CATEGORIES[int(category)], number)
+        gold = self._gold(question, is_adversarial=category == 5)
+        cited = self._cited(fields.get("evidence"), question.probe_id, order)
+        return question.probe(gold, cited, {FORMAT: question.kept, "number": number, "cited": cited})
 
-    def _gold(self, kept: dict[str, Any], is_adversarial: bool, probe_id: str) -> str:
-        answer = kept.get("answer")
-        if is_adversarial and "longbeam" not in kept:
-            if answer is not None:
-                what = f"an adversarial question has an answer, {describe(answer)}; the gold is that nothing is said"
-                self.notes.add(NoteKind.ADVERSARIAL_ANSWER, probe_id, what)
-            return UNSAID
-        if answer is None or answer == "":
-            self.notes.add(NoteKind.NO_GOLD, probe_id, "the question has no answer")
-            return ""
-        return str(kept.pop("answer")) if isinstance(answer, str) else json_text(answer)
+    def _gold(self, question: GivenQuestion, *, is_adversarial: bool) -> str:
+        # An adversarial question of ours has its own gold answer; LoCoMo's have only a wrong one.
+        if not is_adversarial or EXPORTED in question.kept:
+            return question.take_answer(self.notes)
+        answer = question.kept.get("answer")
+        if answer is not None:
+            what = f"an adversarial question has an answer, {describe(answer)}; the gold is that nothing is said"
+            self.notes.add(NoteKind.ADVERSARIAL_ANSWER, question.probe_id, what)
+        return UNSAID
 
-    def _evidence(self, listed: object, probe_id: str, order: Mapping[str, int]) -> tuple[Evidence, ...]:
+    def _cited(self, listed: object, probe_id: str, order: Mapping[str, int]) -> list[str]:
+        """Return the keys of the cited messages, oldest first; evidence in an odd form is read as far as possible."""
         found: set[str] = set()
         elements = listed if isinstance(listed, list) else [listed] if listed else []
         if not elements:
@@ -263,7 +206,7 @@ class _SampleReader:
                 what = f"evidence cites {describe(element)}, which the conversation does not have"
                 self.notes.add(NoteKind.EVIDENCE_ID, probe_id, what)
             found |= {key for key in ids if key in order}
-        return tuple(Evidence(message_key=key, quote="") for key in sorted(found, key=lambda key: order[key]))
+        return sorted(found, key=lambda key: order[key])
 
 
 def _with_image(text: str, item: Mapping[str, Any]) -> tuple[str, tuple[Part, ...]]:
@@ -318,7 +261,7 @@ def _sample_text(writer: ExportWriter, reader: ConversationReader) -> Iterator[s
         yield f',\n"session_{number}":{json_text(items)}'
     if imported:
         beyond = head.details["conversation"]
-        yield "".join(f",\n{json_text(key)}:{json_text(value)}" for key, value in beyond.items())
+        yield further_members(beyond)
     yield "}"
     found: list[tuple[int, dict[str, Any]]] = []
     for probe, _ in writer.probes_of(reader):
@@ -329,7 +272,7 @@ def _sample_text(writer: ExportWriter, reader: ConversationReader) -> Iterator[s
     rest = dict(head.details["sample"]) if imported else {"canary": CANARY}
     if not imported or head.details["has_id"]:
         rest["sample_id"] = head.details["id"] if imported else head.conversation_id
-    yield "".join(f",\n{json_text(key)}:{json_text(value)}" for key, value in rest.items()) + "}"
+    yield further_members(rest) + "}"
 
 
 def _speakers(head: ConversationHead) -> dict[MessageRole, str]:
@@ -362,10 +305,5 @@ def _question(probe: Probe, evidence: list[str]) -> dict[str, Any]:
         **({"adversarial_answer": TRAP} if category == 5 else {}),
         "evidence": evidence,
         "category": category,
-        "longbeam": {
-            "probe_id": probe.probe_id,
-            "ability": probe.ability,
-            "difficulty": probe.difficulty.value,
-            "rubric": [n.text for n in probe.rubric],
-        },
+        EXPORTED: exported_fields(probe),
     }

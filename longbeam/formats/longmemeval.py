@@ -8,11 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
 from io import SEEK_END
-from itertools import groupby
+from itertools import accumulate, count, groupby
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
@@ -30,23 +29,25 @@ from longbeam.formats.exporting import (
     json_text,
     sessions_of,
 )
-from longbeam.formats.reading import (
-    ImportOptions,
-    Notes,
-    describe,
-    refuse,
-    stream_list,
-    want_dict,
-    want_list,
-    want_text,
+from longbeam.formats.reading import ImportOptions, Notes, describe, refuse, want_dict, want_list, want_text
+from longbeam.formats.session_reading import (
+    EXPORTED,
+    GivenQuestion,
+    SessionDate,
+    SessionMessage,
+    claim_id,
+    exported_fields,
+    further_members,
+    json_files,
+    messages_of,
+    numbered_elements,
+    session_head,
+    session_times,
 )
-from longbeam.models.tokens import load_tokenizer
 from longbeam.schemas.conversation import ConversationHead, ConversationReader, GivenConversation
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
+from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.imports import NoteKind
-from longbeam.schemas.people import people_graph
-from longbeam.schemas.probes import ABILITIES, Difficulty, Evidence, Nugget, Probe, ProbeDetails
-from longbeam.schemas.seeds import Domain, Seed
+from longbeam.schemas.probes import Probe
 
 FORMAT = "longmemeval"
 FORMAT_VERSION = 1
@@ -93,7 +94,7 @@ _HAYSTACK = ("haystack_session_ids", "haystack_dates", "haystack_sessions")
 def import_longmemeval(path: Path, options: ImportOptions) -> Iterator[GivenConversation]:
     """Yield a conversation for each haystack of a file, with the questions that are asked about it."""
     seen: set[str] = set()
-    items = (_read_item(item, f"{path.name}: question {i}", seen) for i, item in enumerate(stream_list(path), start=1))
+    items = (_read_item(item, where, seen) for where, item in numbered_elements(json_files(path), "question"))
     for number, (_, group) in enumerate(groupby(items, key=lambda item: item.digest)):
         listed = list(_without_repeated_haystacks(group))
         yield _conversation(listed, f"c{number:03d}", options)
@@ -110,16 +111,13 @@ class _Item:
     digest: str
     """Of the haystack, but for the evidence that a question has in it."""
     flags: list[list[Any]]
-    """Ordinals of the messages that have `has_answer`, and what it is."""
-    notes: Notes = field(default_factory=Notes)
+    """Ordinals of the messages that have `has_answer`, and its value."""
 
 
 def _read_item(item: object, where: str, seen: set[str]) -> _Item:
     found = want_dict(item, where, "an object with question and haystack_sessions")
     question_id = want_text(found.get("question_id"), f"{where}: question_id", "an id")
-    if question_id in seen:
-        refuse(where, f"question_id {question_id!r} occurs twice")
-    seen.add(question_id)
+    claim_id(seen, where, "question_id", question_id)
     if found.get("question_type") not in ABILITY_OF:
         refuse(where, f"question_type {describe(found.get('question_type'))}; allowed: {', '.join(ABILITY_OF)}")
     sessions: list[list[dict[str, Any]]] = []
@@ -159,128 +157,76 @@ def _without_repeated_haystacks(items: Iterable[_Item]) -> Iterator[_Item]:
 def _conversation(items: list[_Item], conversation_id: str, options: ImportOptions) -> GivenConversation:
     first = items[0]
     notes = Notes()
-    dates = [str(d) for d in first.found["haystack_dates"]]
-    days = _days(dates, notes)
-    keys = [f"s{s}.m{m}" for s, session in enumerate(first.sessions) for m in range(len(session))]
-    ids = [str(i) for i in first.found["haystack_session_ids"]]
-    starts = dict(zip(ids, _starts(first.sessions), strict=True))
-    probes = tuple(_probe(item, i, keys, starts, notes) for i, item in enumerate(items))
-    head = ConversationHead(
-        conversation_id=conversation_id,
-        seed=Seed(
-            domain=Domain.GENERAL,
-            title=f"Haystack of {first.question_id}",
-            theme="",
-            subtopics=(),
-            source=f"longmemeval:{first.question_id}",
-        ),
-        profile=None,
-        relationships=people_graph(()),
-        narratives=(),
-        plans=(),
-        target_tokens=0,
-        tokenizer=options.tokenizer,
-        details={
-            "format": FORMAT,
-            "id": first.question_id,
-            "session_ids": first.found["haystack_session_ids"],
-            "dates": first.found["haystack_dates"],
-            "session_lengths": [len(session) for session in first.sessions],
-        },
-        import_notes=tuple(notes.kept),
-    )
-    return GivenConversation(head, partial(_messages, first.sessions, days, options.tokenizer), probes)
-
-
-def _days(dates: list[str], notes: Notes) -> list[datetime]:
-    days: list[datetime] = []
-    for i, text in enumerate(dates):
-        time = read_longmemeval_time(text)
-        if time is None:
-            notes.add(NoteKind.NO_DATE, f"s{i}", f"session {i} is dated {text!r}; the session before it stands in")
-        elif days and time < days[-1]:
-            notes.add(NoteKind.TIME_GOES_BACK, f"s{i}", f"session {i} ({text}) is dated before the one in front of it")
-        days.append(time or (days[-1] if days else datetime(1970, 1, 1)))
-    return days
-
-
-def _starts(sessions: list[list[dict[str, Any]]]) -> list[range]:
-    starts, at = [], 0
-    for session in sessions:
-        starts.append(range(at, at + len(session)))
-        at += len(session)
-    return starts
-
-
-def _messages(sessions: list[list[dict[str, Any]]], days: list[datetime], tokenizer: str) -> Iterator[Message]:
-    count = load_tokenizer(tokenizer).count
-    ordinal = 0
-    for s, session in enumerate(sessions):
-        for m, item in enumerate(session):
-            role = MessageRole(item["role"])
-            kept = {k: v for k, v in item.items() if k not in {"role", "content"}}
-            yield Message(
-                message_key=f"s{s}.m{m}",
-                message_id=ordinal,
-                role=role,
-                speaker=role.value,
-                kind=MessageKind.QUESTION if role is MessageRole.USER else MessageKind.REPLY,
-                session=s,
-                sent_at=days[s],
-                content=item["content"],
-                tokens=count(item["content"]),
-                details={FORMAT: kept} if kept else {},
-            )
-            ordinal += 1
-
-
-def _probe(item: _Item, number: int, keys: list[str], starts: Mapping[str, range], notes: Notes) -> Probe:
-    kept = {k: v for k, v in item.found.items() if k not in _HAYSTACK}
-    question = want_text(kept.pop("question", None), f"{item.where}: question", "the question's text")
-    kind = kept["question_type"]
-    own = kept.get("longbeam")
-    own = own if isinstance(own, Mapping) and own.get("ability") in ABILITIES else {}
-    is_abstention = item.question_id.endswith(ABSTENTION)
-    ability = str(own.get("ability") or ("abstention" if is_abstention else ABILITY_OF[kind]))
-    probe_id = str(own.get("probe_id") or f"{ability}.{number}")
-    answer = kept.get("answer")
-    if answer is None or answer == "":
-        notes.add(NoteKind.NO_GOLD, probe_id, "the question has no answer")
-    gold = str(kept.pop("answer")) if isinstance(answer, str) else "" if answer is None else json_text(answer)
-    rubric = own.get("rubric") or [f"Says what this answer says: {gold}"]
-    level = str(own.get("difficulty", ""))
-    return Probe(
-        probe_id=probe_id,
-        ability=ability,
-        source_category=kind,
-        question=question,
-        gold_answer=gold,
-        difficulty=Difficulty(level) if level in set(Difficulty) else Difficulty.MEDIUM,
-        rubric=tuple(Nugget(nugget_id=f"{probe_id}.n{i}", text=str(text)) for i, text in enumerate(rubric)),
-        evidence=_evidence(item, probe_id, keys, starts, notes),
-        asked_at=read_longmemeval_time(str(kept.get("question_date") or "")),
-        details=ProbeDetails(
-            variety=kind,
-            extra={FORMAT: kept, "number": number} | ({"has_answer": item.flags} if item.flags else {}),
-        ),
-        is_selected=True,
-        rank=number,
+    times = session_times(map(_date, count(), map(str, first.found["haystack_dates"])), notes)
+    places = _Places.of(first)
+    probes = tuple(_probe(item, i, places, notes) for i, item in enumerate(items))
+    details = {
+        "format": FORMAT,
+        "id": first.question_id,
+        "session_ids": first.found["haystack_session_ids"],
+        "dates": first.found["haystack_dates"],
+        "session_lengths": [len(session) for session in first.sessions],
+    }
+    head = session_head(conversation_id, f"Haystack of {first.question_id}", options.tokenizer, details, notes)
+    sessions = first.sessions  # the messages need nothing else of the questions, which may be freed
+    return GivenConversation(
+        head, lambda: messages_of(map(_session, count(), sessions), times, FORMAT, options.tokenizer), probes
     )
 
 
-def _evidence(
-    item: _Item, probe_id: str, keys: list[str], starts: Mapping[str, range], notes: Notes
-) -> tuple[Evidence, ...]:
-    """The messages marked as evidence; of an evidence session without a mark, nothing can be cited."""
-    cited = [keys[ordinal] for ordinal, flag in item.flags if flag]
+def _date(session: int, given: str) -> SessionDate:
+    return SessionDate(f"s{session}", f"session {session}", given, read_longmemeval_time(given))
+
+
+def _session(session: int, items: list[dict[str, Any]]) -> Iterator[SessionMessage]:
+    for m, item in enumerate(items):
+        role = MessageRole(item["role"])
+        kept = {k: v for k, v in item.items() if k not in {"role", "content"}}
+        yield SessionMessage(f"s{session}.m{m}", role, role.value, item["content"], kept=kept)
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Places of a haystack's messages."""
+
+    keys: list[str]
+    """Message keys by ordinal."""
+    ordinals: dict[str, range]
+    """Ordinals of the messages of each session, by the session's id."""
+
+    @classmethod
+    def of(cls, item: _Item) -> _Places:
+        """Return the places in the haystack of an item."""
+        ids = [str(i) for i in item.found["haystack_session_ids"]]
+        lengths = [len(session) for session in item.sessions]
+        ends = list(accumulate(lengths))
+        ordinals = [range(end - length, end) for end, length in zip(ends, lengths, strict=True)]
+        keys = [f"s{s}.m{m}" for s, length in enumerate(lengths) for m in range(length)]
+        return cls(keys, dict(zip(ids, ordinals, strict=True)))
+
+
+def _probe(item: _Item, number: int, places: _Places, notes: Notes) -> Probe:
+    fields = {k: v for k, v in item.found.items() if k not in _HAYSTACK}
+    kind = fields["question_type"]
+    ability = "abstention" if item.question_id.endswith(ABSTENTION) else ABILITY_OF[kind]
+    question = GivenQuestion.read(fields, item.where, (kind, ability), number)
+    gold = question.take_answer(notes)
+    cited = _cited(item, question.probe_id, places, notes)
+    extra = {FORMAT: question.kept, "number": number} | ({"has_answer": item.flags} if item.flags else {})
+    return question.probe(gold, cited, extra, read_longmemeval_time(str(fields.get("question_date") or "")))
+
+
+def _cited(item: _Item, probe_id: str, places: _Places, notes: Notes) -> list[str]:
+    """Return the keys of the messages marked as evidence; a session without a marked message cites none."""
+    marked = [ordinal for ordinal, flag in item.flags if flag]
     sessions = item.found.get("answer_session_ids")
     for session in sessions if isinstance(sessions, list) else []:
-        if str(session) not in starts:
+        if str(session) not in places.ordinals:
             notes.add(NoteKind.EVIDENCE_ID, probe_id, f"evidence cites session {session!r}, which the haystack lacks")
-        elif not any(ordinal in starts[str(session)] for ordinal, flag in item.flags if flag):
+        elif not any(ordinal in places.ordinals[str(session)] for ordinal in marked):
             what = f"session {session!r} is evidence, and none of its messages is marked"
             notes.add(NoteKind.EVIDENCE_MISSING, probe_id, what)
-    return tuple(Evidence(message_key=key, quote="") for key in cited)
+    return [places.keys[ordinal] for ordinal in marked]
 
 
 # --- writing ----------------------------------------------------------------------------------------------
@@ -370,7 +316,7 @@ def _question_text(head: ConversationHead, haystack: _Haystack, probe: Probe, ci
         about = {"question": probe.question, **gold, **kept}
     about |= {"answer_session_ids": answers} if is_changed else {}
     about |= {"haystack_session_ids": haystack.ids, "haystack_dates": haystack.dates}
-    yield "".join(f",\n{json_text(key)}:{json_text(value)}" for key, value in about.items()) + "}"
+    yield further_members(about) + "}"
 
 
 def _own_question(head: ConversationHead, probe: Probe, last: datetime) -> dict[str, Any]:
@@ -381,11 +327,5 @@ def _own_question(head: ConversationHead, probe: Probe, last: datetime) -> dict[
         "question": probe.question,
         "answer": probe.gold_answer,
         "question_date": longmemeval_time(probe.asked_at or last + timedelta(hours=1)),
-        "longbeam": {
-            "probe_id": probe.probe_id,
-            "ability": probe.ability,
-            "difficulty": probe.difficulty.value,
-            "rubric": [n.text for n in probe.rubric],
-            "canary": CANARY,
-        },
+        EXPORTED: {**exported_fields(probe), "canary": CANARY},
     }

@@ -39,7 +39,7 @@ from longbeam.schemas.plans import (
     Value,
     ValueKind,
 )
-from longbeam.text.values import says
+from longbeam.text.matching import says
 
 AUGMENT_PROMPTS = ("augment",)
 VARIETIES = ("never_statement", "other_value", "not_yet")

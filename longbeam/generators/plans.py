@@ -41,7 +41,7 @@ from longbeam.schemas.plans import (
     slot_key,
 )
 from longbeam.schemas.seeds import Seed, Timeline
-from longbeam.text.values import says
+from longbeam.text.matching import says
 
 OUTLINE_PROMPTS = ("outline",)
 SUB_PLAN_PROMPTS = ("sub_plan",)

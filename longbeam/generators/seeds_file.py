@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from longbeam.errors import UserError
 from longbeam.schemas.seeds import Domain, Seed, Timeline
+from longbeam.text.times import MONTHS
 
 KNOWN_KEYS = ("id", "category", "domain", "title", "theme", "subtopics", "mode", "timeline")
 MODES = {
@@ -261,23 +262,6 @@ def _parse_timeline(value: object) -> tuple[dt.date, dt.date] | None:
     return None if start is None or end is None else (start, end)
 
 
-# Not `calendar.month_name`, which speaks the language of the machine.
-_MONTHS = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-)
-
-
 def _parse_day(text: object, *, is_end: bool) -> dt.date | None:
     if not isinstance(text, str):
         return None
@@ -303,4 +287,4 @@ def _parse_month(text: str, *, is_end: bool) -> dt.date | None:
 
 def _month_number(name: str) -> int:
     """1 to 12 for a month's name, or three or more of its first letters; 0 for other words."""
-    return next((n for n, full in enumerate(_MONTHS, 1) if len(name) >= 3 and full.startswith(name)), 0)
+    return next((n for n, full in enumerate(MONTHS, 1) if len(name) >= 3 and full.casefold().startswith(name)), 0)

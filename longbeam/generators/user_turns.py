@@ -21,8 +21,8 @@ from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import MessageRole, UserTurn
 from longbeam.schemas.plans import SPECIAL_KINDS, Bullet, BulletKind, SubPlan
 from longbeam.schemas.spec import ENGLISH
+from longbeam.text.matching import says
 from longbeam.text.traces import trace_problem
-from longbeam.text.values import says
 
 T = TypeVar("T")
 USER_TURNS_PROMPTS = ("user_turns",)

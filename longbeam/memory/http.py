@@ -23,7 +23,7 @@ from longbeam.memory.base import Tools
 from longbeam.memory.context import ContextBuilder
 from longbeam.schemas.base import Record
 from longbeam.schemas.evaluation import Context, Exchange, Passage, PreparationUsage, Question
-from longbeam.text.values import format_date
+from longbeam.text.times import format_date
 
 _LONGEST_REASON = 200
 

@@ -6,7 +6,7 @@ records and a language model from the messages.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -109,6 +109,15 @@ class ChatModel(Protocol):
 def no_version(model: str) -> str:
     """Return an empty version: all models are language models."""
     return ""
+
+
+@dataclass(frozen=True)
+class Models:
+    """The models of a run: who answers its calls, and what is known about the models that its spec names."""
+
+    chat: ChatModel
+    version_of: Callable[[str], str] = no_version
+    """Version of the rules by which a model answers, by its name in the spec; empty for a language model."""
 
 
 async def close_model(model: ChatModel) -> None:

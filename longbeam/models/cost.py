@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 
 from longbeam.errors import RunStopped, SpecError
 from longbeam.models.base import ChatModel, ModelCall, close_model
+from longbeam.models.kinds import is_free
 from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.spec import BenchmarkSpec, Price, Role, provider_of
+from longbeam.schemas.spec import BenchmarkSpec, Price, Role
 from longbeam.schemas.usage import COUNTS, Usage, UsageKey, summed
 
 FREE = Price()
@@ -24,11 +25,9 @@ CHARACTERS_PER_TOKEN = 3
 
 
 def price_of(spec: BenchmarkSpec, model: str) -> Price | None:
-    """The price of a model as `models` names it; None where the spec has none and it is not free."""
-    endpoint = spec.endpoint_for(model)
-    if endpoint.price is not None:
-        return endpoint.price
-    return FREE if provider_of(model) in {"offline", "vllm"} or endpoint.offline_writer else None
+    """Return the price of a model as `models` names it; None where the spec has none and it is not free."""
+    price = spec.endpoint_for(model).price
+    return FREE if price is None and is_free(spec, model) else price
 
 
 def prices_of(spec: BenchmarkSpec) -> dict[str, Price | None]:

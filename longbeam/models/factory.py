@@ -9,6 +9,7 @@ from pathlib import Path
 
 from longbeam.errors import SpecError
 from longbeam.models.base import ChatModel
+from longbeam.models.kinds import Kinds
 from longbeam.models.openai_client import OpenAIModel
 from longbeam.models.router import Router
 from longbeam.schemas.spec import BenchmarkSpec, provider_of
@@ -17,20 +18,28 @@ OPENAI_KEY = "OPENAI_API_KEY"
 
 
 def make_model(
-    spec: BenchmarkSpec, *, invocation_log: Path | None = None, notice: Callable[[str], None] | None = None
+    spec: BenchmarkSpec,
+    kinds: Kinds,
+    *,
+    invocation_log: Path | None = None,
+    notice: Callable[[str], None] | None = None,
 ) -> ChatModel:
-    """The clients that answer the roles of a spec, each call by the model it names.
+    """Return the clients that answer the roles of a spec, each call by the model it names.
 
-    `invocation_log`: a file to which the offline writer appends the key of every call it answers. `notice` is told
-    of endpoints that refuse a kind of request, one line each; without it they go to stderr. Nothing is asked yet.
-    Raises SpecError for a model that cannot be run, and for a key that is not there.
+    `kinds` are the models that answer by rule; `invocation_log` is theirs. `notice` receives a line for each endpoint
+    that refuses a kind of request; without it they go to stderr. Nothing is asked yet. Raises SpecError for a model
+    that cannot be run, and for a key that is not there.
     """
     tell = notice or _tell_on_stderr
     used: dict[str, str] = {}
     for role, name in spec.models.items():
         used.setdefault(name, role)
     _refuse_two_engines(used)
-    return Router({name: _client(spec, name, role, invocation_log, tell) for name, role in used.items()})
+    clients: dict[str, ChatModel] = {}
+    for name, role in used.items():
+        kind = kinds.get(name)
+        clients[name] = kind.make(spec, invocation_log) if kind else _client(spec, name, role, kinds, tell)
+    return Router(clients)
 
 
 def _refuse_two_engines(used: Mapping[str, str]) -> None:
@@ -42,12 +51,8 @@ def _refuse_two_engines(used: Mapping[str, str]) -> None:
         )
 
 
-def _client(
-    spec: BenchmarkSpec, name: str, role: str, invocation_log: Path | None, notice: Callable[[str], None]
-) -> ChatModel:
+def _client(spec: BenchmarkSpec, name: str, role: str, kinds: Kinds, notice: Callable[[str], None]) -> ChatModel:
     match provider_of(name):
-        case "offline" if name == "offline":
-            return _offline(spec, invocation_log)
         case "openai" if name.partition(":")[2]:
             endpoint = spec.endpoint_for(name)
             return OpenAIModel(name, endpoint, key=key_of(spec, name, os.environ), notice=notice)
@@ -56,17 +61,8 @@ def _client(
 
             refuse_without_vllm(name, role)
             return VllmModel(name, spec.endpoint_for(name))
-    raise SpecError(f"models.{role} = {name!r}: no such model; write offline, openai:NAME or vllm:NAME")
-
-
-def _offline(spec: BenchmarkSpec, invocation_log: Path | None) -> ChatModel:
-    from longbeam.offline.writer import OfflineWriter
-
-    if spec.language.casefold() != "english":
-        raise SpecError(
-            f"language = {spec.language!r}: the offline writer writes English only; name a language model in [models]"
-        )
-    return OfflineWriter(invocation_log=invocation_log)
+    known = ", ".join([*kinds, "openai:NAME"])
+    raise SpecError(f"models.{role} = {name!r}: no such model; write {known} or vllm:NAME")
 
 
 def key_of(spec: BenchmarkSpec, name: str, environment: Mapping[str, str]) -> str:

@@ -28,7 +28,7 @@ SENT_HEADERS = frozenset(
     {"accept", "authorization", "content-type", "user-agent", "openai-organization", "openai-project"}
 )
 EXTRA_FIELD = "longbeam"
-"""Member of the body that carries the typed inputs to an offline writer behind an endpoint."""
+"""Member of the body that carries the extras of a call to a server that answers by rule."""
 
 
 class OpenAIModel:
@@ -36,7 +36,8 @@ class OpenAIModel:
 
     def __init__(self, name: str, endpoint: Endpoint, *, key: str, notice: Callable[[str], None]) -> None:
         """`name` as the spec has it; `key` may be empty; `notice` gets a line when a kind of request is given up."""
-        # Not at the top: 0.6 s that an offline run need not wait for. Not with the first call: it would hold up others.
+        # Not at the top: 0.6 s that a run without endpoints need not wait for. Not with the first call: it would hold
+        # up the others.
         import httpx2
 
         self._name = name
@@ -91,7 +92,7 @@ class OpenAIModel:
             parts.append(b',"%s":%d' % (b"max_completion_tokens" if self._endpoint.reasoning else b"max_tokens", most))
         if call.sampling.temperature is not None and not self._endpoint.reasoning:
             parts.append(b',"temperature":' + to_json(call.sampling.temperature))
-        if self._endpoint.offline_writer:
+        if self._endpoint.sends_extras:
             parts += (b',"%s":{"inputs":' % EXTRA_FIELD.encode(), call.inputs.kept_json, _named(call))
         parts.append(b"}")
         return parts
@@ -170,7 +171,7 @@ def _parsed(body: bytes) -> Any:  # Any: a JSON tree
 
 
 def _named(call: ModelCall) -> bytes:
-    """What stands behind the typed inputs in the member for offline writers."""
+    """What stands behind the typed inputs in the member `EXTRA_FIELD`."""
     named = {
         "prompt_id": call.prompt.prompt_id,
         "prompt_version": call.prompt.version,

@@ -17,7 +17,9 @@ from longbeam.offline.probe_wording import listed, neutral, number_word, plural,
 from longbeam.offline.understanding import ME, How, Statement, Understood, Wish, understand
 from longbeam.prompts.calls.evaluation import AnswerInputs
 from longbeam.schemas.plans import Value, ValueKind
-from longbeam.text.values import extract_values, format_date, recompute
+from longbeam.text.computing import recompute
+from longbeam.text.extraction import extract_values
+from longbeam.text.times import format_date
 from longbeam.text.words import words_of
 
 _MOST_WISHES = 2

@@ -25,7 +25,7 @@ from longbeam.prompts.calls.plans import (
 from longbeam.schemas.plans import BulletKind, PlanSeed, Stance
 from longbeam.schemas.seeds import Domain, Seed
 from longbeam.schemas.spec import Strategy
-from longbeam.text import values
+from longbeam.text import times, values
 
 PHASES = (
     "the idea",
@@ -200,9 +200,7 @@ def plan_summary(inputs: PlanSummaryInputs) -> str:
     """The beginnings of what was told, cut down the longer ago it was: an excerpt, not a model's summary."""
     room = inputs.max_tokens * CHARACTERS_PER_TOKEN
     before = [f"{line[: _LONG_AGO - 1].rstrip()}" for line in inputs.summary.splitlines() if line]
-    days = (
-        f"{values.format_date(inputs.plan_seed.timeline.start)} to {values.format_date(inputs.plan_seed.timeline.end)}"
-    )
+    days = f"{times.format_date(inputs.plan_seed.timeline.start)} to {times.format_date(inputs.plan_seed.timeline.end)}"
     head = f"{days}: {inputs.plan_seed.topic}."
     step = max(len(inputs.bullets) // 12, 1)
     own = " ".join([head, *(text for text in inputs.bullets[::step])])

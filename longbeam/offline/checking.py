@@ -16,8 +16,10 @@ from longbeam.prompts.calls.checks import (
     SupportReply,
 )
 from longbeam.schemas.plans import Value
+from longbeam.text.computing import recompute
+from longbeam.text.extraction import extract_values
+from longbeam.text.matching import says
 from longbeam.text.sentences import sentences
-from longbeam.text.values import extract_values, recompute, says
 from longbeam.text.words import words_of
 
 _CHANGE = re.compile(

@@ -12,7 +12,7 @@ from longbeam.offline.language import fill, fill_low, identifier, lower_first
 from longbeam.offline.packs import Problem, Snippet, Thread
 from longbeam.offline.turns import filled_code, shown_values
 from longbeam.prompts.calls.user_turns import BulletBrief
-from longbeam.text import values
+from longbeam.text import times
 
 _NAMED = re.compile(r"\bmy (?:friend|colleague|partner|mother|father|son|daughter) ([A-Z][a-z]+)")
 _DRAFT_LEADS = (
@@ -37,7 +37,7 @@ def message_draft(
     if named is None or named[1] in fields["it"]:
         return ""
     do = fill_low(rng.choice(rng.choice(thread.cards).points).do, fields)
-    day = values.weekday(today + dt.timedelta(days=rng.randint(2, 5)))
+    day = times.weekday(today + dt.timedelta(days=rng.randint(2, 5)))
     names = {"name": named[1], "it": fields["it"], "do": do, "day": day}
     return f"{rng.choice(_DRAFT_LEADS).format(**names)}\n\n{rng.choice(_DRAFTS).format(**names)}"
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 
 from longbeam.prompts.calls.evaluation import AlignInputs, AlignReply, JudgeInputs, JudgeReply
-from longbeam.text.values import extract_values, says
+from longbeam.text.extraction import extract_values
+from longbeam.text.matching import says
 from longbeam.text.words import words_of
 
 _FRAME = frozenset(

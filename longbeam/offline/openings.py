@@ -14,7 +14,7 @@ from longbeam.offline.packs import Pack, wishes
 from longbeam.prompts.calls.plans import LedgerLine
 from longbeam.prompts.calls.user_turns import BulletBrief
 from longbeam.schemas.plans import Bullet, BulletKind, ValueKind
-from longbeam.text import values
+from longbeam.text import times
 
 _UPDATE = (
     "Noted: the {attribute} for {it} is {new}.",
@@ -259,5 +259,5 @@ _CLOSINGS = (
 
 def closing(thing: str, today: dt.date, rng: random.Random) -> str:
     """A last line that is no question."""
-    soon = values.weekday(today + dt.timedelta(days=rng.randint(2, 5)))
+    soon = times.weekday(today + dt.timedelta(days=rng.randint(2, 5)))
     return fill(rng.choice(_CLOSINGS), {"it": thing, "weekday": soon})

@@ -46,6 +46,7 @@ from longbeam.prompts.calls.plans import (
 )
 from longbeam.schemas.plans import CLOSING, Bullet, BulletKind, Narrative, Stance, Value, ValueKind, slot_key
 from longbeam.text import values
+from longbeam.text.matching import says
 
 W = TypeVar("W", bound=Standing)
 WISHES_APART = 11
@@ -227,7 +228,7 @@ def _introduction(pack: Pack, inputs: SubPlanInputs, rng: random.Random) -> Bull
         facts=[
             FactDraft(subject="me", attribute=attribute, value=value, is_fixed=attribute == "full name")
             for attribute, value in said
-            if values.says(text, value)
+            if says(text, value)
         ],
     )
 

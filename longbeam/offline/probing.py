@@ -40,7 +40,8 @@ from longbeam.prompts.calls.probes import (
 from longbeam.schemas.calls import PromptInputs
 from longbeam.schemas.plans import Bullet, Value, ValueKind
 from longbeam.schemas.probes import Difficulty
-from longbeam.text.values import format_date, says
+from longbeam.text.matching import says
+from longbeam.text.times import format_date
 
 OF_THINGS = " of different things"
 """How a theme ends that is an attribute told of several things."""

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from longbeam.prompts.calls.evaluation import AnswerInputs
 from longbeam.schemas.dialogue import MessageRole
 from longbeam.text.sentences import sentences
-from longbeam.text.values import MONTHS
+from longbeam.text.times import MONTHS
 from longbeam.text.words import words_of
 
 NO_INFORMATION = "There is no information about this in our conversation."

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from longbeam.offline.language import fill, pattern_of
 from longbeam.schemas.plans import Value
-from longbeam.text import values
+from longbeam.text import times
 
 _MISSED = (
     "By the way, {date} has come and gone as the {attribute}, and I wasn't done.",
@@ -45,7 +45,7 @@ def remark_on(attribute: str, value: Value, today: dt.date, number: int, *, goes
         return ""
     missed = goes_on and _WORK_TO_END.search(attribute.casefold()) is not None
     pool = _MISSED if missed else _PASSED
-    return fill(pool[number % len(pool)], {"date": values.format_date(value.date), "attribute": attribute})
+    return fill(pool[number % len(pool)], {"date": times.format_date(value.date), "attribute": attribute})
 
 
 @lru_cache(maxsize=4096)

@@ -18,7 +18,7 @@ from longbeam.offline.phrasing import piece_of
 from longbeam.prompts.calls.plans import LedgerLine
 from longbeam.prompts.calls.user_turns import BulletBrief
 from longbeam.schemas.plans import Value, ValueKind
-from longbeam.text import values
+from longbeam.text import times, values
 
 PLANNED = re.compile(r"budget|pot\b|limit|set aside|set-aside|allowance|planned sum|planned amount|target sum|allotted")
 """Amounts that are there to be spent; a price or a debt is not divided up."""
@@ -32,7 +32,7 @@ def table(columns: str, rows: Sequence[str]) -> str:
 
 def day_of(date: dt.date) -> str:
     """`Monday, March 4`."""
-    return f"{values.weekday(date)}, {values.format_date(date, with_year=False)}"
+    return f"{times.weekday(date)}, {times.format_date(date, with_year=False)}"
 
 
 def days_text(count: int) -> str:
@@ -94,9 +94,9 @@ def _meaning(line: LedgerLine, today: dt.date) -> str:
     if value.date is not None:
         days = (value.date - today).days
         if days == 0:
-            return f"today, a {values.weekday(value.date)}"
+            return f"today, a {times.weekday(value.date)}"
         when = f"in {days_text(days)}" if days > 0 else f"{days_text(-days)} ago"
-        return f"{when}, a {values.weekday(value.date)}"
+        return f"{when}, a {times.weekday(value.date)}"
     if value.number is None:
         return ""
     if value.kind is ValueKind.RATIO:
@@ -104,8 +104,8 @@ def _meaning(line: LedgerLine, today: dt.date) -> str:
         return f"about {tenths} in 10" if 0 < tenths < 10 else ""
     word = line.attribute.split(" ", 1)[0]
     if word in _PERIODS and value.kind in {ValueKind.MONEY, ValueKind.DURATION}:
-        times, period = _PERIODS[word]
-        return f"{_times(value, times).text} {period}"
+        factor, period = _PERIODS[word]
+        return f"{_multiplied(value, factor).text} {period}"
     if value.kind is ValueKind.MONEY and PLANNED.search(line.attribute):
         return f"{values.money(round(value.number * 0.1), value.unit).text} of it as a reserve"
     if value.kind is ValueKind.DURATION and value.unit == "minutes" and value.number > 60:
@@ -118,9 +118,9 @@ def _meaning(line: LedgerLine, today: dt.date) -> str:
 _PERIODS = {"weekly": (4, "in four weeks"), "daily": (7, "in a week"), "monthly": (12, "in a year")}
 
 
-def _times(value: Value, times: int) -> Value:
+def _multiplied(value: Value, factor: int) -> Value:
     assert value.number is not None
-    amount = value.number * times
+    amount = value.number * factor
     if value.kind is ValueKind.MONEY:
         return values.money(amount, value.unit)
     if value.unit == "minutes" and amount >= 120:
@@ -296,7 +296,7 @@ def schedule_block(
     columns = rng.choice(("Day | What", "When | Step", "Date | To do"))
     end = ""
     if due and room > 6:
-        end = "\n\n" + fill(rng.choice(_SCHEDULE_ENDS), {"it": fields["matter"], "date": values.format_date(due)})
+        end = "\n\n" + fill(rng.choice(_SCHEDULE_ENDS), {"it": fields["matter"], "date": times.format_date(due)})
     return f"{fill(rng.choice(_SCHEDULE_LEADS), {'it': fields['matter']})}\n\n{table(columns, rows)}{end}"
 
 
@@ -327,7 +327,7 @@ def milestones(
     for (part, of, name), check in zip(_STOPS, rng.sample(checks, len(_STOPS)), strict=True):
         day = today + dt.timedelta(days=(due - today).days * part // of - (part == of))
         rows.append(f"{day_of(day)} | {name} | {check}")
-    lead = fill(rng.choice(_MILESTONE_LEADS), {"it": fields["matter"], "date": values.format_date(due)})
+    lead = fill(rng.choice(_MILESTONE_LEADS), {"it": fields["matter"], "date": times.format_date(due)})
     return f"{lead}\n\n{table('Date | When | What should be true', rows)}"
 
 

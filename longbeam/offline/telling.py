@@ -14,7 +14,7 @@ from longbeam.offline.packs import Beat, Pack, Slot, Thread, fields_of
 from longbeam.offline.remarks import remark_on
 from longbeam.schemas.people import Person, Relation
 from longbeam.schemas.plans import Value, ValueKind
-from longbeam.text import values
+from longbeam.text import times, values
 
 WHOLE = "the whole undertaking"
 """What the last message of a story is about."""
@@ -104,7 +104,7 @@ class Teller:
         rng_of = f"{self._rng_key}/{thread.thread}/{thing if isinstance(thing, str) else thing.person_id}"
         rng = random.Random(f"{rng_of}/{beat.beat}/{day}")
         subject = thing if isinstance(thing, str) else thing.first_name
-        fields = {"it": subject, "day": values.format_date(day, with_year=False), "weekday": values.weekday(day)}
+        fields = {"it": subject, "day": times.format_date(day, with_year=False), "weekday": times.weekday(day)}
         if isinstance(thing, Person):
             fields["it"] = self._name(thing)
             if beat.credit:

@@ -24,7 +24,7 @@ from longbeam.prompts.calls.dialogue import (
 from longbeam.prompts.calls.plans import LedgerLine, Stage
 from longbeam.prompts.calls.user_turns import BulletBrief, UserTurnDraft, UserTurnsInputs, UserTurnsReply
 from longbeam.schemas.plans import CLOSING, Bullet, BulletKind
-from longbeam.text import values
+from longbeam.text import times
 
 _OPENERS = (
     "", "", "", "", "", "", "Hi again. ", "Quick update: ", "Okay, so ", "One more thing. ", "Right, next point. ",
@@ -154,8 +154,8 @@ def read(pack: Pack, brief: BulletBrief) -> Reading | None:
     thread = thread_of(pack, bullet.narrative)
     if thread is None:
         return None
-    fields = {"it": bullet.topic, "day": values.format_date(bullet.happens_on, with_year=False)}
-    fields["weekday"] = values.weekday(bullet.happens_on)
+    fields = {"it": bullet.topic, "day": times.format_date(bullet.happens_on, with_year=False)}
+    fields["weekday"] = times.weekday(bullet.happens_on)
     for name, slot in thread.slots.items():
         for line in brief.facts:
             if line.attribute == slot.attribute and line.value is not None:
@@ -523,8 +523,8 @@ def user_answer(inputs: UserReplyInputs, rng: random.Random) -> str:
     today = inputs.hints.today
     fields = {
         "it": thing,
-        "weekday": values.weekday(today),
-        "day": values.format_date(today, with_year=False),
+        "weekday": times.weekday(today),
+        "day": times.format_date(today, with_year=False),
     }
     head = "As I said, " if inputs.feedback else rng.choice(_ANSWER_HEADS)
     tails = [t for t in _share_of(_ANSWER_TAILS, inputs.context.stage.stage_index) if can_fill(t, fields)]

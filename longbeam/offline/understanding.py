@@ -21,7 +21,7 @@ from longbeam.offline.story import people_thread
 from longbeam.offline.telling import COST_SLOT, END_SLOT, ENDED, OWN_COST, WHOLE
 from longbeam.schemas.plans import ValueKind
 from longbeam.text.sentences import sentences
-from longbeam.text.values import MONTHS
+from longbeam.text.times import MONTHS
 
 ME = "me"
 INTRODUCED = {"name": "full name", "age": "age", "profession": "profession", "city": "home city"}

@@ -1,6 +1,6 @@
-"""Takes the inputs of one call of each prompt from an offline run, for the pages of `longbeam.prompts.docs`.
+"""Takes the inputs of one call of each prompt from a run with the stand-in model, for `longbeam.prompts.docs`.
 
-    python -m longbeam.pipeline.capture
+    python -m longbeam.pipeline.capture longbeam.wiring:services
 
 Of the calls of a prompt it takes one from the middle of the run that is short but leaves nothing empty that the
 prompt can show.
@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from longbeam.evaluation.arms import arm_of
-from longbeam.models.base import ChatModel, ModelCall
+from longbeam.models.base import ChatModel, ModelCall, Models
 from longbeam.models.tokens import Tokenizer, load_tokenizer
-from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.evaluate.evaluating import evaluate
 from longbeam.pipeline.evaluate.model_checks import run_model_checks
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.seeding import make_seeds
+from longbeam.pipeline.services import Services, load_services
 from longbeam.prompts.docs import PAGES, Captured
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.evaluation import EvaluationSettings
@@ -49,9 +49,9 @@ OF_MANY_PLANS = {**SPEC, "name": "many", "length": "2.1M"}
 
 @dataclass
 class _Capturing:
-    """Answers as the offline writer does and keeps every call."""
+    """Answers as the stand-in model does and keeps every call."""
 
-    inner: OfflineWriter = field(default_factory=OfflineWriter)
+    inner: ChatModel
     calls: defaultdict[str, list[ModelCall]] = field(default_factory=lambda: defaultdict(list))
 
     async def complete(self, call: ModelCall) -> ModelReply:
@@ -59,26 +59,27 @@ class _Capturing:
         return await self.inner.complete(call)
 
 
-def capture(spec: BenchmarkSpec) -> list[Captured]:
-    """Return one call of each prompt that an offline run of the spec asks."""
-    model = _Capturing()
+def capture(spec: BenchmarkSpec, services: Services) -> list[Captured]:
+    """Return one call of each prompt that a run of the spec asks."""
+    model = _Capturing(services.stand_in())
+    models = services.models(model)
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(make_seeds(spec, spec.domains, SEEDS, Path(folder) / ".seeds", model=model))
-        asyncio.run(_run(create_benchmark(spec, Path(folder)), model))
+        asyncio.run(make_seeds(spec, spec.domains, SEEDS, Path(folder) / ".seeds", models))
+        asyncio.run(_run(create_benchmark(spec, Path(folder)), models))
     tokenizer = load_tokenizer(spec.tokenizer)
     return [_captured(calls, tokenizer) for _, calls in sorted(model.calls.items())]
 
 
-async def _run(benchmark: Benchmark, model: ChatModel) -> None:
+async def _run(benchmark: Benchmark, models: Models) -> None:
     """Generate, check, evaluate."""
-    await run_inline(benchmark, model=model)
-    await run_model_checks(benchmark, benchmark.spec, model)
+    await run_inline(benchmark, models)
+    await run_model_checks(benchmark, benchmark.spec, models)
     await evaluate(
         benchmark,
         benchmark.spec,
         [arm_of(name, values) for name, values in _SYSTEMS],
         EvaluationSettings(budget=1_000),
-        model,
+        models,
     )
 
 
@@ -116,10 +117,11 @@ def _values(dump: dict[str, object]) -> list[object]:
 
 
 def main() -> int:
-    """Write `docs/prompts/inputs/`."""
-    captured = capture(BenchmarkSpec.model_validate(SPEC))
+    """Write `docs/prompts/inputs/`; the argument is the reference of the services."""
+    services = load_services(sys.argv[1])
+    captured = capture(BenchmarkSpec.model_validate(SPEC), services)
     asked = {c.prompt_id for c in captured}
-    captured += [c for c in capture(BenchmarkSpec.model_validate(OF_MANY_PLANS)) if c.prompt_id not in asked]
+    captured += [c for c in capture(BenchmarkSpec.model_validate(OF_MANY_PLANS), services) if c.prompt_id not in asked]
     folder = PAGES / "inputs"
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.json"):

@@ -1,7 +1,7 @@
 """What the models of a benchmark said, told again to whoever asks the same over HTTP.
 
-A run against it sends what it would send to a real endpoint, without the typed inputs that an offline writer needs, and
-nobody is paid: for measuring what a run costs on our side, and for trying other clients.
+A run against it sends what it would send to a real endpoint, and nobody is paid: for measuring what a run costs on our
+side, and for trying other clients.
 """
 
 from __future__ import annotations
@@ -9,15 +9,25 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
 from longbeam.errors import UserError
-from longbeam.offline.loopback.server import RecordedReply
+from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.hashing import message_hash, request_hash
 from longbeam.store.journal import RecordedRequest
 from longbeam.store.layout import Benchmark
 from longbeam.store.worklog import WorkLog
+
+
+@dataclass(frozen=True)
+class RecordedReply:
+    """A model's reply, and the call that it answered."""
+
+    unit_key: str
+    generation: int
+    reply: ModelReply
 
 
 class Recording:

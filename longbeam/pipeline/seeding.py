@@ -11,13 +11,12 @@ from longbeam.errors import UserError
 from longbeam.generators.seeds_file import domain_of
 from longbeam.generators.seeds_writing import WrittenSeeds, seeds_as_json, write_seeds
 from longbeam.models.asking import Asker
-from longbeam.models.base import ChatModel
+from longbeam.models.base import Models
 from longbeam.models.journal import JournalledModel
-from longbeam.pipeline.run.driver import limited_model
+from longbeam.pipeline.run.driver import limited_models
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.seeds import Domain, Seed
 from longbeam.schemas.spec import BenchmarkSpec, Role
-from longbeam.store.layout import Benchmark
 from longbeam.store.worklog import WorkLog
 from longbeam.terminal import counted
 
@@ -55,21 +54,22 @@ def domains_of(names: Sequence[str]) -> tuple[Domain, ...]:
 
 
 async def make_seeds(
-    spec: BenchmarkSpec, domains: Sequence[Domain], count: int, folder: Path, *, model: ChatModel | None = None
+    spec: BenchmarkSpec, domains: Sequence[Domain], count: int, folder: Path, models: Models
 ) -> Seeding:
     """Return `count` new seeds of each domain, or as many as the model has; replies are kept in the folder.
 
     Domain after domain, because the seeds of each are compared with all before them.
     """
     parts: list[WrittenSeeds] = []
-    async with limited_model(Benchmark(spec, folder), model) as limited:
+    async with limited_models(models, spec) as limited:
         with WorkLog.open(folder / "journal.sqlite") as log:
             for domain in domains:
                 asker = Asker(
-                    model=JournalledModel(limited, log.journal),
+                    model=JournalledModel(limited.chat, log.journal),
                     prompts=default_registry(),
                     spec=spec,
                     unit_key=f"seeds/seeds/{domain.value}",
+                    version_of=limited.version_of,
                 )
                 parts.append(await write_seeds(asker, domain, count, [s for part in parts for s in part.seeds]))
     return Seeding(tuple(parts), spec.model_for(Role.PLANNER))

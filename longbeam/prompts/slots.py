@@ -19,7 +19,7 @@ from typing import Any
 from jinja2 import Undefined
 from pydantic import BaseModel
 
-from longbeam.text.values import weekday
+from longbeam.text.times import weekday
 
 
 class Trusted(str):

@@ -17,6 +17,10 @@ NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 MIN_LENGTH = 16_000
 MAX_SINGLE_PLAN_LENGTH = 1_000_000
 ENGLISH = "English"
+DEFAULT_MODEL = "offline"
+"""The model of a spec that names none. It answers by rule and needs no endpoint."""
+LANGUAGE_PROVIDERS = frozenset({"openai", "vllm"})
+"""What stands before the colon in the name of a language model."""
 MAX_LENGTH = 64_000_000
 """64 plans: beyond, a story of at most seven years has no days left for its stages."""
 
@@ -113,6 +117,10 @@ class Structured(StrEnum):
     """The prompt alone; the JSON is taken out of the text."""
 
 
+FORMER_KEYS = {"offline_writer": "sends_extras"}
+"""Keys of an endpoint that specs of earlier versions write, and their present names."""
+
+
 class Endpoint(Record):
     """Where a model is served, and how it is to be asked. Holds no key, only the name of its variable."""
 
@@ -125,8 +133,8 @@ class Endpoint(Record):
     structured: Structured = Structured.AUTO
     reasoning: bool = False
     """A reasoning model: it is sent no temperature, and `max_completion_tokens` for `max_tokens`."""
-    offline_writer: bool = False
-    """The endpoint is `longbeam serve-offline`: typed inputs travel in an extra body field."""
+    sends_extras: bool = False
+    """Send each call's extras in the request body's `longbeam` member, to a server that answers by rule."""
     price: Price | None = None
     limits: EndpointLimits = EndpointLimits()
     tensor_parallel: int = Field(default=1, ge=1)
@@ -137,6 +145,16 @@ class Endpoint(Record):
     """vLLM only: context length in tokens; None: the model's own."""
     gpu_memory_utilization: float = Field(default=0.9, gt=0, le=1)
     """vLLM only: share of the GPU's memory."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_present_keys(cls, values: object) -> object:
+        if not isinstance(values, dict):
+            return values
+        return {
+            **{FORMER_KEYS[k]: v for k, v in values.items() if k in FORMER_KEYS},
+            **{k: v for k, v in values.items() if k not in FORMER_KEYS},
+        }
 
     @field_validator("base_url")
     @classmethod
@@ -189,8 +207,8 @@ class BenchmarkSpec(Record):
     language: Annotated[str, BeforeValidator(parse_language)] = ENGLISH
     """Of everything that is said and asked, by its English name (`German`); see docs/languages.md."""
     tokenizer: str = "o200k_base"
-    models: dict[str, str] = Field(default_factory=lambda: {"default": "offline"})
-    """Role to model (`offline`, `openai:NAME`, `vllm:NAME`); `default` serves the roles not named."""
+    models: dict[str, str] = Field(default_factory=lambda: {"default": DEFAULT_MODEL})
+    """Role to model (the default one, `openai:NAME`, `vllm:NAME`); `default` serves the roles not named."""
     endpoints: dict[str, Endpoint] = Field(default_factory=dict)
     """Settings of the models, by the names that `models` uses; a model of OpenAI's own needs none."""
     sampling: dict[str, RoleSampling] = Field(default_factory=dict)
@@ -224,7 +242,7 @@ class BenchmarkSpec(Record):
         if unknown := sorted(set(self.sampling) - roles):
             raise ValueError(f"sampling: unknown role {unknown[0]!r}; roles are {', '.join(sorted(roles))}")
         for name in self.endpoints:
-            if provider_of(name) not in {"openai", "vllm"}:
+            if provider_of(name) not in LANGUAGE_PROVIDERS:
                 raise ValueError(f"endpoints: {name!r} is no model with an endpoint; write openai:NAME or vllm:NAME")
         if unknown := [a for a in self.abilities if self.abilities.count(a) > 1]:
             raise ValueError(f"abilities: {unknown[0]!r} is listed twice")
@@ -261,15 +279,15 @@ class BenchmarkSpec(Record):
         return model if name is None else f"{provider_of(model)}:{name}"
 
     def reads_inputs(self, model: str) -> bool:
-        """Whether a model answers from the typed inputs of a prompt: the offline writer, here or behind an endpoint."""
-        return provider_of(model) == "offline" or self.endpoint_for(model).offline_writer
+        """Whether a model answers from the typed inputs of a prompt, here or behind an endpoint."""
+        return provider_of(model) not in LANGUAGE_PROVIDERS or self.endpoint_for(model).sends_extras
 
     def for_any_model(self) -> BenchmarkSpec:
-        """The same spec, for another model in place of its own: that is told all, as it may read the typed inputs."""
+        """Return the same spec for a model that answers in place of its own: all calls carry extras."""
         read = {
-            name: self.endpoint_for(name).model_copy(update={"offline_writer": True})
+            name: self.endpoint_for(name).model_copy(update={"sends_extras": True})
             for name in self.models.values()
-            if provider_of(name) != "offline"
+            if provider_of(name) in LANGUAGE_PROVIDERS
         }
         return self.model_copy(update={"endpoints": {**self.endpoints, **read}})
 

@@ -1,4 +1,4 @@
-"""Words as everything lexical compares them: stems, without function words."""
+"""Words as stems, for every lexical comparison: ranking, search, and what two texts have in common."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ _STOP = frozenset(
     ).split()
 )
 _STEMMER = Stemmer("english")
+_CONTRACTION_PIECES = frozenset(
+    "ve ll re don doesn didn isn aren wasn weren hasn haven hadn wouldn couldn shouldn mustn".split()  # noqa: SIM905
+)
+"""Pieces that `I've` or `didn't` leave where words are runs of letters."""
 
 
 def words_of(text: str) -> list[str]:
@@ -24,3 +28,15 @@ def words_of(text: str) -> list[str]:
     found = (word.casefold() for word in _WORD.findall(text))
     stems: list[str] = _STEMMER.stemWords([w for w in found if w not in _STOP])
     return stems
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Return the stems of the words that say what a text is about.
+
+    Function words, numbers, single letters and pieces of contractions are left out.
+    """
+    return frozenset(w for w in words_of(text) if len(w) > 1 and w not in _CONTRACTION_PIECES and not w[0].isdigit())
+
+
+ASKING_WORDS = content_words("say said tell told give gave given need remind again together figure put find know")
+"""Stems of words that ask, or tell that something was said, and name nothing."""

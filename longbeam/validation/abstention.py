@@ -6,16 +6,18 @@ import re
 from collections.abc import Iterator, Sequence
 
 from longbeam.schemas.probes import Probe
+from longbeam.text.words import content_words
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.wording import about
 
 MAX_REPORTED = 3
 MIN_COVERED = 0.9
 """Share of the question's words in one message from which somebody should read it."""
 MAX_COMMON = 0.3
 """Words in more of the messages than this tell nothing."""
-_ASKING = about("what which specific exactly details provide share tell describe list recommend mention discuss give")
+_ASKING = content_words(
+    "what which specific exactly details provide share tell describe list recommend mention discuss give"
+)
 
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
@@ -38,7 +40,7 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
 
 def _search(index: ConversationIndex, probe: Probe) -> Problem:
     """Search the conversation for the question's own words, where the source says of no search; return the record."""
-    terms = about(probe.question) - _ASKING
+    terms = content_words(probe.question) - _ASKING
     common = {t for t in terms if sum(t in index.words(m) for m in index.messages) > MAX_COMMON * len(index.messages)}
     terms = terms - common or terms
     scored = [(len(terms & index.words(m)) / max(len(terms), 1), -i) for i, m in enumerate(index.messages)]

@@ -14,10 +14,12 @@ from itertools import combinations
 
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
-from longbeam.text.values import extract_values
+from longbeam.text.extraction import extract_values
+from longbeam.text.matching import says_equivalent
+from longbeam.text.numbers import SMALL_NUMBER, read_count
+from longbeam.text.times import CALENDAR_UNITS, months_between
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.wording import is_said
 
 COMPUTING = frozenset({"temporal_reasoning", "multi_session_reasoning", "information_extraction", "knowledge_update"})
 _ASKS_LENGTH = re.compile(
@@ -26,10 +28,11 @@ _ASKS_LENGTH = re.compile(
 _AMOUNT = r"[$€£]?\d[\d,]*(?:\.\d+)?%?"
 _CHANGE = re.compile(rf"\bfrom\s+({_AMOUNT})[\w\s]{{0,12}}?\s+to\s+({_AMOUNT})", re.IGNORECASE)
 _BY = re.compile(rf"\bby\s+({_AMOUNT})(?!\s*(?:AM|PM|hours?|days?|weeks?|o'clock))", re.IGNORECASE)
-_COUNTS = {w: n for n, w in enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 2)}
 _LISTED = re.compile(
-    rf"^\W*(?:\w+\s+){{0,6}}?({'|'.join(_COUNTS)}|\d{{1,2}})\b([^:.;]{{0,60}}):\s+([^:.]+)\.?\s*$", re.IGNORECASE
+    rf"^\W*(?:\w+\s+){{0,6}}?(?!one\b)({SMALL_NUMBER}|\d{{1,2}})\b([^:.;]{{0,60}}):\s+([^:.]+)\.?\s*$",
+    re.IGNORECASE,
 )
+"""A count and the list that it counts; `one` is a pronoun more often than a count."""
 
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
@@ -55,10 +58,10 @@ def _length_faults(index: ConversationIndex, probe: Probe) -> Iterator[tuple[str
     spans = [(a, b) for a, b in combinations(sorted(dates), 2)]
     stated: dict[tuple[float | None, str], Value] = {}
     for value in extract_values(told):
-        if value.kind is ValueKind.DURATION and value.unit in ("days", "weeks", "months", "years"):
+        if value.kind is ValueKind.DURATION and value.unit in CALENDAR_UNITS:
             stated.setdefault((value.number, value.unit), value)
     for value in stated.values():
-        if is_said(probe.question, value):
+        if says_equivalent(probe.question, value):
             continue
         readings = [fault_of_length(value, a, b) for a, b in spans]
         if "" in readings or (len(spans) > 1 and any(r != "wrong_duration" for r in readings)):
@@ -89,7 +92,7 @@ def fault_of_length(value: Value, first: dt.date, second: dt.date) -> str:
     if value.unit == "weeks":
         exact = days / 7
     else:
-        exact = (second.year - first.year) * 12 + second.month - first.month + (second.day - first.day) / 30.4
+        exact = months_between(first, second)
         exact = exact / 12 if value.unit == "years" else exact
     if abs(amount - exact) < 0.05:
         return ""
@@ -107,7 +110,7 @@ def is_computed(index: ConversationIndex, probe: Probe, value: Value) -> bool:
         return False
     said = [m.content for m in index.cited(probe) if index.speaks_as_user(m)]
     texts = [probe.gold_answer, probe.question, *(n.text for n in probe.rubric), *said]
-    if value.kind is ValueKind.DURATION and value.unit in ("days", "weeks", "months", "years"):
+    if value.kind is ValueKind.DURATION and value.unit in CALENDAR_UNITS:
         dates = sorted({d for text in texts for d in dates_in(index, probe, text)})
         if any(fault_of_length(value, a, b) != "wrong_duration" for a, b in combinations(dates[:12], 2)):
             return True
@@ -150,7 +153,7 @@ def _count_faults(gold: str) -> Iterator[tuple[str, str]]:
     match = _LISTED.match(gold.strip())
     if match is None:
         return
-    said = _COUNTS.get(match[1].casefold()) or int(match[1])
+    said = read_count(match[1])
     least, most = count_listed(match[3])
     if not least <= said <= most:
         counted = str(least) if least == most else f"{least} to {most}"

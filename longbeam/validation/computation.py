@@ -7,7 +7,10 @@ from itertools import product
 
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
-from longbeam.text.values import COMPUTATIONS, number, parse_value, recompute, says
+from longbeam.text.computing import COMPUTATIONS, recompute
+from longbeam.text.extraction import parse_value
+from longbeam.text.matching import says
+from longbeam.text.values import number
 from longbeam.validation.base import ERROR, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
 

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.probes import CONTRADICTION_MESSAGES_APART, EvidencePart, Probe
-from longbeam.text.values import extract_values
+from longbeam.text.extraction import extract_values
+from longbeam.text.matching import says_equivalent
+from longbeam.text.normalizing import normalize_values
+from longbeam.text.words import content_words
 from longbeam.validation.base import WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.wording import about, claim, in_figures, is_said
+from longbeam.validation.wording import claim
 
 MIN_SAID = 0.5
 """Share of a nugget's words that the side it retells must have."""
@@ -25,7 +28,7 @@ _POLAR = re.compile(r"^\W*(?:have|has|had|did|do|does|am|is|are|was|were)\b|\b(?
 """A question that is answered by yes or no."""
 
 
-_ASKING = about(
+_ASKING = content_words(
     "ever yet still tell told give say said know mention remind happen stand behind thing going according come"
 )
 """Words that ask for what became of a thing and name nothing of it."""
@@ -49,12 +52,14 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
         denies = _DENIES.search(denied) or _NEVER.search(said)
         if not denies and (is_polar or extract_values(said)):
             yield Problem("no_denial", probe.probe_id, "neither side denies anything", keys)
-        elif denies and not _is_of_one_thing(index, about(probe.question), about(said), about(denied)):
+        elif denies and not _is_of_one_thing(
+            index, content_words(probe.question), content_words(said), content_words(denied)
+        ):
             text = f"the denial says nothing that the question asks about: {shorten(probe.question)}"
             yield Problem("different_things", probe.probe_id, text, keys)
     for nugget in probe.rubric:
         text = claim(nugget.text)
-        words = about(text) - {"never", "said", "mention"}
+        words = content_words(text) - {"never", "said", "mention"}
         denying = [side for side in (statement, denial) if _NEVER.search("\n".join(m.content for m in side))]
         covered = max(len(words & _words(side)) for side in denying or [denial])
         if _NEVER.search(text) and covered < MIN_SAID * len(words):
@@ -73,8 +78,8 @@ def _said(probe: Probe, part: EvidencePart, messages: list[Message]) -> str:
 
 def _gives_two_values(said: str, denied: str) -> bool:
     """Whether both sides give a value of one kind and unit, and not the same."""
-    sides = [{(v.kind, v.unit): v for v in extract_values(in_figures(text))} for text in (said, denied)]
-    return any(not is_said(said, sides[1][kind]) for kind in sides[0].keys() & sides[1].keys())
+    sides = [{(v.kind, v.unit): v for v in extract_values(normalize_values(text))} for text in (said, denied)]
+    return any(not says_equivalent(said, sides[1][kind]) for kind in sides[0].keys() & sides[1].keys())
 
 
 def _is_of_one_thing(
@@ -100,7 +105,7 @@ def _side(index: ConversationIndex, probe: Probe, part: EvidencePart) -> list[Me
 
 
 def _words(messages: list[Message]) -> frozenset[str]:
-    return about("\n".join(m.content for m in messages))
+    return content_words("\n".join(m.content for m in messages))
 
 
 CHECK = Check(

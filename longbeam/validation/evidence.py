@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.probes import Evidence, EvidencePart, Probe
+from longbeam.text.words import ASKING_WORDS, content_words
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.wording import ASKING, about, claim
+from longbeam.validation.wording import claim
 
 FACTUAL = frozenset({"contradiction_resolution", "information_extraction", "knowledge_update", "temporal_reasoning"})
 """Abilities whose cited messages each say something that the question is about."""
@@ -37,7 +38,10 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
 
 def _unrelated(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield cited messages of the user that have no word in common with question, gold and rubric."""
-    subject = about("\n".join((probe.question, probe.gold_answer, *(claim(n.text) for n in probe.rubric)))) - ASKING
+    subject = (
+        content_words("\n".join((probe.question, probe.gold_answer, *(claim(n.text) for n in probe.rubric))))
+        - ASKING_WORDS
+    )
     for message in index.cited(probe) if len(subject) >= MIN_WORDS else ():
         if index.speaks_as_user(message) and probe.ability in FACTUAL and not index.words(message) & subject:
             text = f"{message.message_key} has no word of question and gold: {shorten(message.content)}"
@@ -47,7 +51,7 @@ def _unrelated(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
 
 def _unrelated_wish(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield messages cited for an instruction or preference that the probe words, and that say something else."""
-    wish = about(f"{probe.details.instruction} {probe.details.preference}")
+    wish = content_words(f"{probe.details.instruction} {probe.details.preference}")
     cited = [m for e in probe.evidence if e.part in WISHES and (m := index.message(e.message_key)) is not None]
     if not cited or len(wish) < MIN_WORDS or any(_says_wish(index, m, wish) for m in cited):
         return

@@ -8,9 +8,11 @@ from itertools import pairwise
 
 from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.probes import EvidencePart, Probe
+from longbeam.text.numbers import SMALL_NUMBER, read_count
+from longbeam.text.words import content_words
 from longbeam.validation.base import ERROR, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.wording import RETELLING, about, asks_assistant
+from longbeam.validation.wording import RETELLING, asks_assistant
 
 REQUIRED = {
     "knowledge_update": (EvidencePart.ORIGINAL, EvidencePart.UPDATED),
@@ -37,8 +39,7 @@ OF_USER = frozenset(
     }
 )
 """Parts that only the user can say, whatever the question asks."""
-_COUNTS = "zero one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
-_COUNT = rf"\b(\d{{1,2}}|{'|'.join(_COUNTS)})"
+_COUNT = rf"\b(\d{{1,2}}|{SMALL_NUMBER})"
 _ITEMS_ASKED = (
     re.compile(rf"{_COUNT} (?:items?|events?|things|steps|points)\b", re.IGNORECASE),
     re.compile(rf"{_COUNT} (?:[a-z]+ )?(?!(?:second|minute|hour|day|week|month|year|time)s\b)[a-z]+s\b", re.IGNORECASE),
@@ -114,7 +115,7 @@ def _asked_problems(probe: Probe) -> Iterator[Problem]:
     match = next(filter(None, (pattern.search(probe.question) for pattern in _ITEMS_ASKED)), None)
     if match is None:
         return
-    asked = int(match[1]) if match[1].isdigit() else _COUNTS.index(match[1].casefold())
+    asked = read_count(match[1])
     items = len(probe.details.items) or len(probe.rubric)
     if asked != items:
         yield Problem("items_asked", probe.probe_id, f"the question asks for {asked} items, and the gold has {items}")
@@ -134,7 +135,7 @@ def _elsewhere_problems(index: ConversationIndex, probe: Probe) -> Iterator[Prob
     if sorted(said) != list(range(len(probe.details.items))):
         return
     for place, item in enumerate(probe.details.items):
-        words = about(item)
+        words = content_words(item)
         elsewhere = [i for i, other in said.items() if i != place and words <= other]
         if words and not words & said[place] and elsewhere:
             text = f"item {place + 1}, {item!r}, is not in its own evidence, but in that of item {elsewhere[0] + 1}"

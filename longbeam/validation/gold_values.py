@@ -11,12 +11,14 @@ from collections.abc import Iterator
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
-from longbeam.text.values import date_value, extract_values, parse_value, says
+from longbeam.text.extraction import distinct_values, extract_values, parse_value
+from longbeam.text.matching import in_days, says, says_equivalent
+from longbeam.text.relative_days import is_day_meant
+from longbeam.text.values import date_value
 from longbeam.validation.arithmetic import has_own_span, is_computed
 from longbeam.validation.base import ERROR, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.relative_days import is_day_meant
-from longbeam.validation.wording import RETELLING, asks_assistant, claim, facts_in, in_days, is_said
+from longbeam.validation.wording import RETELLING, asks_assistant, claim
 
 OF_A_DAY_SAID = frozenset({"information_extraction", "knowledge_update", "summarization"})
 """Abilities whose gold gives days that were said, and not on which something was said."""
@@ -37,13 +39,13 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
             continue
         if probe.ability in GUIDING:
             kind, where = "not_in_guidance", "the quotes"
-        elif any(is_said(m.content, value) for m in cited if index.speaks_as_user(m) or _is_of_replies(probe)):
+        elif any(says_equivalent(m.content, value) for m in cited if index.speaks_as_user(m) or _is_of_replies(probe)):
             if not any(e.quote for e in probe.evidence):
                 continue  # an import has no quotes that could lack it
             kind, where = "not_in_quote", "the quotes, only elsewhere in the cited messages"
         elif is_computed(index, probe, value) or (in_days(value) and has_own_span(index, probe)):
             continue  # `arithmetic` says what is wrong with the length of a span that the gold names
-        elif any(is_said(m.content, value) for m in cited):
+        elif any(says_equivalent(m.content, value) for m in cited):
             kind, where = "only_in_reply", "what the user says in the cited messages, only in a cited reply"
         elif _is_somewhere(index, value):
             kind, where = "not_in_evidence", "the evidence, and nothing computes it"
@@ -55,7 +57,7 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
 def _values(texts: list[str]) -> list[Value]:
     found: dict[tuple[str, str], Value] = {}
     for text in texts:
-        for value in facts_in(text):
+        for value in distinct_values(text):
             found.setdefault((value.kind, value.text.casefold()), value)
     return list(found.values())
 
@@ -66,14 +68,14 @@ def _is_of_replies(probe: Probe) -> bool:
 
 
 def _is_somewhere(index: ConversationIndex, value: Value) -> bool:
-    return any(is_said(m.content, value) for m in index.messages if index.speaks_as_user(m))
+    return any(says_equivalent(m.content, value) for m in index.messages if index.speaks_as_user(m))
 
 
 def _is_given(index: ConversationIndex, probe: Probe, value: Value) -> bool:
     details = probe.details
     quotes = "\n".join(e.quote for e in probe.evidence)
     given = (quotes, probe.question, details.instruction, details.preference, "\n".join(details.items))
-    if any(is_said(text, value) for text in given if text):
+    if any(says_equivalent(text, value) for text in given if text):
         return True
     if details.computed_value and _is_computed(details.computed_value, value):
         return True

@@ -24,7 +24,7 @@ from longbeam.schemas.probes import Probe
 from longbeam.store.folded import FoldedTexts
 from longbeam.store.lookups import Grouped, Keyed, Ordinals
 from longbeam.store.spool import Spool
-from longbeam.validation.wording import about
+from longbeam.text.words import content_words
 
 R = TypeVar("R")
 
@@ -79,7 +79,7 @@ class ConversationIndex:
         """Stems of a message's content words, read once."""
         found = self._words.get(message.message_key)
         if found is None:
-            found = self._words[message.message_key] = about(message.content)
+            found = self._words[message.message_key] = content_words(message.content)
         return found
 
     @cached_property

@@ -13,11 +13,12 @@ from itertools import islice
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
-from longbeam.text.values import extract_values, parse_value, says
+from longbeam.text.extraction import distinct_values, extract_values, parse_value
+from longbeam.text.matching import says, says_equivalent
+from longbeam.text.words import content_words
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.slots import later_mentions, slot_of
-from longbeam.validation.wording import about, facts_in, is_said
 
 ASKED = frozenset({"information_extraction", "knowledge_update", "temporal_reasoning", "multi_session_reasoning"})
 OF_ONE_VALUE = frozenset({"information_extraction", "knowledge_update"})
@@ -38,7 +39,7 @@ ASKS_FOR_THE_PAST = re.compile(
     r"beginning|started (?:out|with)|change[ds]?|difference|increase[ds]?|decrease[ds]?|history|improve\w*)\b",
     re.IGNORECASE,
 )
-_GENERIC = about("date target number total amount value figure")
+_GENERIC = content_words("date target number total amount value figure")
 """Words that name a value of any thing."""
 MIN_SHARED, MIN_WORDS = 0.6, 2
 WINDOW = 90
@@ -56,8 +57,8 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
         return
     cited = [m for m in index.cited(probe) if index.speaks_as_user(m)]
     told = "\n".join((probe.gold_answer, *(n.text for n in probe.rubric)))
-    for value in facts_in(probe.gold_answer):
-        says_it = [m for m in cited if is_said(m.content, value)]
+    for value in distinct_values(probe.gold_answer):
+        says_it = [m for m in cited if says_equivalent(m.content, value)]
         if value.kind not in _KINDS or not says_it:
             continue
         found = _changed(index, probe, value, says_it[-1], told)
@@ -96,14 +97,16 @@ def _tracked(index: ConversationIndex, probe: Probe, value: Value, cited: Messag
 
 def _clause(probe: Probe, value: Value) -> str:
     """The part of the gold that says a value."""
-    return next((c for c in _CLAUSE.split(probe.gold_answer) if is_said(c, value)), "")
+    return next((c for c in _CLAUSE.split(probe.gold_answer) if says_equivalent(c, value)), "")
 
 
 def _slot(probe: Probe, value: Value) -> frozenset[str]:
     """Return the words that tell what the value is of: its clause in the gold, or the question."""
     clauses = [c for c in _CLAUSE.split(probe.gold_answer) if says(c, value)]
-    near = about(clauses[0].replace(value.text, " ")) if clauses else frozenset()
-    near, asked = (_without_changes(words) - about(value.text) for words in (near, about(probe.question)))
+    near = content_words(clauses[0].replace(value.text, " ")) if clauses else frozenset()
+    near, asked = (
+        _without_changes(words) - content_words(value.text) for words in (near, content_words(probe.question))
+    )
     return near if len(near) >= MIN_WORDS else asked
 
 
@@ -122,7 +125,7 @@ def _other_value(
     for other in extract_values(folded):
         if other.kind is not value.kind or not _is_comparable(value, other) or says(told, other):
             continue
-        near = about(_around(folded, other)) & slot
+        near = content_words(_around(folded, other)) & slot
         if len(near) >= max(MIN_WORDS, MIN_SHARED * len(slot)):
             return other
     return None

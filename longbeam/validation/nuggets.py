@@ -7,10 +7,13 @@ from collections.abc import Iterator
 
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
-from longbeam.text.values import extract_values
+from longbeam.text.extraction import distinct_values, extract_values
+from longbeam.text.matching import says_equivalent
+from longbeam.text.normalizing import normalize_values
+from longbeam.text.words import content_words
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.wording import about, claim, facts_in, in_figures, is_said
+from longbeam.validation.wording import claim
 
 UNJUDGED = frozenset({"abstention", "instruction_following", "preference_following"})
 """Their gold describes an answer; it need not hold what the nuggets ask for."""
@@ -36,7 +39,9 @@ _AND_CLAUSE = re.compile(
 )
 """`and` with a clause of its own behind it: a subject and a verb, not a second object or a relative clause."""
 _VERB = re.compile(r"\b(?:is|are|was|were|has|have|had|will|costs?|takes?)\b")
-_GENERIC = about("answer response give state say mention value include contain name provide reply gold question")
+_GENERIC = content_words(
+    "answer response give state say mention value include contain name provide reply gold question"
+)
 """Words of a criterion that name nothing of what it is about."""
 
 
@@ -46,17 +51,17 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     if probe.ability in UNJUDGED or not gold.strip():
         return
     told = f"{gold}\n{probe.question}"
-    known = about("\n".join((told, *(m.content for m in index.cited(probe)))))
+    known = content_words("\n".join((told, *(m.content for m in index.cited(probe)))))
     for nugget in probe.rubric:
         text = claim(nugget.text)
-        for value in facts_in(text) or _lone_number(text):
-            if not is_said(told, value):
+        for value in distinct_values(text) or _lone_number(text):
+            if not says_equivalent(told, value):
                 yield Problem(
                     "not_in_gold",
                     own,
                     f"{nugget.nugget_id} asks for {value.text!r}, and the gold says {shorten(gold)!r}",
                 )
-        words = about(in_figures(text))
+        words = content_words(normalize_values(text))
         is_free = probe.ability in WORDED_FREELY
         if not is_free and len(words) >= MIN_WORDS and len(words & known) < MIN_SHARED * len(words):
             yield Problem("unrelated", own, f"neither gold nor evidence is about {nugget.nugget_id}: {shorten(text)}")
@@ -77,11 +82,11 @@ def _has_two_clauses(text: str) -> bool:
 
 def _is_bare(text: str) -> bool:
     """Whether a nugget is only a value: `answers with $52` leaves open what costs that."""
-    figures = in_figures(text)
+    figures = normalize_values(text)
     values = extract_values(figures)
     for value in values:
         figures = figures.replace(value.text, " ", 1)
-    return bool(values) and not about(figures) - _GENERIC
+    return bool(values) and not content_words(figures) - _GENERIC
 
 
 def _speaks_as_user(index: ConversationIndex, probe: Probe) -> bool:

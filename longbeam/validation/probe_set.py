@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from longbeam.schemas.probes import Probe
+from longbeam.text.words import content_words
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.wording import about
 
 SIMILAR = 0.8
 """Jaccard similarity of the questions' words from which two probes are near-duplicates."""
@@ -57,7 +57,7 @@ def _pair_problems(first: Probe, second: Probe) -> Iterator[Problem]:
 
 def _is_one_thing(first: Probe, second: Probe) -> bool:
     """Whether one question has no content word that the other lacks: else each may ask the same of another thing."""
-    words = about(first.question), about(second.question)
+    words = content_words(first.question), content_words(second.question)
     return words[0] <= words[1] or words[1] <= words[0]
 
 

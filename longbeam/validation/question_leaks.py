@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
-from longbeam.text.values import extract_values
+from longbeam.text.extraction import extract_values, read_value
+from longbeam.text.matching import says_equivalent
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.wording import is_said, read_value
 
 RECALLING = frozenset({"information_extraction", "knowledge_update", "multi_session_reasoning", "temporal_reasoning"})
 """Abilities whose gold is a value."""
@@ -65,12 +65,12 @@ def _value_problems(probe: Probe) -> Iterator[Problem]:
         return
     for said in filter(None, (details.computed_value, details.new_value)):
         value = read_value(said)
-        if is_said(probe.question, value):
+        if says_equivalent(probe.question, value):
             kind = "maybe_answer" if _is_small(value) else "answer"
             yield Problem(kind, probe.probe_id, f"the question says {shorten(said)!r}, which is the answer")
             return
     values = extract_values(probe.gold_answer)
-    told = [v for v in values if is_said(probe.question, v)]
+    told = [v for v in values if says_equivalent(probe.question, v)]
     if any(not _is_small(v) for v in values) and len(told) == len(values):
         text = f"the question says all values of the gold answer: {', '.join(v.text for v in values)}"
         yield Problem("all_values", probe.probe_id, text)

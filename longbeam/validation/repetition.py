@@ -19,7 +19,7 @@ from longbeam.schemas.statistics import FrequentSentence, Repetition
 from longbeam.store.lookups import Tally
 from longbeam.store.spool import Spool
 from longbeam.text.sentences import prose_spans, sentences_within
-from longbeam.text.values import MONTHS, WEEKDAYS
+from longbeam.text.times import MONTHS, WEEKDAYS
 from longbeam.validation.duplicates import digest, equal_messages, near_duplicates
 
 MASK = "_"

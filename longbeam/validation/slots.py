@@ -17,16 +17,18 @@ from dataclasses import dataclass
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
+from longbeam.text.extraction import extract_values
+from longbeam.text.matching import says_equivalent
+from longbeam.text.normalizing import normalize_values
 from longbeam.text.sentences import sentences
-from longbeam.text.values import extract_values
+from longbeam.text.words import ASKING_WORDS, content_words
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.wording import ASKING, about, in_figures, is_said
 
 MIN_CORE = 0.75
 """Weight of the thing's words that a sentence must have."""
 MAX_COMMON = 0.3
 """Words in more of the user's messages than this name nothing."""
-TYPES = about("date day time number total amount value")
+TYPES = content_words("date day time number total amount value")
 """Words that name a value of any thing."""
 _THING = re.compile(r"^.*\b(?:of|for)\s+(.*)$", re.DOTALL)
 _CHANGE = re.compile(
@@ -67,15 +69,15 @@ def slot_of(index: ConversationIndex, probe: Probe, value: Value, clause: str) -
     """Return the slot of a value of the gold; None where too little names it."""
     cited = [m for m in index.cited(probe) if index.speaks_as_user(m)]
     said = frozenset().union(*(index.words(m) for m in cited))
-    own = about(value.text) | ASKING
+    own = content_words(value.text) | ASKING_WORDS
     for text in (clause, probe.question):
         thing = _THING.search(text)
         for named in (thing[1] if thing else "", text):
-            words = about(named) - own - TYPES
+            words = content_words(named) - own - TYPES
             core = {w: index.rarity(w) for w in sorted(words & said) if index.share_of_user(w) < MAX_COMMON}
             if core:
                 known = (probe.gold_answer, probe.details.old_value, *(n.text for n in probe.rubric))
-                attribute = about(text) - own - TYPES - core.keys()
+                attribute = content_words(text) - own - TYPES - core.keys()
                 return Slot(value, core, attribute, "\n".join((*known, *(m.content for m in cited))))
     return None
 
@@ -88,8 +90,8 @@ def later_mentions(index: ConversationIndex, slot: Slot, after: int) -> Iterator
         if not index.speaks_as_user(message) or _weight(slot, index.words(message)) < least:
             continue
         for start, end in sentences(message.content):
-            sentence = in_figures(message.content[start:end])
-            words = about(sentence)
+            sentence = normalize_values(message.content[start:end])
+            words = content_words(sentence)
             others = [v for v in extract_values(sentence) if _is_news(slot, v)]
             if not others or _weight(slot, words) < least:
                 continue
@@ -115,6 +117,10 @@ def _has_unit(value: Value) -> bool:
 
 def _is_news(slot: Slot, other: Value) -> bool:
     value = slot.value
-    if other.kind is not value.kind or about(other.unit) != about(value.unit) or is_said(other.text, value):
+    if (
+        other.kind is not value.kind
+        or content_words(other.unit) != content_words(value.unit)
+        or says_equivalent(other.text, value)
+    ):
         return False
-    return not is_said(slot.known, other)
+    return not says_equivalent(slot.known, other)

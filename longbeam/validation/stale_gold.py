@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from longbeam.schemas.plans import Assertion, Stance, Value
 from longbeam.schemas.probes import Probe
-from longbeam.text.values import says
+from longbeam.text.matching import says
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.plans import SPECIAL_KINDS, Bullet, Stance, Value
-from longbeam.text.values import says
+from longbeam.text.extraction import distinct_values
+from longbeam.text.matching import says, says_equivalent
+from longbeam.text.words import content_words
 from longbeam.validation.base import ERROR, INFO, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.wording import about, facts_in, is_said
 
 MIN_SAID = 0.5
 """Share of a bullet's words that a message must have to say it."""
@@ -39,14 +40,14 @@ def is_told(index: ConversationIndex, bullet: Bullet) -> bool:
     An import's labels are free text. A message must have half of the bullet's words, its values, and `never` where it
     denies.
     """
-    words = about(bullet.text)
-    values = facts_in(bullet.text)
+    words = content_words(bullet.text)
+    values = distinct_values(bullet.text)
     denies = "never" in bullet.text.casefold()
     for message in index.messages:
         if message.role is not MessageRole.USER or (denies and "never" not in message.content.casefold()):
             continue
         if len(words & index.words(message)) >= MIN_SAID * len(words) and all(
-            is_said(message.content, v) for v in values
+            says_equivalent(message.content, v) for v in values
         ):
             return True
     return False

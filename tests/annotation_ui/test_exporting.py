@@ -19,6 +19,7 @@ from longbeam.store.layout import Benchmark
 from longbeam.store.reviews import stored_events
 from tests.annotation_ui.conftest import Enter
 from tests.pipeline.conftest import CountingModel
+from tests.wired import answered_by
 
 ITEM = "c000/information_extraction.0"
 SPARE = "c000/information_extraction.1"
@@ -75,7 +76,7 @@ async def test_an_evaluation_asks_probes_as_reviewed_and_its_scores_go_out_of_da
         model = CountingModel()
         arms = [*always_there(), *arms_of("rag", (), ())]
         given = reviewed_probes(benchmark)
-        run, _ = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), model, probes=given)
+        run, _ = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), answered_by(model), probes=given)
         return run, sum(model.calls.values())
 
     ana = await enter("ana")

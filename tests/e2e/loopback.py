@@ -24,7 +24,7 @@ default = "openai:offline"
 [endpoints."openai:offline"]
 base_url = "{base_url}"
 structured = "json_schema"
-offline_writer = {offline_writer}
+sends_extras = {sends_extras}
 [limits]
 concurrency = 16
 timeout_s = {timeout_s}
@@ -106,18 +106,18 @@ class HttpRun:
 
 
 def http_run(
-    tmp_path: Path, spec: str, server: Loopback, *, timeout_s: float = 60, offline_writer: bool = True
+    tmp_path: Path, spec: str, server: Loopback, *, timeout_s: float = 60, sends_extras: bool = True
 ) -> HttpRun:
     """A benchmark of this spec over HTTP, in a folder of its own."""
     path = tmp_path / "http" / f"{spec.split(chr(34))[1]}.toml"
     path.parent.mkdir()
-    path.write_text(spec + _endpoint(server, timeout_s=timeout_s, offline_writer=offline_writer))
+    path.write_text(spec + _endpoint(server, timeout_s=timeout_s, sends_extras=sends_extras))
     return HttpRun(Bench(path, tmp_path / "http" / "out"), server)
 
 
-def _endpoint(server: Loopback, *, timeout_s: float, offline_writer: bool) -> str:
-    said = str(offline_writer).lower()
-    return ENDPOINT.format(base_url=server.base_url, timeout_s=timeout_s, offline_writer=said)
+def _endpoint(server: Loopback, *, timeout_s: float, sends_extras: bool) -> str:
+    said = str(sends_extras).lower()
+    return ENDPOINT.format(base_url=server.base_url, timeout_s=timeout_s, sends_extras=said)
 
 
 def moments(total: int, kills: int) -> list[int]:

@@ -54,7 +54,7 @@ def offline_server(**settings: Any) -> Iterator[str]:
 
 
 def spec_file(folder: Path, base_url: str, **settings: Any) -> Path:
-    table = {"base_url": base_url, "model": "offline", "offline_writer": True, "key_env": "BAD_KEY", **settings}
+    table = {"base_url": base_url, "model": "offline", "sends_extras": True, "key_env": "BAD_KEY", **settings}
     lines = [f"{name} = {json.dumps(value)}" for name, value in table.items()]
     path = folder / "spec.toml"
     path.write_text(

@@ -40,7 +40,7 @@ def test_recorded_replies_answer_a_run_without_typed_inputs(tmp_path: Path) -> N
     in_process = Bench(path, tmp_path / "in_process")
     in_process.run()
     with loopback("--recorded", "short", "--out", str(in_process.out)) as server:
-        plain = http_run(tmp_path, SHORT, server, offline_writer=False)
+        plain = http_run(tmp_path, SHORT, server, sends_extras=False)
         assert plain.run() == 0
         counts = server.counts()
     assert plain.bench.export() == in_process.export()

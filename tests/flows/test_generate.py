@@ -20,6 +20,7 @@ from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.layout import Benchmark, create_benchmark
 from tests.flows.processes import servers_of, wait_until_gone
+from tests.wired import answered_by
 
 # Prefect leaves its client's sockets to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -31,6 +32,7 @@ from pathlib import Path
 from longbeam.flows.runner import run_with_prefect
 from longbeam.store.layout import open_benchmark
 from longbeam.pipeline.run.units import SilentProgress
+from tests.wired import answered_by
 
 class MuteModel:
     async def complete(self, call):
@@ -38,7 +40,7 @@ class MuteModel:
         await asyncio.sleep(600)
 
 benchmark = open_benchmark(Path(sys.argv[1]), sys.argv[2])
-asyncio.run(run_with_prefect(benchmark, progress=SilentProgress(), model=MuteModel()))
+asyncio.run(run_with_prefect(benchmark, answered_by(MuteModel()), progress=SilentProgress()))
 """
 
 
@@ -104,7 +106,7 @@ def test_a_killed_run_leaves_no_process(benchmark: Benchmark) -> None:
 
 
 async def test_the_next_run_closes_it_and_shows_its_own_failures(benchmark: Benchmark) -> None:
-    summary = await run_with_prefect(benchmark, progress=SilentProgress(), model=DeafModel())
+    summary = await run_with_prefect(benchmark, answered_by(DeafModel()), progress=SilentProgress())
 
     assert (summary.conversations, summary.finished) == (2, 0)
     assert {conversation_id for conversation_id, _ in summary.failures} == {"c000", "c001"}
@@ -116,7 +118,7 @@ async def test_the_next_run_closes_it_and_shows_its_own_failures(benchmark: Benc
 
 async def test_a_bug_keeps_its_exception(benchmark: Benchmark) -> None:
     with pytest.raises(ZeroDivisionError, match="a bug"):
-        await run_with_prefect(benchmark, progress=SilentProgress(), model=DeafModel(broken=True))
+        await run_with_prefect(benchmark, answered_by(DeafModel(broken=True)), progress=SilentProgress())
 
 
 def test_the_home_of_a_benchmark_is_beside_it(prefect_home: Path) -> None:

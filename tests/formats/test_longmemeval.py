@@ -68,6 +68,20 @@ def test_empty_sessions_come_back_too(tmp_path: Path) -> None:
     assert exported(write(export_longmemeval, readers, tmp_path / "out")) == [item]
 
 
+def test_an_empty_answer_comes_back(tmp_path: Path) -> None:
+    (item,) = longmemeval_items()[:1]
+    item["answer"] = ""
+    readers = read(import_longmemeval, write_json(tmp_path / "q.json", [item]))
+    assert exported(write(export_longmemeval, readers, tmp_path / "out")) == [item]
+
+
+def test_the_files_of_a_folder_are_read_as_one_list(tmp_path: Path) -> None:
+    for name, item in zip(("a.json", "b.json"), longmemeval_items()[:2], strict=True):
+        write_json(tmp_path / name, [item])
+    (reader,) = read(import_longmemeval, tmp_path)  # one haystack, asked about in both files
+    assert [p.probe_id for p in reader.asked] == ["knowledge_update.0", "abstention.1"]
+
+
 def test_our_own_conversation_comes_back_as_far_as_the_format_holds_it(tmp_path: Path) -> None:
     own = good_conversation()
     (back,) = read(import_longmemeval, write(export_longmemeval, [own], tmp_path / "out") / FILE)

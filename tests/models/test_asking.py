@@ -118,7 +118,7 @@ async def test_every_call_carries_the_language_of_the_spec() -> None:
 async def test_what_only_the_offline_writer_reads_is_part_of_its_keys_alone(model_name: str, keys: int) -> None:
     model = ScriptedModel({"follow_up_detector": ['{"reason": "all is said", "asks_on": false}']})
     made = {"name": "test", "models": {"default": model_name}}
-    spec = BenchmarkSpec.model_validate({**made, "endpoints": {"openai:served": {"offline_writer": True}}})
+    spec = BenchmarkSpec.model_validate({**made, "endpoints": {"openai:served": {"sends_extras": True}}})
     for known_to_writer in ("", "Which one?"):
         hints = TurnHints(turn_id="p0.s0.t0", today=date(2026, 1, 5), bullets=(), previous_reply=known_to_writer)
         inputs = FollowUpDetectorInputs(title="A trip", question="When?", reply="In May.", follow_ups=0, hints=hints)

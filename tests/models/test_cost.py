@@ -64,7 +64,7 @@ def test_only_models_that_take_no_money_are_free_without_a_price() -> None:
     assert price_of(spec, "openai:m") is None
     assert unpriced_models(spec) == ("openai:m",)
     assert price_of(spec, "offline") == price_of(spec, "vllm:m") == Price()
-    assert price_of(_spec(price=None, offline_writer=True), "openai:m") == Price()
+    assert price_of(_spec(price=None, sends_extras=True), "openai:m") == Price()
     row = Usage(stage="plan", role="planner", prompt_id="outline", model="openai:m", prompt_tokens=10)
     assert cost_of({"openai:m": None}, [row]) is None
 

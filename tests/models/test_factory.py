@@ -10,6 +10,7 @@ from longbeam.errors import SpecError
 from longbeam.models.base import close_model
 from longbeam.models.factory import make_model
 from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.wiring import services
 from tests.models.calls import call
 
 
@@ -37,24 +38,25 @@ def test_what_cannot_be_run_is_one_line(fields: Any, message: str, monkeypatch: 
     for name in ("OPENAI_API_KEY", "MY_KEY"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(SpecError) as caught:
-        make_model(spec(**fields))
+        make_model(spec(**fields), services().kinds)
     assert str(caught.value).startswith(message)
 
 
 def test_a_key_that_no_header_can_hold_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "canary\nkey")
     with pytest.raises(SpecError, match="what stands in OPENAI_API_KEY cannot be a key") as caught:
-        make_model(spec({"default": "openai:x"}))
+        make_model(spec({"default": "openai:x"}), services().kinds)
     assert "canary" not in str(caught.value)
 
 
 async def test_an_endpoint_of_ones_own_needs_no_key_and_another_language_is_fine() -> None:
     endpoints = {"openai:x": {"base_url": "http://127.0.0.1:9/v1"}}
-    await close_model(make_model(spec({"default": "openai:x"}, endpoints=endpoints, language="French")))
+    french = spec({"default": "openai:x"}, endpoints=endpoints, language="French")
+    await close_model(make_model(french, services().kinds))
 
 
 async def test_calls_go_to_the_model_they_name() -> None:
     endpoints = {"openai:x": {"base_url": "http://127.0.0.1:9/v1"}}
-    model = make_model(spec({"default": "offline", "planner": "openai:x"}, endpoints=endpoints))
+    model = make_model(spec({"default": "offline", "planner": "openai:x"}, endpoints=endpoints), services().kinds)
     with pytest.raises(KeyError, match="openai:other"):
         await model.complete(call("openai:other"))

@@ -99,7 +99,7 @@ async def test_reasoning_models_get_no_temperature(settings: dict[str, Any], sen
 
 
 async def test_an_offline_writer_gets_the_typed_inputs() -> None:
-    _, fake = await reply_to(Answer(), offline_writer=True, model="offline")
+    _, fake = await reply_to(Answer(), sends_extras=True, model="offline")
     assert fake.bodies[0]["model"] == "offline"
     assert fake.bodies[0]["longbeam"] == {
         "prompt_id": "question_detector",

@@ -146,6 +146,6 @@ async def test_engine_that_cannot_start_stops_the_run_with_one_line() -> None:
 def test_missing_vllm_and_a_second_engine_are_mistakes_in_the_spec(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vllm.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(SpecError, match=r"models.default = 'vllm:m': vLLM is not installed; .*docs/vllm.md"):
-        make_model(BenchmarkSpec(name="x", models={"default": "vllm:m"}))
+        make_model(BenchmarkSpec(name="x", models={"default": "vllm:m"}), {})
     with pytest.raises(SpecError, match="one vLLM engine per process"):
-        make_model(BenchmarkSpec(name="x", models={"default": "vllm:a", "judge": "vllm:b"}))
+        make_model(BenchmarkSpec(name="x", models={"default": "vllm:a", "judge": "vllm:b"}), {})

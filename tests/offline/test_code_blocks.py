@@ -22,13 +22,13 @@ import yaml
 from longbeam.generators.seeds import seeds_for
 from longbeam.offline.packs import Snippet, load_pack, pack_for, pack_paths
 from longbeam.offline.turns import filled_code
-from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.schemas.seeds import Domain
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import create_benchmark
 from tests.offline import data_checks, game_checks, web_checks
+from tests.wired import offline
 
 CHECKS = {**web_checks.CHECKS, **data_checks.CHECKS, **game_checks.CHECKS}
 SNIPPETS = {s.snippet: s for path in pack_paths() for s in load_pack(path).snippets}
@@ -97,7 +97,7 @@ def _conversation(pack: str) -> tuple[str, ...]:
     spec = next(spec for spec in specs if pack_for(seeds_for(spec, 1)[0][0]).pack == pack)
     with tempfile.TemporaryDirectory() as folder:
         benchmark = create_benchmark(spec, Path(folder))
-        asyncio.run(run_inline(benchmark, model=OfflineWriter()))
+        asyncio.run(run_inline(benchmark, offline()))
         with SealedConversation(benchmark.sealed_path("c000")) as sealed:
             return tuple(m.content for m in sealed.messages())
 

@@ -33,7 +33,7 @@ from longbeam.offline.turns import filled_code, problem_in, shown_values
 from longbeam.prompts.calls.persona import NarrativesInputs
 from longbeam.schemas.plans import Bullet, BulletKind
 from longbeam.schemas.seeds import Category, Domain, Seed
-from longbeam.text import values
+from longbeam.text import times
 
 DAY = dt.date(2024, 3, 5)
 DRAWS = 200
@@ -191,7 +191,7 @@ def _told(thread: Thread, beat: Beat, template: str) -> str:
     rng = random.Random(f"{thread.thread}/{beat.beat}")
     fields = {name: draw(slot, DAY, rng).text for name, slot in thread.slots.items()}
     fields |= {"it": (thread.things or ("planning the first week",))[0], "who": "my friend Dana"}
-    fields |= {"day": values.format_date(DAY, with_year=False), "weekday": values.weekday(DAY)}
+    fields |= {"day": times.format_date(DAY, with_year=False), "weekday": times.weekday(DAY)}
     text = fill(template, fields)
     text = text[:1].upper() + text[1:]
     return text if text[-1] in ".!?" else f"{text}."

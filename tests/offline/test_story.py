@@ -21,7 +21,7 @@ from longbeam.prompts.calls.plans import SubPlanInputs
 from longbeam.schemas.people import Person
 from longbeam.schemas.plans import ValueKind
 from longbeam.schemas.seeds import Domain, Seed
-from longbeam.text.values import says
+from longbeam.text.matching import says
 from tests.prompts.samples import SAMPLES
 
 STAGES = tuple((dt.date(2024, m, 1), dt.date(2024, m, 28)) for m in range(1, 6))

@@ -16,6 +16,7 @@ from longbeam.prompts.calls.seeds import SeedsInputs
 from longbeam.schemas.seeds import Domain
 from longbeam.schemas.spec import BenchmarkSpec
 from tests.pipeline.conftest import CountingModel
+from tests.wired import answered_by, offline
 
 
 @pytest.fixture(autouse=True)
@@ -66,7 +67,7 @@ async def test_replies_are_kept_and_another_seed_of_randomness_asks_anew(tmp_pat
     counted = []
     for each in (spec, spec, other):
         model = CountingModel()
-        written = await make_seeds(each, (Domain.SPORT,), 3, tmp_path / ".seeds", model=model)
+        written = await make_seeds(each, (Domain.SPORT,), 3, tmp_path / ".seeds", answered_by(model))
         counted.append((len(model.keys) > 0, len(written.seeds)))
     assert counted == [(True, 3), (False, 3), (True, 3)]
 
@@ -84,7 +85,7 @@ def test_offline_has_titles_for_every_domain_that_differ(domain: Domain) -> None
 
 async def test_no_two_written_seeds_are_alike_across_domains(tmp_path: Path) -> None:
     spec = BenchmarkSpec.model_validate({"name": "seeds"})
-    written = await make_seeds(spec, tuple(Domain), 5, tmp_path / ".seeds")
+    written = await make_seeds(spec, tuple(Domain), 5, tmp_path / ".seeds", offline())
     seeds = written.seeds
 
     assert written.is_complete

@@ -23,7 +23,8 @@ from longbeam.schemas.calls import ChatMessage, PromptInputs
 from longbeam.schemas.plans import Value
 from longbeam.schemas.probes import ABILITIES
 from longbeam.schemas.seeds import Category
-from longbeam.text.values import extract_values, parse_value, says
+from longbeam.text.extraction import extract_values, parse_value
+from longbeam.text.matching import says
 from tests.prompts.samples import (
     ASKED,
     CONTEXT,

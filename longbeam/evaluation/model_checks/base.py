@@ -9,6 +9,7 @@ from datetime import datetime
 from longbeam.errors import ReplyError
 from longbeam.evaluation.judging import judge_nuggets
 from longbeam.models.asking import Asker
+from longbeam.models.kinds import is_language_model
 from longbeam.prompts.calls.checks import DatedMessage
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.findings import Finding, Severity
@@ -16,7 +17,6 @@ from longbeam.schemas.probes import Probe
 from longbeam.validation.base import Problem
 
 ABSTENTION = "abstention"
-OFFLINE = "offline"
 MOST_CHARACTERS = 8_000
 """Of a message that a checker sees; what people say of a fact stands before pasted code and logs, or after them."""
 
@@ -55,7 +55,7 @@ class ModelCheck:
 
     def finding(self, problem: Problem, case: ProbeCase, model: str) -> Finding:
         """Return a problem as a finding that says who judged."""
-        judge = "lexical rules, no language model" if model == OFFLINE else model
+        judge = model if is_language_model(model) else "lexical rules, no language model"
         return Finding(
             check=f"{self.name}.{problem.kind}",
             severity=self.severities[problem.kind],

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from longbeam.evaluation.model_checks.base import ModelCheck, ProbeCase, verdicts
 from longbeam.models.asking import Asker
 from longbeam.schemas.probes import Probe
-from longbeam.text.values import extract_values
+from longbeam.text.extraction import extract_values
 from longbeam.text.words import words_of
 from longbeam.validation.base import ERROR, Problem, shorten
 

@@ -23,7 +23,7 @@ from longbeam.schemas.base import Record
 from longbeam.schemas.plans import Value
 from longbeam.schemas.probes import Difficulty, EvidencePart, ProbeDetails
 from longbeam.schemas.spec import ENGLISH
-from longbeam.text.values import says
+from longbeam.text.matching import says
 
 T = TypeVar("T")
 G = TypeVar("G")

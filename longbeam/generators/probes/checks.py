@@ -13,7 +13,8 @@ from longbeam.generators.probes.evidence import coverage
 from longbeam.prompts.calls.probes import NuggetDraft, ProbeReply
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.spec import ENGLISH
-from longbeam.text.values import extract_values, says
+from longbeam.text.extraction import extract_values
+from longbeam.text.matching import says
 
 Check = Callable[[ProbeCandidate, ProbeReply], str | None]
 

@@ -21,8 +21,9 @@ from longbeam.prompts.calls.probes import Excerpt
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.plans import Bullet, Value
 from longbeam.schemas.probes import EvidencePart
+from longbeam.text.matching import quote_for, says
 from longbeam.text.sentences import sentences
-from longbeam.text.values import date_value, quote_for, says
+from longbeam.text.values import date_value
 
 _STOP_WORDS = frozenset(
     (  # noqa: SIM905 - a word list reads better as words

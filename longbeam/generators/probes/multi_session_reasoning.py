@@ -27,7 +27,7 @@ from longbeam.generators.probes.told import FactsTold
 from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import ProbeDetails
-from longbeam.text.values import recompute
+from longbeam.text.computing import recompute
 
 ABILITY = "multi_session_reasoning"
 ADDABLE = frozenset({ValueKind.MONEY, ValueKind.NUMBER, ValueKind.DURATION})

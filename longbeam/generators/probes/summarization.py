@@ -23,7 +23,7 @@ from longbeam.generators.probes.evidence import FactSaid
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.probes import ProbeDetails
-from longbeam.text.values import says
+from longbeam.text.matching import says
 
 ABILITY = "summarization"
 MIN_MESSAGES, MAX_FACTS = 3, 9

@@ -31,7 +31,8 @@ from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.plans import BulletKind, ValueKind
 from longbeam.schemas.probes import EvidencePart, ProbeDetails
-from longbeam.text.values import format_date, recompute
+from longbeam.text.computing import recompute
+from longbeam.text.times import format_date
 
 ABILITY = "temporal_reasoning"
 MAX_USES = 4

@@ -7,7 +7,7 @@ from typing import Literal
 
 from longbeam.memory.cogcanvas.artifacts import MARKS, Artifact
 from longbeam.schemas.dialogue import MessageRole
-from longbeam.text.values import format_date
+from longbeam.text.times import format_date
 
 Form = Literal["compact", "markdown", "json"]
 _MARKDOWN_CITATION, _JSON_CITATION = 150, 100

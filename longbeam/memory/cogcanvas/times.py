@@ -1,8 +1,11 @@
-"""Times as people write them, found and resolved to days of the calendar.
+"""Times that a text names, resolved to days of the calendar.
 
-Full dates are read by `schemas.values`, as everywhere here; what is beside it are the phrases that are relative to the
-day of the message, which dateparser reads worse than it invents (docs/design/0018-parsing.md). `Calendar.RELEASED`
-resolves as tao-hpu/cog-canvas@c7e0295 does: months of 30 days, years of 365, and nothing that is still to come.
+The time words come from `longbeam.text.times`, full dates are read by `longbeam.text.extraction`. Phrases that are
+relative to the day of the message are resolved here: dateparser reads them worse, and invents more
+(docs/design/0018-parsing.md). How a phrase is resolved is one of two rules:
+
+- `calendar`: months and years have their own lengths, and `last week` is the week of the calendar;
+- `released`: as tao-hpu/cog-canvas@c7e0295 resolves them, with months of 30 days, years of 365, and no future.
 """
 
 from __future__ import annotations
@@ -14,7 +17,23 @@ from collections.abc import Callable, Iterator
 from typing import Literal
 
 from longbeam.schemas.base import Record
-from longbeam.text.values import MONTHS, WEEKDAYS, format_date, parse_value
+from longbeam.text.extraction import parse_value
+from longbeam.text.numbers import COUNT, read_count
+from longbeam.text.times import (
+    DAY_WORD,
+    DAY_WORDS,
+    DIRECTION,
+    DIRECTIONS,
+    MONTH,
+    MONTHS,
+    ORDINAL,
+    WEEKDAY,
+    WEEKDAYS,
+    YEAR,
+    format_date,
+    month_number,
+    weekday_number,
+)
 
 Calendar = Literal["calendar", "released"]
 
@@ -39,7 +58,7 @@ class TimeSpan(Record):
 
 
 class TimeExpression(Record):
-    """Words of a text that name a time."""
+    """A phrase of a text that names a time."""
 
     text: str
     start: int
@@ -47,31 +66,25 @@ class TimeExpression(Record):
     is_relative: bool
     """Whether its day depends on the day of the message."""
     span: TimeSpan | None
-    """None where it is not resolved."""
+    """None where the phrase is not resolved."""
 
     @property
     def confidence(self) -> float:
-        """The released code's figures."""
+        """Confidence as the released code gives it."""
         if not self.is_relative:
             return 0.95
         return 0.9 if self.span else 0.85
 
 
-_MONTH = rf"(?P<month>{'|'.join(rf'{m}|{m[:3]}' for m in MONTHS)})\b\.?"
-_YEAR = r"(?P<year>(?:19|20)\d\d)\b"
-_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?\b"
-_COUNT = r"(?P<n>\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|a couple of|a few)"
-_COUNTS = {"a": 1, "an": 1, "a couple of": 2, "a few": 3} | {
-    word: n
-    for n, word in enumerate(
-        ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"), 1
-    )
-}
+_MONTH = rf"(?P<month>{MONTH})"
+_YEAR = rf"(?P<year>{YEAR})\b"
+_DAY = rf"(?P<day>\d{{1,2}}){ORDINAL}\b"
+_COUNT = rf"(?P<n>{COUNT})"
 _UNIT = r"(?P<unit>day|week|weekend|month|year)s?\b"
-_WEEKDAY = rf"(?P<weekday>{'|'.join(WEEKDAYS)})\b"
-_SIDES = {"last": -1, "past": -1, "previous": -1, "this": 0, "next": 1, "coming": 1}
-_BESIDE = rf"\b(?P<what>day|week|weekend|{'|'.join(WEEKDAYS)}) (?P<side>before|after)(?: the)?"
-_WHICH = rf"\b(?P<which>{'|'.join(_SIDES)})"
+_BESIDE = rf"\b(?P<anchored>day|week|weekend|{'|'.join(WEEKDAYS)}) (?P<side>before|after)(?: the)?"
+_DIRECTION = rf"\b(?P<direction>{DIRECTION})"
+_DAYS_RELEASED = {"day": 1, "week": 7, "weekend": 7, "month": 30, "year": 365}
+"""Days of each unit as the released code counts them."""
 
 
 def _full(found: re.Match[str], on: dt.date, released: bool) -> TimeSpan | None:
@@ -80,7 +93,7 @@ def _full(found: re.Match[str], on: dt.date, released: bool) -> TimeSpan | None:
 
 
 def _month(found: re.Match[str], on: dt.date, released: bool) -> TimeSpan:
-    return _month_of(int(found["year"]), _month_number(found["month"]))
+    return _month_of(int(found["year"]), month_number(found["month"]))
 
 
 def _year(found: re.Match[str], on: dt.date, released: bool) -> TimeSpan:
@@ -88,43 +101,39 @@ def _year(found: re.Match[str], on: dt.date, released: bool) -> TimeSpan:
 
 
 def _beside(found: re.Match[str], on: dt.date, released: bool) -> TimeSpan | None:
-    """`the week before June 9, 2023`, `the Friday after 14 May`."""
+    """Return the time of `the week before June 9, 2023` or `the Friday after 14 May`."""
     try:
-        anchor = dt.date(int(found["year"] or on.year), _month_number(found["month"]), int(found["day"]))
+        anchor = dt.date(int(found["year"] or on.year), month_number(found["month"]), int(found["day"]))
     except ValueError:
         return None
     side = -1 if found["side"].casefold() == "before" else 1
-    what = found["what"].casefold()
-    if what == "day":
+    anchored = found["anchored"].casefold()
+    if anchored == "day":
         return _one(anchor + dt.timedelta(side))
-    if what == "week":
+    if anchored == "week":
         return TimeSpan(first=anchor - dt.timedelta(7), last=anchor - dt.timedelta(1)) if side < 0 else TimeSpan(
             first=anchor + dt.timedelta(1), last=anchor + dt.timedelta(7))  # fmt: skip
-    if what == "weekend":
+    if anchored == "weekend":
         saturday = _weekday_near(anchor, 5, side)
         return TimeSpan(first=saturday, last=saturday + dt.timedelta(1))
-    return _one(_weekday_near(anchor, _weekday_number(what), side))
+    return _one(_weekday_near(anchor, weekday_number(anchored), side))
 
 
-def _near(found: re.Match[str], on: dt.date, released: bool) -> TimeSpan | None:
-    word = found[0].casefold()
-    days = -2 if "before" in word else 2 if "after" in word else -1 if word in _BACK else 1 if word == "tomorrow" else 0
-    return _one(on + dt.timedelta(days))
-
-
-_BACK = ("yesterday", "last night")
+def _day_word(found: re.Match[str], on: dt.date, released: bool) -> TimeSpan | None:
+    word = found[0].casefold().removeprefix("the ")
+    return _one(on + dt.timedelta(DAY_WORDS[word]))
 
 
 def _ago(found: re.Match[str], on: dt.date, released: bool) -> TimeSpan | None:
-    return _moved(on, -_read_count(found["n"]), found["unit"].casefold(), released)
+    return _moved(on, -read_count(found["n"]), found["unit"].casefold(), released)
 
 
 def _ahead(found: re.Match[str], on: dt.date, released: bool) -> TimeSpan | None:
-    return None if released else _moved(on, _read_count(found["n"]), found["unit"].casefold(), released)
+    return None if released else _moved(on, read_count(found["n"]), found["unit"].casefold(), released)
 
 
-def _which_unit(found: re.Match[str], on: dt.date, released: bool) -> TimeSpan | None:
-    side, unit = _SIDES[found["which"].casefold()], found["unit"].casefold()
+def _directed_unit(found: re.Match[str], on: dt.date, released: bool) -> TimeSpan | None:
+    side, unit = DIRECTIONS[found["direction"].casefold()], found["unit"].casefold()
     if released:
         return _moved(on, -1, unit, True) if side < 0 else _moved(on, 1, unit, True) if side > 0 else None
     match unit:
@@ -144,8 +153,8 @@ def _which_unit(found: re.Match[str], on: dt.date, released: bool) -> TimeSpan |
     return _one(on + dt.timedelta(side))
 
 
-def _which_weekday(found: re.Match[str], on: dt.date, released: bool) -> TimeSpan | None:
-    side, day = _SIDES[found["which"].casefold()], _weekday_number(found["weekday"])
+def _directed_weekday(found: re.Match[str], on: dt.date, released: bool) -> TimeSpan | None:
+    side, day = DIRECTIONS[found["direction"].casefold()], weekday_number(found["weekday"])
     if side == 0 and not released:
         return _one(on - dt.timedelta(on.weekday()) + dt.timedelta(day))
     if side < 0 or not released:
@@ -164,18 +173,16 @@ _PATTERNS: tuple[tuple[re.Pattern[str], bool, _Resolve], ...] = tuple(
         (r"\b\d{4}-\d{2}-\d{2}\b", False, _full),
         (rf"\b{_MONTH},? (?:of )?{_YEAR}", False, _month),
         (r"(?<![\w$€£¥.,-])(?P<year>20[0-4]\d)(?![\w%.,-]*\d|\s?(?:%|dollars|euros|people))\b", False, _year),
-        (r"\b(?:the )?day (?:before yesterday|after tomorrow)\b", True, _near),
-        (r"\b(?:yesterday|last night|today|tonight|this (?:morning|afternoon|evening)|tomorrow)\b", True, _near),
+        (rf"\b(?:the )?(?:{DAY_WORD})\b", True, _day_word),
         (rf"\b{_COUNT} {_UNIT} ago\b", True, _ago),
         (rf"\bin {_COUNT} {_UNIT}", True, _ahead),
         (rf"\b{_COUNT} {_UNIT} from now\b", True, _ahead),
-        (rf"{_WHICH} {_UNIT}", True, _which_unit),
-        (rf"{_WHICH} {_WEEKDAY}", True, _which_weekday),
+        (rf"{_DIRECTION} {_UNIT}", True, _directed_unit),
+        (rf"{_DIRECTION} (?P<weekday>{WEEKDAY})", True, _directed_weekday),
     )
 )  # fmt: skip
-_HINT = re.compile(
-    r"\d|ago\b|day|week|month|year|night|morning|evening|afternoon|tomorrow|today", re.IGNORECASE
-)  # what every pattern holds; most sentences have none of it
+# Every pattern holds one of these; most sentences hold none, and this search spares them fourteen others.
+_HINT = re.compile(r"\d|ago\b|day|week|month|year|night|morning|evening|afternoon|tomorrow|today", re.IGNORECASE)
 
 
 def find_times(text: str, said_on: dt.date, how: Calendar = "calendar") -> tuple[TimeExpression, ...]:
@@ -214,34 +221,22 @@ def _year_of(year: int) -> TimeSpan:
     return TimeSpan(first=dt.date(year, 1, 1), last=dt.date(year, 12, 31))
 
 
-def _month_number(name: str) -> int:
-    return next(i for i, month in enumerate(MONTHS, 1) if month.casefold().startswith(name[:3].casefold()))
-
-
-def _weekday_number(name: str) -> int:
-    return [day.casefold() for day in WEEKDAYS].index(name.casefold())
-
-
 def _weekday_near(on: dt.date, weekday: int, side: int) -> dt.date:
-    """The nearest such day strictly before (-1) or after (1)."""
+    """Return the nearest such weekday strictly before (-1) or after (1) a day."""
     away = (side * (weekday - on.weekday())) % 7 or 7
     return on + dt.timedelta(side * away)
 
 
-def _read_count(said: str) -> int:
-    return _COUNTS.get(said.casefold()) or int(said)
-
-
 def _shifted(on: dt.date, months: int) -> dt.date:
-    """The first of the month that lies so many months away."""
+    """Return the first day of the month that lies a number of months away."""
     number = on.year * 12 + on.month - 1 + months
     return dt.date(number // 12, number % 12 + 1, 1)
 
 
 def _moved(on: dt.date, count: int, unit: str, released: bool) -> TimeSpan | None:
-    """So many units from a day: the day for days and weeks, the month for months, the year for years."""
+    """Return the time that lies a number of units from a day: a day, a week or weekend, a month, or a year."""
     if released:
-        return _one(on + dt.timedelta(count * {"day": 1, "week": 7, "weekend": 7, "month": 30, "year": 365}[unit]))
+        return _one(on + dt.timedelta(count * _DAYS_RELEASED[unit]))
     match unit:
         case "month":
             month = _shifted(on, count)

@@ -37,7 +37,7 @@ from longbeam.prompts.calls.memory import (
 from longbeam.schemas.base import digest_of
 from longbeam.schemas.calls import PromptInputs
 from longbeam.schemas.evaluation import Context, Exchange, PreparationUsage, Question
-from longbeam.text.values import format_date
+from longbeam.text.times import format_date
 
 _RETRIEVED, _RECENT, _SCRATCHPAD = range(3)
 """Places in the context, the paper's order: E, W, S."""

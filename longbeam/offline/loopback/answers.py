@@ -52,7 +52,7 @@ def call_of(body: Mapping[str, Any], prompts: Prompts) -> ModelCall:
     if not isinstance(extra, dict):
         raise UnknownRequest(
             f"the request has no {EXTRA_FIELD!r} member with typed inputs: this server is the offline writer, which "
-            "cannot read prose. Set `offline_writer = true` for this endpoint in the spec, or start the server with "
+            "cannot read prose. Set `sends_extras = true` for this endpoint in the spec, or start the server with "
             "fixed_reply_tokens=N"
         )
     try:

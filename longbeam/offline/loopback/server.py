@@ -51,13 +51,20 @@ class CutOff(ConnectionError):
     """The connection was ended on purpose, in the middle of a reply."""
 
 
-@dataclass(frozen=True)
-class RecordedReply:
-    """What a model said once, and at which call."""
+class RecordedReply(Protocol):
+    """A model's reply, and the call that it answered."""
 
-    unit_key: str
-    generation: int
-    reply: ModelReply
+    @property
+    def unit_key(self) -> str:
+        """Unit key of the call."""
+
+    @property
+    def generation(self) -> int:
+        """Generation of the call."""
+
+    @property
+    def reply(self) -> ModelReply:
+        """The reply."""
 
 
 class Recording(Protocol):

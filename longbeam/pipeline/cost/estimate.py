@@ -1,6 +1,6 @@
 """What a run used and what it is expected to use, in words; kept beside the benchmark so that `status` can say it, too.
 
-output/<name>/rehearsal.json   what an offline rehearsal of this spec used
+output/<name>/rehearsal.json   what a rehearsal of this spec used
 output/<name>/pace.json        how the last run went: what the journals do not hold
 """
 
@@ -16,11 +16,13 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from longbeam.models.cost import CostMeter, cost_of, price_of
+from longbeam.models.kinds import answers_by_rule
 from longbeam.pipeline.cost.forecast import forecast
 from longbeam.pipeline.cost.rehearsal import Rehearsal, rehearse
 from longbeam.pipeline.run.stages import STAGES
+from longbeam.pipeline.services import Services
 from longbeam.schemas.base import Record
-from longbeam.schemas.spec import BenchmarkSpec, Price, Role, provider_of
+from longbeam.schemas.spec import BenchmarkSpec, Price, Role
 from longbeam.schemas.usage import Usage
 from longbeam.store.files import write_atomically
 from longbeam.store.layout import Benchmark
@@ -48,19 +50,16 @@ class Pace(Record):
 def is_worth_rehearsing(spec: BenchmarkSpec) -> bool:
     """Whether anything that this spec asks takes money or a language model's time."""
     used = {spec.model_for(role) for role in Role}
-    return any(
-        provider_of(m) != "offline" and not (spec.endpoint_for(m).offline_writer and spec.endpoint_for(m).price is None)
-        for m in used
-    )
+    return any(not answers_by_rule(spec, m) or spec.endpoint_for(m).price is not None for m in used)
 
 
-def rehearsal_of(benchmark: Benchmark) -> Rehearsal:
+def rehearsal_of(benchmark: Benchmark, services: Services) -> Rehearsal:
     """Return the benchmark's rehearsal, made now unless one of the same spec is kept."""
     spec, path = benchmark.spec, benchmark.root / "rehearsal.json"
     kept = _read(path, Kept)
     if kept is not None and kept.spec_digest == _digest(spec):
         return kept.rehearsal
-    rehearsal = asyncio.run(rehearse(spec))
+    rehearsal = asyncio.run(rehearse(spec, services))
     kept = Kept(spec_digest=_digest(spec), rehearsal=rehearsal)
     write_atomically(path, kept.model_dump_json() + "\n")
     return rehearsal

@@ -1,4 +1,4 @@
-"""An offline rehearsal of a spec: the same pipeline with the offline writer, in a scratch folder, its tokens counted.
+"""A rehearsal of a spec: the same pipeline with a stand-in model, in a scratch folder, its tokens counted.
 
 Messages are rendered as the spec's own models would get them and counted with the spec's tokenizer; what a prefix
 cache of one server per model would hold is counted as vLLM does it. Large specs are rehearsed in part and scaled.
@@ -13,13 +13,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from longbeam.generators.layout import plan_lengths
-from longbeam.models.base import ModelCall
+from longbeam.models.base import ChatModel, ModelCall
 from longbeam.models.cost import CostMeter
 from longbeam.models.prefix_cache import PrefixCache, PromptEncoder, tokens_in
 from longbeam.models.tokens import Tokenizer, load_tokenizer
-from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.run.talking import shares_of
+from longbeam.pipeline.services import Services
 from longbeam.prompts.calls.dialogue import AssistantReplyInputs
 from longbeam.schemas.base import Record
 from longbeam.schemas.calls import ModelReply
@@ -58,8 +58,8 @@ class Rehearsal(Record):
     """Tokens that the assistant's replies were asked for and those that came, up to every eighth and to the last."""
 
 
-async def rehearse(spec: BenchmarkSpec) -> Rehearsal:
-    """Make the first conversations of a spec with the offline writer and return what that would use."""
+async def rehearse(spec: BenchmarkSpec, services: Services) -> Rehearsal:
+    """Make the first conversations of a spec with the stand-in model and return what that would use."""
     count = max(1, min(spec.conversations, MOST_CONVERSATIONS, MOST_TOKENS // spec.length))
     # Nothing waits for anything here, so a limit would only cost time; a cap would end the rehearsal.
     # Plans are alike in what they use: of a conversation of many, one is rehearsed.
@@ -67,9 +67,9 @@ async def rehearse(spec: BenchmarkSpec) -> Rehearsal:
     smaller = spec.model_copy(update={"conversations": count, "length": lengths[0], "limits": Limits(concurrency=256)})
     with tempfile.TemporaryDirectory(prefix="longbeam-rehearsal-") as folder:
         benchmark = create_benchmark(smaller, Path(folder))
-        counting = _Counting(load_tokenizer(spec.tokenizer))
+        counting = _Counting(services.stand_in(), load_tokenizer(spec.tokenizer))
         meter = CostMeter(counting, smaller)
-        await run_inline(replace(benchmark, spec=smaller.for_any_model()), model=meter)
+        await run_inline(replace(benchmark, spec=smaller.for_any_model()), services.models(meter))
         talks = tuple(t for i in benchmark.conversation_ids for t in _talks_of(benchmark, i))
     return Rehearsal(
         length=spec.length,
@@ -103,10 +103,10 @@ def _talks_of(benchmark: Benchmark, conversation_id: str) -> list[PlannedTalk]:
 
 @dataclass
 class _Counting:
-    """The offline writer with the token counts of a server that has a prefix cache for each model."""
+    """The stand-in model with the token counts of a server that has a prefix cache for each model."""
 
+    stand_in: ChatModel
     tokenizer: Tokenizer
-    writer: OfflineWriter = field(default_factory=OfflineWriter)
     caches: dict[str, PrefixCache] = field(default_factory=lambda: defaultdict(PrefixCache))
     replies: list[tuple[int, int]] = field(default_factory=list)
 
@@ -116,7 +116,7 @@ class _Counting:
     async def complete(self, call: ModelCall) -> ModelReply:
         """Answer, with tokens."""
         prompt = self.encode(call.messages())
-        reply = await self.writer.complete(call)
+        reply = await self.stand_in.complete(call)
         output = self.tokenizer.count(reply.text)
         if isinstance(call.inputs, AssistantReplyInputs):
             asked, said = self.replies[-1] if self.replies else (0, 0)

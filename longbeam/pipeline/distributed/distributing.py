@@ -12,12 +12,11 @@ import uuid
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from longbeam import __version__
 from longbeam.errors import LongbeamError, UserError
 from longbeam.models.cost import CostMeter
-from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult
+from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult, WorkerSetup
 from longbeam.pipeline.distributed.worker import stop_path
 from longbeam.pipeline.run.driver import RunSummary, seeds_of
 from longbeam.pipeline.run.units import Progress, all_of
@@ -51,8 +50,7 @@ async def distribute(
     places: int,
     progress: Progress,
     notice: Callable[[str], None],
-    scratch: str = "",
-    invocation_log: Path | None = None,
+    setup: WorkerSetup,
 ) -> RunSummary:
     """Make all conversations of a benchmark, as many at a time as there are `places`, and return what was done.
 
@@ -60,7 +58,7 @@ async def distribute(
     three workers died over one conversation. When this is cancelled, the workers are stopped.
     """
     places = min(places, benchmark.spec.conversations)
-    run = _Distribution(benchmark, submit, meter, places, progress, notice, scratch, str(invocation_log or ""))
+    run = _Distribution(benchmark, submit, meter, places, progress, notice, setup)
     return await run.run()
 
 
@@ -72,8 +70,7 @@ class _Distribution:
     places: int
     progress: Progress
     notice: Callable[[str], None]
-    scratch: str
-    invocation_log: str
+    setup: WorkerSetup
     run_id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
     results: dict[str, list[JobResult]] = field(default_factory=dict)
     """Of each conversation, one per worker that had it."""
@@ -191,8 +188,9 @@ class _Distribution:
             conversation_id=conversation_id,
             seed=seed,
             spec=share_of(self.benchmark.spec, self.places, self._money_for(conversation_id)),
-            scratch=self.scratch,
-            invocation_log=self.invocation_log,
+            services=self.setup.services,
+            scratch=self.setup.scratch,
+            invocation_log=self.setup.invocation_log,
         )
 
     def _money_for(self, conversation_id: str) -> float | None:

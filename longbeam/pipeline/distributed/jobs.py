@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 from longbeam.schemas.base import Record
@@ -10,6 +11,17 @@ from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.schemas.usage import Usage
 from longbeam.store.shared_lease import Position
 from longbeam.store.units import Unit
+
+
+@dataclass(frozen=True)
+class WorkerSetup:
+    """What every worker of a run needs, whichever conversation it makes."""
+
+    services: str
+    """Reference of the services that the worker loads; see `pipeline.services`."""
+    scratch: str = ""
+    """Folder on the worker's own disk; empty: the system's folder for temporary files."""
+    invocation_log: str = ""
 
 
 class Job(Record):
@@ -24,8 +36,9 @@ class Job(Record):
     seed: Seed
     spec: BenchmarkSpec
     """With this worker's share of the run's limits."""
+    services: str
+    """See `WorkerSetup`, as for the fields that follow."""
     scratch: str = ""
-    """Folder on the worker's own disk; empty: the system's folder for temporary files."""
     invocation_log: str = ""
 
 

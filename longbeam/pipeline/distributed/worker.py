@@ -23,10 +23,10 @@ from longbeam import __version__
 from longbeam.errors import LongbeamError, StoreError
 from longbeam.models.base import ChatModel
 from longbeam.models.cost import CostMeter
-from longbeam.models.factory import make_model
 from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult
-from longbeam.pipeline.run.driver import ConversationRun, limited_model, open_run, run_conversation
+from longbeam.pipeline.run.driver import ConversationRun, limited_models, open_run, run_conversation
 from longbeam.pipeline.run.scheduling import Schedule
+from longbeam.pipeline.services import Services, load_services
 from longbeam.schemas.usage import Usage
 from longbeam.store.files import describe_os_error, is_alive, sync_file
 from longbeam.store.layout import Benchmark
@@ -53,15 +53,19 @@ async def work_on(text: str) -> JobResult:
     """Do what a `Job` in JSON asks for; one of another longbeam is refused before it is read."""
     head = json.loads(text)
     if head["version"] == __version__:
-        return await work(Job.model_validate_json(text))
+        job = Job.model_validate_json(text)
+        return await work(job, load_services(job.services))
     error = f"this worker has longbeam {__version__}, the command {head['version']}: install one of them everywhere"
     return JobResult(conversation_id=head["conversation_id"], worker=worker_name(), end=JobEnd.REFUSED, error=error)
 
 
-async def work(job: Job, model: ChatModel | None = None) -> JobResult:
-    """Make a conversation, or go on with it, and say what became of it; raises nothing but for being cancelled."""
+async def work(job: Job, services: Services, model: ChatModel | None = None) -> JobResult:
+    """Make a conversation, or go on with it, and say what became of it; raises nothing but for being cancelled.
+
+    `model` answers every call in place of the spec's models.
+    """
     try:
-        return await _work(job, model)
+        return await _work(job, services, model)
     except HeldElsewhere as exc:
         return _ended(job, JobEnd.HELD, str(exc))
     except LeaseLost as exc:
@@ -76,12 +80,14 @@ def _ended(job: Job, end: JobEnd, error: str) -> JobResult:
     return JobResult(conversation_id=job.conversation_id, worker=worker_name(), end=end, error=error)
 
 
-async def _work(job: Job, model: ChatModel | None) -> JobResult:
+async def _work(job: Job, services: Services, model: ChatModel | None) -> JobResult:
+    log_file = Path(job.invocation_log) if job.invocation_log else None
     benchmark = Benchmark(job.spec, Path(job.root))
     lease = SharedLease.take(benchmark.lease_folder(job.conversation_id))
     try:
         with _scratch_folder(job.scratch) as scratch:
-            return await _Hold(job, benchmark, Benchmark(job.spec, scratch), lease).make(model)
+            hold = _Hold(job, benchmark, Benchmark(job.spec, scratch), lease)
+            return await hold.make(services, model or services.make_model(job.spec, invocation_log=log_file))
     finally:
         lease.release()
 
@@ -101,21 +107,20 @@ class _Hold:
     _copied: int = 0
     """Rows of the work log that the last copy held."""
 
-    async def make(self, model: ChatModel | None) -> JobResult:
+    async def make(self, services: Services, model: ChatModel) -> JobResult:
         files = ReplyFiles(self.lease)
         try:
             with self._beating(files):
-                return await self._make(model, files)
+                return await self._make(services, model, files)
         finally:
             files.close()
 
-    async def _make(self, model: ChatModel | None, files: ReplyFiles) -> JobResult:
+    async def _make(self, services: Services, model: ChatModel, files: ReplyFiles) -> JobResult:
         self._fetch()
         spec = self.job.spec
-        log_file = Path(self.job.invocation_log) if self.job.invocation_log else None
-        meter = CostMeter(model or make_model(spec, invocation_log=log_file), spec)
+        meter = CostMeter(model, spec)
         async with (
-            limited_model(self.away, meter) as shared,
+            limited_models(services.models(meter), spec) as shared,
             open_run(
                 self.away,
                 self.job.conversation_id,

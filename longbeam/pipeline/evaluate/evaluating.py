@@ -9,7 +9,7 @@ output/<name>/evaluation/<control>/                 the same of a negative contr
 
 A run that was killed goes on where it was: answers and verdicts are units, and preparation is replayed from the
 journal and the stored embeddings. Results are computed anew from answers and verdicts each time; that is cheap.
-What the offline model replied counts while its rules are the same: a version that is raised by hand is forgotten.
+Replies of a model that answers by rule count while its rules are the same.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -37,11 +37,12 @@ from longbeam.memory.context import ContextBuilder
 from longbeam.memory.embedding import Embedder, StoredEmbedder
 from longbeam.memory.exchanges import dated, exchanges_of
 from longbeam.models.asking import Asker
-from longbeam.models.base import ChatModel
+from longbeam.models.base import Models
 from longbeam.models.journal import JournalledModel
+from longbeam.models.kinds import is_language_model
 from longbeam.models.tokens import load_tokenizer
-from longbeam.offline.rules import rules_digest
 from longbeam.pipeline.evaluate.spending import preparations_of, spent, summed
+from longbeam.pipeline.run.unit_spec import UnitSpec
 from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of
 from longbeam.prompts.calls.evaluation import AnswerInputs
 from longbeam.prompts.declarations import default_registry
@@ -68,8 +69,11 @@ from longbeam.store.worklog import WorkLog
 
 EVALUATION_VERSION = 3
 """Raised when what a system does with the same settings changes, so that old answers no longer count."""
-OFFLINE_RULES = "offline_rules"
-"""Under this name a work log says by which rules its offline replies were made."""
+PREPARE = UnitSpec("prepare", PreparationUsage)
+"""Names the calls that prepare a system; what they came to is part of the answers, which are units."""
+ANSWER = UnitSpec("answer", Answer, ("answer",), version=EVALUATION_VERSION)
+PREPARATION_USAGE = UnitSpec("used", PreparationUsage, version=EVALUATION_VERSION)
+JUDGEMENT = UnitSpec("judge", Judgement, JUDGE_PROMPTS, version=EVALUATION_VERSION)
 VECTORS_FILE = "vectors.sqlite"
 RANKED = 20
 """Passages that a system is asked to rank, for hit@k."""
@@ -123,7 +127,7 @@ async def evaluate(
     spec: BenchmarkSpec,
     arms: Sequence[Arm],
     settings: EvaluationSettings,
-    model: ChatModel,
+    models: Models,
     *,
     embedder: Embedder | None = None,
     control: Control | None = None,
@@ -157,7 +161,7 @@ async def evaluate(
         tokens += told.tokens
         asked += (asked_probe(conversation_id, p, told.places) for p in told.probes)
         with WorkLog.open(folder / f"{conversation_id}.sqlite") as log, stored_embedder(benchmark, embedder) as stored:
-            subject = _subject(told, spec, log, model, settings, stored, timings, shown)
+            subject = _subject(told, spec, log, models, settings, stored, timings, shown)
             found = await all_of([_evaluate_arm(subject, arm) for arm in arms])
             results += (r for of_arm in found for r in of_arm)
             failures += [f"{conversation_id}/{u.stage}/{u.unit_key}: {u.error}" for u in subject.units.failed]
@@ -208,7 +212,7 @@ def judge_name(spec: BenchmarkSpec, settings: EvaluationSettings) -> str:
     prompts = default_registry()
     hashes = ", ".join(f"{p}.v{prompts[p].version} {prompts[p].digest[:12]}" for p in JUDGE_PROMPTS)
     model = spec.model_for(Role.JUDGE)
-    name = "lexical judge, no language model" if model == "offline" else model
+    name = model if is_language_model(model) else "lexical judge, no language model"
     return f"{name} ({hashes}; {'strict' if settings.is_strict else 'lenient'})"
 
 
@@ -247,15 +251,14 @@ def _subject(
     told: _Told,
     spec: BenchmarkSpec,
     log: WorkLog,
-    model: ChatModel,
+    models: Models,
     settings: EvaluationSettings,
     embedder: Embedder | None,
     timings: Timings,
     progress: Progress,
 ) -> _Subject:
-    _forget_other_rules(log)
-    journalled = JournalledModel(model, log.journal)
-    units = Units(told.conversation_id, spec, log, journalled, default_registry())
+    journalled = JournalledModel(models.chat, log.journal)
+    units = Units(told.conversation_id, spec, log, replace(models, chat=journalled), default_registry())
 
     def tell(stage: str, done: int, total: int, tokens: int) -> None:
         progress.update(
@@ -264,12 +267,6 @@ def _subject(
 
     units.on_unit = tell
     return _Subject(told.conversation_id, told.exchanges, told.probes, units, settings, embedder, timings)
-
-
-def _forget_other_rules(log: WorkLog) -> None:
-    if log.meta_get(OFFLINE_RULES) != rules_digest():
-        log.journal.forget("offline")
-        log.meta_set(OFFLINE_RULES, rules_digest())
 
 
 @contextmanager
@@ -317,17 +314,16 @@ async def _answer(subject: _Subject, arm: Arm, probe: Probe) -> Answer:
     if arm.is_fixed:
         return answer.model_copy(update={"text": FIXED_ANSWERS[arm.name](probe)})
 
-    async def work(asker: Asker) -> Sequence[Answer]:
+    async def work(asker: Asker, _: object, probe: Probe, __: int) -> Sequence[Answer]:
         return [await _ask(subject, arm, probe, asker, answer)]
 
     (found,) = await subject.units.run(
-        "answer",
+        ANSWER.asking(*_prompts_of(subject, arm)),
         f"{arm.name}/{probe.probe_id}",
-        record=Answer,
-        needs=[*_preparation(subject, arm), probe, subject.budget(arm)],
+        _preparation(subject, arm),
+        probe,
+        subject.budget(arm),
         work=work,
-        prompts=("answer",),
-        roles=(Role.READER, Role.EXTRACTOR),
     )
     return found
 
@@ -383,10 +379,10 @@ async def _prepare(subject: _Subject, arm: Arm) -> MemorySystem:
     assert arm.registered is not None
     units = subject.units
     # Without the arm's settings: what the arms of a grid ask alike is asked once.
-    place = f"{subject.conversation_id}/prepare/{arm.name.partition('[')[0]}"
+    asker = units.asker(PREPARE.asking(*_prompts_of(subject, arm)), arm.name.partition("[")[0])
     tools = Tools(
         count_tokens=subject.count_tokens,
-        asker=Asker(model=units.model, prompts=units.prompts, spec=units.spec, unit_key=place),
+        asker=asker,
         embedder=subject.embedder,
         rng_key=f"{units.spec.seed}/{subject.conversation_id}/prepare/{arm.name}",
     )
@@ -403,36 +399,37 @@ async def _prepare(subject: _Subject, arm: Arm) -> MemorySystem:
 async def _used(subject: _Subject, arm: Arm) -> PreparationUsage:
     """What preparing the arm's system took; a unit, because what is answered already is not prepared again."""
 
-    async def work(asker: Asker) -> Sequence[PreparationUsage]:
+    async def work(asker: Asker, _: object) -> Sequence[PreparationUsage]:
         await _prepared(subject, arm)
         return [subject.used[arm.name]]
 
-    (found,) = await subject.units.run(
-        "used", arm.name, record=PreparationUsage, needs=_preparation(subject, arm), work=work
-    )
+    spec = PREPARATION_USAGE.asking(*_prompts_of(subject, arm))
+    (found,) = await subject.units.run(spec, arm.name, _preparation(subject, arm), work=work)
     return found
 
 
 def _preparation(subject: _Subject, arm: Arm) -> list[object]:
     """All that a prepared system depends on."""
     embedder = subject.embedder.name if subject.embedder else None
-    return [EVALUATION_VERSION, rules_digest(), subject.digest, arm.name, arm.settings, embedder]
+    return [subject.digest, arm.name, arm.settings, embedder]
+
+
+def _prompts_of(subject: _Subject, arm: Arm) -> tuple[str, ...]:
+    """Return the prompts that an arm's system may ask beside `answer`."""
+    if arm.registered is None:
+        return ()
+    if (named := arm.registered.prompts) is not None:
+        return named
+    # A system that names none may ask whatever readers and extractors answer.
+    return tuple(p.prompt_id for p in subject.units.prompts if p.role in (Role.READER, Role.EXTRACTOR))
 
 
 async def _judgement(subject: _Subject, arm: Arm, probe: Probe, answer: Answer) -> Judgement:
     judge = judge_name(subject.units.spec, subject.settings)
 
-    async def work(asker: Asker) -> Sequence[Judgement]:
+    async def work(asker: Asker, probe: Probe, text: str, judge: str) -> Sequence[Judgement]:
         is_strict = subject.settings.is_strict
         return [await judge_answer(probe, answer, asker, judge=judge, is_strict=is_strict)]
 
-    (found,) = await subject.units.run(
-        "judge",
-        f"{arm.name}/{probe.probe_id}",
-        record=Judgement,
-        needs=[EVALUATION_VERSION, rules_digest(), probe, answer.text, judge],
-        work=work,
-        prompts=JUDGE_PROMPTS,
-        roles=(Role.JUDGE,),
-    )
+    (found,) = await subject.units.run(JUDGEMENT, f"{arm.name}/{probe.probe_id}", probe, answer.text, judge, work=work)
     return found

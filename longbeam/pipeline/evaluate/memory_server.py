@@ -31,12 +31,12 @@ from longbeam.memory.embedding import Embedder, StoredEmbedder
 from longbeam.memory.exchanges import exchanges_of
 from longbeam.memory.registry import Registered
 from longbeam.models.asking import Asker
-from longbeam.models.base import ChatModel, close_model
+from longbeam.models.base import Models, close_model
 from longbeam.models.embedders.factory import make_embedder
-from longbeam.models.factory import make_model
 from longbeam.models.journal import JournalledModel
 from longbeam.models.limits import LimitedModel
 from longbeam.models.tokens import load_tokenizer
+from longbeam.pipeline.services import Services
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
@@ -90,7 +90,7 @@ class MemoryServer:
     name: str
     registered: Registered
     settings: Record
-    model: ChatModel
+    models: Models
     spec: BenchmarkSpec
     embedder: Embedder | None = None
     gives: Literal["passages", "context"] = "passages"
@@ -168,7 +168,7 @@ class MemoryServer:
 
     async def _prepared(self, user_id: str, user: _User) -> MemorySystem:
         place = f"{user_id.replace('/', '_')}/prepare/{self.name}"
-        asker = Asker(model=self.model, prompts=default_registry(), spec=self.spec, unit_key=place)
+        asker = Asker(model=self.models.chat, prompts=default_registry(), spec=self.spec, unit_key=place)
         count = load_tokenizer(self.spec.tokenizer).count
         system = self.registered.make(self.settings, Tools(count, asker, self.embedder, f"{self.spec.seed}/{place}"))
         for exchange in exchanges_of(user.messages):
@@ -224,6 +224,7 @@ async def run_server(
     system: str,
     settings: Sequence[str],
     spec: BenchmarkSpec,
+    services: Services,
     folder: Path,
     *,
     embedder_name: str,
@@ -245,11 +246,11 @@ async def run_server(
             embedder = StoredEmbedder(make_embedder(embedder_name, spec), folder / "vectors.sqlite")
             stack.callback(embedder.close)
         log = stack.enter_context(WorkLog.open(folder / "journal.sqlite"))
-        clients = make_model(spec)
+        clients = services.make_model(spec)
         stack.push_async_callback(close_model, clients)
-        model = JournalledModel(LimitedModel(clients, spec), log.journal)
+        models = services.models(JournalledModel(LimitedModel(clients, spec), log.journal))
         server = MemoryServer(
-            arm.name, arm.registered, arm.settings, model, spec, embedder=embedder, gives=gives, budget=budget
+            arm.name, arm.registered, arm.settings, models, spec, embedder=embedder, gives=gives, budget=budget
         )
         stopped = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -9,23 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from functools import cache
 
 from longbeam.errors import RunStopped, UserError
-from longbeam.evaluation.model_checks.base import OFFLINE, ModelCheck, ProbeCase
+from longbeam.evaluation.model_checks.base import ModelCheck, ProbeCase
 from longbeam.evaluation.model_checks.registry import MODEL_CHECKS
 from longbeam.memory.bm25 import Bm25Index, ranked
 from longbeam.models.asking import Asker
-from longbeam.models.base import ChatModel
+from longbeam.models.base import Models
 from longbeam.models.journal import JournalledModel
+from longbeam.models.kinds import is_language_model
 from longbeam.pipeline.repair.probes import version_of
-from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of, fingerprint_of
+from longbeam.pipeline.run.unit_spec import Dependencies, UnitSpec
+from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.findings import Finding
-from longbeam.schemas.spec import BenchmarkSpec, Role
+from longbeam.schemas.spec import DEFAULT_MODEL, BenchmarkSpec, Role
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import Benchmark
 from longbeam.store.worklog import WorkLog
@@ -34,7 +37,13 @@ STAGE = "checks"
 ROLES = (Role.READER, Role.JUDGE)
 CHECKS_VERSION = 1
 """Raised when what a check does with the same replies changes."""
+CHECK = UnitSpec(STAGE, Finding, version=CHECKS_VERSION)
+"""A check of a probe; the check says which prompts it asks."""
 _MODELS = "models"
+_VERSIONS = "versions"
+"""Name under which a work log keeps the versions of the models' rules."""
+OnUnit = Callable[[str, int, int, int], None]
+"""Called when a unit ends; see `Units.on_unit`."""
 
 
 class ModelChecksRun(Record):
@@ -54,16 +63,16 @@ def checking_spec(spec: BenchmarkSpec, model: str | None, max_cost_usd: float | 
     given = {} if model is None else {role.value: model for role in ROLES}
     models = {**spec.models, **given}
     if not models:
-        models = {"default": "offline"}  # an import's spec names none
+        models = {"default": DEFAULT_MODEL}  # an import's spec names none
     limits = spec.limits if max_cost_usd is None else spec.limits.model_copy(update={"max_cost_usd": max_cost_usd})
     return spec.model_copy(update={_MODELS: models, "limits": limits})
 
 
-def refuse_offline(benchmark: Benchmark, spec: BenchmarkSpec) -> None:
-    """Raise UserError where the offline writer would judge what it has not written."""
+def refuse_rules(benchmark: Benchmark, spec: BenchmarkSpec) -> None:
+    """Raise UserError where rules would judge text that was not written by rule."""
     made = benchmark.spec
-    is_own = not made.is_given and {made.model_for(role) for role in Role} == {OFFLINE}
-    if OFFLINE in {spec.model_for(role) for role in ROLES} and not is_own:
+    is_own = not made.is_given and not any(is_language_model(made.model_for(role)) for role in Role)
+    if not all(is_language_model(spec.model_for(role)) for role in ROLES) and not is_own:
         raise UserError(
             f"--model-checks: benchmark {made.name!r} was not written by the offline writer, and its lexical rules can "
             "judge nothing else; name a language model, as in --model openai:NAME (docs/models.md)"
@@ -71,7 +80,7 @@ def refuse_offline(benchmark: Benchmark, spec: BenchmarkSpec) -> None:
 
 
 async def run_model_checks(
-    benchmark: Benchmark, spec: BenchmarkSpec, model: ChatModel, *, progress: Progress | None = None
+    benchmark: Benchmark, spec: BenchmarkSpec, models: Models, *, progress: Progress | None = None
 ) -> ModelChecksRun:
     """Check the selected probes of all finished conversations; `stored_model_findings` has the findings."""
     calls = replayed = 0
@@ -80,9 +89,12 @@ async def run_model_checks(
     for conversation_id in benchmark.sealed_ids:
         path = benchmark.checks_path(conversation_id)
         with WorkLog.open(path) as log, SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
-            log.meta_set(_MODELS, {role.value: spec.model_for(role) for role in ROLES})
-            journalled = JournalledModel(model, log.journal)
-            units = _units(conversation_id, spec, log, journalled, progress or SilentProgress())
+            named = {role.value: spec.model_for(role) for role in ROLES}
+            log.meta_set(_MODELS, named)
+            log.meta_set(_VERSIONS, {model: models.version_of(model) for model in named.values()})
+            journalled = JournalledModel(models.chat, log.journal)
+            units = Units(conversation_id, spec, log, replace(models, chat=journalled), default_registry())
+            units.on_unit = _told(progress or SilentProgress(), conversation_id, journalled)
             try:
                 await all_of([_checked(units, check, case, sealed) for check, case in _work(sealed)])
             except RunStopped as exc:
@@ -103,52 +115,46 @@ def stored_model_findings(benchmark: Benchmark) -> list[Finding]:
             continue
         with WorkLog.open_read_only(path) as log, SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
             spec = benchmark.spec.model_copy(update={_MODELS: log.meta_get(_MODELS) or {}})
+            made_with = Dependencies(spec, default_registry(), _stored_versions(log))
             for check, case in _work(sealed):
                 key = _key(check, case)
                 unit = log.units.find(STAGE, key)
-                if unit is not None and unit.fingerprint == _fingerprint(spec, check, case, sealed):
+                inputs = (_checked_text(check, case, sealed),)
+                if unit is not None and unit.fingerprint == made_with.fingerprint(CHECK.asking(*check.prompts), inputs):
                     found += log.units.records(STAGE, Finding, unit_keys=[key])
     return found
 
 
-def _units(
-    conversation_id: str, spec: BenchmarkSpec, log: WorkLog, journalled: JournalledModel, progress: Progress
-) -> Units:
-    units = Units(conversation_id, spec, log, journalled, default_registry())
+def _stored_versions(log: WorkLog) -> Callable[[str], str]:
+    """Return the versions of the models' rules, as the last run of the checks stored them."""
+    versions: dict[str, str] = log.meta_get(_VERSIONS) or {}
+    return lambda model: versions.get(model, "")
 
+
+def _told(
+    progress: Progress, conversation_id: str, journalled: JournalledModel
+) -> Callable[[str, int, int, int], None]:
     def tell(stage: str, done: int, total: int, tokens: int) -> None:
         progress.update(
             conversation_id, stage, units_done=done, units_total=total, tokens=tokens, calls=journalled.asks
         )
 
-    units.on_unit = tell
-    return units
+    return tell
 
 
 async def _checked(units: Units, check: ModelCheck, case: ProbeCase, sealed: SealedConversation) -> None:
-    async def work(asker: Asker) -> Sequence[Finding]:
+    async def work(asker: Asker, _: object) -> Sequence[Finding]:
         model = units.spec.model_for(Role.JUDGE)
         return [check.finding(problem, case, model) for problem in await check.find(asker, case)]
 
     with suppress(Blocked):  # it is in `units.failed`
-        await units.run(
-            STAGE,
-            _key(check, case),
-            record=Finding,
-            needs=_needs(check, case, sealed),
-            work=work,
-            prompts=check.prompts,
-            roles=ROLES,
-        )
+        await units.run(CHECK.asking(*check.prompts), _key(check, case), _checked_text(check, case, sealed), work=work)
 
 
-def _fingerprint(spec: BenchmarkSpec, check: ModelCheck, case: ProbeCase, sealed: SealedConversation) -> str:
-    return fingerprint_of(spec, default_registry(), check.prompts, ROLES, _needs(check, case, sealed))
-
-
-def _needs(check: ModelCheck, case: ProbeCase, sealed: SealedConversation) -> list[object]:
+def _checked_text(check: ModelCheck, case: ProbeCase, sealed: SealedConversation) -> list[object]:
+    """Return what a check of a probe reads: the probe, the messages it cites, and for some checks the conversation."""
     cited = [[m.message_key, m.content] for m in case.cited]
-    return [CHECKS_VERSION, version_of(case.probe), cited, *([sealed.said_digest] if check.reads_all else [])]
+    return [version_of(case.probe), cited, *([sealed.said_digest] if check.reads_all else [])]
 
 
 def _key(check: ModelCheck, case: ProbeCase) -> str:

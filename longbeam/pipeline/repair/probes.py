@@ -12,7 +12,7 @@ from longbeam.generators.probes.evidence import closest
 from longbeam.schemas.base import Record
 from longbeam.schemas.probes import Evidence, Probe
 from longbeam.store.worklog import WorkLog
-from longbeam.text.values import quote_for
+from longbeam.text.matching import quote_for
 
 REPAIR = "repair"
 """Stage of the work log that holds what repair made and decided."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from longbeam.errors import RunStopped
 from longbeam.keys import natural_order
-from longbeam.models.base import ChatModel
+from longbeam.models.base import Models
 from longbeam.pipeline.checking import check_and_store
 from longbeam.pipeline.repair.mending import mend_turns
 from longbeam.pipeline.repair.plan import Rejections, Repairs, repairs_of
@@ -23,7 +23,7 @@ from longbeam.pipeline.run.driver import (
     ConversationRun,
     StageOutcome,
     conversation_gate,
-    limited_model,
+    limited_models,
     open_run,
     run_conversation,
     run_stage,
@@ -72,10 +72,10 @@ class _Tally:
 
 async def repair(
     benchmark: Benchmark,
+    models: Models,
     *,
     rejected: Callable[[], Rejections] = dict,
     rounds: int = ROUNDS,
-    model: ChatModel | None = None,
     prompts: PromptRegistry | None = None,
 ) -> RepairReport:
     """Repair the finished conversations of a benchmark, round after round until nothing is left or nothing helps.
@@ -87,7 +87,7 @@ async def repair(
     findings = check_and_store(benchmark)
     for _ in range(rounds):
         wanted = repairs_of(benchmark, findings, rejected())
-        if not wanted or not await _round(benchmark, wanted, tally, model, prompts):
+        if not wanted or not await _round(benchmark, wanted, tally, models, prompts):
             break
         findings = check_and_store(benchmark)
     errors = [f for f in findings if f.severity is Severity.ERROR]
@@ -154,7 +154,7 @@ async def _round(
     benchmark: Benchmark,
     wanted: Mapping[str, Repairs],
     tally: _Tally,
-    model: ChatModel | None,
+    models: Models,
     prompts: PromptRegistry | None,
 ) -> bool:
     """Try everything once; return whether another round may help: something was made, or has a try left."""
@@ -162,7 +162,7 @@ async def _round(
     seeds = dict(zip(benchmark.conversation_ids, seeds_of(benchmark), strict=True))
     before = tally.calls, sum(map(len, tally.done.values()))
 
-    async def one(conversation_id: str, shared: ChatModel) -> None:
+    async def one(conversation_id: str, shared: Models) -> None:
         seed = seeds[conversation_id]
         async with gate, open_run(benchmark, conversation_id, seed, shared, schedule, prompts=prompts) as run:
             work = _ConversationRepair(wanted[conversation_id])
@@ -173,7 +173,7 @@ async def _round(
             tally.replayed += run.journalled.hits
             tally.stopped = tally.stopped or run.stopped
 
-    async with limited_model(benchmark, model) as shared:
+    async with limited_models(models, benchmark.spec) as shared:
         await all_of([one(conversation_id, shared) for conversation_id in wanted])
     return not tally.stopped and before != (tally.calls, sum(map(len, tally.done.values())))
 

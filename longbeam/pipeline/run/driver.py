@@ -9,22 +9,22 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from longbeam.errors import RunStopped
 from longbeam.generators.seeds import seeds_for
-from longbeam.models.base import ChatModel, close_model
+from longbeam.models.base import Models, close_model
 from longbeam.models.journal import Journal, JournalledModel
 from longbeam.models.limits import LimitedModel
 from longbeam.models.tokens import load_tokenizer
 from longbeam.pipeline.run.conversation import Conversation
-from longbeam.pipeline.run.metering import open_meter
 from longbeam.pipeline.run.scheduling import Schedule
 from longbeam.pipeline.run.stages import AFTER_PLANS, BEFORE_PLANS, OF_PLANS, STAGES
 from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of
 from longbeam.prompts.declarations import default_registry
 from longbeam.prompts.registry import PromptRegistry
 from longbeam.schemas.seeds import Seed
+from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.layout import Benchmark
 from longbeam.store.reply_files import take_back
 from longbeam.store.units import Unit
@@ -93,7 +93,7 @@ async def open_run(
     benchmark: Benchmark,
     conversation_id: str,
     seed: Seed,
-    model: ChatModel,
+    models: Models,
     schedule: Schedule,
     *,
     progress: Progress | None = None,
@@ -102,7 +102,7 @@ async def open_run(
 ) -> AsyncIterator[ConversationRun]:
     """Open a conversation's work log for writing, for as long as the block lasts.
 
-    `model` is what all conversations of the run share; their calls go to it in the order of `schedule`. `journal`
+    All conversations of the run share `models`; their calls go out in the order of `schedule`. `journal`
     makes what replies are recorded with of the work log; without it that is the work log itself.
     """
     spec = benchmark.spec
@@ -112,9 +112,9 @@ async def open_run(
         if journal is None:
             take_back(benchmark.lease_folder(conversation_id), log)
         log.commit_in_groups(asyncio.get_running_loop().call_soon)
-        journalled = JournalledModel(schedule.ordered(model), log.journal if journal is None else journal(log))
+        journalled = JournalledModel(schedule.ordered(models.chat), log.journal if journal is None else journal(log))
         shown = _Shown(progress or SilentProgress(), conversation_id, journalled)
-        units = Units(conversation_id, spec, log, journalled, prompts, on_unit=shown.unit_ended)
+        units = Units(conversation_id, spec, log, replace(models, chat=journalled), prompts, on_unit=shown.unit_ended)
         conversation = Conversation(
             conversation_id=conversation_id,
             index=int(conversation_id[1:]),
@@ -185,15 +185,15 @@ async def _talk(run: ConversationRun, step: Step, stages: Sequence[str], plan_in
 
 async def run_inline(
     benchmark: Benchmark,
+    models: Models,
     *,
     progress: Progress | None = None,
-    model: ChatModel | None = None,
     prompts: PromptRegistry | None = None,
 ) -> RunSummary:
     """Run every conversation of a benchmark through all stages, in this process, without Prefect."""
     schedule, gate = Schedule(benchmark.spec.limits.concurrency), conversation_gate(benchmark)
 
-    async def one(conversation_id: str, seed: Seed, shared: ChatModel) -> ConversationRun:
+    async def one(conversation_id: str, seed: Seed, shared: Models) -> ConversationRun:
         async with (
             gate,
             open_run(benchmark, conversation_id, seed, shared, schedule, progress=progress, prompts=prompts) as run,
@@ -202,7 +202,7 @@ async def run_inline(
             return run
 
     conversations = list(zip(benchmark.conversation_ids, seeds_of(benchmark), strict=True))
-    async with limited_model(benchmark, model) as shared:
+    async with limited_models(models, benchmark.spec) as shared:
         runs = await all_of([one(conversation_id, seed, shared) for conversation_id, seed in conversations])
     return summarise(benchmark, runs)
 
@@ -214,13 +214,12 @@ def conversation_gate(benchmark: Benchmark) -> asyncio.Semaphore:
 
 
 @asynccontextmanager
-async def limited_model(benchmark: Benchmark, model: ChatModel | None = None) -> AsyncIterator[ChatModel]:
-    """Give the model stack that all conversations of a run share: limits around the clients."""
-    clients = model or open_meter(benchmark)
+async def limited_models(models: Models, spec: BenchmarkSpec) -> AsyncIterator[Models]:
+    """Give the models that all conversations of a run share, within the limits of the spec; close them at the end."""
     try:
-        yield LimitedModel(clients, benchmark.spec)
+        yield replace(models, chat=LimitedModel(models.chat, spec))
     finally:
-        await close_model(clients)
+        await close_model(models.chat)
 
 
 def seeds_of(benchmark: Benchmark) -> tuple[Seed, ...]:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from longbeam.models.cost import CostMeter
-from longbeam.models.factory import make_model
+from longbeam.pipeline.services import Services
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.schemas.usage import Usage, summed
 from longbeam.store.layout import Benchmark
@@ -15,19 +15,21 @@ from longbeam.store.shared_lease import HeldElsewhere
 from longbeam.store.worklog import WorkLog
 
 
-def open_meter(benchmark: Benchmark, *, invocation_log: Path | None = None) -> CostMeter:
+def open_meter(benchmark: Benchmark, services: Services, *, invocation_log: Path | None = None) -> CostMeter:
     """Return the models of a benchmark's spec behind a meter, with everything in the journals counted.
 
     Raises SpecError for a model that cannot be run, and for a cap where a price is missing.
     """
-    model = make_model(benchmark.spec, invocation_log=invocation_log)
+    model = services.make_model(benchmark.spec, invocation_log=invocation_log)
     return CostMeter(model, benchmark.spec, before=journalled_usage(benchmark))
 
 
-def meter_of_checks(benchmark: Benchmark, spec: BenchmarkSpec, *, invocation_log: Path | None = None) -> CostMeter:
+def meter_of_checks(
+    benchmark: Benchmark, spec: BenchmarkSpec, services: Services, *, invocation_log: Path | None = None
+) -> CostMeter:
     """Return the models of a spec of checks behind a meter, with what checks cost before counted."""
     before = summed(row for i in benchmark.conversation_ids for row in checks_usage(benchmark, i))
-    return CostMeter(make_model(spec, invocation_log=invocation_log), spec, before=before)
+    return CostMeter(services.make_model(spec, invocation_log=invocation_log), spec, before=before)
 
 
 def journalled_usage(benchmark: Benchmark) -> list[Usage]:

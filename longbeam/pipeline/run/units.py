@@ -15,7 +15,7 @@ from typing import Protocol, TypeVar, TypeVarTuple, cast
 from longbeam.errors import ProviderError, ReplyError, RunStopped
 from longbeam.keys import DialogueKey, UnitKey
 from longbeam.models.asking import ATTEMPTS, Asker
-from longbeam.models.base import ChatModel, no_version
+from longbeam.models.base import Models
 from longbeam.pipeline.run.unit_spec import DeclaredPrompts, Dependencies, UnitSpec
 from longbeam.prompts.registry import PromptRegistry
 from longbeam.schemas.base import Record
@@ -61,10 +61,8 @@ class Units:
     conversation_id: str
     spec: BenchmarkSpec
     log: WorkLog
-    model: ChatModel
+    models: Models
     prompts: PromptRegistry
-    version_of: Callable[[str], str] = no_version
-    """Version of the rules by which a model answers, by its name in the spec; empty for a language model."""
     on_unit: Callable[[str, int, int, int], None] = lambda stage, done, total, tokens: None
     """Called when a unit ends, with its stage, the stage's units done and begun, and the messages' tokens so far."""
     failed: list[Unit] = field(default_factory=list)
@@ -120,17 +118,17 @@ class Units:
     def asker(self, spec: UnitSpec[R], key: str) -> Asker:
         """Return an asker for a unit's work, in the generation that the unit has come to."""
         return Asker(
-            model=self.model,
+            model=self.models.chat,
             prompts=DeclaredPrompts(self.prompts, spec),
             spec=self.spec,
             unit_key=str(UnitKey(self.conversation_id, spec.stage, key)),
             generation=self.log.units.generation(spec.stage, key),
-            version_of=self.version_of,
+            version_of=self.models.version_of,
         )
 
     def fingerprint(self, spec: UnitSpec[R], *inputs: object) -> str:
         """Return the digest of everything that a unit of this kind with these inputs depends on."""
-        return Dependencies(self.spec, self.prompts, self.version_of).fingerprint(spec, inputs)
+        return Dependencies(self.spec, self.prompts, self.models.version_of).fingerprint(spec, inputs)
 
     def _record_failure(self, stage: str, key: str, fingerprint: str, error: ProviderError) -> Unit:
         is_content = isinstance(error, ReplyError)

@@ -15,7 +15,9 @@ from longbeam.generators.probes.writing import plan_candidates, planning_prompts
 from longbeam.prompts.calls.probes import CandidatesReply, ProbeReply
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import ABILITIES, Probe
-from longbeam.text.values import parse_value, recompute, says
+from longbeam.text.computing import recompute
+from longbeam.text.extraction import parse_value
+from longbeam.text.matching import says
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.run import check_probes
 from tests.generators.probes.story import OfflineModel, asker, full_story

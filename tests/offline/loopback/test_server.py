@@ -26,7 +26,7 @@ async def test_every_prompt_is_answered_as_in_process() -> None:
 
 async def test_request_without_typed_inputs_is_refused_with_what_to_do() -> None:
     async with loopback() as (_, client):
-        with pytest.raises(openai.BadRequestError, match="offline_writer = true"):
+        with pytest.raises(openai.BadRequestError, match="sends_extras = true"):
             await client.chat.completions.create(model="m", messages=[{"role": "user", "content": "hi"}])
 
 

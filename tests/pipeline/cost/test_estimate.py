@@ -25,6 +25,8 @@ from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.schemas.usage import Usage
 from longbeam.store.layout import create_benchmark
+from longbeam.wiring import services
+from tests.wired import answered_by
 
 PRICE = {"input": 0.4, "cached": 0.1, "output": 1.6}
 
@@ -37,14 +39,14 @@ def paid() -> BenchmarkSpec:
             "length": 16_000,
             "domains": ["trip_planning"],
             "models": {"default": "openai:m"},
-            "endpoints": {"openai:m": {"price": PRICE, "offline_writer": True}},
+            "endpoints": {"openai:m": {"price": PRICE, "sends_extras": True}},
         }
     )
 
 
 @pytest.fixture(scope="module")
 def rehearsal(paid: BenchmarkSpec) -> Rehearsal:
-    return asyncio.run(rehearse(paid))
+    return asyncio.run(rehearse(paid, services()))
 
 
 @dataclass
@@ -77,14 +79,14 @@ def test_a_rehearsal_is_the_same_whoever_is_to_answer(rehearsal: Rehearsal, mode
     def asked(made: Rehearsal) -> list[tuple[object, ...]]:
         return [(u.stage, u.role, u.prompt_id, u.calls, u.output_tokens) for u in made.usage]
 
-    assert asked(asyncio.run(rehearse(others))) == asked(rehearsal)
+    assert asked(asyncio.run(rehearse(others, services()))) == asked(rehearsal)
 
 
 async def test_estimate_is_what_a_run_uses_that_is_answered_alike(
     paid: BenchmarkSpec, rehearsal: Rehearsal, tmp_path: Path
 ) -> None:
     meter = CostMeter(Scaled(), paid)
-    await run_inline(create_benchmark(paid, tmp_path), model=meter)
+    await run_inline(create_benchmark(paid, tmp_path), answered_by(meter))
     used = meter.usage()
     assert _sum(rehearsal.usage, "calls") == pytest.approx(_sum(used, "calls"), rel=0.1)
     for name in ("prompt_tokens", "output_tokens"):
@@ -104,7 +106,7 @@ async def test_forecast_follows_reply_lengths_and_detectors(
             seen.append((meter.usage(), meter.asked_tokens, meter.said_tokens))
             return reply
 
-    await run_inline(create_benchmark(paid, tmp_path), model=Noting())
+    await run_inline(create_benchmark(paid, tmp_path), answered_by(Noting()))
     # One conversation begins with its plan: its dialogue shows itself between a fifth and a third of the calls.
     used, asked, said = seen[len(seen) // 3]
     expected = forecast(rehearsal, used, asked_tokens=asked, said_tokens=said)
@@ -118,7 +120,7 @@ async def test_forecast_of_a_finished_run_is_what_it_used(
     paid: BenchmarkSpec, rehearsal: Rehearsal, tmp_path: Path
 ) -> None:
     meter = CostMeter(Scaled(), paid)
-    await run_inline(create_benchmark(paid, tmp_path), model=meter)
+    await run_inline(create_benchmark(paid, tmp_path), answered_by(meter))
     expected = forecast(rehearsal, meter.usage(), asked_tokens=meter.asked_tokens, said_tokens=meter.said_tokens)
     assert _sum(expected, "calls") == pytest.approx(_sum(meter.usage(), "calls"), rel=0.02)
 
@@ -146,7 +148,7 @@ async def test_cap_stops_the_run_cleanly_and_raising_it_goes_on(paid: BenchmarkS
     capped = paid.model_copy(update={"limits": paid.limits.model_copy(update={"max_cost_usd": 0.2})})
     first = Scaled()
     benchmark = create_benchmark(capped, tmp_path)
-    summary = await run_inline(benchmark, model=CostMeter(first, capped, before=journalled_usage(benchmark)))
+    summary = await run_inline(benchmark, answered_by(CostMeter(first, capped, before=journalled_usage(benchmark))))
     assert (summary.finished, summary.failures) == (0, ())
     assert summary.stopped.startswith("limits.max_cost_usd = 0.2 is reached")
     status = benchmark_status(benchmark)
@@ -158,7 +160,7 @@ async def test_cap_stops_the_run_cleanly_and_raising_it_goes_on(paid: BenchmarkS
     benchmark = create_benchmark(paid, tmp_path)
     second = Scaled()
     meter = CostMeter(second, paid, before=journalled_usage(benchmark))
-    summary = await run_inline(benchmark, model=meter)
+    summary = await run_inline(benchmark, answered_by(meter))
     assert (summary.finished, summary.stopped) == (1, "")
     assert meter.spent_usd > 0.2
     assert sum(row.calls for row in benchmark_status(benchmark).used) == first.asked + second.asked
@@ -173,7 +175,7 @@ async def test_status_shows_what_was_used_and_what_is_expected(paid: BenchmarkSp
     outlook = Outlook(benchmark, CostMeter(Scaled(), capped), kept)
     assert "of about" in outlook.line()
     assert "about $0." in module.unfit_cap(outlook)
-    await run_inline(benchmark, model=outlook.meter)
+    await run_inline(benchmark, answered_by(outlook.meter))
     outlook.save()
     text = render_status(benchmark_status(benchmark), ("dialogue",))
     assert "used so far" in text
@@ -198,6 +200,6 @@ def test_outlook_line_says_tokens_alone_without_a_price() -> None:
 def test_only_what_costs_something_is_rehearsed(paid: BenchmarkSpec) -> None:
     assert is_worth_rehearsing(paid)
     assert not is_worth_rehearsing(BenchmarkSpec(name="x"))
-    served = {"openai:m": {"offline_writer": True}}
+    served = {"openai:m": {"sends_extras": True}}
     spec = BenchmarkSpec.model_validate({"name": "x", "models": {"default": "openai:m"}, "endpoints": served})
     assert not is_worth_rehearsing(spec)

@@ -20,6 +20,7 @@ from longbeam.schemas.probes import Probe
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import Benchmark
 from longbeam.store.shared_lease import LEASE_S, Holder
+from longbeam.wiring import services
 
 
 class Falling(OfflineWriter):
@@ -49,6 +50,7 @@ def job_of(benchmark: Benchmark, scratch: Path, conversation_id: str = "c000", *
         conversation_id=conversation_id,
         seed=seeds[conversation_id],
         spec=benchmark.spec,
+        services="longbeam.wiring:services",
         scratch=str(scratch),
     )
     return job.model_copy(update=changes)
@@ -69,7 +71,7 @@ def expire(folder: Path) -> None:
 def main() -> None:
     """Be a worker: make the job of the first argument, falling silent after as many answers as the second says."""
     job = Job.model_validate_json(sys.argv[1])
-    asyncio.run(work(job, Falling(int(sys.argv[2]), Path(job.invocation_log))))
+    asyncio.run(work(job, services(), Falling(int(sys.argv[2]), Path(job.invocation_log))))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import pytest
 from longbeam.errors import LongbeamError, UserError
 from longbeam.models.cost import CostMeter
 from longbeam.pipeline.distributed.distributing import WorkerDied, distribute, share_of
-from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult
+from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult, WorkerSetup
 from longbeam.pipeline.distributed.worker import stop_path
 from longbeam.pipeline.run.driver import RunSummary
 from longbeam.pipeline.run.units import SilentProgress
@@ -54,8 +54,9 @@ async def told_to_stop(benchmark: Benchmark, job: Job) -> None:
 async def run(benchmark: Benchmark, submit: Any, places: int = 2, notices: list[str] | None = None) -> RunSummary:
     meter = CostMeter(CountingModel(), benchmark.spec)
     notice = (notices if notices is not None else []).append
+    setup = WorkerSetup("longbeam.wiring:services", "/s")
     return await distribute(
-        benchmark, submit, meter, places=places, progress=SilentProgress(), notice=notice, scratch="/s"
+        benchmark, submit, meter, places=places, progress=SilentProgress(), notice=notice, setup=setup
     )
 
 

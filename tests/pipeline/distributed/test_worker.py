@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from longbeam.errors import StoreError
-from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.distributed.jobs import JobEnd, JobResult
 from longbeam.pipeline.distributed.worker import stop_path, work, work_on
 from longbeam.pipeline.run.driver import run_inline
@@ -20,20 +19,22 @@ from longbeam.pipeline.status import benchmark_status, render_status
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.layout import create_benchmark
 from longbeam.store.shared_lease import SharedLease, living_holder
+from longbeam.wiring import services
 from tests.pipeline.conftest import CountingModel
 from tests.pipeline.distributed.remote import Falling, expire, job_of, made
+from tests.wired import offline
 
 
 async def _begun(job: object, model: Falling) -> asyncio.Task[JobResult]:
     """A worker that has paid for what its model answers, and waits for more."""
-    task = asyncio.create_task(work(job, model))  # type: ignore[arg-type]
+    task = asyncio.create_task(work(job, services(), model))  # type: ignore[arg-type]
     await asyncio.wait_for(model.is_mute.wait(), 60)
     return task
 
 
 async def test_a_worker_that_is_killed_leaves_every_reply_to_the_next(spec: BenchmarkSpec, out: Path) -> None:
     inline = create_benchmark(spec, out / "inline")
-    await run_inline(inline, model=OfflineWriter())
+    await run_inline(inline, offline())
     benchmark, scratch = create_benchmark(spec, out), out / "scratch"
     job = job_of(benchmark, scratch, invocation_log=str(out / "paid"))
     command = [sys.executable, "-m", "tests.pipeline.distributed.remote", job.model_dump_json(), "150"]
@@ -47,7 +48,7 @@ async def test_a_worker_that_is_killed_leaves_every_reply_to_the_next(spec: Benc
         worker.send_signal(signal.SIGKILL)
 
     again = CountingModel()
-    result = await work(job, again)
+    result = await work(job, services(), again)
 
     assert (result.end, result.is_finished, result.failures) == (JobEnd.MADE, True, ())
     paid = (out / "paid").read_text().split()
@@ -58,7 +59,7 @@ async def test_a_worker_that_is_killed_leaves_every_reply_to_the_next(spec: Benc
     assert [p.name for p in (benchmark.lease_folder("c000")).iterdir()] == ["000002.lease"]
     assert living_holder(benchmark.lease_folder("c000")) is None
     nothing = CountingModel()
-    assert (await work(job, nothing)).is_finished
+    assert (await work(job, services(), nothing)).is_finished
     assert nothing.calls == {}
 
 
@@ -79,7 +80,7 @@ async def test_a_run_without_workers_goes_on_where_a_lost_machine_was(spec: Benc
     benchmark = create_benchmark(spec, out)
     task = await _begun(job_of(benchmark, out / "scratch"), Falling(80))
     with pytest.raises(StoreError, match="c000 is being made by"):
-        await run_inline(benchmark, model=OfflineWriter())
+        await run_inline(benchmark, offline())
 
     expire(benchmark.lease_folder("c000"))
     assert sum(row.calls for row in journalled_usage(benchmark)) == 80
@@ -91,7 +92,7 @@ async def test_a_run_without_workers_goes_on_where_a_lost_machine_was(spec: Benc
 async def test_a_conversation_that_another_makes_is_left_to_it(spec: BenchmarkSpec, out: Path) -> None:
     benchmark = create_benchmark(spec, out)
     SharedLease.take(benchmark.lease_folder("c000"), "host b, process 9")
-    result = await work(job_of(benchmark, out / "scratch"), CountingModel())
+    result = await work(job_of(benchmark, out / "scratch"), services(), CountingModel())
     assert result.end is JobEnd.HELD
     assert "host b, process 9" in result.error
 
@@ -104,14 +105,14 @@ async def test_what_a_user_can_mend_is_told_in_one_line(spec: BenchmarkSpec, out
     assert "the command 0.0.1" in result.error
 
     (out / "file").touch()
-    result = await work(job_of(benchmark, out / "file" / "scratch"), CountingModel())
+    result = await work(job_of(benchmark, out / "file" / "scratch"), services(), CountingModel())
     assert result.end is JobEnd.REFUSED
     assert "--scratch" in result.error
 
 
 async def test_a_bug_keeps_its_traceback_and_gives_the_lease_back(spec: BenchmarkSpec, out: Path) -> None:
     benchmark = create_benchmark(spec, out)
-    result = await work(job_of(benchmark, out / "scratch"), CountingModel(error=ZeroDivisionError("a bug")))
+    result = await work(job_of(benchmark, out / "scratch"), services(), CountingModel(error=ZeroDivisionError("a bug")))
     assert result.end is JobEnd.BUG
     assert "in complete" in result.error
     assert living_holder(benchmark.lease_folder("c000")) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,18 +26,19 @@ from longbeam.schemas.evaluation import EvaluationSettings
 from longbeam.schemas.spec import BenchmarkSpec, Role
 from longbeam.store.layout import Benchmark, create_benchmark
 from tests.pipeline.conftest import CountingModel
+from tests.wired import answered_by, offline
 
 
 @pytest.fixture
 async def benchmark(spec: BenchmarkSpec, out: Path) -> Benchmark:
     made = create_benchmark(spec, out)
-    await run_inline(made, model=OfflineWriter())
+    await run_inline(made, offline())
     return made
 
 
 async def test_floors_gold_and_systems_in_one_table(benchmark: Benchmark) -> None:
     arms = [*always_there(), arm_of("rag", {"k": "3"})]
-    run, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), OfflineWriter())
+    run, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), offline())
     rows = {row.system: row for row in rows_of(results)}
     assert set(rows) == {a.name for a in arms}
     assert rows["blank"].paper == 0
@@ -51,27 +53,29 @@ async def test_floors_gold_and_systems_in_one_table(benchmark: Benchmark) -> Non
 
 async def test_second_run_asks_nothing_and_says_the_same(benchmark: Benchmark) -> None:
     arms = [arm_of("rag", {}), *always_there()]
-    first = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), OfflineWriter())
+    first = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), offline())
     again = CountingModel()
-    assert await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), again) == first
+    assert await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), answered_by(again)) == first
     assert again.calls == {}
 
 
-async def test_other_offline_rules_answer_anew(benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_other_offline_rules_answer_anew(benchmark: Benchmark) -> None:
     arms = [arm_of("rag", {})]
-    before = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), OfflineWriter())
-    monkeypatch.setattr("longbeam.pipeline.evaluate.evaluating.rules_digest", lambda: "the next release")
+    before = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), offline())
     again = CountingModel()
-    assert await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), again) == before
+    models = replace(answered_by(again), version_of=lambda model: "the next release")
+    assert await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), models) == before
     asked = sum(again.calls.values())
     assert asked == sum(row.calls for row in before[0].spending) > 0
 
 
 async def test_another_judge_asks_the_judge_only(benchmark: Benchmark) -> None:
     arms = [arm_of("rag", {})]
-    await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), OfflineWriter())
+    await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), offline())
     lenient = CountingModel()
-    _, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(is_strict=False), lenient)
+    _, results = await evaluate(
+        benchmark, benchmark.spec, arms, EvaluationSettings(is_strict=False), answered_by(lenient)
+    )
     assert {stage for stage, _ in lenient.calls} == {"judge"}
     prompt = default_registry()["judge_nugget"]
     named = f"lexical judge, no language model (judge_nugget.v{prompt.version} {prompt.digest[:12]}"
@@ -83,11 +87,13 @@ async def test_another_judge_asks_the_judge_only(benchmark: Benchmark) -> None:
 
 async def test_a_failed_answer_is_missing_and_never_a_zero(benchmark: Benchmark) -> None:
     arms = [arm_of("rag", {})]
-    run, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), BrokenFor("summarization"))
+    run, results = await evaluate(
+        benchmark, benchmark.spec, arms, EvaluationSettings(), answered_by(BrokenFor("summarization"))
+    )
     assert len(run.failures) == 2
     assert all("nobody listens" in f for f in run.failures)
     assert {r.ability for r in results}.isdisjoint({"summarization"})
-    healed, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), OfflineWriter())
+    healed, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), offline())
     assert healed.failures == ()
     assert sum(r.ability == "summarization" for r in results) == 2
 
@@ -95,7 +101,7 @@ async def test_a_failed_answer_is_missing_and_never_a_zero(benchmark: Benchmark)
 @pytest.fixture
 async def two(spec: BenchmarkSpec, out: Path) -> Benchmark:
     made = create_benchmark(spec.model_copy(update={"conversations": 2}), out)
-    await run_inline(made, model=OfflineWriter())
+    await run_inline(made, offline())
     return made
 
 
@@ -104,9 +110,7 @@ async def test_negative_controls_drop_every_system_to_the_random_floor(two: Benc
     arms = [*(arm_of(name, {}) for name in names), Arm("evidence"), Arm("gold")]
     scores = {}
     for control in (None, *Control):
-        run, results = await evaluate(
-            two, two.spec, arms, EvaluationSettings(budget=600), OfflineWriter(), control=control
-        )
+        run, results = await evaluate(two, two.spec, arms, EvaluationSettings(budget=600), offline(), control=control)
         rows = rows_of([r for r in results if r.ability != "abstention"])  # right without evidence
         scores[control] = {row.system: row.paper or 0 for row in rows}
         assert run.control == (control or "")
@@ -124,12 +128,12 @@ async def test_negative_controls_drop_every_system_to_the_random_floor(two: Benc
 
 async def test_one_conversation_cannot_be_swapped(benchmark: Benchmark) -> None:
     with pytest.raises(UserError, match="two are needed"):
-        await evaluate(benchmark, benchmark.spec, [], EvaluationSettings(), OfflineWriter(), control=Control.SWAPPED)
+        await evaluate(benchmark, benchmark.spec, [], EvaluationSettings(), offline(), control=Control.SWAPPED)
 
 
 async def test_rankings_give_hits_and_probes_stand_in_the_results_file(benchmark: Benchmark) -> None:
     arms = [arm_of("rag", {}), arm_of("long_context", {})]
-    run, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), OfflineWriter())
+    run, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), offline())
     row, whole = rows_of(results)
     hits = [row.hits[k] or 0 for k in (1, 5, 10, 20)]
     assert hits == sorted(hits)
@@ -204,9 +208,7 @@ async def test_an_imported_locomo_is_measured_by_its_cited_messages(out: Path, t
     options = ImportOptions()
     made = import_benchmark(importer("locomo")(file, options), "talk", out, "locomo", "", options.tokenizer).benchmark
     spec = evaluation_spec(made.spec, reader="offline", judge="offline", extractor="offline")
-    run, results = await evaluate(
-        made, spec, [arm_of("rag", {"k": "1"}), Arm("gold")], EvaluationSettings(), OfflineWriter()
-    )
+    run, results = await evaluate(made, spec, [arm_of("rag", {"k": "1"}), Arm("gold")], EvaluationSettings(), offline())
     by_category = {p.source_category: r for p, r in zip(run.probes, results, strict=False)}
     assert set(by_category) == {"single-hop", "adversarial", "open-domain"}
     assert by_category["single-hop"].retrieval.evidence_recall == 1

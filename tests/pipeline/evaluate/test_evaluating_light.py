@@ -23,6 +23,7 @@ from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.evaluation import EvaluationRun, EvaluationSettings, Result
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.layout import Benchmark, create_benchmark, open_benchmark
+from tests.wired import answered_by, offline
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +31,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One short conversation, generated once for all tests here."""
     out = tmp_path_factory.mktemp("made")
     spec = BenchmarkSpec.model_validate({"name": "short", "seed": 5, "length": "16K", "domains": ["coding"]})
-    asyncio.run(run_inline(create_benchmark(spec, out), model=OfflineWriter()))
+    asyncio.run(run_inline(create_benchmark(spec, out), offline()))
     return out
 
 
@@ -62,7 +63,9 @@ class Keeping(OfflineWriter):
 async def _evaluated(
     benchmark: Benchmark, model: OfflineWriter, **values: object
 ) -> tuple[EvaluationRun, list[Result]]:
-    return await evaluate(benchmark, benchmark.spec, [arm_of("light", values)], EvaluationSettings(), model)
+    return await evaluate(
+        benchmark, benchmark.spec, [arm_of("light", values)], EvaluationSettings(), answered_by(model)
+    )
 
 
 async def test_a_killed_preparation_and_a_killed_judge_are_paid_for_once(benchmark: Benchmark) -> None:
@@ -84,7 +87,7 @@ async def test_a_killed_preparation_and_a_killed_judge_are_paid_for_once(benchma
 async def test_a_grid_asks_once_what_its_arms_ask_alike(benchmark: Benchmark) -> None:
     model = Keeping()
     arms = arms_of("light", [], ["light.k=2,5", "light.without=nothing,working"])
-    _, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), model)
+    _, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), answered_by(model))
     assert len({row.system for row in rows_of(results)}) == 4
     assert len(model.keys) == len(set(model.keys))
     alone = Keeping()
@@ -117,7 +120,7 @@ def test_a_variant_is_asked_of_the_systems_that_have_it() -> None:
 
 async def test_light_finds_evidence_that_chance_does_not(benchmark: Benchmark) -> None:
     arms = [arm_of("light", {}), arm_of("search_tool", {}), *arms_of("random_units", [], [])]
-    _, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(budget=2_000), OfflineWriter())
+    _, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(budget=2_000), offline())
     recall = {row.system: row.evidence_recall or 0 for row in rows_of(results)}
     assert recall["light"] > recall["random_units"]
     assert recall["search_tool"] > recall["random_units"]
@@ -133,7 +136,7 @@ async def test_a_second_run_embeds_nothing(benchmark: Benchmark) -> None:
 
     async def run(embedder: Counting, **values: object) -> tuple[EvaluationRun, list[Result]]:
         arms = [arm_of("light", values)]
-        return await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), OfflineWriter(), embedder=embedder)
+        return await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), offline(), embedder=embedder)
 
     first, again = Counting(), Counting()
     results = await run(first)

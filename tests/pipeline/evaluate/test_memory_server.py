@@ -10,9 +10,9 @@ import aiohttp
 import pytest
 
 from longbeam.evaluation.arms import arm_of
-from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.evaluate.memory_server import MemoryServer, listening
 from longbeam.schemas.spec import BenchmarkSpec
+from tests.wired import offline
 
 Client = Callable[..., AbstractAsyncContextManager[aiohttp.ClientSession]]
 PAIRS = [
@@ -28,7 +28,7 @@ async def serving(system: str, **options: Any) -> AsyncIterator[aiohttp.ClientSe
     assert arm.registered is not None
     assert arm.settings is not None
     spec = BenchmarkSpec(name="served", length=16_000)
-    server = MemoryServer(system, arm.registered, arm.settings, OfflineWriter(), spec, **options)
+    server = MemoryServer(system, arm.registered, arm.settings, offline(), spec, **options)
     async with listening(server) as url, aiohttp.ClientSession(url) as session:
         yield session
 

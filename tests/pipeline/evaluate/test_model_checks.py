@@ -13,7 +13,6 @@ import pytest
 from longbeam.cli import INCOMPLETE, USER_ERROR, run
 from longbeam.evaluation.model_checks.registry import MODEL_CHECKS
 from longbeam.models.base import ModelCall
-from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.checking import check_and_store
 from longbeam.pipeline.evaluate.model_checks import checking_spec, run_model_checks, stored_model_findings
 from longbeam.pipeline.repair.repairing import repair
@@ -26,6 +25,7 @@ from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.artifacts import SealedConversation, seal_conversation
 from longbeam.store.layout import Benchmark, create_benchmark
 from tests.pipeline.conftest import CountingModel
+from tests.wired import answered_by, offline
 
 Planted = tuple[Probe, list[Message]]
 Fault = Callable[[Probe, list[Message]], Planted]
@@ -36,7 +36,7 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
     """A benchmark without a fault; to be copied before anything is planted."""
     spec = BenchmarkSpec.model_validate({"name": "short", "seed": 5, "length": "16K", "domains": ["cooking"]})
     benchmark = create_benchmark(spec, tmp_path_factory.mktemp("clean"))
-    asyncio.run(run_inline(benchmark, model=OfflineWriter()))
+    asyncio.run(run_inline(benchmark, offline()))
     return benchmark
 
 
@@ -104,7 +104,7 @@ def answered(probe: Probe, messages: list[Message]) -> Planted:
 
 async def found_by(benchmark: Benchmark, model: CountingModel) -> list[tuple[str, str]]:
     spec = checking_spec(benchmark.spec, "offline")
-    assert (await run_model_checks(benchmark, spec, model)).failures == ()
+    assert (await run_model_checks(benchmark, spec, answered_by(model))).failures == ()
     return [(f.check, f.subject) for f in stored_model_findings(benchmark)]
 
 
@@ -190,7 +190,7 @@ async def test_findings_stay_with_the_probe_and_repair_mends_them(benchmark: Ben
     assert all("[lexical rules, no language model]" in f.message for f in stored_model_findings(benchmark))
     usage = [row.calls for row in benchmark_status(benchmark).used if row.stage == "checks"]
     assert sum(usage) > 100
-    report = await repair(benchmark, model=CountingModel())
+    report = await repair(benchmark, answered_by(CountingModel()))
     assert report.left == ()
     assert stored_model_findings(benchmark) == []
 
@@ -198,10 +198,10 @@ async def test_findings_stay_with_the_probe_and_repair_mends_them(benchmark: Ben
 async def test_a_failed_check_is_reported_and_asked_again(benchmark: Benchmark) -> None:
     spec = checking_spec(benchmark.spec, "offline")
     spoilt = CountingModel(spoil="/checks/answerable/temporal_reasoning")
-    ended = await run_model_checks(benchmark, spec, spoilt)
+    ended = await run_model_checks(benchmark, spec, answered_by(spoilt))
     assert [line.split()[1].partition(".")[0] for line in ended.failures] == ["answerable/temporal_reasoning"] * 2
     model = CountingModel()
-    assert (await run_model_checks(benchmark, spec, model)).failures == ()
+    assert (await run_model_checks(benchmark, spec, answered_by(model))).failures == ()
     assert model.calls == {("checks", "support_nuggets"): 2}
 
 

@@ -34,6 +34,7 @@ from longbeam.store.layout import Benchmark, create_benchmark
 from longbeam.store.reviews import ReviewStore
 from tests.formats.sources import beam_folder
 from tests.pipeline.conftest import CountingModel
+from tests.wired import answered_by
 
 Spoil = Callable[[str], str]
 
@@ -71,7 +72,7 @@ def errors_of(benchmark: Benchmark) -> list[tuple[str, str, str]]:
 
 async def generated(spec: BenchmarkSpec, out: Path, faults: dict[str, Spoil] | None = None) -> Benchmark:
     benchmark = create_benchmark(spec, out)
-    await run_inline(benchmark, model=FaultyModel(faults or {}))
+    await run_inline(benchmark, answered_by(FaultyModel(faults or {})))
     return benchmark
 
 
@@ -135,7 +136,7 @@ async def test_each_kind_of_fault_in_the_text_is_mended_and_nothing_else_is_touc
     untouched = benchmark.sealed_path("c000").read_bytes()
     before, probes = messages_of(benchmark, "c001"), probes_of(benchmark, "c001")
     model = CountingModel()
-    report = await repair(benchmark, model=model)
+    report = await repair(benchmark, answered_by(model))
     assert (report.left, errors_of(benchmark)) == ((), [])
     assert report.conversations == ("c001",)
     assert benchmark.sealed_path("c000").read_bytes() == untouched
@@ -152,7 +153,7 @@ async def test_each_kind_of_fault_in_the_text_is_mended_and_nothing_else_is_touc
     assert same == {p.probe_id: p.question for p in probes if p.probe_id in same}
     # what was repaired stays so, for nothing
     again = CountingModel()
-    await run_inline(benchmark, model=again)
+    await run_inline(benchmark, answered_by(again))
     assert (again.calls, {m.message_key: m for m in messages_of(benchmark, "c001")}) == ({}, after)
 
 
@@ -194,7 +195,7 @@ async def test_the_next_candidate_takes_the_place_of_a_rejected_probe_for_nothin
     others = [p for p in probes_of(benchmark) if p.ability != "temporal_reasoning"]
     model = CountingModel()
     reject(benchmark, f"c000/{ranked[0]}", "asks for a trifle")
-    report = await repair(benchmark, model=model, rejected=partial(rejections_of, benchmark))
+    report = await repair(benchmark, answered_by(model), rejected=partial(rejections_of, benchmark))
     assert (model.calls, report.left) == ({}, ())
     assert report.done == (
         f"c000 {ranked[0]}: left out (asks for a trifle)",
@@ -204,8 +205,8 @@ async def test_the_next_candidate_takes_the_place_of_a_rejected_probe_for_nothin
     assert [p for p in probes_of(benchmark) if p.ability != "temporal_reasoning"] == others
     assert errors_of(benchmark) == []
     # neither resume nor a second repair brings it back
-    await run_inline(benchmark, model=model)
-    report = await repair(benchmark, model=model, rejected=partial(rejections_of, benchmark))
+    await run_inline(benchmark, answered_by(model))
+    report = await repair(benchmark, answered_by(model), rejected=partial(rejections_of, benchmark))
     assert (model.calls, report.done) == ({}, ())
     assert selected_of(benchmark, "temporal_reasoning") == ranked[1:3]
 
@@ -228,7 +229,7 @@ async def test_where_no_candidate_is_left_the_refused_are_worded_again(benchmark
         old = [p.probe_id for p in probes_of(benchmark) if p.probe_id in pool and "please" not in p.question]
         return {"c000": dict.fromkeys(old, "asks for a trifle")}
 
-    report = await repair(benchmark, model=model, rejected=rejected)
+    report = await repair(benchmark, answered_by(model), rejected=rejected)
     assert report.left == ()
     now = [p for p in probes_of(benchmark) if p.is_selected and p.ability == "knowledge_update"]
     assert sum(model.calls.values()) == 2
@@ -239,7 +240,7 @@ async def test_where_no_candidate_is_left_the_refused_are_worded_again(benchmark
 async def test_what_cannot_be_mended_is_reported(benchmark: Benchmark) -> None:
     model = CountingModel()
     pool = [p.probe_id for p in probes_of(benchmark) if p.ability == "abstention"]
-    report = await repair(benchmark, model=model, rejected=lambda: {"c000": dict.fromkeys(pool, "no")})
+    report = await repair(benchmark, answered_by(model), rejected=lambda: {"c000": dict.fromkeys(pool, "no")})
     # the questions of abstention are drafted together: one by one there is nothing to word again
     assert report.left == (
         "c000 abstention: probe_set.number: 0 probes of abstention are selected; 2 were asked for "
@@ -252,15 +253,15 @@ async def test_a_repair_that_was_killed_goes_on_and_pays_nothing_twice(spec: Ben
     benchmark = await generated(spec, out, {k.replace("c001", "c000"): v for k, v in FAULTS.items()})
     shutil.copytree(benchmark.root, out / "copy")
     whole = CountingModel()
-    await repair(Benchmark(spec, out / "copy"), model=whole)
+    await repair(Benchmark(spec, out / "copy"), answered_by(whole))
     keys: list[str] = []
     for killed_at in (2, 4, 100):
         model = Killed(killed_at)
         if killed_at < 100:
             with pytest.raises(ConnectionAbortedError):
-                await repair(benchmark, model=model)
+                await repair(benchmark, answered_by(model))
         else:
-            assert (await repair(benchmark, model=model)).left == ()
+            assert (await repair(benchmark, answered_by(model))).left == ()
         keys += model.keys
     assert sorted(keys) == sorted(whole.keys)
     assert messages_of(benchmark) == messages_of(Benchmark(spec, out / "copy"))

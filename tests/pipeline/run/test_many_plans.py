@@ -26,6 +26,7 @@ from longbeam.validation.run import check_conversation
 from longbeam.validation.statistics import benchmark_statistics
 from longbeam.validation.statistics_text import render_text
 from tests.pipeline.conftest import CountingModel
+from tests.wired import answered_by
 
 PLANS, EACH = 3, 16_000
 
@@ -36,7 +37,7 @@ async def opened(
 ) -> AsyncIterator[ConversationRun]:
     """A conversation whose plans are shorter than the million tokens they are in earnest."""
     (seed,) = seeds_of(benchmark)
-    async with open_run(benchmark, "c000", seed, model, Schedule(concurrency)) as run:
+    async with open_run(benchmark, "c000", seed, answered_by(model), Schedule(concurrency)) as run:
         run.conversation.plans = [PlanWork(i, EACH) for i in range(PLANS)]
         yield run
 

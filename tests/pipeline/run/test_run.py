@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from longbeam.errors import ProviderError, RunStopped
-from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.run.driver import open_run, run_inline, run_stage, seeds_of
 from longbeam.pipeline.run.scheduling import Schedule
 from longbeam.pipeline.run.stages import OF_PLANS
@@ -21,11 +20,12 @@ from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import create_benchmark
 from longbeam.validation.run import check_conversation
 from tests.pipeline.conftest import CountingModel
+from tests.wired import answered_by, offline
 
 
 async def test_run_makes_a_conversation_that_passes_every_check(spec: BenchmarkSpec, out: Path) -> None:
     benchmark = create_benchmark(spec, out)
-    summary = await run_inline(benchmark, model=OfflineWriter())
+    summary = await run_inline(benchmark, offline())
     assert (summary.finished, summary.failures) == (1, ())
     with SealedConversation(benchmark.sealed_path("c000")) as sealed:
         asked = dict.fromkeys(ABILITIES, 2)
@@ -50,7 +50,7 @@ async def test_nothing_of_what_was_said_is_held_once_a_plan_is_talked(spec: Benc
 
     benchmark, before = create_benchmark(spec, out), held()
     (seed,) = seeds_of(benchmark)
-    async with open_run(benchmark, "c000", seed, OfflineWriter(), Schedule(16)) as run:
+    async with open_run(benchmark, "c000", seed, offline(), Schedule(16)) as run:
         await run_stage(run, "persona")
         for stage in OF_PLANS:
             await run_stage(run, stage, 0)
@@ -64,34 +64,34 @@ async def test_nothing_of_what_was_said_is_held_once_a_plan_is_talked(spec: Benc
 
 async def test_second_run_makes_no_call(spec: BenchmarkSpec, out: Path) -> None:
     benchmark = create_benchmark(spec, out)
-    await run_inline(benchmark, model=OfflineWriter())
+    await run_inline(benchmark, offline())
     again = CountingModel()
-    summary = await run_inline(benchmark, model=again)
+    summary = await run_inline(benchmark, answered_by(again))
     assert (summary.finished, again.calls) == (1, {})
 
 
 async def test_more_conversations_cost_their_own_calls_only(spec: BenchmarkSpec, out: Path) -> None:
     first = CountingModel()
-    await run_inline(create_benchmark(spec, out), model=first)
+    await run_inline(create_benchmark(spec, out), answered_by(first))
     more = CountingModel()
     larger = create_benchmark(spec.model_copy(update={"conversations": 3}), out)
-    summary = await run_inline(larger, model=more)
+    summary = await run_inline(larger, answered_by(more))
     assert summary.finished == 3
     assert set(first.keys).isdisjoint(more.keys)
     fresh = CountingModel()
-    await run_inline(create_benchmark(spec.model_copy(update={"conversations": 3}), out / "fresh"), model=fresh)
+    await run_inline(create_benchmark(spec.model_copy(update={"conversations": 3}), out / "fresh"), answered_by(fresh))
     assert sorted(fresh.keys) == sorted(first.keys + more.keys)
 
 
 async def test_changed_probe_prompt_costs_the_probes_of_its_ability_only(spec: BenchmarkSpec, out: Path) -> None:
     benchmark = create_benchmark(spec, out)
     first = CountingModel()
-    await run_inline(benchmark, model=first)
+    await run_inline(benchmark, answered_by(first))
     registry = default_registry()
     old = registry["probe_temporal_reasoning"]
     changed = registry.replaced(replace(old, version=old.version + 1))
     again = CountingModel()
-    await run_inline(benchmark, model=again, prompts=changed)
+    await run_inline(benchmark, answered_by(again), prompts=changed)
     key = ("probes", "probe_temporal_reasoning")
     assert again.calls == {key: first.calls[key]}
 
@@ -99,7 +99,7 @@ async def test_changed_probe_prompt_costs_the_probes_of_its_ability_only(spec: B
 async def test_failed_probe_does_not_stop_its_siblings(spec: BenchmarkSpec, out: Path) -> None:
     benchmark = create_benchmark(spec, out)
     model = CountingModel(spoil="/probes/temporal_reasoning.0")
-    summary = await run_inline(benchmark, model=model)
+    summary = await run_inline(benchmark, answered_by(model))
     assert [u.unit_key for _, u in summary.failures] == ["temporal_reasoning.0"]
     assert summary.finished == 1
     with SealedConversation(benchmark.sealed_path("c000")) as sealed:
@@ -112,11 +112,11 @@ async def test_failed_probe_does_not_stop_its_siblings(spec: BenchmarkSpec, out:
 async def test_failed_plan_is_recorded_and_paid_for_once_when_it_works(spec: BenchmarkSpec, out: Path) -> None:
     benchmark = create_benchmark(spec, out)
     broken = CountingModel(spoil="/plan/p0.s1")
-    summary = await run_inline(benchmark, model=broken)
+    summary = await run_inline(benchmark, answered_by(broken))
     assert (summary.finished, [u.unit_key for _, u in summary.failures]) == (0, ["p0.s1"])
     assert not benchmark.sealed_path("c000").exists()
     mended = CountingModel()
-    summary = await run_inline(benchmark, model=mended)
+    summary = await run_inline(benchmark, answered_by(mended))
     assert (summary.finished, summary.failures) == (1, ())
     # persona, outline and the first sub-plan were done
     assert ("persona", "personality") not in mended.calls
@@ -126,13 +126,13 @@ async def test_failed_plan_is_recorded_and_paid_for_once_when_it_works(spec: Ben
 
 async def test_damaged_or_missing_sealed_file_is_made_again_without_a_call(spec: BenchmarkSpec, out: Path) -> None:
     benchmark = create_benchmark(spec, out)
-    await run_inline(benchmark, model=OfflineWriter())
+    await run_inline(benchmark, offline())
     with SealedConversation(benchmark.sealed_path("c000")) as sealed:
         first = [m.content for m in sealed.messages()]
     for damage in (lambda path: path.write_bytes(b"junk"), lambda path: path.unlink()):
         damage(benchmark.sealed_path("c000"))
         again = CountingModel()
-        await run_inline(benchmark, model=again)
+        await run_inline(benchmark, answered_by(again))
         assert again.calls == {}
         with SealedConversation(benchmark.sealed_path("c000")) as sealed:
             assert [m.content for m in sealed.messages()] == first
@@ -146,7 +146,7 @@ async def test_poisoned_call_fails_its_unit_and_costs_only_that_call_when_lifted
 ) -> None:
     benchmark = create_benchmark(spec, out)
     poisoned = CountingModel(refuse="/dialogue/p0.s1/p0.s1.t2/", error=POISON)
-    summary = await run_inline(benchmark, model=poisoned)
+    summary = await run_inline(benchmark, answered_by(poisoned))
     assert [(u.stage, u.unit_key, u.error_kind, u.error, u.attempts) for _, u in summary.failures] == [
         ("dialogue", "p0.s1", "bad_request", str(POISON), 1)
     ]
@@ -154,7 +154,7 @@ async def test_poisoned_call_fails_its_unit_and_costs_only_that_call_when_lifted
     assert conversation.done["dialogue"] == 1  # its sibling
 
     lifted = CountingModel()
-    summary = await run_inline(benchmark, model=lifted)
+    summary = await run_inline(benchmark, answered_by(lifted))
     assert (summary.finished, summary.failures) == (1, ())
     # The unit's replies from before the poison are replayed: nothing is asked twice but the poisoned call.
     assert len(set(poisoned.keys) & set(lifted.keys)) == 1
@@ -167,11 +167,11 @@ async def test_poisoned_call_fails_its_unit_and_costs_only_that_call_when_lifted
 async def test_stopped_run_leaves_units_pending_and_is_resumed(spec: BenchmarkSpec, out: Path) -> None:
     benchmark = create_benchmark(spec.model_copy(update={"conversations": 2}), out)
     stopping = CountingModel(refuse="c000/dialogue/", error=RunStopped("the budget is used up"))
-    summary = await run_inline(benchmark, model=stopping)
+    summary = await run_inline(benchmark, answered_by(stopping))
     assert (summary.finished, summary.failures, summary.stopped) == (1, (), "the budget is used up")
     assert benchmark_status(benchmark).failed_units == 0
 
-    summary = await run_inline(benchmark, model=CountingModel())
+    summary = await run_inline(benchmark, answered_by(CountingModel()))
     assert (summary.finished, summary.stopped) == (2, "")
 
 
@@ -179,10 +179,10 @@ async def test_the_call_that_stopped_a_run_is_recorded(spec: BenchmarkSpec, out:
     benchmark = create_benchmark(spec, out)
     refused = ProviderError("401: no such key", kind="authentication", is_retryable=False)
     model = CountingModel(refuse="/plan/", error=RunStopped("the key was refused", failure=refused))
-    summary = await run_inline(benchmark, model=model)
+    summary = await run_inline(benchmark, answered_by(model))
     assert (summary.failures, summary.stopped) == ((), "the key was refused")
     (conversation,) = benchmark_status(benchmark).conversations
     assert [(u.unit_key, u.error_kind, u.error) for u in conversation.failures] == [
         ("p0.outline", "authentication", "401: no such key")
     ]
-    assert (await run_inline(benchmark, model=CountingModel())).finished == 1
+    assert (await run_inline(benchmark, answered_by(CountingModel()))).finished == 1

@@ -1,0 +1,51 @@
+"""Kinds of models: what a model's name says about it, and how a spec names kinds beyond language models.
+
+`openai:NAME` and `vllm:NAME` are language models. Every other name is a kind of its own that answers by rule, such as
+the default model; `Services.kinds` of `pipeline.services` holds those that a process can make.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from longbeam.models.base import ChatModel
+from longbeam.schemas.spec import LANGUAGE_PROVIDERS, BenchmarkSpec, provider_of
+
+BILLED_PROVIDERS = frozenset({"openai"})
+"""Providers that are asked over a network: a model in this process costs nothing by the token."""
+
+
+@dataclass(frozen=True)
+class ModelKind:
+    """A kind of model that answers by rule."""
+
+    make: Callable[[BenchmarkSpec, Path | None], ChatModel]
+    """Makes the model for a spec. It appends the key of each call it answers to the file, if one is given."""
+    version: Callable[[], str]
+    """Digest of the rules: replies made by other rules are out of date."""
+
+
+Kinds = Mapping[str, ModelKind]
+"""Kinds by the name that a spec gives the model."""
+
+
+def is_language_model(model: str) -> bool:
+    """Return whether a model, as `models` of a spec names it, is a language model."""
+    return provider_of(model) in LANGUAGE_PROVIDERS
+
+
+def answers_by_rule(spec: BenchmarkSpec, model: str) -> bool:
+    """Return whether a model answers by rule, in this process or behind an endpoint."""
+    return not is_language_model(model) or spec.endpoint_for(model).sends_extras
+
+
+def is_free(spec: BenchmarkSpec, model: str) -> bool:
+    """Return whether a model without a price in the spec costs nothing."""
+    return provider_of(model) not in BILLED_PROVIDERS or answers_by_rule(spec, model)
+
+
+def describe_rules(model: str, version: str) -> str:
+    """Return a phrase that says what a model is that answers by rule; it is never presented as a language model."""
+    return f"the {model} writer of longbeam {version}: rules, templates and data, not a language model"

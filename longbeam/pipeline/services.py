@@ -1,0 +1,53 @@
+"""What a process gives the pipeline at start-up: models that answer by rule, and what else only they know.
+
+`longbeam.wiring` makes the `Services` of the command line, the Python API and the workers. Code below it receives them
+as an argument and imports no such model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from longbeam.models.base import ChatModel, Models
+from longbeam.models.factory import make_model
+from longbeam.models.kinds import Kinds
+from longbeam.prompts.calls.evaluation import JudgeInputs, JudgeReply
+from longbeam.schemas.spec import BenchmarkSpec
+
+
+@dataclass(frozen=True)
+class Services:
+    """What is injected into the pipeline and the pages of the review."""
+
+    reference: str
+    """`MODULE:FUNCTION` that returns these services in another process of the same longbeam."""
+    kinds: Kinds
+    """Models that answer by rule."""
+    stand_in: Callable[[], ChatModel]
+    """Makes a model that answers every prompt at once and costs nothing, for rehearsals."""
+    judge_nugget: Callable[[JudgeInputs], JudgeReply]
+    """Judges an answer by its words, as a reviewer tries out a rubric."""
+
+    def make_model(self, spec: BenchmarkSpec, *, invocation_log: Path | None = None) -> ChatModel:
+        """Return the clients that answer the roles of a spec; raises SpecError for a model that cannot be run."""
+        return make_model(spec, self.kinds, invocation_log=invocation_log)
+
+    def models(self, chat: ChatModel) -> Models:
+        """Return the models of a run whose calls `chat` answers."""
+        return Models(chat, version_of=self.version_of)
+
+    def version_of(self, model: str) -> str:
+        """Return the version of the rules by which a model of a spec answers; empty for a language model."""
+        kind = self.kinds.get(model)
+        return kind.version() if kind is not None else ""
+
+
+def load_services(reference: str) -> Services:
+    """Return the services that a reference names."""
+    module, _, function = reference.partition(":")
+    services = getattr(import_module(module), function)()
+    assert isinstance(services, Services), reference
+    return services

@@ -1,0 +1,149 @@
+"""Typed values found in prose: dates, money, shares, durations, versions, times of day, numbers with their units."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+
+from longbeam.schemas.plans import Value, ValueKind
+from longbeam.text.normalizing import MAX_SPELLED, normalize_values
+from longbeam.text.numbers import NUMBER_WORDS, SMALL_NUMBER, exact, read_amount
+from longbeam.text.times import MONTH, ORDINAL, TIME_UNITS, YEAR, month_number
+from longbeam.text.units import SCALES, currency_of
+from longbeam.text.values import plain, version
+from longbeam.text.words import content_words
+
+LEFT = r"(?<![\w$€£¥])(?<!\d[.,:/\-–])"
+"""Pattern of the edge in front of a number that is not part of a longer one."""
+RIGHT = r"(?!\w)(?![.,:/\-–]\d)"
+"""Pattern of the edge behind such a number."""
+_AMOUNT = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
+_TIME_UNIT = "|".join(TIME_UNITS.values())
+_SCALE = r"(?:\s?(?P<{}>k|m|bn|thousand|million|billion)\b)?"
+_TOKENS = re.compile(
+    "|".join(
+        (
+            r"(?<!\d)(?P<iso>\d{4}-\d{2}-\d{2})(?![\d-])",
+            rf"(?<!\w)(?P<m1>{MONTH})\s+(?P<d1>\d{{1,2}}){ORDINAL}(?!\w|\.\d)(?:,?\s+(?P<y1>{YEAR})(?!\w))?",
+            rf"(?<![\w.,$])(?P<d2>\d{{1,2}}){ORDINAL}\s+(?:of\s+)?(?P<m2>{MONTH})(?:,?\s+(?P<y2>{YEAR})(?!\w))?",
+            rf"(?<!\w)(?P<sign>[$€£¥])\s?(?P<cash1>{_AMOUNT}){_SCALE.format('scale1')}(?!\w)",
+            rf"{LEFT}(?P<cash2>{_AMOUNT}){_SCALE.format('scale2')}\s(?P<cur>dollars?|euros?|bucks|USD|EUR|GBP)(?!\w)",
+            rf"{LEFT}(?P<share>{_AMOUNT})\s?(?:%|per\s?cent\b)",
+            rf"(?:{LEFT}(?P<n1>{_AMOUNT})(?:\s+|-|)|(?<!\w)(?P<w1>{SMALL_NUMBER})[\s-]+)(?P<time>{_TIME_UNIT})(?!\w)",
+            r"(?<![\w.])(?P<ver>v\d+(?:\.\d+)+|\d+(?:\.\d+){2,})(?!\w|\.\d)",
+            r"(?<![\w.:])(?P<clock>\d{1,2}:\d{2}(?:\s?[ap]\.?m\b\.?)?|\d{1,2}\s?[ap]\.?m\b\.?)(?![\d:])",
+            rf"{LEFT}(?P<n2>{_AMOUNT})(?:\s(?P<unit>[a-z]{{2,}})|(?P<sym>ms|kg|km|cm|mm|lbs?|[kmgt]b|px|mph))(?!\w)",
+            rf"(?<!\w)(?P<w3>{SMALL_NUMBER})\s(?P<unit3>[a-z]{{3,}}s|people|children)(?!\w)",
+            rf"{LEFT}(?P<n4>{_AMOUNT})(?!\w|[.,:/]\d)",
+        )
+    ),
+    re.IGNORECASE,
+)
+# Words after a number that are not what it counts.
+_NOT_UNITS = frozenset(
+    (  # noqa: SIM905 - a word list reads better as words
+        "of and or to in on at by for from with as is was are were be been the an this that then than but so "
+        "if when while which who will would can could should has had have did does do not no more less "
+        "per about after before until since because times instead also just it its my our your their we "
+        "you they he she"
+    ).split()
+)
+_LIST_NUMBER = re.compile(r"(?m)^\s*\d{1,2}[.)]\s+|(?<!\w)\(?\d{1,2}\)")
+
+
+def extract_values(text: str, *, year: int | None = None) -> tuple[Value, ...]:
+    """Return the typed values of a text in order, each with its text as written.
+
+    Dates (`date` is set only where the year is written or `year` is given), money, percentages, durations,
+    versions (`v2.3`, `2.3.1`), times of day (kind text), numbers with and without unit. Spelled numbers, one
+    to twelve, count before a length of time or a plural. Impossible dates are skipped.
+    """
+    values = (_token_value(match, year) for match in _TOKENS.finditer(text))
+    return tuple(v for v in values if v is not None)
+
+
+def parse_value(text: str, *, year: int | None = None) -> Value:
+    """Return the value that the whole text is: typed where `extract_values` knows it, plain otherwise."""
+    found = extract_values(text, year=year)
+    return found[0] if len(found) == 1 and found[0].text == text.strip() else plain(text)
+
+
+def read_value(text: str) -> Value:
+    """Return the one value that a text names, `the 11th of March 2025`, `two weeks`; plain if there is none."""
+    normalized = normalize_values(text.strip())
+    found = extract_values(normalized)
+    if len(found) != 1:
+        return plain(normalized)
+    rest = normalized.replace(found[0].text, " ", 1)
+    return found[0] if not content_words(rest) and len(rest.split()) < 3 else plain(normalized)
+
+
+def distinct_values(text: str) -> tuple[Value, ...]:
+    """Return the typed values of an answer, each once; numbers of list items and small bare counts are left out."""
+    found: dict[tuple[str, str], Value] = {}
+    for value in extract_values(normalize_values(_LIST_NUMBER.sub(" ", text))):
+        found.setdefault((value.kind, value.text.casefold()), value)
+    return tuple(v for v in found.values() if not _is_enumeration(v))
+
+
+def _is_enumeration(value: Value) -> bool:
+    """Return whether a number rather counts or numbers the items of an answer than states a fact."""
+    if value.kind is not ValueKind.NUMBER or value.number is None:
+        return False
+    is_spelled = not any(c.isdigit() for c in value.text)
+    return is_spelled or (not value.unit and value.number <= MAX_SPELLED)
+
+
+def _token_value(match: re.Match[str], year: int | None) -> Value | None:
+    found = {k: v for k, v in match.groupdict().items() if v is not None}
+    said = match.group().strip()
+    if found.keys() & {"iso", "m1", "m2"}:
+        return _date_token(found, said, year)
+    if found.keys() & {"cash1", "cash2"}:
+        return _money_token(found, said)
+    if "share" in found:
+        return Value(kind=ValueKind.RATIO, text=said, number=float(exact(read_amount(found["share"]) / 100)))
+    if "time" in found:
+        unit = next(u for u, form in TIME_UNITS.items() if re.fullmatch(form, found["time"], re.IGNORECASE))
+        return Value(kind=ValueKind.DURATION, text=said, number=_counted(found, "n1", "w1"), unit=unit)
+    if "ver" in found:
+        return version(said)
+    if "clock" in found:
+        return plain(said)
+    return _number_token(found, said)
+
+
+def _money_token(found: dict[str, str], said: str) -> Value:
+    amount = read_amount(found.get("cash1") or found["cash2"])
+    scale = SCALES.get((found.get("scale1") or found.get("scale2") or "").casefold(), 1)
+    unit = currency_of(found.get("sign") or found["cur"])
+    return Value(kind=ValueKind.MONEY, text=said, number=float(exact(amount * scale)), unit=unit)
+
+
+def _number_token(found: dict[str, str], said: str) -> Value:
+    if "unit3" in found:
+        amount, counted = _counted(found, "", "w3"), found["unit3"].casefold()
+        return Value(kind=ValueKind.NUMBER, text=said, number=amount, unit=counted)
+    digits = found.get("n2") or found["n4"]
+    unit = (found.get("unit") or found.get("sym") or "").casefold()
+    if unit in _NOT_UNITS:
+        return Value(kind=ValueKind.NUMBER, text=digits, number=read_amount(digits))
+    return Value(kind=ValueKind.NUMBER, text=said, number=read_amount(digits), unit=unit)
+
+
+def _date_token(found: dict[str, str], said: str, year: int | None) -> Value | None:
+    try:
+        if "iso" in found:
+            return Value(kind=ValueKind.DATE, text=said, date=dt.date.fromisoformat(found["iso"]))
+        month = month_number(found.get("m1") or found["m2"])
+        day = int(found.get("d1") or found["d2"])
+        written = found.get("y1") or found.get("y2")
+        # 2000 is a leap year: it only tells whether the day exists at all.
+        known = dt.date(int(written or year or 2000), month, day)
+    except ValueError:
+        return None
+    return Value(kind=ValueKind.DATE, text=said, date=known if written or year else None)
+
+
+def _counted(found: dict[str, str], digits: str, word: str) -> float:
+    return read_amount(found[digits]) if digits in found else float(NUMBER_WORDS.index(found[word].casefold()))

@@ -1,0 +1,106 @@
+"""The composition root: the one module that knows both the pipeline and the offline writer.
+
+The command line, the Python API and the workers of a cluster take their `Services` from here; everything below
+receives them as an argument. Imports stand in functions: the command line loads this module for `--help`, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from longbeam.errors import SpecError
+
+if TYPE_CHECKING:
+    from longbeam.models.base import ChatModel
+    from longbeam.pipeline.recording import Recording
+    from longbeam.pipeline.run.driver import RunSummary
+    from longbeam.pipeline.run.units import Progress
+    from longbeam.pipeline.services import Services
+    from longbeam.prompts.calls.evaluation import JudgeInputs, JudgeReply
+    from longbeam.schemas.spec import BenchmarkSpec
+
+
+@cache
+def services() -> Services:
+    """Return the services of this process."""
+    from longbeam.models.kinds import ModelKind
+    from longbeam.pipeline.services import Services
+    from longbeam.schemas.spec import DEFAULT_MODEL
+
+    return Services(
+        reference=f"{__name__}:services",
+        kinds={DEFAULT_MODEL: ModelKind(make=_make_writer, version=_rules_version)},
+        stand_in=_stand_in,
+        judge_nugget=_judge_nugget,
+    )
+
+
+async def generate(
+    spec: BenchmarkSpec,
+    out: Path | str = "output",
+    *,
+    progress: Progress | None = None,
+    model: ChatModel | None = None,
+) -> RunSummary:
+    """Make the benchmark of a spec under the folder `out`, or go on with it, and return what was done.
+
+    Runs in this process, without Prefect. `model` answers every call in place of the spec's models. Raises
+    SpecError when the benchmark exists and the spec changes what may not change.
+    """
+    from dataclasses import replace
+
+    from longbeam.pipeline.run.driver import run_inline
+    from longbeam.pipeline.run.metering import open_meter
+    from longbeam.store.layout import create_benchmark
+
+    benchmark, given = create_benchmark(spec, Path(out)), services()
+    if model is None:
+        return await run_inline(benchmark, given.models(open_meter(benchmark, given)), progress=progress)
+    benchmark = replace(benchmark, spec=benchmark.spec.for_any_model())
+    return await run_inline(benchmark, given.models(model), progress=progress)
+
+
+async def serve_writer(
+    settings: Sequence[str], recording: Recording | None, *, port: int, on_ready: Callable[[str], None]
+) -> None:
+    """Serve the offline writer over HTTP until SIGINT or SIGTERM; `on_ready` receives the base URL.
+
+    `settings` are `SETTING=VALUE`. `recording` answers requests without extras. Raises UserError for a setting that
+    does not exist and for a port that is taken.
+    """
+    from longbeam.offline.loopback.server import serve
+    from longbeam.offline.loopback.settings import parse_settings
+    from longbeam.prompts.declarations import default_registry
+
+    await serve(default_registry(), parse_settings(settings), recording, port=port, on_ready=on_ready)
+
+
+def _make_writer(spec: BenchmarkSpec, invocation_log: Path | None) -> ChatModel:
+    from longbeam.offline.writer import OfflineWriter
+
+    if spec.language.casefold() != "english":
+        raise SpecError(
+            f"language = {spec.language!r}: the offline writer writes English only; name a language model in [models]"
+        )
+    return OfflineWriter(invocation_log=invocation_log)
+
+
+def _rules_version() -> str:
+    from longbeam.offline.rules import rules_digest
+
+    return rules_digest()
+
+
+def _stand_in() -> ChatModel:
+    from longbeam.offline.writer import OfflineWriter
+
+    return OfflineWriter()
+
+
+def _judge_nugget(inputs: JudgeInputs) -> JudgeReply:
+    from longbeam.offline.judging import judge
+
+    return judge(inputs)
