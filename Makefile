@@ -17,7 +17,7 @@ DEMO = $(if $(wildcard output/demo),resume demo,generate --name demo --length 12
 HAS_MONITORING = $(shell $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 12))' && echo yes)
 COVER := --cov --cov-report= --cov-fail-under=85
 
-.PHONY: help venv demo test coverage nightly e2e browser screenshots lint format bench lock clean
+.PHONY: help venv demo test coverage nightly e2e browser screenshots docs-prompts lint format bench lock clean
 
 help:
 	@echo "make demo     one conversation of 128K tokens, offline: generated, validated, exported"
@@ -26,6 +26,7 @@ help:
 	@echo "make e2e      the long end-to-end runs (minutes)"
 	@echo "make nightly  coverage, e2e and browser: everything, also what takes longer than a change may wait"
 	@echo "make browser  the review pages in Chromium (a minute or two)"
+	@echo "make docs-prompts  every prompt as a model gets it, into output/prompts; and the table of them in docs/prompts"
 	@echo "make lint     ruff, the format, mypy"
 	@echo "make format   rewrite the code in the house format"
 	@echo "make bench    speed and memory measurements"
@@ -80,6 +81,9 @@ browser: venv
 
 screenshots: venv
 	$(BIN)/python -m tests.browser.screenshots docs/review
+
+docs-prompts: venv
+	$(BIN)/python -m longbeam.cli.prompt_docs output/prompts docs/prompts/README.md
 
 lint: venv
 	$(BIN)/ruff check .

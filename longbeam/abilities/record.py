@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from longbeam.schemas.probes import EvidencePart
+
 
 class Trait(StrEnum):
     """Facts about an ability that checks, formats, the evaluation and the review decide by."""
@@ -98,7 +100,7 @@ class Ability:
     """A `Check` of this ability's probes beyond the general checks."""
     scorer: str = "longbeam.evaluation.scoring:NUGGETS"
     """A `Scorer`; by default the mean over nuggets."""
-    panel: str = "longbeam.annotation_ui.panels:GENERIC"
+    panel: str = "longbeam.annotation_ui.panel_kinds:GENERIC"
     """A `PanelKind`: what the review shows beside the probe."""
 
     # Names in other formats.
@@ -135,6 +137,12 @@ class Ability:
     def parts_apart(self) -> tuple[tuple[str, str], ...]:
         """Pairs of parts that belong in different messages, the earlier first."""
         return tuple((role.apart_from, role.part) for role in self.evidence if role.apart_from)
+
+    @property
+    def listed_part(self) -> str:
+        """The part of messages that BEAM cites in one list without sides."""
+        sides = [role.part for role in self.evidence if role.is_required and not role.beam_side]
+        return sides[0] if sides else EvidencePart.SUPPORT
 
     @property
     def beam_sides(self) -> dict[str, str]:

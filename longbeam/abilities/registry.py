@@ -6,6 +6,7 @@ ability's name, and it names an `Ability`. A record is loaded when its ability i
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -49,6 +50,14 @@ def ability_of(name: str) -> Ability:
     return find_ability(name) if name in _BUILT_IN or name in _plug_ins() else Ability(name=name)
 
 
+def ability_named(category: str) -> str:
+    """Return the name that an ability of an import gets, whose source calls it `category` and which is not registered.
+
+    Ability names stand in probe ids and in paths: they are of letters, digits and `_`.
+    """
+    return re.sub(r"\W+", "_", category.casefold()).strip("_") or "unnamed"
+
+
 def resolve(name: str) -> Any:  # Any: whatever a record names
     """Return what `module:attribute` names; raises SpecError if it cannot be imported."""
     module, _, attribute = name.partition(":")
@@ -63,6 +72,8 @@ def _plug_ins() -> dict[str, EntryPoint]:
     """Return the entry points of installed packages by ability; raises SpecError for a name that stands there twice."""
     found: dict[str, EntryPoint] = {}
     for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: (point.name, point.value)):
+        if point.name != ability_named(point.name):
+            raise SpecError(f"abilities: {point.name!r} is no name; use lower-case letters, digits and _")
         if point.name in _BUILT_IN:
             raise SpecError(f"abilities: {point.name!r} is built in, and {point.value} registers it again; rename it")
         if point.name in found:

@@ -14,7 +14,7 @@ from longbeam.annotation_ui.views import CheckRow, FindingView, MessageLink
 from longbeam.schemas.findings import Finding, Severity
 from longbeam.schemas.review import EventKind, ReviewEvent
 from longbeam.validation.base import Scope
-from longbeam.validation.registry import CHECKS
+from longbeam.validation.registry import all_checks
 
 _NUGGET_ID = re.compile(r"\b[\w.-]+\.n\d+\b")
 _OF_QUESTION = frozenset({"question_leaks"})
@@ -42,14 +42,14 @@ def known_findings(desk: Desk, item_id: str, state: ItemState, opinion: Opinion)
 
 def finding_views(desk: Desk, conversation_id: str, item_id: str, findings: Sequence[Finding]) -> list[FindingView]:
     """Return findings as they are shown, worst first."""
-    docs = {check.name: check.doc for check in CHECKS}
+    docs = {check.name: check.doc for check in all_checks()}
     ids = desk.conversation(conversation_id).ids if findings else {}
     ranked = sorted(findings, key=lambda f: _WORST.index(f.severity))
     return [
         FindingView(
             check=f.check,
             severity=f.severity.value,
-            doc=docs.get(f.check.partition(".")[0], ""),
+            doc=docs.get(f.check_name, ""),
             message=f.message,
             href=cause_of(f),
             messages=tuple(message_links(conversation_id, item_id, f.evidence, ids)),
@@ -60,7 +60,7 @@ def finding_views(desk: Desk, conversation_id: str, item_id: str, findings: Sequ
 
 def cause_of(finding: Finding) -> str:
     """Return the place on the item page that a finding is about."""
-    check = finding.check.partition(".")[0]
+    check = finding.check_name
     if check in _OF_RUBRIC and (match := _NUGGET_ID.search(finding.message)):
         return f"#nugget-{match.group()}"
     if check in _OF_QUESTION:
@@ -93,10 +93,10 @@ def item_href(item_id: str) -> str:
 
 def check_rows(is_checked: bool, findings: Sequence[Finding]) -> list[CheckRow]:
     """Return one row per check of probes, in the order of the registry."""
-    counts = Counter(f.check.partition(".")[0] for f in findings)
+    counts = Counter(f.check_name for f in findings)
     worst: dict[str, Severity] = {}
     for finding in sorted(findings, key=lambda f: _WORST.index(f.severity)):
-        worst.setdefault(finding.check.partition(".")[0], finding.severity)
+        worst.setdefault(finding.check_name, finding.severity)
     return [
         CheckRow(
             check=check.name,
@@ -104,7 +104,7 @@ def check_rows(is_checked: bool, findings: Sequence[Finding]) -> list[CheckRow]:
             state=worst[check.name].value if check.name in worst else "ok" if is_checked else "not_run",
             count=counts[check.name],
         )
-        for check in CHECKS
+        for check in all_checks()
         if check.scope is Scope.PROBE
     ]
 

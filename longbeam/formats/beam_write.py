@@ -74,16 +74,18 @@ def _numbered(messages: Iterable[tuple[int, Message]], message_ids: dict[str, in
 def questions_of(
     writer: ExportWriter, reader: ConversationReader, message_ids: Mapping[str, int]
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return a conversation's probing questions by ability: all ten for ours, those that it had for an import."""
+    """Return a conversation's probing questions by ability.
+
+    Ours have a list for each of BEAM's ten abilities and for every other one that has a probe; an import of BEAM has
+    the lists that it came with, under their names.
+    """
     imported = reader.head.details.get("format") == "beam"
     found: dict[str, list[dict[str, Any]]] = {} if imported else {ability: [] for ability in ABILITIES}
     for probe in reader.probes() if imported else ():
-        found[probe.ability] = []
+        found[probe.source_category or probe.ability] = []
     for probe, _ in writer.probes_of(reader):
-        if probe.ability not in found:
-            writer.leave_out(f"BEAM has no ability {probe.ability!r}; such probes are left out")
-            continue
-        found[probe.ability].append(write_probe(probe, cited_ids(reader, probe, message_ids)))
+        category = (probe.source_category if imported else "") or probe.ability
+        found.setdefault(category, []).append(write_probe(probe, cited_ids(reader, probe, message_ids)))
     return found
 
 

@@ -11,6 +11,8 @@ from contextlib import ExitStack
 from typing import Any
 
 from longbeam import __version__
+from longbeam.abilities.record import Trait
+from longbeam.abilities.registry import ability_of
 from longbeam.formats.dataset_card import format_card
 from longbeam.formats.exporting import (
     CARD,
@@ -56,7 +58,7 @@ def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
             message_ids = _write_corpus(writer, reader, corpus)
             for probe, _ in writer.probes_of(reader):
                 cited = [f"{own}/{i}" for i in sorted(set(cited_ids(reader, probe, message_ids)))]
-                if not cited or probe.ability == "abstention":
+                if not cited or ability_of(probe.ability).has(Trait.ABSTAINS):
                     writer.leave_out("questions without evidence, and abstentions, are no retrieval queries: left out")
                     continue
                 query = f"{own}/{probe.probe_id}"

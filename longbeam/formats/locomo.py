@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from longbeam import __version__
+from longbeam.abilities.registry import abilities, ability_named, ability_of
 from longbeam.formats.dataset_card import format_card
 from longbeam.formats.dates import locomo_time, read_locomo_time
 from longbeam.formats.exporting import (
@@ -49,26 +50,9 @@ FORMAT_VERSION = 1
 FILE = "locomo10.json"
 """The name under which the harnesses look for it."""
 
-CATEGORIES = {
-    1: ("multi-hop", "multi_session_reasoning"),
-    2: ("temporal", "temporal_reasoning"),
-    3: ("open-domain", "information_extraction"),
-    4: ("single-hop", "information_extraction"),
-    5: ("adversarial", "abstention"),
-}
-"""LoCoMo's category numbers, their names, and our abilities. Several harnesses have the names in another order."""
-CATEGORY_OF = {
-    "abstention": 5,
-    "contradiction_resolution": 1,
-    "event_ordering": 2,
-    "information_extraction": 4,
-    "instruction_following": 3,
-    "knowledge_update": 4,
-    "multi_session_reasoning": 1,
-    "preference_following": 3,
-    "summarization": 1,
-    "temporal_reasoning": 2,
-}
+CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
+"""LoCoMo's category numbers and their names. Several harnesses have the names in another order."""
+ADVERSARIAL = 5
 UNSAID = "The conversation does not say this."
 """The gold answer of an adversarial question: LoCoMo gives the wrong one only."""
 TRAP = "The conversation says so in passing."
@@ -175,10 +159,11 @@ class _SampleReader:
         where = f"{self.where}: qa[{number}]"
         fields = want_dict(item, where, "a question")
         category = fields.get("category")
-        if category not in CATEGORIES:
-            refuse(where, f"category {describe(category)}; allowed: 1 to 5")
-        question = GivenQuestion.read(fields, where, CATEGORIES[int(category)], number)
-        gold = self._gold(question, is_adversarial=category == 5)
+        if not isinstance(category, int | str) or isinstance(category, bool) or category == "":
+            refuse(where, f"category {describe(category)}; a number or a name is needed")
+        name = CATEGORIES.get(category, str(category)) if isinstance(category, int) else category
+        question = GivenQuestion.read(fields, where, (name, _ability_of_category(category)), number)
+        gold = self._gold(question, is_adversarial=category == ADVERSARIAL)
         cited = self._cited(fields.get("evidence"), question.probe_id, order)
         return question.probe(gold, cited, {FORMAT: question.kept, "number": number, "cited": cited})
 
@@ -207,6 +192,13 @@ class _SampleReader:
                 self.notes.add(NoteKind.EVIDENCE_ID, probe_id, what)
             found |= {key for key in ids if key in order}
         return sorted(found, key=lambda key: order[key])
+
+
+def _ability_of_category(category: int | str) -> str:
+    """Return the ability that reads a category; one of its own name for a category that LoCoMo does not list."""
+    readers = (ability.name for ability in abilities() if category in ability.reads_locomo)
+    own_name = category if isinstance(category, str) else f"category_{category}"
+    return next(readers, ability_named(own_name))
 
 
 def _with_image(text: str, item: Mapping[str, Any]) -> tuple[str, tuple[Part, ...]]:
@@ -294,15 +286,16 @@ def _turn(message: Message, dia_id: str, speaker: str) -> dict[str, Any]:
 def _question(probe: Probe, evidence: list[str]) -> dict[str, Any]:
     kept = probe.details.extra.get("locomo")
     if isinstance(kept, dict):
-        has_own = "answer" in kept or kept.get("category") == 5 or not probe.gold_answer
+        has_own = "answer" in kept or kept.get("category") == ADVERSARIAL or not probe.gold_answer
         found = {"question": probe.question, **({} if has_own else {"answer": probe.gold_answer}), **kept}
         is_changed = evidence != probe.details.extra["cited"]  # by somebody, since it was imported
         return found | ({"evidence": evidence} if is_changed else {})
-    category = CATEGORY_OF.get(probe.ability, 4)
+    # LoCoMo has no category for an ability that names none: the ability's own name does not claim one.
+    category = ability_of(probe.ability).locomo_category or probe.ability
     return {
         "question": probe.question,
         "answer": probe.gold_answer,
-        **({"adversarial_answer": TRAP} if category == 5 else {}),
+        **({"adversarial_answer": TRAP} if category == ADVERSARIAL else {}),
         "evidence": evidence,
         "category": category,
         EXPORTED: exported_fields(probe),

@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from longbeam.abilities.registry import ability_named
 from longbeam.formats.exporting import json_text
 from longbeam.formats.reading import Notes, describe, refuse, stream_list, want_text
 from longbeam.keys import NuggetId, ProbeId
@@ -20,7 +21,7 @@ from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, Part
 from longbeam.schemas.imports import NoteKind
 from longbeam.schemas.people import people_graph
-from longbeam.schemas.probes import ABILITIES, Difficulty, Evidence, Nugget, Probe, ProbeDetails
+from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
 from longbeam.schemas.seeds import Domain, Seed
 
 EXPORTED = "longbeam"
@@ -163,8 +164,8 @@ class GivenQuestion:
         kept = dict(fields)
         text = want_text(kept.pop("question", None), f"{where}: question", "the question's text")
         exported = kept.get(EXPORTED)
-        exported = exported if isinstance(exported, Mapping) and exported.get("ability") in ABILITIES else {}
-        ability = str(exported.get("ability") or category[1])
+        exported = exported if isinstance(exported, Mapping) and isinstance(exported.get("ability"), str) else {}
+        ability = ability_named(exported["ability"]) if exported else category[1]
         probe_id = str(exported.get("probe_id") or ProbeId(ability, str(number)))
         return cls(text, kept, category[0], ability, probe_id, number, exported)
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from itertools import compress
 from typing import TypeVar
 
-from longbeam.generators.chronicle import CHANGING, NOTHING, Chronicle
 from longbeam.generators.ledger import Ledger
+from longbeam.generators.plan_history import CHANGING, PlanHistory
 from longbeam.generators.plans import Frame
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.plans import (
@@ -68,7 +68,7 @@ class Augmented(Record):
     assertions: tuple[Assertion, ...]
 
 
-def choose_targets(plan: Plan, per_kind: int, rng_key: str, told: Chronicle = NOTHING) -> tuple[Targets, ...]:
+def choose_targets(plan: Plan, per_kind: int, rng_key: str, history: PlanHistory) -> tuple[Targets, ...]:
     """Give every stage `per_kind` facts to change and statements to contradict, all different.
 
     Every second stage looks back into an earlier plan, from plan to plan further: what a story of years forgets lies
@@ -79,8 +79,8 @@ def choose_targets(plan: Plan, per_kind: int, rng_key: str, told: Chronicle = NO
     a fixed fact, or with any fact that no other bullet touches. Facts of one topic serve only one purpose.
     A stage gets fewer where the plan has no more: the pool check says so.
     """
-    backs = [_looked_back_to(told.plans, i) for i in range(len(plan.sub_plans))]
-    ledger = told.around(plan, [p for p in backs if p is not None])
+    backs = [_looked_back_to(history.plans, i) for i in range(len(plan.sub_plans))]
+    ledger = history.around(plan, [p for p in backs if p is not None])
     changeable = {a.fact_id for _, a in _changeable(ledger, plan.bullets(), taken=set())}
     taken: set[str] = set()
     result = []

@@ -10,8 +10,8 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from longbeam.generators.chronicle import Chronicle
 from longbeam.generators.ledger import Ledger
+from longbeam.generators.plan_history import PlanHistory
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.plans import Chapter, LedgerLine, PlanSeedsInputs, PlanSeedsReply, PlanSummaryInputs
 from longbeam.schemas.people import Person
@@ -97,7 +97,7 @@ def chapter_of(
     strategy: Strategy,
     main: Seed,
     plan_seeds: tuple[PlanSeed, ...],
-    told: Chronicle,
+    history: PlanHistory,
     summary: str,
     introduced: Sequence[Person],
     people: Sequence[Person],
@@ -107,20 +107,20 @@ def chapter_of(
         strategy=strategy,
         main=main,
         plan_seeds=plan_seeds,
-        plan_index=len(told.plans),
+        plan_index=len(history.plans),
         summary=summary,
-        previous=tuple(b.text for b in told.plans[-1].bullets()) if told.plans else (),
+        previous=tuple(b.text for b in history.plans[-1].bullets()) if history.plans else (),
         introduced=tuple(p.first_name for p in introduced),
-        facts=carried_facts(told, people),
-        standing=told.standing,
+        facts=carried_facts(history, people),
+        standing=history.standing,
     )
 
 
-def carried_facts(told: Chronicle, people: Iterable[Person]) -> tuple[LedgerLine, ...]:
+def carried_facts(history: PlanHistory, people: Iterable[Person]) -> tuple[LedgerLine, ...]:
     """Facts of earlier plans that may come back: of the user and the plan's people, then the previous plan's own."""
     subjects = subjects_of(people)
-    others = [line for line in told.newest_lines() if line.subject.casefold() not in subjects]
-    return tuple([*told.lines_of(subjects), *others][:CARRIED_FACTS])
+    others = [line for line in history.newest_lines() if line.subject.casefold() not in subjects]
+    return tuple([*history.lines_of(subjects), *others][:CARRIED_FACTS])
 
 
 def subjects_of(people: Iterable[Person]) -> frozenset[str]:

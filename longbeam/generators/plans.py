@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from longbeam.generators.chronicle import NOTHING, Chronicle
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
+from longbeam.generators.plan_history import PlanHistory
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.plans import (
     BulletDraft,
@@ -25,7 +25,7 @@ from longbeam.prompts.calls.plans import (
     SubPlanInputs,
     SubPlanReply,
 )
-from longbeam.schemas.base import Record
+from longbeam.schemas.base import Record, digest_of
 from longbeam.schemas.people import Profile, RelationshipGraph
 from longbeam.schemas.plans import (
     SPECIAL_KINDS,
@@ -124,19 +124,29 @@ def bullet_counts(layout: Layout, stage_index: int, plan_index: int = 0) -> dict
     }
 
 
-async def write_sub_plan(
-    asker: Asker,
-    frame: Frame,
-    layout: Layout,
-    stages: tuple[Stage, ...],
-    earlier: Sequence[Drafted],
-    plan_index: int = 0,
-    told: Chronicle = NOTHING,
-) -> Drafted:
-    """Return the sub-plan after those in `earlier`; `told` are the plans before this one."""
+@dataclass(frozen=True, slots=True)
+class PlanContext:
+    """What every sub-plan of a plan is drafted from."""
+
+    plan_index: int
+    frame: Frame
+    layout: Layout
+    stages: tuple[Stage, ...]
+    history: PlanHistory
+    """The plans before this one."""
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 (hex) of all of it; the history of a conversation grows, so nothing is cached."""
+        return digest_of(self.plan_index, self.frame, self.layout, self.stages, self.history.digest)
+
+
+async def write_sub_plan(asker: Asker, context: PlanContext, earlier: Sequence[Drafted]) -> Drafted:
+    """Return the sub-plan after those in `earlier`."""
+    frame, stages = context.frame, context.stages
     stage = stages[len(earlier)]
-    ledger = ledger_of(earlier, told)
-    counts = bullet_counts(layout, stage.stage_index, plan_index)
+    ledger = ledger_of(earlier, context.history)
+    counts = bullet_counts(context.layout, stage.stage_index, context.plan_index)
     carried = frame.chapter.facts if frame.chapter else ()
     known = {line.fact_id: line for line in (*carried, *ledger.lines())}
     inputs = SubPlanInputs(
@@ -159,7 +169,7 @@ async def write_sub_plan(
         check=lambda r: _check_drafts(r.bullets, stage, counts, labels, known.keys()),
         mend=lambda r: SubPlanReply(bullets=_mended(r.bullets, stage, counts, labels, known.keys())),
     )
-    return _Assembler(plan_index, stage, ledger, told).assemble(reply.bullets)
+    return _Assembler(context.plan_index, stage, ledger, context.history).assemble(reply.bullets)
 
 
 def _check_drafts(
@@ -225,12 +235,12 @@ class _Assembler:
     plan_index: int
     stage: Stage
     ledger: Ledger
-    told: Chronicle
+    history: PlanHistory
     """The plans before this one: a fact that comes back keeps its id."""
 
     def assemble(self, drafts: Sequence[BulletDraft]) -> Drafted:
         key = f"p{self.plan_index}.s{self.stage.stage_index}"
-        own = [f for f in self.ledger.facts if f.fact_id not in self.told.facts]
+        own = [f for f in self.ledger.facts if f.fact_id not in self.history.facts]
         slots = {f.slot: f for f in own}
         known = {f.fact_id for f in own}
         facts: list[Fact] = []
@@ -253,13 +263,13 @@ class _Assembler:
             )
             for fact_draft in draft.facts:
                 slot = slot_key(fact_draft.subject, fact_draft.attribute)
-                fact = self._fact(fact_draft.fact_id) or slots.get(slot) or self.told.slots.get(slot)
-                if fact is None or (fact.fact_id in self.told.facts and _is_another(fact, fact_draft)):
+                fact = self._fact(fact_draft.fact_id) or slots.get(slot) or self.history.slots.get(slot)
+                if fact is None or (fact.fact_id in self.history.facts and _is_another(fact, fact_draft)):
                     fact = self._new_fact(fact_draft, len(own) + len(facts))
                     facts.append(fact)
                     slots[slot] = fact
                 stance = fact_draft.stance
-                if stance is Stance.SETS and (fact.fact_id in known or fact.fact_id in self.told.facts):
+                if stance is Stance.SETS and (fact.fact_id in known or fact.fact_id in self.history.facts):
                     stance = Stance.UPDATES
                 known.add(fact.fact_id)
                 assertions.append(
@@ -274,7 +284,7 @@ class _Assembler:
         return Drafted(sub_plan=sub_plan, facts=tuple(facts), assertions=tuple(assertions))
 
     def _fact(self, fact_id: str) -> Fact | None:
-        return self.ledger.fact.get(fact_id) or self.told.facts.get(fact_id)
+        return self.ledger.fact.get(fact_id) or self.history.facts.get(fact_id)
 
     def _new_fact(self, draft: FactDraft, ordinal: int) -> Fact:
         return Fact(
@@ -291,15 +301,20 @@ def _is_another(fact: Fact, draft: FactDraft) -> bool:
     return fact.kind is not draft.value.kind or (fact.is_fixed and draft.stance is not Stance.MENTIONS)
 
 
-def ledger_of(drafted: Iterable[Drafted], told: Chronicle = NOTHING) -> Ledger:
+def ledger_of(drafted: Iterable[Drafted], history: PlanHistory) -> Ledger:
     """The ledger of sub-plans drafted so far, in their order, with the facts of earlier plans that they touch."""
     parts = tuple(drafted)
     assertions = tuple(a for d in parts for a in d.assertions)
-    back = told.known({a.fact_id for a in assertions})
+    back = history.known({a.fact_id for a in assertions})
     return Ledger(tuple(d.sub_plan for d in parts), (*back, *(f for d in parts for f in d.facts)), assertions)
 
 
 def plan_of(drafted: Iterable[Drafted], plan_index: int = 0) -> Plan:
-    """The plan made of its drafted sub-plans."""
-    ledger = ledger_of(drafted)
-    return Plan(plan_index=plan_index, sub_plans=ledger.sub_plans, facts=ledger.facts, assertions=ledger.assertions)
+    """Return the plan made of its drafted sub-plans."""
+    parts = tuple(drafted)
+    return Plan(
+        plan_index=plan_index,
+        sub_plans=tuple(d.sub_plan for d in parts),
+        facts=tuple(f for d in parts for f in d.facts),
+        assertions=tuple(a for d in parts for a in d.assertions),
+    )

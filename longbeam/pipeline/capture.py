@@ -1,40 +1,32 @@
-"""Takes the inputs of one call of each prompt from a run with the stand-in model, for `longbeam.prompts.docs`.
-
-    python -m longbeam.pipeline.capture longbeam.wiring:services
-
-Of the calls of a prompt it takes one from the middle of the run that is short but leaves nothing empty that the
-prompt can show.
-"""
+"""Take the inputs of one call of each prompt from a run, for the pages of `longbeam.prompts.docs`."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-import sys
 import tempfile
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from longbeam.evaluation.arms import arm_of
+from longbeam.keys import UnitKey
 from longbeam.models.base import ChatModel, ModelCall, Models
 from longbeam.models.tokens import Tokenizer, load_tokenizer
 from longbeam.pipeline.evaluate.evaluating import evaluate
 from longbeam.pipeline.evaluate.model_checks import run_model_checks
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.seeding import make_seeds
-from longbeam.pipeline.services import Services, load_services
-from longbeam.prompts.docs import PAGES, Captured
+from longbeam.prompts.docs import Captured
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.evaluation import EvaluationSettings
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.layout import Benchmark, create_benchmark
 
 SEEDS = 5
-SPEC = {"name": "captured", "seed": 4, "length": "128K", "domains": ["home_real_estate"]}
+SPEC: dict[str, object] = {"name": "captured", "seed": 4, "length": "128K", "domains": ["home_real_estate"]}
 _SYSTEMS: tuple[tuple[str, dict[str, object]], ...] = (
     ("rag", {}),
-    ("light", {"pad_trigger": 3_000, "pad_limit": 2_000}),
+    ("light", {"pad_trigger": 3_000, "pad_limit": 2_000}),  # small enough for the scratchpad to be compressed
     ("light", {"pad_trigger": 3_000, "pad_limit": 2_000, "filter": "once"}),
     ("summary", {}),
     ("search_tool", {}),
@@ -42,14 +34,13 @@ _SYSTEMS: tuple[tuple[str, dict[str, object]], ...] = (
     ("paging", {"bookmarks": "contextual", "bookmarker": "model"}),
     ("cogcanvas", {}),
 )
-"""With a scratchpad that is compressed."""
-OF_MANY_PLANS = {**SPEC, "name": "many", "length": "2.1M"}
-"""For the prompts that only conversations of many plans ask."""
+OF_MANY_PLANS: dict[str, object] = {**SPEC, "name": "many", "length": "2.1M"}
+"""For the prompts that are asked in conversations of many plans only."""
 
 
 @dataclass
 class _Capturing:
-    """Answers as the stand-in model does and keeps every call."""
+    """A model that answers as another does and keeps every call."""
 
     inner: ChatModel
     calls: defaultdict[str, list[ModelCall]] = field(default_factory=lambda: defaultdict(list))
@@ -59,15 +50,20 @@ class _Capturing:
         return await self.inner.complete(call)
 
 
-def capture(spec: BenchmarkSpec, services: Services) -> list[Captured]:
-    """Return one call of each prompt that a run of the spec asks."""
-    model = _Capturing(services.stand_in())
-    models = services.models(model)
+def capture(models: Models) -> dict[str, Captured]:
+    """Return one call of each prompt, by prompt id: from a run of one plan, else from a run of many plans."""
+    return {**_captured_of(OF_MANY_PLANS, models), **_captured_of(SPEC, models)}
+
+
+def _captured_of(values: dict[str, object], models: Models) -> dict[str, Captured]:
+    """Return one call of each prompt that a run of the spec asks, by prompt id."""
+    spec, model = BenchmarkSpec.model_validate(values), _Capturing(models.chat)
+    models = replace(models, chat=model)
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(make_seeds(spec, spec.domains, SEEDS, Path(folder) / ".seeds", models))
         asyncio.run(_run(create_benchmark(spec, Path(folder)), models))
     tokenizer = load_tokenizer(spec.tokenizer)
-    return [_captured(calls, tokenizer) for _, calls in sorted(model.calls.items())]
+    return {prompt_id: _captured(calls, tokenizer) for prompt_id, calls in model.calls.items()}
 
 
 async def _run(benchmark: Benchmark, models: Models) -> None:
@@ -89,18 +85,16 @@ def _captured(calls: list[ModelCall], tokenizer: Tokenizer) -> Captured:
     other = sum(tokenizer.count(m.content) for r in requests for m in r[1:])
     chosen = _choose(calls)
     return Captured(
-        prompt_id=chosen.prompt.prompt_id,
-        role=chosen.role.value,
-        unit_key=chosen.unit_key,
+        unit_key=UnitKey.parse(chosen.unit_key),
+        inputs=chosen.inputs,
         calls=len(calls),
         system_tokens=system // len(calls),
         other_tokens=other // len(calls),
-        inputs=chosen.inputs.model_dump(mode="json", exclude_defaults=True),
     )
 
 
 def _choose(calls: list[ModelCall]) -> ModelCall:
-    """The shortest of the calls that fill most fields; none of the first third, in which little was told yet."""
+    """Return the shortest of the calls that fill most fields; the first third is left out, as its context is thin."""
     later = calls[len(calls) // 3 :]
 
     def filled(call: ModelCall) -> int:
@@ -114,24 +108,3 @@ def _choose(calls: list[ModelCall]) -> ModelCall:
 def _values(dump: dict[str, object]) -> list[object]:
     nested = [v for value in dump.values() if isinstance(value, dict) for v in _values(value)]
     return [*dump.values(), *nested]
-
-
-def main() -> int:
-    """Write `docs/prompts/inputs/`; the argument is the reference of the services."""
-    services = load_services(sys.argv[1])
-    captured = capture(BenchmarkSpec.model_validate(SPEC), services)
-    asked = {c.prompt_id for c in captured}
-    captured += [c for c in capture(BenchmarkSpec.model_validate(OF_MANY_PLANS), services) if c.prompt_id not in asked]
-    folder = PAGES / "inputs"
-    folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob("*.json"):
-        old.unlink()
-    for one in captured:
-        text = json.dumps(one.model_dump(mode="json"), ensure_ascii=False, indent=1)
-        (folder / f"{one.prompt_id}.json").write_text(f"{text}\n", encoding="utf-8")
-    print(f"{folder}: inputs of {len(captured)} prompts; now run `python -m longbeam.prompts.docs`")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -18,7 +18,7 @@ from longbeam.schemas.conversation import ConversationReader
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.findings import Finding, Severity
 from longbeam.schemas.probes import Probe
-from longbeam.validation.registry import CHECKS
+from longbeam.validation.registry import all_checks
 
 TEMPLATES = Path(__file__).parent / "templates"
 MOST_MESSAGES = 8
@@ -97,7 +97,7 @@ def findings_page(name: str, findings: Sequence[Finding], readers: Iterable[Conv
             totals=[(severity.value, sum(f.severity is severity for f in findings)) for severity in Severity],
             cases=[cases[anchor] for anchor in anchors.values()],
             left_out=len(groups) - len(shown),
-            docs={check.name: check.doc for check in CHECKS},
+            docs={check.name: check.doc for check in all_checks()},
         )
     )
 

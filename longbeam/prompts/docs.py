@@ -1,9 +1,7 @@
-"""Writes `docs/prompts/`: every prompt as a model gets it, rendered from the inputs of one call of a real run.
+"""Pages that show every prompt as a model gets it, rendered from the inputs of one call of an offline run.
 
-    python -m longbeam.prompts.docs
-
-The inputs lie beside the pages (`docs/prompts/inputs/`), so that the pages change with the prompts and with nothing
-else; `python -m longbeam.pipeline.capture` takes them anew from an offline run. A test fails while pages are stale.
+`make docs-prompts` builds them (`longbeam.cli.prompt_docs`); they are not kept in git. Only the table of prompts is:
+`docs/prompts/README.md`.
 """
 
 from __future__ import annotations
@@ -11,77 +9,55 @@ from __future__ import annotations
 import difflib
 import json
 import re
-import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
+from longbeam.keys import UnitKey
 from longbeam.prompts.declarations import PROMPTS
 from longbeam.prompts.registry import Prompt
 from longbeam.schemas.base import Record
 from longbeam.schemas.calls import PromptInputs
 from longbeam.schemas.seeds import Category, Domain
 
-PAGES = Path(__file__).parents[2] / "docs" / "prompts"
-COMMAND = "python -m longbeam.prompts.docs"
-CAPTURE = "python -m longbeam.pipeline.capture"
+COMMAND = "make docs-prompts"
+_TEMPLATES = "../../longbeam/prompts/templates"
 _PLAIN_LIST = re.compile(r'\[(?:\s*(?:"(?:[^"\\]|\\.)*"|[-\d.]+|null),?)+\s*\]')
 _OTHER = {Category.CODING: Domain.CODING, Category.MATH: Domain.MATH}
 
 
-class Captured(Record):
-    """One call of a run: `inputs/<prompt_id>.json`."""
+@dataclass(frozen=True)
+class Captured:
+    """One call of a run, and figures of all calls of the run that ask the same prompt."""
 
-    prompt_id: str
-    role: str
-    unit_key: str
+    unit_key: UnitKey
     """Conversation, stage, unit and place of the call."""
+    inputs: PromptInputs
     calls: int
-    """How often the run asked this prompt."""
+    """Number of calls."""
     system_tokens: int
-    """Of its system messages, on average."""
+    """Tokens of the system messages of a call, on average."""
     other_tokens: int
-    """Of all other messages of a call, on average."""
-    inputs: dict[str, Any]
-
-    @property
-    def stage(self) -> str:
-        """The stage that asks."""
-        return self.unit_key.split("/")[1]
-
-
-def read_captured(folder: Path) -> dict[str, Captured]:
-    """Return the captured calls by prompt id."""
-    files = sorted((folder / "inputs").glob("*.json"))
-    captured = (Captured.model_validate_json(f.read_text(encoding="utf-8")) for f in files)
-    return {c.prompt_id: c for c in captured}
+    """Tokens of all other messages of a call, on average."""
 
 
 def pages_of(captured: Mapping[str, Captured]) -> dict[str, str]:
-    """Return the text of each page by file name; raises ValueError for a prompt whose inputs are missing or old."""
-    inputs = {p.prompt_id: _inputs_of(p, captured) for p in PROMPTS}
-    pages = {f"{p.prompt_id}.md": _page(p, captured[p.prompt_id], inputs[p.prompt_id]) for p in PROMPTS}
-    return {**pages, "README.md": _index(captured)}
+    """Return the text of each prompt's page by file name. `captured` has one call of every prompt, by prompt id."""
+    return {f"{p.prompt_id}.md": _page(p, captured[p.prompt_id]) for p in PROMPTS}
 
 
-def _inputs_of(prompt: Prompt, captured: Mapping[str, Captured]) -> PromptInputs:
-    try:
-        return prompt.inputs.model_validate(captured[prompt.prompt_id].inputs)
-    except (KeyError, ValueError) as exc:
-        raise ValueError(f"prompt {prompt.prompt_id!r} has no inputs that fit it; run `{CAPTURE}`: {exc}") from exc
-
-
-def _index(captured: Mapping[str, Captured]) -> str:
+def table_of(captured: Mapping[str, Captured]) -> str:
+    """Return the text of `docs/prompts/README.md`: a table of all prompts, with links to their templates."""
     lines = [
         "# Prompts",
         "",
-        f"Written by `{COMMAND}`; do not edit. Each page shows one prompt as a model gets it, rendered from",
-        "the inputs of a call of an offline run (a general domain). [listings.md](listings.md) sets",
-        "them beside BEAM's.",
+        f"Written by `{COMMAND}`; do not edit. The command also writes a page for each prompt into `output/prompts`:",
+        "the prompt as a model gets it, rendered from the inputs of a call of an offline run (a general domain).",
+        "[listings.md](listings.md) compares the prompts with BEAM's.",
         "",
-        "Calls and prompt tokens (o200k_base, on average per call) are of that run. The system message is the same for",
-        "many calls, and a dialogue's other messages are those of the call before with some added, so that a server's",
-        "prefix cache holds most of both.",
+        "Calls and prompt tokens (o200k_base, on average per call) are those of that run. The system message is the",
+        "same for many calls, and a dialogue's other messages are those of the call before with some added, so a",
+        "server's prefix cache holds most of both.",
         "",
         "| prompt | version | role | asked in | calls | system | other messages |",
         "|---|---|---|---|---|---|---|",
@@ -89,20 +65,20 @@ def _index(captured: Mapping[str, Captured]) -> str:
     for prompt in PROMPTS:
         one = captured[prompt.prompt_id]
         lines.append(
-            f"| [{prompt.prompt_id}]({prompt.prompt_id}.md) | {prompt.version} | {one.role} | {one.stage} "
-            f"| {one.calls} | {one.system_tokens:,} | {one.other_tokens:,} |"
+            f"| [{prompt.prompt_id}]({_TEMPLATES}/{prompt.prompt_id}.j2) | {prompt.version} | {prompt.role.value} "
+            f"| {one.unit_key.stage} | {one.calls} | {one.system_tokens:,} | {one.other_tokens:,} |"
         )
     return "\n".join(lines) + "\n"
 
 
-def _page(prompt: Prompt, captured: Captured, inputs: PromptInputs) -> str:
+def _page(prompt: Prompt, captured: Captured) -> str:
+    inputs = captured.inputs
     reply = "prose" if prompt.output is None else "JSON by the schema below"
     parts = [
         f"# {prompt.prompt_id}",
         f"{prompt.inputs.__doc__}".strip(),
-        f"Version {prompt.version} · role `{captured.role}` · stage `{captured.stage}` · reply: {reply} · "
-        f"[all prompts](README.md)",
-        f"Rendered from the call `{captured.unit_key}`; written by `{COMMAND}`, do not edit.",
+        f"Version {prompt.version} · role `{prompt.role.value}` · stage `{captured.unit_key.stage}` · reply: {reply}",
+        f"Rendered from the call `{captured.unit_key}` by `{COMMAND}`.",
         *(f"## {i}. {m.role}\n\n{_fenced(m.content)}" for i, m in enumerate(prompt.render(inputs), 1)),
         *_variants(prompt, inputs),
     ]
@@ -113,7 +89,7 @@ def _page(prompt: Prompt, captured: Captured, inputs: PromptInputs) -> str:
 
 
 def _variants(prompt: Prompt, inputs: PromptInputs) -> Iterator[str]:
-    """Yield what is added in other categories of domains and in another language."""
+    """Yield a section for each category of domains, and for another language, where the prompt says more."""
     changed = {f"In a {c.value} domain": _in_domain(inputs, d, c) for c, d in _OTHER.items()}
     changed["In another language"] = inputs.model_copy(update={"language": "German"})
     before = [m.content for m in prompt.render(inputs)]
@@ -139,7 +115,7 @@ def _in_domain(value: Any, domain: Domain, category: Category) -> Any:  # Any: a
 
 
 def _short_json(tree: object) -> str:
-    """JSON with a line a key, but lists of plain values on one line."""
+    """Return JSON with one line for each key and for each list of plain values."""
     return _PLAIN_LIST.sub(lambda match: " ".join(match.group().split()), json.dumps(tree, indent=1))
 
 
@@ -147,36 +123,3 @@ def _fenced(text: str, language: str = "text") -> str:
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{text}\n{fence}"
-
-
-def find_stale(folder: Path = PAGES) -> list[str]:
-    """Return the names of pages that are not as they would be written now, missing and left-over ones included."""
-    pages = pages_of(read_captured(folder))
-    there = {f.name: f.read_text(encoding="utf-8") for f in folder.glob("*.md") if f.name != "listings.md"}
-    return sorted(name for name in pages.keys() | there.keys() if pages.get(name) != there.get(name))
-
-
-def write_pages(folder: Path = PAGES) -> list[str]:
-    """Write the pages and return the names of those that changed."""
-    pages, stale = pages_of(read_captured(folder)), find_stale(folder)
-    for name in stale:
-        if name in pages:
-            (folder / name).write_text(pages[name], encoding="utf-8")
-        else:
-            (folder / name).unlink()
-    return stale
-
-
-def main() -> int:
-    """Write the pages; return 1 when inputs are missing."""
-    try:
-        changed = write_pages()
-    except ValueError as exc:
-        print(exc, file=sys.stderr)
-        return 1
-    print(f"{PAGES}: {len(changed)} of {len(PROMPTS) + 1} pages changed {' '.join(changed)}".rstrip())
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -11,13 +11,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self, TypeVar, get_args
+from typing import Any, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, ValidatorFunctionWrapHandler
 from pydantic_core import CoreSchema, core_schema
 
-_FIELD_NAMES: dict[frozenset[str], set[str]] = {}
-"""The sets that `share_field_names` hands out."""
 _encode = json.JSONEncoder(sort_keys=True).encode
 """What `json.dumps` does; that makes an encoder anew with each call."""
 
@@ -44,9 +42,6 @@ class Record(BaseModel):
         return copy
 
 
-R = TypeVar("R", bound=Record)
-
-
 class KeptJson(Record):
     """A record that goes into many requests: its JSON is made once, and kept as long as the record is."""
 
@@ -64,7 +59,7 @@ class KeptJson(Record):
 class MayBeStored:
     """Annotation of a `Sequence[R]` field that may hold more than fits into memory.
 
-    A list or tuple becomes a validated tuple; any other sequence, such as a `Spool`, is taken as it is.
+    A list or tuple becomes a validated tuple; any other sequence, such as a `SpilledSequence`, is taken as it is.
     """
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -82,20 +77,6 @@ class MayBeStored:
                 lambda value, as_tuple: as_tuple(tuple(value)), schema=whole
             ),
         )
-
-
-def share_field_names(record: R) -> R:
-    """Let a record that is kept for long, and all in it, share the sets of the fields that were given; return it.
-
-    Pydantic has one for each record, which is half of what a fact takes; nobody edits them, for records are frozen.
-    """
-    given = record.__pydantic_fields_set__
-    object.__setattr__(record, "__pydantic_fields_set__", _FIELD_NAMES.setdefault(frozenset(given), given))
-    for value in record.__dict__.values():
-        for part in value if isinstance(value, tuple) else (value,):
-            if isinstance(part, Record):
-                share_field_names(part)
-    return record
 
 
 def digest_of(*parts: object) -> str:

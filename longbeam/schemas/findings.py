@@ -1,4 +1,4 @@
-"""What a check found. Checks return findings and edit nothing."""
+"""Findings of the checks. Checks return findings and edit nothing."""
 
 from __future__ import annotations
 
@@ -16,13 +16,19 @@ class Severity(StrEnum):
 
 
 class Finding(Record):
-    """One sentence a person understands, and where to look."""
+    """One sentence that a person understands, and where to look."""
 
     check: str
+    """Check and kind of the finding: `leaks.plan_word`."""
     severity: Severity
     conversation_id: str
     subject: str
-    """What it is about: a probe_id, message_key, bullet_id, `profile`, `conversation`."""
+    """Record that the finding is about: a probe_id, message_key, bullet_id, `profile`, `conversation`."""
     message: str
     evidence: tuple[str, ...] = ()
     """Message keys to look at."""
+
+    @property
+    def check_name(self) -> str:
+        """Name of the check, without the kind of the finding."""
+        return self.check.partition(".")[0]

@@ -19,7 +19,6 @@ import duckdb
 from pydantic import BaseModel
 
 from longbeam.errors import StoreError
-from longbeam.schemas.base import share_field_names
 from longbeam.schemas.conversation import Author, ConversationHead
 from longbeam.schemas.dialogue import Message, UserTurn
 from longbeam.schemas.imports import ImportNote
@@ -38,7 +37,7 @@ from longbeam.store.duck import (
     to_json,
     translated_errors,
 )
-from longbeam.store.spool import Lazy, Spool
+from longbeam.store.spill import LazySequence, SpilledSequence
 
 _CACHE_MB = 8
 """What DuckDB may hold at first: without a bound it keeps all that it has read of a file, 32 MB of 50M tokens."""
@@ -108,9 +107,9 @@ class SealedConversation:
                 "import_notes": self._rows("import_notes", ImportNote, "ORDER BY ordinal"),
                 "relationships": self._relationships(),
                 "narratives": self._rows("narratives", Narrative, "ORDER BY ordinal"),
-                "plans": Lazy(lambda: Spool(self._plans(), block=1, held=1, kept=1)),
+                "plans": LazySequence(lambda: SpilledSequence(self._plans(), block=1, held=1, kept=1)),
                 "plan_seeds": self._rows("plan_seeds", PlanSeed, "ORDER BY ordinal"),
-                "user_turns": Lazy(lambda: Spool(self._user_turns())),
+                "user_turns": LazySequence(lambda: SpilledSequence(self._user_turns())),
             }
         )
 
@@ -174,11 +173,11 @@ class SealedConversation:
             "facts": rows("facts", Fact, "ordinal"),
             "assertions": rows("assertions", Assertion, "ordinal"),
         }
-        return share_field_names(Plan.model_validate(plan))
+        return Plan.model_validate(plan)
 
     def _user_turns(self) -> Iterator[UserTurn]:
         for row in self._paged("user_turns", UserTurn, "ordinal"):
-            yield share_field_names(UserTurn.model_validate(row))
+            yield UserTurn.model_validate(row)
 
     def _by_probe(self, table: str, record: type[BaseModel]) -> dict[str, list[Row]]:
         grouped: dict[str, list[Row]] = defaultdict(list)

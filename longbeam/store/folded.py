@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
-from longbeam.store.spool import Pieces
+from longbeam.store.spill import SpilledBytes
 
 AT_ONCE = 512
 """Texts that are read and searched together."""
@@ -29,8 +29,8 @@ class FoldedTexts:
         """Ordinals of all texts that hold a word which was asked for: what they do not hold needs no reading."""
 
     @cached_property
-    def _texts(self) -> Pieces:
-        texts = Pieces()
+    def _texts(self) -> SpilledBytes:
+        texts = SpilledBytes()
         for text in self._source:
             texts.append(text.casefold().encode("utf-8", "surrogatepass"))
         return texts

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 from zlib import crc32
 
-from longbeam.store.spool import Pieces
+from longbeam.store.spill import SpilledBytes
 
 PARTS = 16
 """Parts of many values that are looked at one after the other: a table of all of them would take ten times as much."""
@@ -140,7 +140,7 @@ class Tally:
     def __init__(self) -> None:
         self._parts = [array("Q") for _ in range(TALLY_PARTS)]
         """What was added last."""
-        self._pieces = Pieces()
+        self._pieces = SpilledBytes()
         self._places = [array("I") for _ in range(TALLY_PARTS)]
         """The pieces of each part."""
 

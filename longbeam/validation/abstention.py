@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from longbeam.abilities.record import Trait
 from longbeam.schemas.probes import Probe
 from longbeam.text.words import content_words
-from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
+from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 
 MAX_REPORTED = 3
@@ -22,7 +23,7 @@ _ASKING = content_words(
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield messages that hold what the probe says is nowhere."""
-    if probe.ability != "abstention":
+    if not has_trait(probe, Trait.ABSTAINS):
         return
     terms = [t for t in probe.details.searches if t.strip()]
     if not terms:

@@ -12,16 +12,16 @@ import re
 from collections.abc import Iterator
 from itertools import combinations
 
+from longbeam.abilities.record import Trait
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
 from longbeam.text.extraction import extract_values
 from longbeam.text.matching import says_equivalent
 from longbeam.text.numbers import SMALL_NUMBER, read_count
 from longbeam.text.times import CALENDAR_UNITS, months_between
-from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem
+from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, has_trait
 from longbeam.validation.index import ConversationIndex
 
-COMPUTING = frozenset({"temporal_reasoning", "multi_session_reasoning", "information_extraction", "knowledge_update"})
 _ASKS_LENGTH = re.compile(
     r"\bhow (?:many (?:more )?(?:days|weeks|months|years)|long|much (?:time|longer))\b", re.IGNORECASE
 )
@@ -37,7 +37,7 @@ _LISTED = re.compile(
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield lengths of time, changes and counts of the gold that its own dates, amounts and items do not give."""
-    if probe.ability not in COMPUTING or probe.details.computation:
+    if not has_trait(probe, Trait.RECALLS) or probe.details.computation:
         return
     keys = tuple(m.message_key for m in index.cited(probe))
     if _ASKS_LENGTH.search(probe.question):
@@ -106,7 +106,7 @@ def has_own_span(index: ConversationIndex, probe: Probe) -> bool:
 
 def is_computed(index: ConversationIndex, probe: Probe, value: Value) -> bool:
     """Return whether a value is what dates, amounts or changes of question, gold and cited user messages give."""
-    if probe.ability not in COMPUTING or value.number is None:
+    if not has_trait(probe, Trait.RECALLS) or value.number is None:
         return False
     said = [m.content for m in index.cited(probe) if index.speaks_as_user(m)]
     texts = [probe.gold_answer, probe.question, *(n.text for n in probe.rubric), *said]

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from longbeam.abilities.record import Trait
+from longbeam.abilities.registry import ability_of
 from longbeam.schemas.findings import Finding, Severity
 from longbeam.schemas.probes import Probe
 from longbeam.schemas.spec import ENGLISH
@@ -88,6 +90,11 @@ class Check:
             message=problem.message,
             evidence=problem.evidence,
         )
+
+
+def has_trait(probe: Probe, *traits: Trait) -> bool:
+    """Return whether the probe's ability has at least one of these traits."""
+    return ability_of(probe.ability).has(*traits)
 
 
 def shorten(text: str, limit: int = 70) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from longbeam.abilities.record import Trait
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.probes import CONTRADICTION_MESSAGES_APART, EvidencePart, Probe
 from longbeam.text.extraction import extract_values
 from longbeam.text.matching import says_equivalent
 from longbeam.text.normalizing import normalize_values
 from longbeam.text.words import content_words
-from longbeam.validation.base import WARNING, Check, Problem, shorten
+from longbeam.validation.base import WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.wording import claim
 
@@ -36,7 +37,7 @@ _ASKING = content_words(
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield sides that lie close together, deny nothing, or speak of different things."""
-    if probe.ability != "contradiction_resolution":
+    if not has_trait(probe, Trait.RESOLVES_CONTRADICTION):
         return
     statement = _side(index, probe, EvidencePart.STATEMENT)
     denial = _side(index, probe, EvidencePart.DENIAL)

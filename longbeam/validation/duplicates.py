@@ -17,7 +17,7 @@ from heapq import nsmallest
 
 from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.store.lookups import previous_equals
-from longbeam.store.spool import Pieces
+from longbeam.store.spill import SpilledBytes
 from longbeam.text.sentences import prose_spans
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
@@ -111,7 +111,7 @@ def near_duplicates(messages: Iterable[Message]) -> list[Pair]:
 
     Messages of fewer than 12 words outside code are left out: their 5-grams say little.
     """
-    keys, shingles = Pieces(), Pieces()  # shingles are 8 bytes a word: more than the text
+    keys, shingles = SpilledBytes(), SpilledBytes()  # shingles are 8 bytes a word: more than the text
     sketched, sketches = array("I"), array("q")
     for at, (message, own) in enumerate(_with_shingles(messages)):
         keys.append(message.message_key.encode("utf-8", "surrogatepass"))
@@ -145,11 +145,11 @@ def _alike(sketched: Sequence[int], sketches: Sequence[int]) -> Iterator[tuple[i
             yield ordinal, sorted(earlier)
 
 
-def _read(shingles: Pieces, ordinal: int) -> array[int]:
+def _read(shingles: SpilledBytes, ordinal: int) -> array[int]:
     return array("q", shingles.between(ordinal, ordinal + 1))
 
 
-def _share_of_shorter(own: set[int], shingles: Pieces, ordinal: int) -> float:
+def _share_of_shorter(own: set[int], shingles: SpilledBytes, ordinal: int) -> float:
     other = _read(shingles, ordinal)
     return len(own.intersection(other)) / min(len(own), len(other))
 
@@ -168,7 +168,7 @@ def _shingles(content: str, words: dict[str, int]) -> set[int]:
     return set(map(hash, zip(*(ids[i:] for i in range(SHINGLE_WORDS)), strict=False)))
 
 
-def _jaccard(own: set[int], shingles: Pieces, ordinal: int) -> float:
+def _jaccard(own: set[int], shingles: SpilledBytes, ordinal: int) -> float:
     """Return how alike two messages are; 0 for those that cannot be alike enough."""
     count = (shingles.start(ordinal + 1) - shingles.start(ordinal)) // 8
     small, large = sorted((len(own), count))

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from longbeam.abilities.record import Trait
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.probes import Evidence, EvidencePart, Probe
 from longbeam.text.words import ASKING_WORDS, content_words
-from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
+from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.wording import claim
 
-FACTUAL = frozenset({"contradiction_resolution", "information_extraction", "knowledge_update", "temporal_reasoning"})
-"""Abilities whose cited messages each say something that the question is about."""
 MIN_WORDS = 3
 WISHES = (EvidencePart.INSTRUCTION, EvidencePart.PREFERENCE)
 MIN_OF_WISH = 0.25
@@ -21,7 +20,7 @@ MIN_OF_WISH = 0.25
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield evidence that is missing, cites nothing, or quotes what was not said."""
-    if not probe.evidence and probe.ability != "abstention":
+    if not probe.evidence and not has_trait(probe, Trait.ABSTAINS):
         kind = "import_none" if index.is_import else "none"
         yield Problem(kind, probe.probe_id, "the probe has no evidence")
     nugget_ids = {n.nugget_id for n in probe.rubric}
@@ -43,7 +42,11 @@ def _unrelated(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
         - ASKING_WORDS
     )
     for message in index.cited(probe) if len(subject) >= MIN_WORDS else ():
-        if index.speaks_as_user(message) and probe.ability in FACTUAL and not index.words(message) & subject:
+        if (
+            index.speaks_as_user(message)
+            and has_trait(probe, Trait.CITES_SUBJECT)
+            and not index.words(message) & subject
+        ):
             text = f"{message.message_key} has no word of question and gold: {shorten(message.content)}"
             yield Problem("unrelated", probe.probe_id, text, (message.message_key,))
     yield from _unrelated_wish(index, probe)

@@ -6,39 +6,16 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from longbeam.abilities.record import Trait
+from longbeam.abilities.registry import ability_of
 from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.probes import EvidencePart, Probe
 from longbeam.text.numbers import SMALL_NUMBER, read_count
 from longbeam.text.words import content_words
 from longbeam.validation.base import ERROR, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.wording import RETELLING, asks_assistant
+from longbeam.validation.wording import asks_assistant
 
-REQUIRED = {
-    "knowledge_update": (EvidencePart.ORIGINAL, EvidencePart.UPDATED),
-    "contradiction_resolution": (EvidencePart.STATEMENT, EvidencePart.DENIAL),
-    "event_ordering": (EvidencePart.ITEM,),
-    "instruction_following": (EvidencePart.INSTRUCTION,),
-    "preference_following": (EvidencePart.PREFERENCE,),
-}
-"""Parts that the evidence of an ability must have."""
-PAIRS = (
-    (EvidencePart.ORIGINAL, EvidencePart.UPDATED),
-    (EvidencePart.STATEMENT, EvidencePart.DENIAL),
-    (EvidencePart.FIRST, EvidencePart.SECOND),
-)
-"""Parts that belong in different messages."""
-OF_USER = frozenset(
-    {
-        EvidencePart.ORIGINAL,
-        EvidencePart.UPDATED,
-        EvidencePart.STATEMENT,
-        EvidencePart.DENIAL,
-        EvidencePart.INSTRUCTION,
-        EvidencePart.PREFERENCE,
-    }
-)
-"""Parts that only the user can say, whatever the question asks."""
 _COUNT = rf"\b(\d{{1,2}}|{SMALL_NUMBER})"
 _ITEMS_ASKED = (
     re.compile(rf"{_COUNT} (?:items?|events?|things|steps|points)\b", re.IGNORECASE),
@@ -49,18 +26,19 @@ _ITEMS_ASKED = (
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield parts that are missing, of the wrong speaker, or in the wrong order."""
+    ability = ability_of(probe.ability)
     parts = {e.part for e in probe.evidence}
-    for part in REQUIRED.get(probe.ability, ()):
+    for part in ability.required_parts:
         if part not in parts and probe.evidence:
             kind = "import_missing" if index.is_import else "missing"
-            yield Problem(kind, probe.probe_id, f"no evidence is the {part.value}")
+            yield Problem(kind, probe.probe_id, f"no evidence is the {part}")
     yield from _speaker_problems(index, probe)
     yield from _replies_problem(index, probe)
-    if probe.ability == "knowledge_update":
+    if ability.has(Trait.ASKS_UPDATED_VALUE):
         yield from _update_problems(index, probe)
-    for first, second in PAIRS:
+    for first, second in ability.parts_apart:
         yield from _shared_problems(probe, first, second)
-    if probe.ability == "event_ordering":
+    if ability.has(Trait.ORDERS_ITEMS):
         yield from _item_problems(index, probe)
         yield from _elsewhere_problems(index, probe)
         yield from _asked_problems(probe)
@@ -79,11 +57,12 @@ def _speaker_problems(index: ConversationIndex, probe: Probe) -> Iterator[Proble
 
 def _replies_problem(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     cited = index.cited(probe)
-    if not index.is_import or probe.ability == "abstention" or any(index.speaks_as_user(m) for m in cited):
+    ability = ability_of(probe.ability)
+    if not index.is_import or ability.has(Trait.ABSTAINS) or any(index.speaks_as_user(m) for m in cited):
         return
-    of_user = any(e.part in OF_USER for e in probe.evidence)
+    of_user = any(e.part in ability.user_parts for e in probe.evidence)
     if cited and (of_user or not asks_assistant(probe.question)):
-        kind = "only_replies" if of_user or probe.ability not in RETELLING else "only_replies_retold"
+        kind = "only_replies" if of_user or not ability.has(Trait.RETELLS_HISTORY) else "only_replies_retold"
         keys = tuple(m.message_key for m in cited)
         text = f"the question is about the user, and only replies are cited: {', '.join(keys)}"
         yield Problem(kind, probe.probe_id, text, keys)
@@ -104,11 +83,11 @@ def _update_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem
         )
 
 
-def _shared_problems(probe: Probe, first: EvidencePart, second: EvidencePart) -> Iterator[Problem]:
+def _shared_problems(probe: Probe, first: str, second: str) -> Iterator[Problem]:
     sides = [{e.message_key for e in probe.evidence if e.part == part} for part in (first, second)]
-    kind = "one_session" if first is EvidencePart.FIRST else "one_message"
+    kind = "one_session" if first == EvidencePart.FIRST else "one_message"
     for key in sorted(sides[0] & sides[1]):
-        yield Problem(kind, probe.probe_id, f"{key} is {first.value} and {second.value} at once", (key,))
+        yield Problem(kind, probe.probe_id, f"{key} is {first} and {second} at once", (key,))
 
 
 def _asked_problems(probe: Probe) -> Iterator[Problem]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from longbeam.abilities.record import Trait
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
@@ -16,28 +17,24 @@ from longbeam.text.matching import in_days, says, says_equivalent
 from longbeam.text.relative_days import is_day_meant
 from longbeam.text.values import date_value
 from longbeam.validation.arithmetic import has_own_span, is_computed
-from longbeam.validation.base import ERROR, WARNING, Check, Problem
+from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.wording import RETELLING, asks_assistant, claim
-
-OF_A_DAY_SAID = frozenset({"information_extraction", "knowledge_update", "summarization"})
-"""Abilities whose gold gives days that were said, and not on which something was said."""
-GUIDING = frozenset({"instruction_following", "preference_following"})
+from longbeam.validation.wording import asks_assistant, claim
 
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield values of gold and nuggets that no evidence says and nothing computes."""
-    if probe.ability == "abstention" or not probe.evidence:
+    if has_trait(probe, Trait.ABSTAINS) or not probe.evidence:
         return
     texts = [claim(n.text) for n in probe.rubric]
-    if probe.ability not in GUIDING:
+    if not has_trait(probe, Trait.GUIDES_ANSWERS):
         texts.insert(0, probe.gold_answer)
     cited = index.cited(probe)
     keys = tuple(m.message_key for m in cited)
     for value in _values(texts):
         if _is_given(index, probe, value):
             continue
-        if probe.ability in GUIDING:
+        if has_trait(probe, Trait.GUIDES_ANSWERS):
             kind, where = "not_in_guidance", "the quotes"
         elif any(says_equivalent(m.content, value) for m in cited if index.speaks_as_user(m) or _is_of_replies(probe)):
             if not any(e.quote for e in probe.evidence):
@@ -64,7 +61,7 @@ def _values(texts: list[str]) -> list[Value]:
 
 def _is_of_replies(probe: Probe) -> bool:
     """Whether the question is about what the assistant said, or the gold retells a conversation."""
-    return probe.ability in RETELLING or asks_assistant(probe.question)
+    return has_trait(probe, Trait.RETELLS_HISTORY) or asks_assistant(probe.question)
 
 
 def _is_somewhere(index: ConversationIndex, value: Value) -> bool:
@@ -83,7 +80,7 @@ def _is_given(index: ConversationIndex, probe: Probe, value: Value) -> bool:
     if any(is_day_meant(m, value) for m in undated):
         return True
     # "You told me on March 5": the day a cited message was sent is known without being said.
-    tells = undated if probe.ability in OF_A_DAY_SAID else index.cited(probe)
+    tells = undated if has_trait(probe, Trait.GIVES_STATED_DAYS) else index.cited(probe)
     sent = (date_value(m.sent_at.date()) for m in tells)
     return value.kind is ValueKind.DATE and any(says(value.text, day) for day in sent)
 

@@ -23,7 +23,7 @@ from longbeam.schemas.plans import Assertion, Bullet, Fact, Stance, Value
 from longbeam.schemas.probes import Probe
 from longbeam.store.folded import FoldedTexts
 from longbeam.store.lookups import Grouped, Keyed, Ordinals
-from longbeam.store.spool import Spool
+from longbeam.store.spill import SpilledSequence
 from longbeam.text.words import content_words
 
 R = TypeVar("R")
@@ -181,11 +181,11 @@ class ConversationIndex:
 
 def build_index(reader: ConversationReader, *, asked: Mapping[str, int] | None = None) -> ConversationIndex:
     """Return the index of a conversation: messages, probes and plans are read once, and the reader may be closed."""
-    index = ConversationIndex(reader.head, Spool(reader.messages()), tuple(reader.probes()), asked)
+    index = ConversationIndex(reader.head, SpilledSequence(reader.messages()), tuple(reader.probes()), asked)
     len(index.head.plans)  # of a sealed file they are read when something is first asked of them
     return index
 
 
-def _spooled(records: Iterable[R]) -> Spool[R]:
+def _spooled(records: Iterable[R]) -> SpilledSequence[R]:
     """Keep records of the plans: those of a plan and a half, and those read last, are in memory."""
-    return Spool(records, held=32)
+    return SpilledSequence(records, held=32)

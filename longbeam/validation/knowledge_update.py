@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from longbeam.abilities.record import Trait
 from longbeam.schemas.plans import Stance, Value
 from longbeam.schemas.probes import EvidencePart, Probe
 from longbeam.text.extraction import read_value
 from longbeam.text.matching import in_days, says, says_equivalent
-from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
+from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield updates that are none, gold that lacks the new value, and a third value later."""
-    if probe.ability != "knowledge_update":
+    if not has_trait(probe, Trait.ASKS_UPDATED_VALUE):
         return
     old, new = probe.details.old_value, probe.details.new_value
     if not (old and new):

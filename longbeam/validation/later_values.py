@@ -10,19 +10,17 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from longbeam.abilities.record import Trait
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
 from longbeam.text.extraction import distinct_values, extract_values, parse_value
 from longbeam.text.matching import says, says_equivalent
 from longbeam.text.words import content_words
-from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
+from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.slots import later_mentions, slot_of
 
-ASKED = frozenset({"information_extraction", "knowledge_update", "temporal_reasoning", "multi_session_reasoning"})
-OF_ONE_VALUE = frozenset({"information_extraction", "knowledge_update"})
-"""Abilities whose gold names the thing of each value; where values are added up or compared, it names them briefly."""
 _VERBS = (
     r"(?:re-?schedul|mov|postpon|chang|extend|increas|push|updat|adjust|revis|shift|rais|lower|reduc|delay|grow|grew|"
     r"upgrad|bring|brought|switch|bump|cut)"
@@ -51,7 +49,7 @@ _KINDS = frozenset({ValueKind.DATE, ValueKind.MONEY, ValueKind.RATIO, ValueKind.
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield values of the gold to which a later message gives another one."""
     is_current = bool(probe.details.new_value) and says(probe.gold_answer, parse_value(probe.details.new_value))
-    if probe.ability not in ASKED or (ASKS_FOR_THE_PAST.search(probe.question) and not is_current):
+    if not has_trait(probe, Trait.RECALLS) or (ASKS_FOR_THE_PAST.search(probe.question) and not is_current):
         return
     if any(fact_id in index.facts for fact_id in probe.fact_ids):
         return
@@ -62,7 +60,7 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
         if value.kind not in _KINDS or not says_it:
             continue
         found = _changed(index, probe, value, says_it[-1], told)
-        if probe.ability in OF_ONE_VALUE and (found is None or found.kind == "other_later"):
+        if has_trait(probe, Trait.ASKS_NEWEST_VALUE) and (found is None or found.kind == "other_later"):
             found = _tracked(index, probe, value, says_it[-1]) or found
         if found is not None:
             yield found
@@ -76,7 +74,7 @@ def _changed(index: ConversationIndex, probe: Probe, value: Value, cited: Messag
     for message in islice(index.messages, index.position[cited.message_key] + 1, None):
         if index.speaks_as_user(message) and (other := _other_value(index, message, value, slot, told)):
             is_change = CHANGES.search(_before(message.content, other)) is not None
-            is_third = probe.ability == "knowledge_update"
+            is_third = has_trait(probe, Trait.ASKS_UPDATED_VALUE)
             kind = "other_later" if not is_change else "third_value" if is_third else "changed_later"
             text = f"{message.message_key} says {other.text!r} of {_named(slot)}, and the gold {value.text!r}"
             return Problem(kind, probe.probe_id, text, (cited.message_key, message.message_key))

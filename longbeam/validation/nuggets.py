@@ -5,20 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from longbeam.abilities.record import Trait
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
 from longbeam.text.extraction import distinct_values, extract_values
 from longbeam.text.matching import says_equivalent
 from longbeam.text.normalizing import normalize_values
 from longbeam.text.words import content_words
-from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
+from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.wording import claim
 
-UNJUDGED = frozenset({"abstention", "instruction_following", "preference_following"})
-"""Their gold describes an answer; it need not hold what the nuggets ask for."""
-WORDED_FREELY = frozenset({"contradiction_resolution", "event_ordering"})
-"""Their nuggets name sides and items in words of their own."""
 MIN_SHARED = 0.34
 MIN_WORDS = 4
 MAX_WORDS = 45
@@ -48,7 +45,7 @@ _GENERIC = content_words(
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield nuggets that ask for other values or things than the gold says, or for several at once."""
     own, gold = probe.probe_id, probe.gold_answer
-    if probe.ability in UNJUDGED or not gold.strip():
+    if has_trait(probe, Trait.ABSTAINS, Trait.GUIDES_ANSWERS) or not gold.strip():
         return
     told = f"{gold}\n{probe.question}"
     known = content_words("\n".join((told, *(m.content for m in index.cited(probe)))))
@@ -62,7 +59,7 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
                     f"{nugget.nugget_id} asks for {value.text!r}, and the gold says {shorten(gold)!r}",
                 )
         words = content_words(normalize_values(text))
-        is_free = probe.ability in WORDED_FREELY
+        is_free = has_trait(probe, Trait.WORDS_NUGGETS_FREELY)
         if not is_free and len(words) >= MIN_WORDS and len(words & known) < MIN_SHARED * len(words):
             yield Problem("unrelated", own, f"neither gold nor evidence is about {nugget.nugget_id}: {shorten(text)}")
         plain = _QUOTED.sub(" ", text)

@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from longbeam.abilities.record import Trait
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
 from longbeam.text.extraction import extract_values, read_value
 from longbeam.text.matching import says_equivalent
-from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
+from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 
-RECALLING = frozenset({"information_extraction", "knowledge_update", "multi_session_reasoning", "temporal_reasoning"})
-"""Abilities whose gold is a value."""
-OF_ONE_VALUE = frozenset({"information_extraction", "knowledge_update"})
-"""Abilities in which a value of the gold is asked for, and not one that it is computed from."""
 SMALL = 12
 """Numbers up to this without unit stand in many questions by chance."""
 MAX_RUN = 8
@@ -61,7 +58,7 @@ def _split(told: str) -> tuple[str, str]:
 
 def _value_problems(probe: Probe) -> Iterator[Problem]:
     details = probe.details
-    if probe.ability not in RECALLING:
+    if not has_trait(probe, Trait.RECALLS):
         return
     for said in filter(None, (details.computed_value, details.new_value)):
         value = read_value(said)
@@ -74,7 +71,7 @@ def _value_problems(probe: Probe) -> Iterator[Problem]:
     if any(not _is_small(v) for v in values) and len(told) == len(values):
         text = f"the question says all values of the gold answer: {', '.join(v.text for v in values)}"
         yield Problem("all_values", probe.probe_id, text)
-    elif probe.ability in OF_ONE_VALUE and (known := [v.text for v in told if not _is_small(v)]):
+    elif has_trait(probe, Trait.ASKS_NEWEST_VALUE) and (known := [v.text for v in told if not _is_small(v)]):
         text = f"the question says some of the values of the gold answer: {', '.join(known)}"
         yield Problem("some_values", probe.probe_id, text)
 

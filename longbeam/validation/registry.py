@@ -1,7 +1,11 @@
-"""All checks, in the order in which findings of one severity are listed. A new check is one line here."""
+"""All checks, in the order in which findings of one severity are listed. A new check is one line here.
+
+Checks of an installed ability come from its record (`Ability.evidence_rules`).
+"""
 
 from __future__ import annotations
 
+from longbeam.abilities.registry import abilities, resolve
 from longbeam.validation import (
     abstention,
     arithmetic,
@@ -66,3 +70,14 @@ CHECKS: tuple[Check, ...] = (
     persona_uniqueness.CHECK,
     probe_uniqueness.CHECK,
 )
+"""Checks of this package."""
+
+
+def all_checks() -> tuple[Check, ...]:
+    """Return the checks of this package, then the evidence rules of installed abilities."""
+    found = {check.name: check for check in CHECKS}
+    for ability in abilities():
+        if ability.evidence_rules:
+            check: Check = resolve(ability.evidence_rules)
+            found.setdefault(check.name, check)
+    return tuple(found.values())

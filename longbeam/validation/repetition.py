@@ -17,7 +17,7 @@ from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.statistics import FrequentSentence, Repetition
 from longbeam.store.lookups import Tally
-from longbeam.store.spool import Spool
+from longbeam.store.spill import SpilledSequence
 from longbeam.text.sentences import prose_spans, sentences_within
 from longbeam.text.times import MONTHS, WEEKDAYS
 from longbeam.validation.duplicates import digest, equal_messages, near_duplicates
@@ -86,7 +86,7 @@ def mask_of(head: ConversationHead) -> Mask:
 def measure_repetition(messages: Sequence[Message], mask: Mask) -> Repetition:
     """Return the figures of a conversation; shares are of the messages of a role, sentences of the replies."""
     figures: dict[str, float] = {}
-    masked = Spool(m.model_copy(update={"content": mask.apply(m.content)}) for m in messages)
+    masked = SpilledSequence(m.model_copy(update={"content": mask.apply(m.content)}) for m in messages)
     said = Counter(m.role for m in messages)
     as_said, as_masked = count_repetitions(messages), count_repetitions(masked)
     for role, name in ((MessageRole.USER, "user"), (MessageRole.ASSISTANT, "reply")):

@@ -1,4 +1,8 @@
-"""Runs checks and makes findings of what they found, in an order that is always the same."""
+"""Run checks and return their findings in a fixed order.
+
+Errors come first, then warnings and infos; among findings of one severity, those of a conversation stand together in
+the order of the checks. Without `checks`, all checks run: those of this package and those of installed abilities.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from longbeam.schemas.spec import ENGLISH
 from longbeam.validation.base import Check, Scope
 from longbeam.validation.digest import digest_conversation
 from longbeam.validation.index import ConversationIndex, build_index
-from longbeam.validation.registry import CHECKS
+from longbeam.validation.registry import all_checks
 
 _RANK = {severity: rank for rank, severity in enumerate(Severity)}
 
@@ -19,23 +23,23 @@ _RANK = {severity: rank for rank, severity in enumerate(Severity)}
 def check_conversation(
     reader: ConversationReader,
     *,
-    checks: Sequence[Check] = CHECKS,
+    checks: Sequence[Check] | None = None,
     asked: Mapping[str, int] | None = None,
     language: str = ENGLISH,
 ) -> list[Finding]:
-    """Return what the conversation checks find, and the probe checks on the selected probes.
+    """Return the findings of the conversation checks, and of the probe checks on the selected probes.
 
-    `asked` is the number of selected probes that each ability should have, where the caller knows. Findings
-    come errors first, then in the order of the checks. In a `language` other than English some are not looked
-    for: `left_out` names them.
+    `asked` is the number of selected probes that each ability should have, where the caller knows. In a
+    `language` other than English, kinds of findings that need English are left out: `left_out` names them.
     """
     return check_index(build_index(reader, asked=asked), checks=checks, language=language)
 
 
 def check_index(
-    index: ConversationIndex, *, checks: Sequence[Check] = CHECKS, language: str = ENGLISH
+    index: ConversationIndex, *, checks: Sequence[Check] | None = None, language: str = ENGLISH
 ) -> list[Finding]:
-    """Return what `check_conversation` does, of a conversation that was read; its reader may be closed."""
+    """Return the findings on a conversation that was already read; its reader may be closed."""
+    checks = all_checks() if checks is None else checks
     found = [
         check.finding(problem, index.head.conversation_id)
         for check in checks
@@ -47,24 +51,30 @@ def check_index(
 
 
 def check_probes(
-    index: ConversationIndex, probes: Iterable[Probe], *, checks: Sequence[Check] = CHECKS, language: str = ENGLISH
+    index: ConversationIndex,
+    probes: Iterable[Probe],
+    *,
+    checks: Sequence[Check] | None = None,
+    language: str = ENGLISH,
 ) -> list[Finding]:
-    """Return what the probe checks find on these probes, selected or not; `Finding.subject` is the probe_id."""
+    """Return the findings of the probe checks on these probes, selected or not; `Finding.subject` is the probe_id."""
+    checks = all_checks() if checks is None else checks
     return _sorted(list(_probe_findings(index, probes, checks, language)), checks)
 
 
-def left_out(language: str, checks: Sequence[Check] = CHECKS) -> dict[str, str]:
+def left_out(language: str, checks: Sequence[Check] | None = None) -> dict[str, str]:
     """Return the kinds of findings (`leaks.plan_word`) that are not looked for in a language, and why."""
     return {
         f"{check.name}.{kind}": check.english_only[kind]
-        for check in checks
+        for check in (all_checks() if checks is None else checks)
         for kind in check.severities
         if not check.applies(language, kind)
     }
 
 
-def check_benchmark(readers: Iterable[ConversationReader], *, checks: Sequence[Check] = CHECKS) -> list[Finding]:
-    """Return what the benchmark checks find across conversations; no message is read."""
+def check_benchmark(readers: Iterable[ConversationReader], *, checks: Sequence[Check] | None = None) -> list[Finding]:
+    """Return the findings of the benchmark checks, which compare conversations; no message is read."""
+    checks = all_checks() if checks is None else checks
     digests = [digest_conversation(reader) for reader in readers]
     found = [
         check.finding(problem, "")
@@ -91,7 +101,7 @@ def _sorted(findings: list[Finding], checks: Sequence[Check]) -> list[Finding]:
     order = {check.name: i for i, check in enumerate(checks)}
 
     def place(finding: Finding) -> tuple[int, str, int]:
-        return _RANK[finding.severity], finding.conversation_id, order[finding.check.partition(".")[0]]
+        return _RANK[finding.severity], finding.conversation_id, order[finding.check_name]
 
     # The sort is stable: within a check, findings stay in the order of the conversation.
     return sorted(findings, key=place)

@@ -9,15 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from longbeam.abilities.record import Trait
 from longbeam.schemas.plans import Assertion, Stance, Value
 from longbeam.schemas.probes import Probe
 from longbeam.text.matching import says
-from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
+from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 
-HISTORICAL = frozenset({"summarization", "event_ordering"})
-"""Abilities whose gold tells a story, in which an old value may have its place."""
-EXEMPT = frozenset({"abstention", "contradiction_resolution"})
 _ASKS_FOR_THE_PAST = re.compile(
     r"\b(?:original(?:ly)?|initial(?:ly)?|first|at first|before|previous(?:ly)?|earlier|formerly|old|used to|"
     r"at the start|beginning|started (?:out|with)|change[ds]?|difference|increase[ds]?|decrease[ds]?|history)\b",
@@ -27,7 +25,7 @@ _ASKS_FOR_THE_PAST = re.compile(
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield facts of the probe whose gold is superseded or contradicted."""
-    if probe.ability in EXEMPT:
+    if has_trait(probe, Trait.ABSTAINS, Trait.RESOLVES_CONTRADICTION):
         return
     told = "\n".join((probe.gold_answer, *(n.text for n in probe.rubric), *probe.details.computed_from))
     cited = {*probe.bullet_ids, *(b for m in index.cited(probe) for b in m.bullet_ids)}
@@ -47,7 +45,7 @@ def _superseded(
         value = change.value
         if value is None or change.bullet_id not in cited or _is_same(value, current) or not says(told, value):
             continue
-        kind = "superseded_in_story" if probe.ability in HISTORICAL else "superseded"
+        kind = "superseded_in_story" if has_trait(probe, Trait.RETELLS_HISTORY) else "superseded"
         fact = index.facts.get(change.fact_id)
         name = f"{fact.attribute} of {fact.subject}" if fact else change.fact_id
         text = (
@@ -64,7 +62,7 @@ def _is_same(one: Value, other: Value) -> bool:
 
 def _contradicted(index: ConversationIndex, probe: Probe, fact_id: str) -> Iterator[Problem]:
     denial = next((a for a in index.by_fact.of(fact_id) if a.stance is Stance.DENIES), None)
-    if denial is not None and probe.ability not in HISTORICAL:
+    if denial is not None and not has_trait(probe, Trait.RETELLS_HISTORY):
         text = f"{denial.bullet_id} denies {fact_id}, which the gold rests on: there is no one answer"
         keys = tuple(m.message_key for m in index.voicing(denial.bullet_id))
         yield Problem("contradicted", probe.probe_id, text, keys)

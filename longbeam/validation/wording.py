@@ -9,8 +9,6 @@ _RUBRIC_OPENING = re.compile(
     r"(?:states?|mentions|says|tells the user|gives the fact)(?: what (?:this|the) answer says)?)(?: that)?:?\s*",
     re.IGNORECASE,
 )
-RETELLING = frozenset({"summarization", "event_ordering"})
-"""Abilities whose gold retells what both sides said."""
 _ASKS_ASSISTANT = re.compile(
     r"\b(?:you|your|assistant)\b"
     r"(?! (?:tell|list|remind|walk|give|summari[sz]e|explain|describe|say|help|know|recall|provide|add|get|put|need))",

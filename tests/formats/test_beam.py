@@ -231,6 +231,22 @@ def test_a_folder_comes_back_as_it_was(tmp_path: Path) -> None:
     assert json_files(target / "100K" / "7") == json_files(folder)
 
 
+def unlisted_ability(files: dict[str, Any]) -> None:
+    question = {"question": "What am I thinking?", "answer": "Of tea.", "difficulty": "easy", "rubric": ["Says tea"]}
+    files["probing_questions/probing_questions.json"]["Mind-Reading"] = [question | {"source_chat_ids": [0]}]
+
+
+def test_a_probe_of_an_unlisted_ability_is_kept_under_its_name(tmp_path: Path) -> None:
+    folder = beam_folder(tmp_path / "in", change=unlisted_ability)
+    (reader,) = read(import_beam, folder)
+
+    probe = reader.probe("mind_reading")
+    assert (probe.probe_id, probe.source_category, probe.gold_answer) == ("mind_reading.0", "Mind-Reading", "Of tea.")
+    assert [e.part for e in probe.evidence] == ["support"]
+    target = write(export_beam, [reader], tmp_path / "out")
+    assert json_files(target / "100K" / "7") == json_files(folder)
+
+
 def test_what_was_changed_since_is_written(tmp_path: Path) -> None:
     (reader,) = read(import_beam, beam_folder(tmp_path / "in"))
     update = reader.probe("knowledge_update")
@@ -292,8 +308,8 @@ def voiced(reader: MemoryReader, position: int) -> list[str]:
 # --- wrong input ------------------------------------------------------------------------------------------
 
 
-def unknown_ability(files: dict[str, Any]) -> None:
-    files["probing_questions/probing_questions.json"]["mind_reading"] = []
+def ability_without_list(files: dict[str, Any]) -> None:
+    files["probing_questions/probing_questions.json"]["mind_reading"] = {}
 
 
 def no_question(files: dict[str, Any]) -> None:
@@ -323,7 +339,10 @@ def nothing_said(files: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        (unknown_ability, r"7: probing questions: ability 'mind_reading' is unknown; allowed: abstention, "),
+        (
+            ability_without_list,
+            r"7: probing questions: mind_reading: found an object {}; a list of questions is needed",
+        ),
         (no_question, r"abstention\[0\]: question: found nothing; the question's text is needed"),
         (other_role, r"7: message 0: role the text \"system\"; allowed: user, assistant"),
         (

@@ -132,7 +132,7 @@ def test_several_plans_come_back_as_they_were(tmp_path: Path, export: Any) -> No
         ([row(chat="hello")], r"row 1: chat: found the text \"hello\"; a list of sub-plans is needed"),
         ([[1]], r"row 1: found a list \[1\]; an object with chat and probing_questions is needed"),
         ([], r"rows\.json: holds nothing to import"),
-        ([row(probing_questions={"guessing": []})], r"ability 'guessing' is unknown"),
+        ([row(probing_questions={"guessing": 1})], r"guessing: found 1; a list of questions is needed"),
     ],
 )
 def test_wrong_rows_are_one_clear_line(tmp_path: Path, rows: list[Any], complaint: str) -> None:

@@ -50,13 +50,26 @@ def test_an_image_is_said_in_the_content_and_kept_as_a_part(imported: MemoryRead
 
 def test_categories_have_their_right_names() -> None:
     # Snap's own evaluation: 1 multi-hop (282), 2 temporal (321), 3 open-domain (96), 4 single-hop (841), 5 adversarial.
-    assert {number: name for number, (name, _) in CATEGORIES.items()} == {
+    assert CATEGORIES == {
         1: "multi-hop",
         2: "temporal",
         3: "open-domain",
         4: "single-hop",
         5: "adversarial",
     }
+
+
+def test_a_question_of_an_unlisted_category_is_kept_with_it(tmp_path: Path) -> None:
+    sample = locomo_sample()
+    sample["qa"][0]["category"], sample["qa"][1]["category"] = 6, "Guessing games"
+    (reader,) = read(import_locomo, write_json(tmp_path / "l.json", [sample]))
+
+    assert [(p.ability, p.source_category) for p in reader.asked[:2]] == [
+        ("category_6", "6"),
+        ("guessing_games", "Guessing games"),
+    ]
+    qa = exported(write(export_locomo, [reader], tmp_path / "out"))[0]["qa"]
+    assert [question["category"] for question in qa[:2]] == [6, "Guessing games"]
 
 
 def test_questions_become_probes(imported: MemoryReader) -> None:
@@ -137,8 +150,8 @@ def same_id(sample: dict[str, Any]) -> None:
     sample["conversation"]["session_2"][0]["dia_id"] = "D1:1"
 
 
-def other_category(sample: dict[str, Any]) -> None:
-    sample["qa"][0]["category"] = 6
+def no_category(sample: dict[str, Any]) -> None:
+    del sample["qa"][0]["category"]
 
 
 def no_session(sample: dict[str, Any]) -> None:
@@ -155,7 +168,7 @@ def no_text(sample: dict[str, Any]) -> None:
         (no_speaker, r"l\.json: sample 1: speaker_b: found nothing; a speaker's name is needed"),
         (stranger, r"session_2\[0\]: speaker the text \"Eve\"; allowed: Ann, Ben"),
         (same_id, r"session_2\[0\]: dia_id 'D1:1' occurs twice"),
-        (other_category, r"qa\[0\]: category 6; allowed: 1 to 5"),
+        (no_category, r"qa\[0\]: category nothing; a number or a name is needed"),
         (no_session, r"conversation: there is no session_1, a list of messages"),
         (no_text, r"session_1\[0\]: text: found nothing; what is said is needed"),
     ],

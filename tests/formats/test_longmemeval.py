@@ -42,6 +42,14 @@ def test_marked_turns_are_evidence_and_the_question_has_its_date(imported: list[
     assert (abstention.ability, abstention.source_category) == ("abstention", "multi-session")
 
 
+def test_a_question_of_an_unlisted_type_is_kept_with_it(tmp_path: Path) -> None:
+    item = longmemeval_items()[0] | {"question_type": "guess-work"}
+    (reader,) = read(import_longmemeval, write_json(tmp_path / "q.json", [item]))
+
+    assert [(p.ability, p.source_category) for p in reader.asked] == [("guess_work", "guess-work")]
+    assert exported(write(export_longmemeval, [reader], tmp_path / "out"))[0]["question_type"] == "guess-work"
+
+
 def test_oddities_are_noted(imported: list[MemoryReader]) -> None:
     assert notes_of(imported[0]) == [("evidence_id", "abstention.1")]
     assert notes_of(imported[1]) == [("time_goes_back", "s1"), ("evidence_missing", "temporal_reasoning.0")]
@@ -105,8 +113,8 @@ def asked(reader: MemoryReader) -> list[Any]:
 # --- wrong input ------------------------------------------------------------------------------------------
 
 
-def other_type(item: dict[str, Any]) -> None:
-    item["question_type"] = "guess"
+def no_type(item: dict[str, Any]) -> None:
+    item["question_type"] = ""
 
 
 def no_id(item: dict[str, Any]) -> None:
@@ -128,7 +136,7 @@ def no_sessions(item: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        (other_type, r"q\.json: question 1: question_type the text \"guess\"; allowed: single-session-user, "),
+        (no_type, r"q\.json: question 1: question_type: it is empty; a name is needed"),
         (no_id, r"question 1: question_id: found nothing; an id is needed"),
         (too_few_dates, r"haystack_dates has 1 entries, haystack_sessions 2"),
         (other_role, r"haystack_sessions\[1\]: role the text \"tool\"; allowed: user, assistant"),

@@ -15,6 +15,7 @@ from longbeam.generators.augmentation import (
     first_place,
     write_special_bullets,
 )
+from longbeam.generators.plan_history import PlanHistory
 from longbeam.generators.plans import Frame
 from longbeam.prompts.calls.plans import (
     AugmentInputs,
@@ -68,7 +69,7 @@ def _plan(bullets: int = 10) -> Plan:
 
 def test_targets_are_all_different_and_lie_behind_their_stage() -> None:
     plan = _plan()
-    chosen = choose_targets(plan, 2, "7/c000")
+    chosen = choose_targets(plan, 2, "7/c000", PlanHistory())
     facts = [t.fact.fact_id for c in chosen for t in c.updates]
     facts += [t.fact.fact_id for c in chosen for t in c.contradictions if t.fact]
     assert len(facts) == len(set(facts)) == 8
@@ -79,7 +80,7 @@ def test_targets_are_all_different_and_lie_behind_their_stage() -> None:
 
 
 def test_fixed_facts_are_denied_and_never_updated() -> None:
-    for stage in choose_targets(_plan(), 2, "7/c000"):
+    for stage in choose_targets(_plan(), 2, "7/c000", PlanHistory()):
         assert not any(t.fact.is_fixed for t in stage.updates)
         assert all(t.fact is not None and t.fact.is_fixed for t in stage.contradictions)
 
@@ -89,7 +90,7 @@ def test_facts_that_another_bullet_touches_are_no_targets() -> None:
     again = Assertion(bullet_id="p0.s1.b0", fact_id="p0.f0", stance=Stance.MENTIONS, value=money(100))
     plan = plan.model_copy(update={"assertions": (*plan.assertions, again)})
     for seed in range(8):
-        chosen = choose_targets(plan, 3, f"{seed}/c000")
+        chosen = choose_targets(plan, 3, f"{seed}/c000", PlanHistory())
         assert "p0.f0" not in {t.fact.fact_id for c in chosen for t in c.updates}
 
 
@@ -101,7 +102,7 @@ def test_value_that_a_later_bullet_still_says_is_no_target() -> None:
     )
     plan = plan.model_copy(update={"sub_plans": (plan.sub_plans[0], second)})
     for seed in range(8):
-        chosen = choose_targets(plan, 3, f"{seed}/c000")
+        chosen = choose_targets(plan, 3, f"{seed}/c000", PlanHistory())
         assert "p0.f0" not in {t.fact.fact_id for c in chosen for t in c.updates}
 
 
@@ -145,14 +146,14 @@ def _reply(targets: Targets, **changes: object) -> AugmentReply:
 async def _ask(reply: AugmentReply) -> tuple[Augmented, ScriptedModel]:
     plan, head = _plan(), good_conversation().head
     frame = Frame(seed=head.seed, profile=head.profile, relationships=head.relationships, narratives=head.narratives)
-    targets = choose_targets(plan, 1, "7/c000")[1]
+    targets = choose_targets(plan, 1, "7/c000", PlanHistory())[1]
     model = ScriptedModel({"augment": [reply.model_dump_json(), _reply(targets).model_dump_json()]})
     stage = Stage(stage_index=1, first_day=ANCHORS[1], last_day=ANCHORS[1] + dt.timedelta(days=30))
     return await write_special_bullets(asker_for(model), frame, plan, stage, targets, instructions=1), model
 
 
 async def test_special_bullets_get_ids_targets_and_assertions() -> None:
-    targets = choose_targets(_plan(), 1, "7/c000")[1]
+    targets = choose_targets(_plan(), 1, "7/c000", PlanHistory())[1]
     written, _ = await _ask(_reply(targets))
     assert [b.bullet_id for b in written.bullets] == ["p0.s1.b10", "p0.s1.b11", "p0.s1.b12"]
     assert [b.kind.value for b in written.bullets] == ["update", "contradiction", "instruction"]
@@ -172,14 +173,14 @@ async def test_special_bullets_get_ids_targets_and_assertions() -> None:
     ],
 )
 async def test_missing_drafts_are_asked_for_again(spoil: dict[str, object], reason: str) -> None:
-    targets = choose_targets(_plan(), 1, "7/c000")[1]
+    targets = choose_targets(_plan(), 1, "7/c000", PlanHistory())[1]
     _, model = await _ask(_reply(targets, **spoil))
     assert len(model.calls) == 2
     assert reason in model.calls[1].inputs.feedback
 
 
 async def test_update_that_keeps_or_does_not_say_its_value_is_refused() -> None:
-    targets = choose_targets(_plan(), 1, "7/c000")[1]
+    targets = choose_targets(_plan(), 1, "7/c000", PlanHistory())[1]
     target = targets.updates[0]
     assert target.fact.value is not None
     same = UpdateDraft(target_id="u0", value=target.fact.value, text=f"Still {target.fact.value.text}.")
@@ -196,7 +197,7 @@ async def test_stages_are_given_different_areas_and_all_taken_conditions() -> No
     labels = [n.label for n in head.narratives]
     stages = [Stage(stage_index=i, first_day=ANCHORS[i], last_day=ANCHORS[i]) for i in range(2)]
     assert [areas_of(frame, s, 1) for s in stages] == [(labels[0],), (labels[1 % len(labels)],)]
-    _, model = await _ask(_reply(choose_targets(plan, 1, "7/c000")[1]))
+    _, model = await _ask(_reply(choose_targets(plan, 1, "7/c000", PlanHistory())[1]))
     asked = model.calls[0].inputs
     assert isinstance(asked, AugmentInputs)
     assert asked.areas == areas_of(frame, stages[1], 1)

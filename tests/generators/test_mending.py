@@ -9,13 +9,13 @@ import pytest
 from longbeam.errors import ReplyError
 from longbeam.generators.augmentation import _mended as mended_specials
 from longbeam.generators.augmentation import choose_targets
+from longbeam.generators.plan_history import PlanHistory
 from longbeam.generators.plans import _mended as mended_plan
 from longbeam.generators.user_turns import _mended as mended_turns
 from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
 from longbeam.prompts.calls.plans import AugmentReply, BulletDraft, ContradictionDraft, FactDraft, Stage, UpdateDraft
 from longbeam.prompts.calls.user_turns import BulletBrief, UserTurnDraft, UserTurnsReply
 from longbeam.schemas.plans import Bullet, BulletKind, ValueKind
-from longbeam.schemas.spec import Role
 from longbeam.text.values import money
 from tests.generators.scripted import ScriptedModel, asker_for
 from tests.generators.test_augmentation import _plan
@@ -30,7 +30,6 @@ async def test_last_reply_that_parsed_is_mended() -> None:
     reply = await asker_for(model).structured(
         "question_detector",
         QuestionDetectorInputs(reply="Shall we?"),
-        role=Role.DETECTOR,
         check=lambda r: "must be no",
         mend=lambda r: r.model_copy(update={"reason": "mended"}),
     )
@@ -46,7 +45,6 @@ async def test_what_cannot_be_mended_says_why() -> None:
         await asker_for(ScriptedModel({"question_detector": [YES]})).structured(
             "question_detector",
             QuestionDetectorInputs(reply="Shall we?"),
-            role=Role.DETECTOR,
             check=lambda r: "must be no",
             mend=mend,
         )
@@ -86,7 +84,7 @@ def test_plan_makes_new_facts_of_unknown_ones() -> None:
 
 
 def test_special_bullets_get_a_target_each() -> None:
-    targets = choose_targets(_plan(), 2, "key")[1]
+    targets = choose_targets(_plan(), 2, "key", PlanHistory())[1]
     reply = AugmentReply(
         updates=[UpdateDraft(target_id="u1", value=money(i), text=f"${i}") for i in (1, 2, 3)],
         contradictions=[ContradictionDraft(target_id="c9", text="Never.", variety="other_value")],

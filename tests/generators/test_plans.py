@@ -7,7 +7,17 @@ import datetime as dt
 import pytest
 
 from longbeam.generators.layout import layout_for
-from longbeam.generators.plans import Drafted, Frame, bullet_counts, plan_of, stages_of, write_outline, write_sub_plan
+from longbeam.generators.plan_history import PlanHistory
+from longbeam.generators.plans import (
+    Drafted,
+    Frame,
+    PlanContext,
+    bullet_counts,
+    plan_of,
+    stages_of,
+    write_outline,
+    write_sub_plan,
+)
 from longbeam.prompts.calls.plans import BulletDraft, FactDraft, SubPlanReply
 from longbeam.schemas.plans import BulletKind, Stance, Value
 from longbeam.schemas.seeds import Category, Timeline
@@ -52,7 +62,7 @@ async def _write(
     """Write one sub-plan; the second reply is good. Returns it and the feedback on the first reply."""
     good = SubPlanReply(bullets=_drafts(stage)).model_dump_json()
     model = ScriptedModel({"sub_plan": [SubPlanReply(bullets=drafts).model_dump_json(), good]})
-    drafted = await write_sub_plan(asker_for(model), _frame(), LAYOUT, STAGES, earlier)
+    drafted = await write_sub_plan(asker_for(model), PlanContext(0, _frame(), LAYOUT, STAGES, PlanHistory()), earlier)
     return drafted, model.calls[-1].inputs.feedback
 
 

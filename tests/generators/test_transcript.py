@@ -1,13 +1,11 @@
-"""What a dialogue holds of what was said."""
+"""The messages of a dialogue under way."""
 
 from __future__ import annotations
 
 import datetime as dt
-import gc
-from dataclasses import fields
 
-from longbeam.generators.transcript import PACKED_TOGETHER, Line, Transcript
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
+from longbeam.generators.transcript import Transcript
+from longbeam.schemas.dialogue import MessageKind, MessageRole
 from tests.generators.test_dialogue import _material
 
 DAY = dt.date(2024, 3, 5)
@@ -52,20 +50,3 @@ def test_only_exactly_what_was_said_is_known() -> None:
     assert transcript.last_text == "And a naïve one?"
     assert [line.turn_index for line in transcript.turn(5)] == [5]
     assert transcript.turn(3) == []
-
-
-def test_long_transcript_has_all_texts_in_order() -> None:
-    texts = [f"Café {i} " * (i % 7) for i in range(3 * PACKED_TOGETHER + 5)]
-    transcript = Transcript(SUB_PLAN, session=7)
-    for i, text in enumerate(texts):
-        transcript.add(MessageRole.USER, MessageKind.QUESTION, i, text, DAY, 6)
-        assert transcript.last_text == text
-    assert [m.content for m in transcript.messages("5/c000")] == texts
-    assert all(map(transcript.has, texts))
-
-
-def test_lines_hold_neither_messages_nor_what_was_said() -> None:
-    transcript = _transcript()
-    held = {type(getattr(transcript.lines[1], f.name)) for f in fields(Line)}
-    assert not held & {str, bytes}
-    assert not any(type(o) is Message for line in transcript.lines for o in gc.get_referents(line))

@@ -35,7 +35,7 @@ def test_an_import_is_a_benchmark_as_generate_leaves_one(tmp_path: Path, out: Pa
     assert benchmark.sealed_ids == ("c000",)
     assert (benchmark.spec.imported_from, benchmark.spec.licence) == ("beam", "CC-BY-SA-4.0")
     assert [i for i, _ in read_seeds(benchmark.database_path)] == ["c000"]
-    assert {f.check.partition(".")[0] for f in read_findings(benchmark.database_path)} == {"import"}
+    assert {f.check_name for f in read_findings(benchmark.database_path)} == {"import"}
     assert [p.name for p in out.iterdir()] == ["theirs"]
 
 

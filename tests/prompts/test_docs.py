@@ -1,4 +1,4 @@
-"""The pages in docs/prompts: up to date, about every prompt, and in step with what is claimed of BEAM's listings."""
+"""The pages of prompts: one for every prompt, as a model is asked; and their table and the listings in docs/prompts."""
 
 from __future__ import annotations
 
@@ -7,60 +7,60 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.prompts import docs
+from longbeam.keys import UnitKey
 from longbeam.prompts.declarations import PROMPTS
+from longbeam.prompts.docs import Captured, pages_of, table_of
+from tests.prompts.samples import SAMPLES
 
-LISTINGS = (docs.PAGES / "listings.md").read_text(encoding="utf-8")
-ROOT = docs.PAGES.parents[1]
-
-
-def test_pages_are_up_to_date() -> None:
-    assert docs.find_stale() == [], f"run `{docs.COMMAND}`"
-
-
-def test_every_prompt_has_captured_inputs_and_a_page() -> None:
-    captured = docs.read_captured(docs.PAGES)
-    ids = [p.prompt_id for p in PROMPTS]
-
-    assert sorted(captured) == sorted(ids)
-    assert all((docs.PAGES / f"{i}.md").exists() for i in ids)
+ROOT = Path(__file__).resolve().parents[2]
+TABLE = (ROOT / "docs" / "prompts" / "README.md").read_text(encoding="utf-8")
+LISTINGS = (ROOT / "docs" / "prompts" / "listings.md").read_text(encoding="utf-8")
+CAPTURED = {
+    p.prompt_id: Captured(UnitKey("c000", "dialogue", "p0.s0"), SAMPLES[p.prompt_id], 3, 1_234, 56) for p in PROMPTS
+}
 
 
-def test_a_page_shows_exactly_what_a_model_is_asked() -> None:
-    captured = docs.read_captured(docs.PAGES)
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    return pages_of(CAPTURED)
+
+
+def test_every_prompt_has_a_page(pages: dict[str, str]) -> None:
+    assert sorted(pages) == sorted(f"{p.prompt_id}.md" for p in PROMPTS)
+
+
+def test_a_page_shows_exactly_what_a_model_is_asked(pages: dict[str, str]) -> None:
     for prompt in PROMPTS:
-        page = (docs.PAGES / f"{prompt.prompt_id}.md").read_text(encoding="utf-8")
-        inputs = prompt.inputs.model_validate(captured[prompt.prompt_id].inputs)
-        assert all(message.content in page for message in prompt.render(inputs))
-        assert f"Version {prompt.version} " in page
+        page = pages[f"{prompt.prompt_id}.md"]
+        assert all(message.content in page for message in prompt.render(SAMPLES[prompt.prompt_id]))
+        assert f"Version {prompt.version} · role `{prompt.role.value}` · stage `dialogue`" in page
 
 
-def test_pages_show_what_was_told_before() -> None:
-    inputs = docs.read_captured(docs.PAGES)["user_turns"].inputs
-    page = (docs.PAGES / "user_turns.md").read_text(encoding="utf-8")
+def test_pages_show_what_was_told_before(pages: dict[str, str]) -> None:
+    told = SAMPLES["user_turns"].model_dump()["context"]
 
-    assert inputs["context"]
-    assert all(bullet["text"] in page for bullet in inputs["context"])
-
-
-def test_stale_missing_and_left_over_pages_are_found_and_written(tmp_path: Path) -> None:
-    folder = tmp_path / "prompts"
-    (folder / "inputs").mkdir(parents=True)
-    for file in (docs.PAGES / "inputs").glob("*.json"):
-        (folder / "inputs" / file.name).write_bytes(file.read_bytes())
-    assert len(docs.write_pages(folder)) == len(PROMPTS) + 1
-    assert docs.find_stale(folder) == []
-    (folder / "outline.md").write_text("old")
-    (folder / "gone.md").write_text("of a prompt that is no more")
-    (folder / "augment.md").unlink()
-
-    assert docs.write_pages(folder) == ["augment.md", "gone.md", "outline.md"]
-    assert not (folder / "gone.md").exists()
+    assert told
+    assert all(bullet["text"] in pages["user_turns.md"] for bullet in told)
 
 
-def test_inputs_that_no_longer_fit_say_what_to_run(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"prompt 'seeds' has no inputs that fit it; run `python -m longbeam"):
-        docs.pages_of(docs.read_captured(tmp_path))
+def test_a_page_shows_what_a_prompt_adds_for_coding_and_for_another_language(pages: dict[str, str]) -> None:
+    added = pages["user_turns.md"].partition("## In a coding domain")[2]
+
+    assert "Added, or in the place of other lines" in added
+    assert "German" in added.partition("## In another language")[2]
+
+
+def test_the_table_in_git_names_every_prompt_with_its_version_and_role() -> None:
+    rows = re.findall(r"^\| \[(\w+)\]\(\S+/(\w+)\.j2\) \| (\d+) \| (\w+) \|", TABLE, re.MULTILINE)
+
+    assert rows == [(p.prompt_id, p.prompt_id, str(p.version), p.role.value) for p in PROMPTS], (
+        "run `make docs-prompts`"
+    )
+
+
+def test_the_table_has_the_figures_of_the_calls() -> None:
+    assert table_of(CAPTURED).endswith(" | 1 | judge | dialogue | 3 | 1,234 | 56 |\n")
+    assert table_of(CAPTURED).partition("| prompt")[0] == TABLE.partition("| prompt")[0]
 
 
 def test_all_listings_and_all_prompts_stand_in_the_table() -> None:

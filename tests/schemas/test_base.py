@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from longbeam.models.base import Sampling
-from longbeam.schemas.base import digest_of, share_field_names
+from longbeam.schemas.base import digest_of
 from longbeam.schemas.calls import ChatMessage
-from longbeam.schemas.plans import Fact, Plan, ValueKind
 
 
 def test_copy_has_a_digest_of_its_own() -> None:
@@ -28,20 +27,6 @@ def test_digest_of_a_message_is_that_of_its_role_and_content() -> None:
     message = ChatMessage(role="user", content="one")
     assert message.digest.startswith("3f82300aaee69d77")
     assert message.hash.hex() == message.digest
-
-
-def test_records_that_share_field_names_stay_what_they_are() -> None:
-    facts = [
-        Fact(fact_id=f"p0.f{i}", subject="the page", attribute="colour", kind=ValueKind.NAME, **more)
-        for i, more in enumerate([{}, {}, {"is_fixed": True}])
-    ]
-    plan = Plan(plan_index=0, sub_plans=(), facts=tuple(facts), assertions=())
-    before = [f.model_fields_set.copy() for f in facts], plan.canonical_json()
-    first, second, third = share_field_names(plan).facts
-    assert ([f.model_fields_set for f in facts], plan.canonical_json()) == before
-    assert first.__pydantic_fields_set__ is second.__pydantic_fields_set__
-    copy = first.model_copy(update={"is_fixed": True})
-    assert copy.model_fields_set == third.model_fields_set != second.model_fields_set
 
 
 def test_digest_of_tells_nested_parts_apart() -> None:

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from longbeam.schemas.base import MayBeStored, Record
-from longbeam.store.spool import Spool
+from longbeam.store.spill import SpilledSequence
 
 
 class Part(Record):
@@ -24,8 +24,8 @@ PARTS = [Part(name="a"), Part(name="b")]
 
 
 def test_a_stored_sequence_is_kept_and_written_as_a_list() -> None:
-    stored = Whole(parts=Spool(PARTS))
-    assert isinstance(stored.parts, Spool)
+    stored = Whole(parts=SpilledSequence(PARTS))
+    assert isinstance(stored.parts, SpilledSequence)
     assert stored.canonical_json() == b'{"parts":[{"name":"a"},{"name":"b"}]}'
     assert stored == Whole(parts=tuple(PARTS))
     assert Whole.model_validate_json(stored.canonical_json()).parts == tuple(PARTS)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.store.lookups import Grouped
-from longbeam.store.spool import Spool
+from longbeam.store.spill import SpilledSequence
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Voices:
     @classmethod
     def of(cls, messages: Iterable[Message]) -> Voices:
         """Read a conversation's messages, in order, once."""
-        kept, positions = Spool[Message](), array("L")
+        kept, positions = SpilledSequence[Message](), array("L")
 
         def said() -> Iterator[tuple[str, int]]:
             for position, message in enumerate(messages):

@@ -77,7 +77,6 @@ def _repairs(
             (repairs.probes if probe_id in selected else repairs.spares_rejected)[probe_id] = reason
         problems: dict[str, str] = {}
         for finding in errors:
-            check = finding.check.partition(".")[0]
             if finding.subject in selected:
                 repairs.probes.setdefault(finding.subject, finding.message)
             elif finding.check == TOO_FEW:
@@ -87,7 +86,7 @@ def _repairs(
                 repairs.turns[finding.subject] = fault
             elif finding.check == SAID_BADLY:
                 problems.setdefault(finding.evidence[0], finding.message)
-            elif check in TEXT_CHECKS:
+            elif finding.check_name in TEXT_CHECKS:
                 problems.setdefault(finding.subject, finding.message)
         if problems:
             repairs.turns |= _faults(sealed.messages(), problems)

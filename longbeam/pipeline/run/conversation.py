@@ -5,8 +5,8 @@ Who holds what, so that memory hardly grows with the number of plans:
 - Messages are not kept: once a sub-plan has been talked, only the key of its unit, its tokens, its digest and its
   questions stay, these as compressed JSON. Whoever needs the messages streams them from the work log.
 - Planned turns wait as JSON for their dialogue to begin. Plans lie in a temporary file, where later plans and the gold
-  look them up (`generators/chronicle.py`). What else a plan's stages made is let go once it has been talked; who needs
-  it again, as `repair` does, runs those stages again: their units are done.
+  look them up (`generators/plan_history.py`). What else a plan's stages made is let go once it has been talked; who
+  needs it again, as `repair` does, runs those stages again: their units are done.
 - The head has no user turns; they are streamed into the sealed file.
 """
 
@@ -21,18 +21,18 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter
 
-from longbeam.generators.chronicle import Chronicle
 from longbeam.generators.dialogue import turns_asked
 from longbeam.generators.layout import Layout, plan_lengths
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.mending import turn_key
+from longbeam.generators.plan_history import PlanHistory
 from longbeam.generators.plans import Frame
 from longbeam.keys import natural_order
 from longbeam.models.tokens import Tokenizer
 from longbeam.pipeline.run.scheduling import Schedule
 from longbeam.pipeline.run.units import Units
 from longbeam.prompts.calls.plans import Stage
-from longbeam.schemas.base import digest_of, share_field_names
+from longbeam.schemas.base import digest_of
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message, UserTurn
 from longbeam.schemas.people import Person, Profile, RelationshipGraph
@@ -40,7 +40,7 @@ from longbeam.schemas.plans import Narrative, Plan, PlanSeed
 from longbeam.schemas.probes import Probe
 from longbeam.schemas.seeds import Seed
 from longbeam.schemas.spec import Strategy
-from longbeam.store.spool import Pieces
+from longbeam.store.spill import SpilledBytes
 
 T = TypeVar("T")
 _TURNS = TypeAdapter(tuple[UserTurn, ...])
@@ -51,12 +51,12 @@ class PackedTurns:
     """The user's turns of a sub-plan as compressed JSON in a temporary file."""
 
     count: int
-    file: Pieces
+    file: SpilledBytes
     ordinal: int
     """Of their piece of the file."""
 
     @classmethod
-    def of(cls, turns: Sequence[UserTurn], file: Pieces) -> PackedTurns:
+    def of(cls, turns: Sequence[UserTurn], file: SpilledBytes) -> PackedTurns:
         """Pack them."""
         file.append(zlib.compress(_TURNS.dump_json(tuple(turns)), level=1))
         return cls(len(turns), file, len(file) - 1)
@@ -68,7 +68,7 @@ class PackedTurns:
 
     def unpacked(self) -> tuple[UserTurn, ...]:
         """The records, made anew."""
-        return tuple(map(share_field_names, _TURNS.validate_json(self.json)))
+        return _TURNS.validate_json(self.json)
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Said:
     """As the dialogue left them."""
 
     @classmethod
-    def of(cls, unit_key: str, planned: Sequence[UserTurn], messages: Sequence[Message], file: Pieces) -> Said:
+    def of(cls, unit_key: str, planned: Sequence[UserTurn], messages: Sequence[Message], file: SpilledBytes) -> Said:
         """What stays of a dialogue; its turns are put into the file."""
         tokens, turns = sum(m.tokens for m in messages), PackedTurns.of(turns_asked(planned, messages), file)
         return cls(unit_key, tokens, len(messages), digest_of(list(messages)), turns)
@@ -105,7 +105,7 @@ class PlanWork:
     frame: Frame | None = None
     stages: tuple[Stage, ...] = ()
     plan: Plan | None = None
-    """Until it is talked; then it is among those that were told."""
+    """The augmented plan, until its dialogues are done; `Conversation.history` keeps it."""
     ledger: Ledger | None = None
     """Of the plan and what it comes back to, once its text has been begun."""
     narratives: tuple[Narrative, ...] = ()
@@ -156,9 +156,9 @@ class Conversation:
     schedule: Schedule
     profile: Profile | None = None
     relationships: RelationshipGraph | None = None
-    told: Chronicle = field(default_factory=Chronicle)
+    history: PlanHistory = field(default_factory=PlanHistory)
     """The plans that have been made."""
-    turns_file: Pieces = field(default_factory=Pieces)
+    turns_file: SpilledBytes = field(default_factory=SpilledBytes)
     """The user's turns, as they were planned and as the dialogues left them."""
     circles: tuple[tuple[Person, ...], ...] = ()
     """Friends and acquaintances that come in plan by plan."""
@@ -212,7 +212,7 @@ class Conversation:
     def ledger_of(self, work: PlanWork) -> Ledger:
         """The ledger of a plan that is being talked, with what it comes back to of those before it."""
         if work.ledger is None:
-            work.ledger = self.told.relevant(work.the_plan)
+            work.ledger = self.history.relevant(work.the_plan)
         return work.ledger
 
     def messages(self) -> Iterator[Message]:
@@ -262,7 +262,7 @@ class Conversation:
             profile=self.the_profile,
             relationships=self.the_relationships,
             narratives=tuple(labels.values()),
-            plans=self.told.plans,
+            plans=self.history.plans,
             plan_seeds=self.plan_seeds,
             target_tokens=sum(work.target for work in self.plans),
             tokenizer=self.units.spec.tokenizer,

@@ -14,8 +14,7 @@ from longbeam.generators.augmentation import (
     choose_targets,
     write_special_bullets,
 )
-from longbeam.generators.chronicle import Chronicle
-from longbeam.generators.layout import Layout, layout_for
+from longbeam.generators.layout import layout_for
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.persona import (
     NARRATIVE_PROMPTS,
@@ -23,6 +22,7 @@ from longbeam.generators.persona import (
     write_narratives,
     write_personality,
 )
+from longbeam.generators.plan_history import PlanHistory
 from longbeam.generators.plan_seeds import (
     PLAN_SEEDS_PROMPTS,
     PLAN_SUMMARY_PROMPTS,
@@ -38,6 +38,7 @@ from longbeam.generators.plans import (
     SUB_PLAN_PROMPTS,
     Drafted,
     Frame,
+    PlanContext,
     plan_of,
     stages_of,
     write_outline,
@@ -60,14 +61,14 @@ from longbeam.pipeline.run.conversation import Conversation, PlanWork
 from longbeam.pipeline.run.unit_spec import UnitSpec
 from longbeam.pipeline.run.units import all_of, both
 from longbeam.prompts.calls.plans import PlanSeedsInputs, Stage
-from longbeam.schemas.base import Record, share_field_names
+from longbeam.schemas.base import Record
 from longbeam.schemas.people import Profile
 from longbeam.schemas.plans import Narrative, Plan, PlanSeed
 from longbeam.schemas.seeds import Seed
 
 
 class PlanSummary(Record):
-    """Summary of a conversation's plans up to one of them."""
+    """Summary of a conversation's plans, up to one of them."""
 
     text: str
 
@@ -98,7 +99,7 @@ async def persona_stage(c: Conversation) -> None:
     c.relationships = draw_relationships(spec.seed, c.index, drawn, size)
     c.circles = circles_of(spec.seed, c.index, drawn, size)
     everybody = itertools.chain(c.relationships.people, *c.circles)
-    c.told = Chronicle(subjects_of(everybody))
+    c.history = PlanHistory(subjects_of(everybody))
 
 
 async def _write_personality(asker: Asker, drawn: Profile) -> Sequence[Profile]:
@@ -118,32 +119,32 @@ async def plan_stage(c: Conversation, plan_index: int) -> None:
 
 
 async def _plan(c: Conversation, work: PlanWork) -> None:
-    p, told = work.plan_index, c.told.before(work.plan_index)
-    frame = work.frame = await _frame(c, told)
+    p, history = work.plan_index, c.history.before(work.plan_index)
+    frame = work.frame = await _frame(c, history)
     work.narratives = frame.narratives
     timeline = frame.seed.timeline
     assert timeline is not None
     layout = work.layout = layout_for(work.target, frame.seed.category)
-    work.first_session = told.sub_plans
+    work.first_session = history.sub_plans
     undated = stages_of(timeline, layout.sub_plans)
     work.stages = await c.units.run(OUTLINE, f"p{p}.outline", frame, undated, work=write_outline)
     drafted: list[Drafted] = []
     for stage in work.stages:
-        drafted.append(await _sub_plan(c, work, stage, tuple(drafted), told))
+        drafted.append(await _sub_plan(c, work, stage, tuple(drafted), history))
     base = plan_of(drafted, p)
     rng_key = c.rng_key if p == 0 else f"{c.rng_key}/p{p}"
-    targets = choose_targets(base, layout.special_per_kind, rng_key, told)
+    targets = choose_targets(base, layout.special_per_kind, rng_key, history)
     augmented = await all_of([_special_bullets(c, work, base, t) for t in targets])
-    work.plan = share_field_names(augmented_plan(base, augmented, rng_key))
-    if p == len(c.told.plans):
-        c.told.add(work.plan)
+    work.plan = augmented_plan(base, augmented, rng_key)
+    if p == len(c.history.plans):
+        c.history.add(work.plan)
 
 
-async def _frame(c: Conversation, told: Chronicle) -> Frame:
+async def _frame(c: Conversation, history: PlanHistory) -> Frame:
     """The frame of one plan: everybody as old as they are when it begins."""
     if c.is_single:
         return Frame(seed=c.seed, profile=c.the_profile, relationships=c.the_relationships, narratives=c.narratives)
-    plan_index = len(told.plans)
+    plan_index = len(history.plans)
     plan_seed = c.plan_seeds[plan_index]
     first, now = _start(c.seed), plan_seed.timeline.start
     people, introduced = people_of_plan(c.the_relationships, c.circles, plan_index, c.rng_key)
@@ -154,7 +155,7 @@ async def _frame(c: Conversation, told: Chronicle) -> Frame:
         strategy=c.strategy,
         main=c.seed,
         plan_seeds=c.plan_seeds,
-        told=told,
+        history=history,
         summary=c.summaries.get(plan_index - 2, ""),
         introduced=introduced,
         people=people,
@@ -189,9 +190,9 @@ async def _plan_seeds(c: Conversation) -> tuple[PlanSeed, ...]:
 
 async def _summarise(c: Conversation, plan_index: int) -> None:
     """Fold a finished plan into the summary of those before it."""
-    plan, plan_seed = c.told.plans[plan_index], c.plan_seeds[plan_index]
+    plan, plan_seed = c.history.plans[plan_index], c.plan_seeds[plan_index]
     before = c.summaries.get(plan_index - 1, "")
-    ledger = c.told.relevant(plan)
+    ledger = c.history.relevant(plan)
     records = await c.units.run(
         PLAN_SUMMARY, f"p{plan_index}.summary", before, plan_seed, plan, ledger, work=_write_summary
     )
@@ -205,25 +206,17 @@ async def _write_summary(
 
 
 async def _sub_plan(
-    c: Conversation, work: PlanWork, stage: Stage, earlier: tuple[Drafted, ...], told: Chronicle
+    c: Conversation, work: PlanWork, stage: Stage, earlier: tuple[Drafted, ...], history: PlanHistory
 ) -> Drafted:
     frame, layout, stages = work.the_frame, work.the_layout, work.stages
     key = str(SubPlanKey(work.plan_index, stage.stage_index))
-    inputs = frame, layout, stages, earlier, work.plan_index, told
-    records = await c.units.run(SUB_PLAN, key, *inputs, work=_write_sub_plan)
+    context = PlanContext(work.plan_index, frame, layout, stages, history)
+    records = await c.units.run(SUB_PLAN, key, context, earlier, work=_write_sub_plan)
     return records[0]
 
 
-async def _write_sub_plan(
-    asker: Asker,
-    frame: Frame,
-    layout: Layout,
-    stages: tuple[Stage, ...],
-    earlier: tuple[Drafted, ...],
-    plan_index: int,
-    told: Chronicle,
-) -> Sequence[Drafted]:
-    return (await write_sub_plan(asker, frame, layout, stages, earlier, plan_index, told),)
+async def _write_sub_plan(asker: Asker, context: PlanContext, earlier: tuple[Drafted, ...]) -> Sequence[Drafted]:
+    return (await write_sub_plan(asker, context, earlier),)
 
 
 async def _special_bullets(c: Conversation, work: PlanWork, base: Plan, targets: Targets) -> Augmented:

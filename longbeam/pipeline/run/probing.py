@@ -27,7 +27,7 @@ from longbeam.schemas.dialogue import Message
 from longbeam.schemas.findings import Severity
 from longbeam.schemas.probes import Probe
 from longbeam.store.folded import FoldedTexts
-from longbeam.store.spool import Spool
+from longbeam.store.spill import SpilledSequence
 from longbeam.store.units import Failure, UnitStatus
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.run import check_probes
@@ -67,7 +67,7 @@ async def write_probe_pool(
     dialogues left them: candidates hang on it, so that a message said anew (`said_anew`: contents by key) costs none of
     them.
     """
-    spooled = Spool(messages)
+    spooled = SpilledSequence(messages)
     texts = FoldedTexts(m.content for m in spooled)
     found, positions = await _worded(units, head, spooled, texts, said)
     refused: dict[str, str] = {}

@@ -31,7 +31,7 @@ SEAL = UnitSpec("seal", Sealed)
 async def probes_stage(c: Conversation) -> None:
     """A checked pool per ability, and the selection."""
     take_up_mended(c)
-    c.told.let_go()
+    c.history = c.history.without_indexes()
     pool = await write_probe_pool(
         c.units,
         c.head(),

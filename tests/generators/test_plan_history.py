@@ -1,4 +1,4 @@
-"""The plans told so far, as later ones look them up."""
+"""The plans history so far, as later ones look them up."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import datetime as dt
 
 import pytest
 
-from longbeam.generators.chronicle import KEPT_PLANS, Chronicle
 from longbeam.generators.ledger import Ledger
+from longbeam.generators.plan_history import PLANS_IN_MEMORY, PlanHistory
 from longbeam.schemas.plans import (
     Assertion,
     Bullet,
@@ -43,11 +43,11 @@ def _plan(index: int, *said: tuple[str, Stance], topic: str = "t", kind: BulletK
     )
 
 
-def _told(*plans: Plan, people: frozenset[str] = frozenset()) -> Chronicle:
-    told = Chronicle(people)
+def _history_of(*plans: Plan, people: frozenset[str] = frozenset()) -> PlanHistory:
+    history = PlanHistory(people)
     for plan in plans:
-        told.add(plan)
-    return told
+        history.add(plan)
+    return history
 
 
 def _values(ledger: Ledger) -> dict[str, Value | None]:
@@ -61,23 +61,23 @@ THIRD = _plan(2, ("p1.f0", UPDATES))
 
 def test_relevant_knows_every_fact_that_its_bullets_touch() -> None:
     # The second plan's bullet, which the third comes back to, also changes a fact of the first.
-    assert _values(_told(FIRST, SECOND, THIRD).relevant(THIRD)) == {"p0.f0": money(11), "p1.f0": money(12)}
+    assert _values(_history_of(FIRST, SECOND, THIRD).relevant(THIRD)) == {"p0.f0": money(11), "p1.f0": money(12)}
     # And a fact that none came back to until now.
     late = _plan(3, ("p0.f1", MENTIONS))
-    assert _values(_told(FIRST, SECOND, THIRD, late).relevant(late)) == {"p0.f0": money(10), "p0.f1": money(13)}
+    assert _values(_history_of(FIRST, SECOND, THIRD, late).relevant(late)) == {"p0.f0": money(10), "p0.f1": money(13)}
 
 
 def test_relevant_leaves_out_plans_that_it_does_not_come_back_to_and_those_that_come_later() -> None:
     apart, later = _plan(2, ("p2.f0", SETS)), _plan(3, ("p2.f0", UPDATES), ("p0.f1", UPDATES))
-    told = _told(FIRST, SECOND, apart, later)
-    assert _values(told.relevant(apart)) == {"p2.f0": money(12)}
-    assert [b.bullet_id for b in told.relevant(later).bullets] == ["p0.s0.b0", "p2.s0.b0", "p3.s0.b0"]
+    history = _history_of(FIRST, SECOND, apart, later)
+    assert _values(history.relevant(apart)) == {"p2.f0": money(12)}
+    assert [b.bullet_id for b in history.relevant(later).bullets] == ["p0.s0.b0", "p2.s0.b0", "p3.s0.b0"]
 
 
 def test_around_has_what_other_plans_say_of_the_facts_and_topics_of_some() -> None:
-    told = _told(FIRST, SECOND, _plan(2, ("p2.f0", SETS), topic="u"), _plan(3, ("p3.f0", SETS)))
+    history = _history_of(FIRST, SECOND, _plan(2, ("p2.f0", SETS), topic="u"), _plan(3, ("p3.f0", SETS)))
     new = _plan(4, ("p4.f0", SETS), topic="v")
-    ledger = told.around(new, [told.plans[0]])
+    ledger = history.around(new, [history.plans[0]])
     # The second touches a fact of the first, the fourth plan has its topic, the third nothing.
     assert [b.bullet_id for b in ledger.bullets] == ["p0.s0.b0", "p1.s0.b0", "p3.s0.b0", "p4.s0.b0"]
     assert [a.bullet_id for a in ledger.by_fact["p0.f0"]] == ["p0.s0.b0", "p1.s0.b0"]
@@ -85,40 +85,39 @@ def test_around_has_what_other_plans_say_of_the_facts_and_topics_of_some() -> No
 
 
 def test_facts_of_people_have_their_newest_values_and_those_of_others_only_in_the_plan_after() -> None:
-    told = _told(FIRST, SECOND, people=frozenset({"sf0"}))
-    assert [(line.fact_id, line.value) for line in told.lines_of({"sf0"})] == [
+    history = _history_of(FIRST, SECOND, people=frozenset({"sf0"}))
+    assert [(line.fact_id, line.value) for line in history.lines_of({"sf0"})] == [
         ("p0.f0", money(11)),
         ("p1.f0", money(11)),
     ]
-    assert told.lines_of({"sf1"}) == []
-    assert [line.fact_id for line in told.newest_lines()] == ["p1.f0"]
-    assert Chronicle().newest_lines() == []
+    assert history.lines_of({"sf1"}) == []
+    assert [line.fact_id for line in history.newest_lines()] == ["p1.f0"]
+    assert PlanHistory().newest_lines() == []
 
 
 def test_before_is_what_it_was_then() -> None:
-    told = _told(FIRST, SECOND, THIRD, people=frozenset({"sf0"}))
-    then, at_that_time = told.before(1), _told(FIRST, people=frozenset({"sf0"}))
+    history = _history_of(FIRST, SECOND, THIRD, people=frozenset({"sf0"}))
+    then, at_that_time = history.before(1), _history_of(FIRST, people=frozenset({"sf0"}))
     assert then == at_that_time
     assert then.facts.keys() == {"p0.f0", "p0.f1"}
-    assert told.before(3) is told
+    assert history.before(3) is history
 
 
 def test_a_slot_names_the_newest_fact_and_facts_come_in_the_order_of_the_story() -> None:
-    told = _told(*(_plan(i, (f"p{i}.f0", SETS)) for i in range(11)))
-    assert told.slots[slot_key("SF0", "PRICE")].fact_id == "p10.f0"
-    assert [f.fact_id for f in told.known(["p10.f0", "none", "p2.f0"])] == ["p2.f0", "p10.f0"]
-    assert told.sub_plans == 11
+    history = _history_of(*(_plan(i, (f"p{i}.f0", SETS)) for i in range(11)))
+    assert history.slots[slot_key("SF0", "PRICE")].fact_id == "p10.f0"
+    assert [f.fact_id for f in history.known(["p10.f0", "none", "p2.f0"])] == ["p2.f0", "p10.f0"]
+    assert history.sub_plans == 11
 
 
 def test_plans_that_are_no_longer_in_memory_are_read_again() -> None:
-    plans = [_plan(i, (f"p{i}.f0", SETS)) for i in range(KEPT_PLANS + 3)]
-    assert list(_told(*plans).plans) == plans
+    plans = [_plan(i, (f"p{i}.f0", SETS)) for i in range(PLANS_IN_MEMORY + 3)]
+    assert list(_history_of(*plans).plans) == plans
 
 
-def test_what_is_let_go_has_its_plans_still() -> None:
-    told = _told(FIRST, SECOND)
-    told.let_go()
-    assert list(told.plans) == [FIRST, SECOND]
-    assert (told.facts, told.slots, told.standing) == ({}, {}, ())
-    with pytest.raises(RuntimeError, match="plan 1 has not been told, or was let go"):
-        told.relevant(SECOND)
+def test_a_history_without_indexes_has_its_plans_still() -> None:
+    plans_only = _history_of(FIRST, SECOND).without_indexes()
+    assert list(plans_only.plans) == [FIRST, SECOND]
+    assert (plans_only.facts, plans_only.slots, plans_only.standing) == ({}, {}, ())
+    with pytest.raises(RuntimeError, match="plan 1 is not in the history, or its indexes were dropped"):
+        plans_only.relevant(SECOND)

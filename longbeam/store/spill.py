@@ -28,8 +28,8 @@ KEPT_BLOCKS = 32
 """Where there are more, those read last."""
 
 
-class Pieces:
-    """Pieces of bytes, appended once and read by their ordinals."""
+class SpilledBytes:
+    """SpilledBytes of bytes, appended once and read by their ordinals."""
 
     def __init__(self) -> None:
         self._file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - lives as long as the object
@@ -58,7 +58,7 @@ class Pieces:
         return self._ends[ordinal]
 
 
-class Spool(Sequence[T], Generic[T]):
+class SpilledSequence(Sequence[T], Generic[T]):
     """A sequence of records: all of some 2,500 are in memory, and 500 where there are more, with the given sizes.
 
     Items are read in blocks, so going through them is cheap (3 to 5 µs a message) and jumping about costs a block each
@@ -70,7 +70,7 @@ class Spool(Sequence[T], Generic[T]):
     ) -> None:
         self._size, self._most_held, self._most_kept = block, held, kept
         self._held: list[list[T]] = []
-        self._written = Pieces()
+        self._written = SpilledBytes()
         self._recent: OrderedDict[int, list[T]] = OrderedDict()
         self._last: list[T] = []
         for item in items:
@@ -136,7 +136,7 @@ class Spool(Sequence[T], Generic[T]):
         return block
 
 
-class Lazy(Sequence[T], Generic[T]):
+class LazySequence(Sequence[T], Generic[T]):
     """A sequence that is made when something is first asked of it."""
 
     def __init__(self, make: Callable[[], Sequence[T]]) -> None:
