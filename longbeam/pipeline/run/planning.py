@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from longbeam.generators.augmentation import (
     AUGMENT_PROMPTS,
     Augmented,
-    Targets,
+    StageToAugment,
     augmented_plan,
-    choose_targets,
     write_special_bullets,
 )
 from longbeam.generators.layout import layout_for
@@ -26,6 +25,7 @@ from longbeam.generators.plan_history import PlanHistory
 from longbeam.generators.plan_seeds import (
     PLAN_SEEDS_PROMPTS,
     PLAN_SUMMARY_PROMPTS,
+    Storyline,
     chapter_of,
     seed_of,
     spans_of,
@@ -55,6 +55,7 @@ from longbeam.generators.relationships import (
     people_of_plan,
 )
 from longbeam.generators.seeds import draw_timeline, ideas_for, sub_plans_of
+from longbeam.generators.special_targets import Targets, choose_targets
 from longbeam.keys import SubPlanKey
 from longbeam.models.asking import Asker
 from longbeam.pipeline.run.conversation import Conversation, PlanWork
@@ -152,10 +153,8 @@ async def _frame(c: Conversation, history: PlanHistory) -> Frame:
     profile = c.the_profile
     seed = seed_of(plan_seed, c.seed, c.strategy)
     chapter = chapter_of(
-        strategy=c.strategy,
-        main=c.seed,
-        plan_seeds=c.plan_seeds,
-        history=history,
+        Storyline(c.seed, c.strategy, c.plan_seeds),
+        history,
         summary=c.summaries.get(plan_index - 2, ""),
         introduced=introduced,
         people=people,
@@ -229,4 +228,4 @@ async def _special_bullets(c: Conversation, work: PlanWork, base: Plan, targets:
 async def _write_special(
     asker: Asker, frame: Frame, base: Plan, stage: Stage, targets: Targets, per_kind: int
 ) -> Sequence[Augmented]:
-    return (await write_special_bullets(asker, frame, base, stage, targets, instructions=per_kind),)
+    return (await write_special_bullets(asker, StageToAugment(frame, base, stage, targets, instructions=per_kind)),)
