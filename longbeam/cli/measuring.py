@@ -291,7 +291,9 @@ def canvas(
     with stored_embedder(benchmark, vectors) as kept:
         tools = Tools(
             count_tokens=load_tokenizer(benchmark.spec.tokenizer).count,
-            asker=Asker(services().stand_in(), default_registry(), benchmark.spec, unit_key="canvas"),
+            asker=Asker(
+                services().models(services().stand_in()), default_registry(), benchmark.spec, unit_key="canvas"
+            ),
             embedder=kept,
         )
         categories = [part.strip() for part in category.split(",") if part.strip()]

@@ -311,7 +311,6 @@ async def write_special_bullets(
         updates=targets.updates,
         contradictions=targets.contradictions,
         instructions=instructions,
-        instructions_before=instructions * stage.stage_index,
         areas=areas_of(frame, stage, instructions),
         taken_conditions=tuple(dict.fromkeys(b.condition for b in (*standing, *plan.bullets()) if b.condition)),
     )

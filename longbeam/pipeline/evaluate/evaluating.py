@@ -389,7 +389,7 @@ async def _prepare(subject: _Subject, arm: Arm) -> MemorySystem:
     place = f"{subject.conversation_id}/prepare/{arm.name.partition('[')[0]}"
     tools = Tools(
         count_tokens=subject.count_tokens,
-        asker=Asker(model=units.models.chat, prompts=units.prompts, spec=units.spec, unit_key=place),
+        asker=Asker(models=units.models, prompts=units.prompts, spec=units.spec, unit_key=place),
         embedder=subject.embedder,
         rng_key=f"{units.spec.seed}/{subject.conversation_id}/prepare/{arm.name}",
     )

@@ -101,7 +101,7 @@ class Units:
         if unit is not None and unit.status == "done" and unit.fingerprint == fingerprint:
             return tuple(self.log.units.records(stage, record, unit_keys=[key]))
         asker = Asker(
-            model=self.models.chat,
+            models=self.models,
             prompts=self.prompts,
             spec=self.spec,
             unit_key=f"{self.conversation_id}/{stage}/{key}",
