@@ -40,7 +40,6 @@ from longbeam.prompts.calls.user_turns import BulletBrief
 from longbeam.schemas.calls import ChatMessage
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
 from longbeam.schemas.plans import CLOSING, Bullet, SubPlan
-from longbeam.schemas.spec import Role
 from longbeam.text.traces import trace_problem
 
 DIALOGUE_PROMPTS = (
@@ -52,7 +51,6 @@ DIALOGUE_PROMPTS = (
     "compact_memory",
     "more_turns",
 )
-TALKING = (Role.ASSISTANT, Role.USER, Role.DETECTOR)
 SAID_BEFORE = "you said exactly this before; say something else"
 MAX_ANSWERS = 2
 MAX_FOLLOW_UPS = 2
@@ -202,7 +200,6 @@ class Talk:
         sub_plan = self.material.sub_plan
         self.said = Transcript(sub_plan, self.material.first_session + sub_plan.sub_plan_index, before)
         self.context = context_of(self.material)
-        spec = self.asker.spec
         self.bullets = self.material.ledger.bullet
         self.turns_asked = list(self.material.turns)
         self.budget = Budget(self.material.share, sum(m.tokens for m in before))
