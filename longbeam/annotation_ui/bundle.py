@@ -14,8 +14,9 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from longbeam.abilities.record import Trait
+from longbeam.abilities.registry import ability_of
 from longbeam.annotation_ui.desk import Desk
-from longbeam.annotation_ui.gates import ABSTENTION
 from longbeam.annotation_ui.guidelines import current_version, guidelines_view
 from longbeam.annotation_ui.items import item_view
 from longbeam.annotation_ui.people import Viewer
@@ -48,7 +49,7 @@ def write_bundle(desk: Desk, reviewer_id: str, target: Path, *, around: int = 3)
         state = desk.state(item_id)
         if state.status in FINAL or state.opinion(reviewer_id).is_saved:
             continue
-        if state.base.ability == ABSTENTION:
+        if ability_of(state.base.ability).has(Trait.ABSTAINS):
             left_out += 1
         else:
             items.append(_item(desk, viewer, item_id, around))

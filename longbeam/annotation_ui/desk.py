@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from threading import RLock
 
+from longbeam.abilities.registry import ability_names
 from longbeam.annotation_ui.archive import Archive, OpenConversation
 from longbeam.annotation_ui.fold import in_force
 from longbeam.annotation_ui.log import ReviewLog
@@ -14,7 +15,7 @@ from longbeam.annotation_ui.selection import Entry, entries_of
 from longbeam.annotation_ui.settings import ReviewSettings
 from longbeam.annotation_ui.state import ItemState, ItemStatus
 from longbeam.schemas.findings import Finding
-from longbeam.schemas.probes import ABILITIES, Probe
+from longbeam.schemas.probes import Probe
 from longbeam.schemas.review import EventKind, ReviewEvent, Verdict, probe_item_id
 from longbeam.store.reviews import StoredLease
 
@@ -182,4 +183,5 @@ class Desk:
 
 
 def _ability_order(ability: str) -> tuple[int, str]:
-    return (ABILITIES.index(ability) if ability in ABILITIES else len(ABILITIES)), ability
+    names = ability_names()
+    return (names.index(ability) if ability in names else len(names)), ability

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from longbeam.abilities.record import Trait
+from longbeam.abilities.registry import ability_of
 from longbeam.annotation_ui.causes import known_findings
 from longbeam.annotation_ui.desk import Desk
 from longbeam.annotation_ui.fold import CHECKS_TARGET, Opinion
@@ -11,7 +13,6 @@ from longbeam.annotation_ui.views import Gate
 from longbeam.annotation_ui.whatif import what_if
 from longbeam.schemas.findings import Severity
 
-ABSTENTION = "abstention"
 BY_HAND = "by_hand"
 """`details.variety` of probes that a reviewer wrote."""
 
@@ -24,7 +25,7 @@ def gates_of(desk: Desk, item_id: str, state: ItemState, opinion: Opinion) -> li
         gates.append(_gate("stale", f"the probe was edited; look again at {told}: yes, no or edit"))
     if CHECKS_TARGET in opinion.stale:
         gates.append(_gate("checks", "the probe was edited; run the checks again"))
-    if opinion.probe.ability == ABSTENTION:
+    if ability_of(opinion.probe.ability).has(Trait.ABSTAINS):
         made = len(distinct_queries([s.query for s in opinion.searches]))
         if made < (least := desk.settings.min_searches):
             text = f"an abstention needs {least} distinct searches of the conversation; {made} made so far"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from longbeam.abilities.registry import ability_of
 from longbeam.annotation_ui import causes, leases
 from longbeam.annotation_ui.anchors import Anchor, anchor_at, evidence_id_of, find_quote
 from longbeam.annotation_ui.archive import OpenConversation
@@ -12,6 +13,7 @@ from longbeam.annotation_ui.desk import Desk
 from longbeam.annotation_ui.fold import NUGGET, Opinion
 from longbeam.annotation_ui.gates import gates_of
 from longbeam.annotation_ui.guidelines import current_version
+from longbeam.annotation_ui.panel_kinds import panel_kind_of
 from longbeam.annotation_ui.people import Viewer
 from longbeam.annotation_ui.queue import QueueFilter, wanted_rows
 from longbeam.annotation_ui.rendering import Mark
@@ -56,6 +58,8 @@ def item_view(desk: Desk, viewer: Viewer, item_id: str, *, k: int = 0, wanted: Q
         conversation_title=conversation.title,
         probe_id=shown.probe_id,
         ability=shown.ability,
+        ability_title=ability_of(shown.ability).shown_as,
+        panel=panel_kind_of(shown.ability),
         source_category=shown.source_category,
         difficulty=shown.difficulty.value,
         question=shown.question,

@@ -16,6 +16,7 @@ from fastapi.templating import Jinja2Templates
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from longbeam.abilities.registry import ability_of
 from longbeam.annotation_ui.adjudication import AdjudicationPage, adjudication_page
 from longbeam.annotation_ui.anchor_report import AnchorsPage, anchors_page
 from longbeam.annotation_ui.causes import message_href
@@ -79,6 +80,7 @@ templates = Jinja2Templates(
         lstrip_blocks=True,
     )
 )
+templates.env.filters["ability_title"] = lambda name: ability_of(name).shown_as
 
 
 def as_json(value: Record | Sequence[Record]) -> Markup:

@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from longbeam.annotation_ui.anchors import Anchor
+from longbeam.annotation_ui.panel_kinds import PanelKind
 from longbeam.annotation_ui.transcript import MessageView
 from longbeam.schemas.base import Record
 from longbeam.schemas.probes import Probe, ProbeDetails
@@ -204,6 +205,9 @@ class ItemView(Record):
     conversation_title: str
     probe_id: str
     ability: str
+    ability_title: str
+    """Name of the ability for people."""
+    panel: PanelKind
     source_category: str
     difficulty: str
     question: str

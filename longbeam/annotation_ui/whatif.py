@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import combinations
 
+from longbeam.abilities.record import Trait
+from longbeam.abilities.registry import ability_of
 from longbeam.evaluation.judging import CREDIT
 from longbeam.offline.judging import judge
 from longbeam.prompts.calls.evaluation import JudgeInputs
@@ -20,7 +22,6 @@ from longbeam.validation.nuggets import MAX_WORDS
 from longbeam.validation.wording import claim
 
 NO_INFORMATION = "I have no information about that."
-ABSTENTION = "abstention"
 OVERLAP = 0.8
 _FIGURE = re.compile(r"\d+")
 
@@ -79,12 +80,13 @@ def _cases(probe: Probe, others: Iterable[Probe]) -> Iterator[tuple[str, str, bo
     yield "gold", probe.gold_answer, True
     yield "empty", "", False
     yield "echo", probe.question, False
-    if probe.ability != ABSTENTION:
+    abstains = ability_of(probe.ability).has(Trait.ABSTAINS)
+    if not abstains:
         yield "no_information", NO_INFORMATION, False
     if probe.details.old_value:
         yield "old_value", probe.details.old_value, False
     other = next((o for o in others if o.probe_id != probe.probe_id and o.ability == probe.ability), None)
-    if other is not None and probe.ability != ABSTENTION:
+    if other is not None and not abstains:
         yield "other_gold", other.gold_answer, False
     if _FIGURE.search(probe.gold_answer):
         yield "other_figures", _FIGURE.sub(lambda m: str(int(m.group()) + 3), probe.gold_answer), False

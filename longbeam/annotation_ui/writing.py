@@ -6,6 +6,7 @@ from functools import partial
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from longbeam.abilities.registry import ability_names
 from longbeam.annotation_ui.anchors import find_quote
 from longbeam.annotation_ui.archive import OpenConversation
 from longbeam.annotation_ui.causes import finding_views
@@ -17,8 +18,9 @@ from longbeam.annotation_ui.gates import BY_HAND
 from longbeam.annotation_ui.log import new_event
 from longbeam.annotation_ui.people import Viewer
 from longbeam.annotation_ui.views import FindingView
+from longbeam.keys import NuggetId, ProbeId
 from longbeam.schemas.base import Record
-from longbeam.schemas.probes import ABILITIES, Difficulty, Evidence, Nugget, Probe, ProbeDetails
+from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
 from longbeam.schemas.review import EventKind, probe_item_id
 
 
@@ -85,14 +87,16 @@ def write_probe(desk: Desk, checker: Checker, viewer: Viewer, conversation_id: s
 
 
 def _probe_of(desk: Desk, conversation: OpenConversation, conversation_id: str, draft: Draft) -> Probe:
-    known = {*ABILITIES, *(p.ability for p in desk.probes(conversation_id).values())}
+    known = {*ability_names(), *(p.ability for p in desk.probes(conversation_id).values())}
     if draft.ability not in known:
         raise invalid(f"ability {draft.ability!r}: there are {', '.join(sorted(known))}")
     pool = {**desk.probes(conversation_id), **desk.written(conversation_id)}
     taken = {i for i, p in pool.items() if p.ability == draft.ability}
-    number = next(i for i in range(len(pool) + 1) if f"{draft.ability}.h{i}" not in taken)
-    probe_id = f"{draft.ability}.h{number}"
-    rubric = tuple(Nugget(nugget_id=f"{probe_id}.n{i}", text=text.strip()) for i, text in enumerate(draft.nuggets))
+    number = next(i for i in range(len(pool) + 1) if str(ProbeId(draft.ability, f"h{i}")) not in taken)
+    probe_id = str(ProbeId(draft.ability, f"h{number}"))
+    rubric = tuple(
+        Nugget(nugget_id=str(NuggetId(probe_id, i)), text=text.strip()) for i, text in enumerate(draft.nuggets)
+    )
     ids = tuple(n.nugget_id for n in rubric)
     cited = sorted((_cited(conversation, c, ids) for c in draft.evidence), key=lambda found: found[0])
     return Probe(

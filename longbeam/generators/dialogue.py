@@ -14,14 +14,14 @@ import datetime as dt
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import InitVar, dataclass, field
-from functools import cache, partial
+from functools import cache, cached_property, partial
 
 from longbeam.errors import ReplyError
 from longbeam.generators.budget import ENDING_REPLY, MORE_ROUNDS, Budget, Waiting
 from longbeam.generators.ledger import Ledger, standing_bullets
 from longbeam.generators.plans import Frame
 from longbeam.generators.reply_excerpt import asking_part
-from longbeam.generators.transcript import Transcript
+from longbeam.generators.transcript import Line, Transcript
 from longbeam.generators.user_turns import write_more_turns
 from longbeam.keys import plan_index_of
 from longbeam.models.asking import Asker
@@ -37,6 +37,7 @@ from longbeam.prompts.calls.dialogue import (
 )
 from longbeam.prompts.calls.plans import Stage
 from longbeam.prompts.calls.user_turns import BulletBrief
+from longbeam.schemas.base import digest_of
 from longbeam.schemas.calls import ChatMessage
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
 from longbeam.schemas.plans import CLOSING, Bullet, SubPlan
@@ -79,6 +80,12 @@ class SubPlanMaterial:
     """Session of the plan's first sub-plan."""
     earlier_plans: str = ""
     """Summary of the plans before this one."""
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (hex) of everything that the dialogue is made from."""
+        story = self.frame, self.ledger.digest, self.stage, self.sub_plan
+        return digest_of(*story, self.turns, self.share, self.first_session, self.earlier_plans)
 
 
 async def talk(asker: Asker, tokenizer: Tokenizer, material: SubPlanMaterial) -> tuple[Message, ...]:
@@ -462,7 +469,7 @@ class Talk:
     ) -> None:
         if tokens is None:
             tokens = self.tokenizer.count(text)
-        self.said.add(speaker, kind, self.turn_index, text, day, tokens, bullet_ids)
+        self.said.add(Line(speaker, kind, self.turn_index, day, tokens, bullet_ids, text))
         self.budget.used += tokens
         self.history.append(ChatMessage(role=speaker.value, content=text))
         self.sizes.append(tokens)

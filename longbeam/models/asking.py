@@ -160,7 +160,7 @@ class Asker:
         """Return the call of an attempt, with `room` times the spec's `max_tokens`."""
         prompt, place = self.prompts[question.prompt_id], question.place
         role = prompt.role
-        way = self._ways.get((role, room)) or self._ways.setdefault((role, room), self._way_of(role, room))
+        way = self._ways.get((role, room)) or self._ways.setdefault((role, room), _way_of(self, role, room))
         extras_of = way.extras_of
         return ModelCall(
             prompt=prompt,
@@ -175,12 +175,23 @@ class Asker:
             extras=extras_of and extras_of(question.prompt_id, question.inputs, question.state),
         )
 
-    def _way_of(self, role: Role, room: int) -> _Way:
-        model, sampling = self.spec.model_for(role), self.spec.sampling_for(role)
-        most = None if sampling.max_tokens is None else sampling.max_tokens * room
-        limited = Sampling(temperature=sampling.temperature, max_tokens=most)
-        extras_of = self.models.extras_of if answers_by_rule(self.spec, model) else None
-        return _Way(model, self.spec.identity_of(model), limited, extras_of)
+
+def identity_of(spec: BenchmarkSpec, model: str, version_of: Callable[[str], str]) -> str:
+    """Return what a model is, wherever it is served, with the version of its rules if it answers by rule.
+
+    Replies and done units belong to this identity, so neither outlives the rules that it was made by.
+    """
+    version = version_of(model)
+    return f"{spec.identity_of(model)}@{version}" if version else spec.identity_of(model)
+
+
+def _way_of(asker: Asker, role: Role, room: int) -> _Way:
+    spec = asker.spec
+    model, sampling = spec.model_for(role), spec.sampling_for(role)
+    most = None if sampling.max_tokens is None else sampling.max_tokens * room
+    limited = Sampling(temperature=sampling.temperature, max_tokens=most)
+    extras_of = asker.models.extras_of if answers_by_rule(spec, model) else None
+    return _Way(model, identity_of(spec, model, asker.models.version_of), limited, extras_of)
 
 
 def _dump_of(inputs: PromptInputs) -> Iterator[str]:
