@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from longbeam.errors import ReplyError
 from longbeam.evaluation.ordered_lists import clean_item, items_of
-from longbeam.evaluation.scoring import EVENT_ORDERING
+from longbeam.evaluation.scoring import scorer_of
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.evaluation import AlignInputs, AlignReply, JudgeInputs, JudgeReply
 from longbeam.schemas.evaluation import Answer, Judgement, NuggetJudgement
@@ -25,7 +25,7 @@ async def judge_answer(probe: Probe, answer: Answer, asker: Asker, *, judge: str
     nuggets = await judge_nuggets(probe, answer.text, asker, is_strict=is_strict)
     items: Sequence[int | None] = ()
     lines: Sequence[int | None] = ()
-    if probe.ability == EVENT_ORDERING:
+    if scorer_of(probe.ability).needs_alignment:
         items, lines = await _aligned(probe, answer.text, asker)
     return Judgement(
         conversation_id=answer.conversation_id,

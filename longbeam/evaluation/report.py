@@ -16,12 +16,13 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from longbeam.abilities.record import Trait
+from longbeam.abilities.registry import ability_of
 from longbeam.errors import UserError
 from longbeam.evaluation.arms import EVIDENCE, FIXED_ANSWERS
 from longbeam.evaluation.plots import Series, plot
 from longbeam.evaluation.resampling import FEW, Comparison, Interval, compare, interval_of
 from longbeam.evaluation.results import DECILES, Evaluated
-from longbeam.evaluation.scoring import EVENT_ORDERING
 from longbeam.evaluation.table import HIT_AT, Row, rows_of, rule
 from longbeam.evaluation.timings import Latency
 from longbeam.memory.registry import FLOORS
@@ -83,7 +84,8 @@ class Section:
     def blank_floor(self) -> float | None:
         """What a blank answer gets on this benchmark's event ordering under BEAM's released rule."""
         blank = next((x.row for x in self.lines if x.row.system == "blank"), None)
-        return blank.released_by_ability.get(EVENT_ORDERING) if blank else None
+        scores = blank.released_by_ability.items() if blank else ()
+        return next((score for name, score in scores if ability_of(name).has(Trait.ORDERS_ITEMS)), None)
 
     @cached_property
     def drilled(self) -> list[tuple[AskedProbe, list[Result]]]:

@@ -9,25 +9,55 @@ ordering by lines, as `released_order_score` says. Its value for a blank answer 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
 
+from longbeam.abilities.registry import ability_of, resolve
+from longbeam.errors import SpecError
 from longbeam.schemas.evaluation import Judgement, NuggetJudgement, Scoring
 from longbeam.schemas.probes import Probe
 
-EVENT_ORDERING = "event_ordering"
+
+@dataclass(frozen=True)
+class Scorer:
+    """Scores the answers to an ability's probes; the ability's record names it."""
+
+    score: Callable[[Probe, Judgement, str], tuple[float | None, float | None]]
+    """Returns the scores by the paper's rule and by the released one, 0 to 1; None where a verdict is missing."""
+    needs_alignment: bool = False
+    """Whether the judge also says which of the probe's items each item and line of the answer is about."""
+
+
+@cache
+def scorer_of(ability: str) -> Scorer:
+    """Return the scorer of an ability; raises SpecError for a record that names none."""
+    name = ability_of(ability).scorer
+    scorer = resolve(name)
+    if not isinstance(scorer, Scorer):
+        raise SpecError(f"abilities: {name} is no Scorer")
+    return scorer
 
 
 def score_of(probe: Probe, judgement: Judgement, answer: str) -> tuple[Scoring, ...]:
     """Return the probe's score under both rules."""
-    if probe.ability == EVENT_ORDERING:
-        size = len(probe.rubric)
-        paper: float | None = paper_order_score(judgement.aligned_items, size)
-        lines = zip(answer.split("\n"), judgement.aligned_lines, strict=True)
-        released: float | None = released_order_score([text if event is None else event for text, event in lines], size)
-    else:
-        paper = nugget_mean(judgement.nuggets)
-        released = nugget_mean(judgement.nuggets, truncated=True)
+    paper, released = scorer_of(probe.ability).score(probe, judgement, answer)
     return (Scoring(rule="paper", score=paper), Scoring(rule="released", score=released))
+
+
+def _score_nuggets(_probe: Probe, judgement: Judgement, _answer: str) -> tuple[float | None, float | None]:
+    return nugget_mean(judgement.nuggets), nugget_mean(judgement.nuggets, truncated=True)
+
+
+def _score_order(probe: Probe, judgement: Judgement, answer: str) -> tuple[float | None, float | None]:
+    size = len(probe.rubric)
+    lines = zip(answer.split("\n"), judgement.aligned_lines, strict=True)
+    answered = [text if event is None else event for text, event in lines]
+    return paper_order_score(judgement.aligned_items, size), released_order_score(answered, size)
+
+
+NUGGETS = Scorer(_score_nuggets)
+ORDER = Scorer(_score_order, needs_alignment=True)
 
 
 def nugget_mean(nuggets: Sequence[NuggetJudgement], *, truncated: bool = False) -> float | None:

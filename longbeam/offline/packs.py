@@ -1,15 +1,15 @@
 """Domain packs: the data files that the offline writer tells its stories from.
 
-A pack is one YAML file per flavour of a domain. It holds threads of a story (each can be lived through with
-several *things*), the beats of each thread with the values they set, knowledge for replies, and the pack's
-instructions and preferences. `docs/packs.md` says how to write one; `lint` says what is wrong with one.
+A pack is one YAML file for one flavour of a domain. It holds threads of a story (each can be lived through with
+several *things*), the beats of each thread with the values that they set, knowledge for replies, and the user's
+instructions and preferences. `docs/packs.md` explains how to write a pack; `tests/offline/pack_rules.py` holds each
+pack to rules beyond these records.
 """
 
 from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -27,7 +27,7 @@ PACKS = Path(__file__).parent / "packs"
 WISHES = Path(__file__).parent / "data" / "wishes.yaml"
 AMOUNTS = frozenset({ValueKind.NUMBER, ValueKind.MONEY, ValueKind.DURATION, ValueKind.RATIO})
 BROADEST = frozenset({"everyday", "web_app"})
-"""The packs taken where the words of a seed speak for none, or for several alike."""
+"""Packs that win a tie: the words of a seed match no pack of its domain, or several alike."""
 WHO = ("friend", "acquaintance", "partner", "parent", "child", "someone")
 COMMON_FIELDS = frozenset({"it", "who", "day", "weekday"})
 """Fields every template may use: the thing, the person, the day of the beat."""
@@ -37,27 +37,27 @@ class Slot(Record):
     """A typed value of a thread; one fact per thing."""
 
     attribute: str
-    """`target date`: read after the thing, `the target date of the login page`."""
+    """A noun phrase, said before the thing: `target date` as in `the target date of the login page`."""
     type: ValueKind
     unit: str = ""
     currency: str = "USD"
     in_days: tuple[int, int] | None = None
     """Dates: days after the beat's day (negative: before it)."""
     ahead: bool = False
-    """Dates: the day that all is made for (the departure); it lies between the last beats and the story's end."""
+    """Dates: the event that the story prepares (the departure); it lies between the last beats and the story's end."""
     told_by: str = ""
-    """Dates: the beat that tells how that day went; the day lies before it."""
+    """Dates: the beat that tells how the day went; the date lies before that beat."""
     range: tuple[float, float] | None = None
-    """Numbers, money, durations, ratios (in percent): lowest and highest."""
+    """Numbers, money, durations, ratios (in percent): lowest and highest value."""
     step: float = 1
     trend: Literal["falls", "rises", "either"] | None = None
-    """Amounts and versions that may change: which way. A debt falls, hours spent rise, a price may do either."""
+    """Direction of amounts and versions that may change: a debt falls, hours spent rise, a price may do either."""
     choose: tuple[str, ...] = ()
-    """Names, versions, texts, expressions: the pool, at least four; versions oldest first."""
+    """Names, versions, texts, expressions: the possible values, at least four; versions oldest first."""
     moved: tuple[str, ...] = ()
-    """How the user tells a changed value: templates with {it} and {new}, without the old one."""
+    """Templates with {it} and {new} by which the user tells a changed value, without naming the old one."""
     misremember: tuple[str, ...] = ()
-    """How a forgetful user states another value of a fixed slot: templates with {it} and {other}."""
+    """Templates with {it} and {other} by which a forgetful user states another value of a fixed slot."""
 
     @model_validator(mode="after")
     def _has_source(self) -> Self:
@@ -84,24 +84,24 @@ class Beat(Record):
 
     beat: str
     tell: tuple[str, ...] = Field(min_length=2)
-    """First-person statements, one or two sentences, every value of `sets`, `fixed`, `updates` said in each."""
+    """First-person statements of one or two sentences; each says every value of `sets`, `fixed` and `updates`."""
     sets: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
-    """Slots that happened once: they can be denied or misremembered, never updated."""
+    """Slots of events that happened once: the user can deny or misremember them, never update them."""
     updates: tuple[str, ...] = ()
-    """Slots set by an earlier beat of this thread that change here in the normal course of things."""
+    """Slots of an earlier beat of this thread whose values change here."""
     recalls: tuple[str, ...] = ()
-    """Slots set by an earlier beat whose value is said again; nothing changes them after that."""
+    """Slots of an earlier beat whose values are said again; they do not change after that."""
     after: str = ""
-    """People only: the beat this one reports on, told once its day has passed."""
+    """People only: the beat that this beat reports on, once its day has passed."""
     credit: str = ""
-    """People only: what {it} is thanked for in the end, a phrase behind "for"."""
+    """People only: the reason for thanking {it} at the end, a phrase that follows "for"."""
     who: str | None = None
     ask: tuple[Ask, ...] = Field(min_length=2)
     deny: tuple[str, ...] = ()
-    """Flat denials of what this beat tells ("I have never ..."), for a completed act only."""
+    """Flat denials of the beat ("I have never ..."); for a completed act only."""
     not_yet: tuple[str, ...] = ()
-    """Statements that it has not happened yet ("I still have not ...")."""
+    """Statements that the beat has not happened yet ("I still have not ...")."""
     show: Literal["", "snippet", "problem"] = ""
     """Coding and math: the user shows code or work in progress with this beat."""
 
@@ -115,39 +115,39 @@ class Point(Record):
 
 
 class Card(Record):
-    """What there is to know on one question."""
+    """Knowledge on one question."""
 
     card: str
     about: str
     """A noun phrase: `splitting the form into steps`."""
     ask: tuple[str, ...] = Field(min_length=3)
-    """Questions this card answers, for turns that only ask; with {it}."""
+    """Questions with {it} that this card answers, for turns that only ask."""
     points: tuple[Point, ...] = Field(min_length=4)
     watch: tuple[str, ...] = Field(min_length=2)
-    """What goes wrong: whole sentences."""
+    """Common mistakes, in whole sentences."""
     check: tuple[str, ...] = Field(min_length=2)
-    """How one knows that it worked: whole sentences."""
+    """Signs of success, in whole sentences."""
 
 
 class AskBack(Record):
-    """A question the assistant asks, and what the user may answer."""
+    """A question of the assistant's, and possible answers of the user's."""
 
     q: str
     a: tuple[str, ...] = Field(min_length=3)
 
 
 class Option(Record):
-    """One way among several, for comparisons."""
+    """One of several options, for comparisons."""
 
     name: str
     good: str
     bad: str
     fits: str
-    """`if ...`: when it is the right one."""
+    """A clause that begins with `if`: when the option is the right one."""
 
 
 class Thread(Record):
-    """A strand of the story that can be lived through with each of its things."""
+    """A strand of the story, which can be told with each of its things."""
 
     thread: str
     narrative: str
@@ -159,7 +159,7 @@ class Thread(Record):
     beats: tuple[Beat, ...] = Field(min_length=4)
     cards: tuple[Card, ...] = Field(min_length=3)
     outcome: tuple[str, ...] = ()
-    """How the thread came out, told near the end of the story; may say values of its slots again."""
+    """Statements of how the thread came out, near the end of the story; they may repeat values of its slots."""
     ask_back: tuple[AskBack, ...] = Field(min_length=3)
     options: tuple[Option, ...] = Field(min_length=2)
 
@@ -168,40 +168,40 @@ class Standing(Record):
     """An instruction or a preference."""
 
     tell: tuple[str, ...] = Field(min_length=2)
-    """How the user says it in passing; holds both the condition and the requirement."""
+    """Statements in passing, each with the condition and the requirement."""
     topic: str
     condition: str
-    """`when I ask about costs`: begins with `when`."""
+    """A clause that begins with `when`: `when I ask about costs`."""
     requirement: str
-    """`gives a total at the end`: what a compliant answer does, third person, checkable."""
+    """Behaviour of a compliant answer, in the third person and checkable: `gives a total at the end`."""
     probe: tuple[str, ...] = Field(min_length=2)
-    """Questions under the condition that say nothing of the requirement."""
+    """Questions that meet the condition and do not mention the requirement."""
     honour: tuple[str, ...] = Field(min_length=2)
-    """Sentences with which a reply honours it; may use {it}."""
+    """Sentences by which a reply complies; they may use {it}."""
 
 
 class Preference(Standing):
     """A preference, perhaps one that changes."""
 
     later: Standing | None = None
-    """What it becomes, for preferences that evolve; same topic and condition."""
+    """Later form of a preference that evolves; its topic and condition stay the same."""
 
 
 class Snippet(Record):
-    """Code that really has the fault described, and the code that has not."""
+    """Code that really has the described fault, and the corrected code."""
 
     snippet: str
     kind: Literal["bug", "slow", "wanted"]
     lang: str
     fault: str
-    """What the user sees, a clause: `the last page never shows up`."""
+    """The symptom as a clause: `the last page never shows up`."""
     code: str = ""
-    """Uses {ident}; empty for `wanted`."""
+    """The faulty code, with {ident}; empty for `wanted`."""
     fixed: str
     why: str
-    """What was wrong and why this is right, two or three sentences."""
+    """Explanation of the fault and of the correction, in two or three sentences."""
     thread: str = ""
-    """Where it belongs; empty: anywhere."""
+    """Thread that may show it; empty: any."""
 
 
 class Problem(Record):
@@ -209,8 +209,8 @@ class Problem(Record):
 
     problem: str
     let: dict[str, str]
-    """Parameters in order: `2..9` draws an integer, `bag | box | jar` a word; anything else is an expression over those
-    before. Words make two uses of a problem read differently; the text has to name each of them."""
+    """Parameters in order: `2..9` draws an integer, `bag | box | jar` a word; anything else is an expression over the
+    parameters before it. Words make two uses of a problem read differently; the text has to name each of them."""
     text: str
     """The problem as the user states it, with {parameters}."""
     attempt: str
@@ -224,7 +224,7 @@ class Problem(Record):
 
     @cached_property
     def forms(self) -> tuple[tuple[str, str], ...]:
-        """Of each drawn parameter, by name, the pattern of how a text shows it."""
+        """Pairs of a drawn parameter's name and the pattern that its value has in a text."""
         return tuple((name, form) for name, rule in self.let.items() if (form := form_of(rule)))
 
     thread: str = ""
@@ -236,13 +236,13 @@ class Pack(Record):
     pack: str
     domain: Domain
     match: tuple[str, ...] = Field(min_length=1)
-    """Lower-case words; of the packs of a domain the one with most hits in the seed is taken."""
+    """Lower-case words; the seed's story is told from the pack of its domain that has most words in the seed."""
     intro: tuple[str, ...] = Field(min_length=3)
-    """Introduction bullets: {name}, {age}, {profession}, {city}, {theme}."""
+    """Introduction bullets, with {name}, {age}, {profession}, {city}, {theme}."""
     intro_ask: tuple[Ask, ...] = Field(min_length=2)
     """Cards are named `thread/card`."""
     ending: tuple[str, ...] = Field(min_length=2)
-    """The user's last message: how the whole came out and what was learnt; no field."""
+    """Variants of the user's last message, without fields: how the whole came out and what was learnt."""
     threads: tuple[Thread, ...] = Field(min_length=5)
     instructions: tuple[Standing, ...] = Field(min_length=12)
     preferences: tuple[Preference, ...] = Field(min_length=12)
@@ -250,7 +250,7 @@ class Pack(Record):
     problems: tuple[Problem, ...] = ()
 
     def thread(self, name: str) -> Thread:
-        """The thread with this id; KeyError if there is none."""
+        """Return the thread with this id."""
         return next(t for t in self.threads if t.thread == name)
 
 
@@ -263,12 +263,12 @@ class Wishes(Record):
 
 @lru_cache(maxsize=1)
 def common_wishes() -> Wishes:
-    """Those of `data/wishes.yaml`."""
+    """Return the instructions and preferences that fit any domain."""
     return Wishes.model_validate(read_yaml(WISHES))
 
 
 def wishes(pack: Pack) -> Wishes:
-    """What a user of this domain may ask for: the pack's own wishes, then the common ones, one per condition."""
+    """Return a pack's instructions and preferences, followed by the common ones under other conditions."""
     common = common_wishes()
     taken = {s.condition for s in (*pack.instructions, *pack.preferences)}
     return Wishes(
@@ -278,99 +278,8 @@ def wishes(pack: Pack) -> Wishes:
 
 
 def fields_of(template: str) -> frozenset[str]:
-    """The {fields} of a template."""
+    """Return the names of a template's {fields}."""
     return frozenset(name for _, name, _, _ in string.Formatter().parse(template) if name)
-
-
-def lint(pack: Pack) -> list[str]:
-    """Return what is wrong with a pack beyond its schema, one sentence each."""
-    return [f"{pack.pack}: {problem}" for thread in pack.threads for problem in _lint_thread(thread)] + [
-        f"{pack.pack}: {problem}" for problem in _lint_pack(pack)
-    ]
-
-
-def _lint_thread(thread: Thread) -> Iterator[str]:
-    cards = {c.card for c in thread.cards}
-    known: set[str] = set()
-    for beat in thread.beats:
-        where = f"thread {thread.thread}, beat {beat.beat}"
-        said = {*beat.sets, *beat.fixed, *beat.updates, *beat.recalls}
-        if unknown := sorted(said - set(thread.slots)):
-            yield f"{where}: unknown slot {unknown[0]!r}"
-        if again := sorted({*beat.sets, *beat.fixed} & known):
-            yield f"{where}: slot {again[0]!r} is set a second time; list it in updates"
-        if early := sorted(set(beat.updates) - known):
-            yield f"{where}: slot {early[0]!r} is updated before it is set"
-        if early := sorted(set(beat.recalls) - known):
-            yield f"{where}: slot {early[0]!r} is recalled before it is set"
-        known |= said
-        if beat.who is not None and beat.who not in WHO:
-            yield f"{where}: who is {beat.who!r}; allowed are {', '.join(WHO)}"
-        for text in beat.tell:
-            fields = fields_of(text)
-            if missing := sorted(said - fields):
-                yield f"{where}: tell does not say {missing[0]!r}: {text!r}"
-            if unsaid := sorted(fields - said - COMMON_FIELDS):
-                yield f"{where}: tell uses {unsaid[0]!r}, which the beat neither sets nor updates: {text!r}"
-            if "who" in fields and beat.who is None:
-                yield f"{where}: tell uses {{who}} and the beat names nobody"
-        for ask in beat.ask:
-            if ask.card not in cards:
-                yield f"{where}: no card {ask.card!r} in this thread"
-        for text in (*(a.q for a in beat.ask), *beat.deny, *beat.not_yet):
-            if unknown := sorted(fields_of(text) - known - COMMON_FIELDS):
-                yield f"{where}: {unknown[0]!r} is not known yet in {text!r}"
-        if beat.fixed and not (beat.deny or any(thread.slots[s].misremember for s in beat.fixed if s in thread.slots)):
-            yield f"{where}: has fixed values, but neither deny nor misremember"
-    for text in thread.outcome:
-        if unknown := sorted(fields_of(text) - set(thread.slots) - {"it"}):
-            yield f"thread {thread.thread}: outcome uses {unknown[0]!r}, which is no slot: {text!r}"
-        if "it" not in fields_of(text):
-            yield f"thread {thread.thread}: outcome does not name {{it}}: {text!r}"
-    if len(thread.outcome) < 2:
-        yield f"thread {thread.thread}: needs two outcomes"
-    if not any(b.deny or b.not_yet for b in thread.beats):
-        yield f"thread {thread.thread}: no beat has deny or not_yet"
-    fixed = {s for b in thread.beats for s in b.fixed}
-    for name, slot in thread.slots.items():
-        if slot.told_by and slot.told_by not in {b.beat for b in thread.beats}:
-            yield f"thread {thread.thread}, slot {name}: told_by names no beat: {slot.told_by!r}"
-        changes = name not in fixed and slot.type in AMOUNTS | {ValueKind.VERSION}
-        if changes and slot.trend is None:
-            yield f"thread {thread.thread}, slot {name}: say its trend: falls, rises or either"
-        if not changes and slot.trend is not None:
-            yield f"thread {thread.thread}, slot {name}: has a trend, and never changes"
-        for text, field in [*((t, "new") for t in slot.moved), *((t, "other") for t in slot.misremember)]:
-            if field not in fields_of(text) or fields_of(text) - {"it", field}:
-                yield f"thread {thread.thread}, slot {name}: needs {{{field}}} and at most {{it}} beside it: {text!r}"
-    for card in thread.cards:
-        texts = (*card.ask, *card.watch, *card.check, *(t for p in card.points for t in (p.do, p.why, p.how)))
-        for text in texts:
-            if fields_of(text) - {"it"}:
-                yield f"thread {thread.thread}, card {card.card}: only {{it}} is allowed: {text!r}"
-        for point in card.points:
-            if point.do[:1].isupper() or point.do.endswith("."):
-                where = f"thread {thread.thread}, card {card.card}"
-                yield f"{where}: `do` is a clause, lower case, no full stop: {point.do!r}"
-    for back in thread.ask_back:
-        if not back.q.endswith("?"):
-            yield f"thread {thread.thread}: ask_back is no question: {back.q!r}"
-
-
-def _lint_pack(pack: Pack) -> Iterator[str]:
-    for text in pack.ending:
-        if fields_of(text):
-            yield f"ending has a field: {text!r}"
-    for standing in (*pack.instructions, *pack.preferences):
-        if not standing.condition.startswith("when"):
-            yield f"condition must begin with 'when': {standing.condition!r}"
-    cards = {f"{t.thread}/{c.card}" for t in pack.threads for c in t.cards}
-    for ask in pack.intro_ask:
-        if ask.card not in cards:
-            yield f"intro_ask: no card {ask.card!r}; write thread/card"
-    for snippet in pack.snippets:
-        if snippet.kind != "wanted" and not snippet.code:
-            yield f"snippet {snippet.snippet}: no code"
 
 
 @lru_cache(maxsize=64)
@@ -383,22 +292,22 @@ def load_pack(path: Path) -> Pack:
 
 
 def read_yaml(path: Path) -> Any:  # Any: YAML
-    """Return what a file holds, read by the parser in C where there is one."""
+    """Return the content of a YAML file, read by the parser in C where it is installed."""
     return yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 @lru_cache(maxsize=4)
 def pack_paths(directory: Path = PACKS) -> tuple[Path, ...]:
-    """The pack files, by name."""
+    """Return the pack files, sorted by name."""
     return tuple(sorted(directory.glob("*.yaml")))
 
 
 @lru_cache(maxsize=256)
 def pack_for(seed: Seed) -> Pack:
-    """The pack that tells this seed's story; where the seed touches another side of life, with that one's threads.
+    """Return the pack that tells this seed's story, merged with another if the seed touches a second domain.
 
-    Of the packs of a domain, the one whose `match` words occur most in title, theme and subtopics; for a domain
-    without a pack, of all packs of its category.
+    The pack of a domain is the one whose `match` words occur most in title, theme and subtopics. A domain without
+    packs takes those of its category.
     """
     base = _best_pack(seed, seed.domain)
     other = base if seed.touches is None else _best_pack(seed, seed.touches)
@@ -416,11 +325,11 @@ def _best_pack(seed: Seed, domain: Domain) -> Pack:
 
 
 MERGED_THREADS = 16
-"""Of two packs at most: a story has 20 narratives, and people, beginning, wishes and ending take one each."""
+"""Threads of two packs, at most: a story has 20 narratives; people, beginning, wishes and ending take one each."""
 
 
 def _merged(base: Pack, other: Pack) -> Pack:
-    """A pack with threads of another beside its own, as far as there is room, and the other's standing wishes first."""
+    """Return the base pack with as many threads of the other as fit, and with the other's wishes before its own."""
     labels, names = {t.narrative for t in base.threads}, {t.thread for t in base.threads}
     more = tuple(t for t in other.threads if t.narrative not in labels and t.thread not in names)
     return base.model_copy(
@@ -434,11 +343,11 @@ def _merged(base: Pack, other: Pack) -> Pack:
 
 @lru_cache(maxsize=1)
 def threads_elsewhere() -> dict[str, Thread]:
-    """The threads of all packs by narrative: what a plan looks back to may come from another pack."""
+    """Return the threads of all packs by narrative; a plan may refer back to a plan told from another pack."""
     return {t.narrative: t for path in reversed(pack_paths()) for t in load_pack(path).threads}
 
 
 @lru_cache(maxsize=1)
 def changed_preferences() -> tuple[Preference, ...]:
-    """The preferences of all packs that become something else."""
+    """Return the preferences of all packs that have a later form."""
     return tuple(p for path in pack_paths() for p in load_pack(path).preferences if p.later)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from longbeam.errors import UserError
@@ -65,7 +65,7 @@ async def make_seeds(
         with WorkLog.open(folder / "journal.sqlite") as log:
             for domain in domains:
                 asker = Asker(
-                    model=JournalledModel(limited.chat, log.journal),
+                    models=replace(limited, chat=JournalledModel(limited.chat, log.journal)),
                     prompts=default_registry(),
                     spec=spec,
                     unit_key=f"seeds/seeds/{domain.value}",

@@ -1,6 +1,6 @@
-"""What concerns a benchmark as a whole: its seeds, findings and statistics, in `benchmark.duckdb`.
+"""The file `benchmark.duckdb`: seeds, findings and statistics of a benchmark.
 
-The file is replaced as a whole by every run that validates or counts.
+Every run of `validate` or `stats` replaces the file as a whole.
 """
 
 from __future__ import annotations
@@ -77,15 +77,6 @@ def write_benchmark(
                 for i, (name, value) in enumerate(statistics.items())
             ),
         )
-
-
-def read_seeds(path: Path) -> list[tuple[str, Seed]]:
-    """Return the seeds with the conversations they were used for, in the order given."""
-    fields = list(Seed.model_fields)
-    return [
-        (row[0], Seed.model_validate(dict(zip(fields, row[1:], strict=True))))
-        for row in _rows(path, "seeds", ["conversation_id", *fields])
-    ]
 
 
 def read_findings(path: Path) -> list[Finding]:

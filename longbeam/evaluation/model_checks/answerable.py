@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from longbeam.evaluation.model_checks.base import ABSTENTION, ModelCheck, ProbeCase, dated
+from longbeam.abilities.record import Trait
+from longbeam.abilities.registry import ability_of
+from longbeam.evaluation.model_checks.base import ModelCheck, ProbeCase, dated
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.checks import SupportInputs, SupportReply
 from longbeam.validation.base import ERROR, WARNING, Problem, shorten
@@ -37,6 +39,6 @@ CHECK = ModelCheck(
     doc="The cited messages alone make every criterion of the rubric true, by themselves or by working it out.",
     severities={"nothing": ERROR, "partly": WARNING},
     prompts=("support_nuggets",),
-    applies=lambda case: bool(case.cited) and case.probe.ability != ABSTENTION,
+    applies=lambda case: bool(case.cited) and not ability_of(case.probe.ability).has(Trait.ABSTAINS),
     find=find_problems,
 )

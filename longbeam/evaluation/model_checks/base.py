@@ -16,7 +16,6 @@ from longbeam.schemas.findings import Finding, Severity
 from longbeam.schemas.probes import Probe
 from longbeam.validation.base import Problem
 
-ABSTENTION = "abstention"
 MOST_CHARACTERS = 8_000
 """Of a message that a checker sees; what people say of a fact stands before pasted code and logs, or after them."""
 

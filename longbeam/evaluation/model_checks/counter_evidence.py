@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from longbeam.abilities.record import Trait
+from longbeam.abilities.registry import ability_of
 from longbeam.evaluation.model_checks.base import ModelCheck, ProbeCase, dated
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.checks import CounterEvidenceInputs, CounterEvidenceReply, DatedMessage
@@ -11,8 +13,6 @@ from longbeam.validation.base import WARNING, Problem, shorten
 
 NEAREST = 8
 """Messages that are put to the model; it is one call a probe."""
-_LEFT_OUT = {"contradiction_resolution", "instruction_following"}
-"""The one is about messages that do not agree, the other about the form of answers."""
 
 
 async def find_problems(asker: Asker, case: ProbeCase) -> list[Problem]:
@@ -63,7 +63,8 @@ CHECK = ModelCheck(
     doc="Of the messages nearest in words to a probe, none that it does not cite changes its answer.",
     severities={"changes_answer": WARNING},
     prompts=("counter_evidence",),
-    applies=lambda case: case.probe.ability not in _LEFT_OUT,
+    # Messages that disagree are the point of the one; no message changes what the other asks for.
+    applies=lambda case: not ability_of(case.probe.ability).has(Trait.RESOLVES_CONTRADICTION, Trait.SHAPES_ANSWERS),
     find=find_problems,
     reads_all=True,
 )

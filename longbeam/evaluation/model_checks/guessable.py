@@ -5,7 +5,9 @@ An abstention is left out: who knows nothing says just that, and is right.
 
 from __future__ import annotations
 
-from longbeam.evaluation.model_checks.base import ABSTENTION, ModelCheck, ProbeCase, verdicts
+from longbeam.abilities.record import Trait
+from longbeam.abilities.registry import ability_of
+from longbeam.evaluation.model_checks.base import ModelCheck, ProbeCase, verdicts
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.checks import GuessInputs
 from longbeam.validation.base import ERROR, Problem, shorten
@@ -26,6 +28,6 @@ CHECK = ModelCheck(
     doc="A reader who sees nothing of the conversation does not meet the whole rubric.",
     severities={"answered": ERROR},
     prompts=("guess_answer", "judge_nugget"),
-    applies=lambda case: case.probe.ability != ABSTENTION,
+    applies=lambda case: not ability_of(case.probe.ability).has(Trait.ABSTAINS),
     find=find_problems,
 )

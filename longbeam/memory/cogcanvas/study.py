@@ -16,6 +16,8 @@ from typing import TypeAlias
 
 from Stemmer import Stemmer
 
+from longbeam.abilities.record import Trait
+from longbeam.abilities.registry import ability_of
 from longbeam.memory.base import Tools
 from longbeam.memory.bm25 import Bm25Index, ranked
 from longbeam.memory.cogcanvas.injecting import written
@@ -131,7 +133,7 @@ def category_of(probe: Probe) -> str:
 
 
 def _is_asked(probe: Probe, categories: Sequence[str]) -> bool:
-    is_meant = category_of(probe) in categories if categories else probe.ability != "abstention"
+    is_meant = category_of(probe) in categories if categories else not ability_of(probe.ability).has(Trait.ABSTAINS)
     return is_meant and bool(stems_of(probe.gold_answer))
 
 
