@@ -198,14 +198,15 @@ def test_stats_to_a_file(sealed: Benchmark, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_validate_and_stats_keep_what_the_other_found(sealed: Benchmark) -> None:
-    from longbeam.store.benchmark import read_findings, read_seeds, read_statistics
+    from longbeam.store.benchmark import read_findings, read_statistics
+    from tests.store.stored_seeds import stored_seeds
 
     run(["stats", "tiny"])
     run(["validate", "tiny"])
     assert read_statistics(sealed.database_path)["benchmark"]["mean"]["tokens"] == 230
     run(["stats", "tiny"])
     assert read_findings(sealed.database_path)
-    assert [conversation_id for conversation_id, _ in read_seeds(sealed.database_path)] == ["c000"]
+    assert [conversation_id for conversation_id, _ in stored_seeds(sealed.database_path)] == ["c000"]
 
 
 def test_export_writes_the_finished_conversations(sealed: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,7 +20,7 @@ from longbeam.generators.budget import ENDING_REPLY, MORE_ROUNDS, Budget, Waitin
 from longbeam.generators.ledger import Ledger, standing_bullets
 from longbeam.generators.plans import Frame
 from longbeam.generators.reply_excerpt import asking_part
-from longbeam.generators.transcript import Transcript
+from longbeam.generators.transcript import Line, Transcript
 from longbeam.generators.user_turns import write_more_turns
 from longbeam.keys import plan_index_of
 from longbeam.models.asking import Asker
@@ -448,7 +448,7 @@ class Talk:
     ) -> None:
         if tokens is None:
             tokens = self.tokenizer.count(text)
-        self.said.add(speaker, kind, self.turn_index, text, day, tokens, bullet_ids)
+        self.said.add(Line(speaker, kind, self.turn_index, day, tokens, bullet_ids, text))
         self.budget.used += tokens
         self.history.append(ChatMessage(role=speaker.value, content=text))
         self.sizes.append(tokens)

@@ -1,7 +1,7 @@
-"""Conversations of many plans: what each plan is about, and what it knows of the plans before it.
+"""Conversations of many plans: the subject of each plan, and what its prompts contain of the plans before it.
 
-A plan is told its own bounds, those of all others, the previous plan in full and a summary of the earlier ones; so a
-prompt never grows with the conversation. Days, ages and people are code's; subjects and bounds are a model's.
+The prompts contain the plan's own bounds, those of all others, the previous plan in full and a summary of the earlier
+ones, so they do not grow with the conversation. Code draws days, ages and people; a model writes subjects and bounds.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from longbeam.generators.plan_history import PlanHistory
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.plans import Chapter, LedgerLine, PlanSeedsInputs, PlanSeedsReply, PlanSummaryInputs
-from longbeam.schemas.people import Person, Profile
+from longbeam.schemas.people import Person
 from longbeam.schemas.plans import Plan, PlanSeed
 from longbeam.schemas.seeds import Seed, Timeline
 from longbeam.schemas.spec import Strategy
@@ -21,9 +22,9 @@ from longbeam.schemas.spec import Strategy
 PLAN_SEEDS_PROMPTS = ("plan_seeds",)
 PLAN_SUMMARY_PROMPTS = ("plan_summary",)
 SUMMARY_TOKENS = 1_200
-"""Of the summary of all plans before one: what BEAM gives each of them is 300."""
+"""Limit of the summary of all plans before one; BEAM allows 300 for each plan."""
 CARRIED_FACTS = 120
-"""Facts of earlier plans that a plan is shown, those of people and of the user first."""
+"""Limit of the earlier plans' facts in a plan's prompts; facts about people and the user come first."""
 SELF = frozenset({"me", "i", "the user"})
 """Subjects of facts about the user."""
 
@@ -39,17 +40,9 @@ def spans_of(timeline: Timeline, weights: Sequence[int]) -> tuple[Timeline, ...]
     )
 
 
-async def write_plan_seeds(
-    asker: Asker,
-    *,
-    seed: Seed,
-    profile: Profile,
-    people: tuple[Person, ...],
-    strategy: Strategy,
-    spans: tuple[Timeline, ...],
-    ideas: tuple[Seed, ...],
-) -> tuple[PlanSeed, ...]:
-    """Return one seed per span; topics differ, and no plan may tell of what is another's."""
+async def write_plan_seeds(asker: Asker, inputs: PlanSeedsInputs) -> tuple[PlanSeed, ...]:
+    """Return one seed per span; topics differ, and no plan may mention what belongs to another."""
+    spans = inputs.spans
 
     def check(reply: PlanSeedsReply) -> str | None:
         if len(reply.plans) != len(spans):
@@ -66,7 +59,6 @@ async def write_plan_seeds(
                 return f"plan {i} both can and cannot mention {both[0]!r}"
         return None
 
-    inputs = PlanSeedsInputs(seed=seed, profile=profile, people=people, strategy=strategy, spans=spans, ideas=ideas)
     reply: PlanSeedsReply = await asker.structured("plan_seeds", inputs, check=check)
     return tuple(
         PlanSeed(
@@ -87,7 +79,7 @@ async def write_plan_seeds(
 
 
 def seed_of(plan_seed: PlanSeed, main: Seed, strategy: Strategy) -> Seed:
-    """Return the seed that a plan's own stages are told from."""
+    """Return the seed that a plan's stages are written from."""
     return Seed(
         domain=plan_seed.domain,
         title=plan_seed.topic,
@@ -100,21 +92,23 @@ def seed_of(plan_seed: PlanSeed, main: Seed, strategy: Strategy) -> Seed:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Storyline:
+    """What all plans of a conversation have in common."""
+
+    main: Seed
+    strategy: Strategy
+    plan_seeds: tuple[PlanSeed, ...]
+
+
 def chapter_of(
-    *,
-    strategy: Strategy,
-    main: Seed,
-    plan_seeds: tuple[PlanSeed, ...],
-    history: PlanHistory,
-    summary: str,
-    introduced: Sequence[Person],
-    people: Sequence[Person],
+    storyline: Storyline, history: PlanHistory, summary: str, introduced: Sequence[Person], people: Sequence[Person]
 ) -> Chapter:
-    """Return what the plan after those told is told; `summary` is that of the plans before the last of them."""
+    """Return what the next plan is given of the others; `summary` covers all plans of the history but the last."""
     return Chapter(
-        strategy=strategy,
-        main=main,
-        plan_seeds=plan_seeds,
+        strategy=storyline.strategy,
+        main=storyline.main,
+        plan_seeds=storyline.plan_seeds,
         plan_index=len(history.plans),
         summary=summary,
         previous=tuple(b.text for b in history.plans[-1].bullets()) if history.plans else (),
@@ -125,14 +119,14 @@ def chapter_of(
 
 
 def carried_facts(history: PlanHistory, people: Iterable[Person]) -> tuple[LedgerLine, ...]:
-    """Facts of earlier plans that may come back: of the user and the plan's people, then the previous plan's own."""
+    """Return facts that the next plan may refer to: of the user and the plan's people, then the previous plan's own."""
     subjects = subjects_of(people)
     others = [line for line in history.newest_lines() if line.subject.casefold() not in subjects]
     return tuple([*history.lines_of(subjects), *others][:CARRIED_FACTS])
 
 
 def subjects_of(people: Iterable[Person]) -> frozenset[str]:
-    """What facts about the user and these people name as their subject, folded."""
+    """Return the case-folded subjects of facts about the user and these people."""
     return SELF.union(p.first_name.casefold() for p in people)
 
 

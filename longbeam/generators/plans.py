@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plan_history import PlanHistory
+from longbeam.keys import FactId, SubPlanKey
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.plans import (
     BulletDraft,
@@ -234,7 +235,7 @@ class _Assembler:
     """The plans before this one: a fact that comes back keeps its id."""
 
     def assemble(self, drafts: Sequence[BulletDraft]) -> Drafted:
-        key = f"p{self.plan_index}.s{self.stage.stage_index}"
+        key = SubPlanKey(self.plan_index, self.stage.stage_index)
         own = [f for f in self.ledger.facts if f.fact_id not in self.history.facts]
         slots = {f.slot: f for f in own}
         known = {f.fact_id for f in own}
@@ -242,7 +243,7 @@ class _Assembler:
         assertions: list[Assertion] = []
         bullets: list[Bullet] = []
         for draft in drafts:
-            bullet_id = f"{key}.b{len(bullets)}"
+            bullet_id = str(key.bullet(len(bullets)))
             bullets.append(
                 Bullet(
                     bullet_id=bullet_id,
@@ -283,7 +284,7 @@ class _Assembler:
 
     def _new_fact(self, draft: FactDraft, ordinal: int) -> Fact:
         return Fact(
-            fact_id=f"p{self.plan_index}.f{ordinal}",
+            fact_id=str(FactId(self.plan_index, ordinal)),
             subject=draft.subject,
             attribute=draft.attribute,
             kind=draft.value.kind,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from longbeam.generators.clock import sent_times
 from longbeam.keys import MessageKey
@@ -22,8 +23,6 @@ class Line:
     role: MessageRole
     kind: MessageKind
     turn_index: int
-    ordinal: int
-    """Ordinal of the message in its turn."""
     day: dt.date
     tokens: int
     bullet_ids: tuple[str, ...]
@@ -39,21 +38,12 @@ class Transcript:
         self._sub_plan = sub_plan
         self._session = session
         for m in said:
-            self.add(m.role, m.kind, m.turn_index or 0, m.content, m.sent_at.date(), m.tokens, m.bullet_ids)
+            self.add(Line(m.role, m.kind, m.turn_index or 0, m.sent_at.date(), m.tokens, m.bullet_ids, m.content))
 
-    def add(
-        self,
-        role: MessageRole,
-        kind: MessageKind,
-        turn_index: int,
-        text: str,
-        day: dt.date,
-        tokens: int,
-        bullet_ids: tuple[str, ...] = (),
-    ) -> None:
+    def add(self, line: Line) -> None:
         """Append a line."""
-        self.lines.append(Line(role, kind, turn_index, len(self.turn(turn_index)), day, tokens, bullet_ids, text))
-        self._texts.add(text)
+        self.lines.append(line)
+        self._texts.add(line.text)
 
     def turn(self, turn_index: int) -> list[Line]:
         """Return the lines of the newest turn; empty if it has another index."""
@@ -71,12 +61,15 @@ class Transcript:
     def messages(self, rng_key: str) -> tuple[Message, ...]:
         """Return the messages with their times: within each day in order, none before the one before it."""
         times = sent_times([line.day for line in self.lines], rng_key)
-        return tuple(map(self._message, self.lines, times))
+        turns = groupby(zip(self.lines, times, strict=True), key=lambda timed: timed[0].turn_index)
+        return tuple(
+            self._message(line, ordinal, sent_at) for _, turn in turns for ordinal, (line, sent_at) in enumerate(turn)
+        )
 
-    def _message(self, line: Line, sent_at: dt.datetime) -> Message:
+    def _message(self, line: Line, ordinal: int, sent_at: dt.datetime) -> Message:
         plan_index, sub_plan_index = self._sub_plan.plan_index, self._sub_plan.sub_plan_index
         return Message(
-            message_key=str(MessageKey(plan_index, sub_plan_index, line.turn_index, line.ordinal)),
+            message_key=str(MessageKey(plan_index, sub_plan_index, line.turn_index, ordinal)),
             role=line.role,
             speaker=line.role.value,
             kind=line.kind,

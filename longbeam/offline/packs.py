@@ -1,15 +1,15 @@
 """Domain packs: the data files that the offline writer tells its stories from.
 
-A pack is one YAML file per flavour of a domain. It holds threads of a story (each can be lived through with
-several *things*), the beats of each thread with the values they set, knowledge for replies, and the pack's
-instructions and preferences. `docs/packs.md` says how to write one; `lint` says what is wrong with one.
+A pack is one YAML file for one flavour of a domain. It holds threads of a story (each can be lived through with
+several *things*), the beats of each thread with the values that they set, knowledge for replies, and the user's
+instructions and preferences. `docs/packs.md` explains how to write a pack; `tests/offline/pack_rules.py` holds each
+pack to rules beyond these records.
 """
 
 from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -280,97 +280,6 @@ def wishes(pack: Pack) -> Wishes:
 def fields_of(template: str) -> frozenset[str]:
     """The {fields} of a template."""
     return frozenset(name for _, name, _, _ in string.Formatter().parse(template) if name)
-
-
-def lint(pack: Pack) -> list[str]:
-    """Return what is wrong with a pack beyond its schema, one sentence each."""
-    return [f"{pack.pack}: {problem}" for thread in pack.threads for problem in _lint_thread(thread)] + [
-        f"{pack.pack}: {problem}" for problem in _lint_pack(pack)
-    ]
-
-
-def _lint_thread(thread: Thread) -> Iterator[str]:
-    cards = {c.card for c in thread.cards}
-    known: set[str] = set()
-    for beat in thread.beats:
-        where = f"thread {thread.thread}, beat {beat.beat}"
-        said = {*beat.sets, *beat.fixed, *beat.updates, *beat.recalls}
-        if unknown := sorted(said - set(thread.slots)):
-            yield f"{where}: unknown slot {unknown[0]!r}"
-        if again := sorted({*beat.sets, *beat.fixed} & known):
-            yield f"{where}: slot {again[0]!r} is set a second time; list it in updates"
-        if early := sorted(set(beat.updates) - known):
-            yield f"{where}: slot {early[0]!r} is updated before it is set"
-        if early := sorted(set(beat.recalls) - known):
-            yield f"{where}: slot {early[0]!r} is recalled before it is set"
-        known |= said
-        if beat.who is not None and beat.who not in WHO:
-            yield f"{where}: who is {beat.who!r}; allowed are {', '.join(WHO)}"
-        for text in beat.tell:
-            fields = fields_of(text)
-            if missing := sorted(said - fields):
-                yield f"{where}: tell does not say {missing[0]!r}: {text!r}"
-            if unsaid := sorted(fields - said - COMMON_FIELDS):
-                yield f"{where}: tell uses {unsaid[0]!r}, which the beat neither sets nor updates: {text!r}"
-            if "who" in fields and beat.who is None:
-                yield f"{where}: tell uses {{who}} and the beat names nobody"
-        for ask in beat.ask:
-            if ask.card not in cards:
-                yield f"{where}: no card {ask.card!r} in this thread"
-        for text in (*(a.q for a in beat.ask), *beat.deny, *beat.not_yet):
-            if unknown := sorted(fields_of(text) - known - COMMON_FIELDS):
-                yield f"{where}: {unknown[0]!r} is not known yet in {text!r}"
-        if beat.fixed and not (beat.deny or any(thread.slots[s].misremember for s in beat.fixed if s in thread.slots)):
-            yield f"{where}: has fixed values, but neither deny nor misremember"
-    for text in thread.outcome:
-        if unknown := sorted(fields_of(text) - set(thread.slots) - {"it"}):
-            yield f"thread {thread.thread}: outcome uses {unknown[0]!r}, which is no slot: {text!r}"
-        if "it" not in fields_of(text):
-            yield f"thread {thread.thread}: outcome does not name {{it}}: {text!r}"
-    if len(thread.outcome) < 2:
-        yield f"thread {thread.thread}: needs two outcomes"
-    if not any(b.deny or b.not_yet for b in thread.beats):
-        yield f"thread {thread.thread}: no beat has deny or not_yet"
-    fixed = {s for b in thread.beats for s in b.fixed}
-    for name, slot in thread.slots.items():
-        if slot.told_by and slot.told_by not in {b.beat for b in thread.beats}:
-            yield f"thread {thread.thread}, slot {name}: told_by names no beat: {slot.told_by!r}"
-        changes = name not in fixed and slot.type in AMOUNTS | {ValueKind.VERSION}
-        if changes and slot.trend is None:
-            yield f"thread {thread.thread}, slot {name}: say its trend: falls, rises or either"
-        if not changes and slot.trend is not None:
-            yield f"thread {thread.thread}, slot {name}: has a trend, and never changes"
-        for text, field in [*((t, "new") for t in slot.moved), *((t, "other") for t in slot.misremember)]:
-            if field not in fields_of(text) or fields_of(text) - {"it", field}:
-                yield f"thread {thread.thread}, slot {name}: needs {{{field}}} and at most {{it}} beside it: {text!r}"
-    for card in thread.cards:
-        texts = (*card.ask, *card.watch, *card.check, *(t for p in card.points for t in (p.do, p.why, p.how)))
-        for text in texts:
-            if fields_of(text) - {"it"}:
-                yield f"thread {thread.thread}, card {card.card}: only {{it}} is allowed: {text!r}"
-        for point in card.points:
-            if point.do[:1].isupper() or point.do.endswith("."):
-                where = f"thread {thread.thread}, card {card.card}"
-                yield f"{where}: `do` is a clause, lower case, no full stop: {point.do!r}"
-    for back in thread.ask_back:
-        if not back.q.endswith("?"):
-            yield f"thread {thread.thread}: ask_back is no question: {back.q!r}"
-
-
-def _lint_pack(pack: Pack) -> Iterator[str]:
-    for text in pack.ending:
-        if fields_of(text):
-            yield f"ending has a field: {text!r}"
-    for standing in (*pack.instructions, *pack.preferences):
-        if not standing.condition.startswith("when"):
-            yield f"condition must begin with 'when': {standing.condition!r}"
-    cards = {f"{t.thread}/{c.card}" for t in pack.threads for c in t.cards}
-    for ask in pack.intro_ask:
-        if ask.card not in cards:
-            yield f"intro_ask: no card {ask.card!r}; write thread/card"
-    for snippet in pack.snippets:
-        if snippet.kind != "wanted" and not snippet.code:
-            yield f"snippet {snippet.snippet}: no code"
 
 
 @lru_cache(maxsize=64)

@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from longbeam.abilities.registry import find_ability
 from longbeam.errors import SpecError
 from longbeam.generators.seeds_file import domain_of
 from longbeam.schemas.seeds import Domain
@@ -62,9 +63,20 @@ def _merged(fields: Mapping[str, Any], given: Mapping[str, Any], path: Path | No
         if isinstance(fields.get(table), dict) and table in given:
             merged[table] = fields[table] | given[table]
     try:
-        return BenchmarkSpec.model_validate(merged)
+        spec = BenchmarkSpec.model_validate(merged)
     except ValidationError as exc:
         raise SpecError(_explain(exc, path, given)) from exc
+    _check_abilities(spec, path)
+    return spec
+
+
+def _check_abilities(spec: BenchmarkSpec, path: Path | None) -> None:
+    # Imports may bring abilities that are not registered here; nothing is generated for them.
+    for ability in () if spec.is_given else spec.abilities:
+        try:
+            find_ability(ability)
+        except SpecError as exc:
+            raise SpecError(f"{path or 'the spec'}: {exc}") from exc
 
 
 def with_overrides(spec: BenchmarkSpec, overrides: Mapping[str, Any]) -> BenchmarkSpec:

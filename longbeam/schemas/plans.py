@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from longbeam.keys import SubPlanKey
 from longbeam.schemas.base import Record
 from longbeam.schemas.seeds import Domain, Timeline
 
@@ -178,7 +179,7 @@ class SubPlan(Record):
     @property
     def key(self) -> str:
         """`p0.s2`."""
-        return f"p{self.plan_index}.s{self.sub_plan_index}"
+        return str(SubPlanKey(self.plan_index, self.sub_plan_index))
 
 
 class Plan(Record):

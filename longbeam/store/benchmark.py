@@ -79,15 +79,6 @@ def write_benchmark(
         )
 
 
-def read_seeds(path: Path) -> list[tuple[str, Seed]]:
-    """Return the seeds with the conversations they were used for, in the order given."""
-    fields = list(Seed.model_fields)
-    return [
-        (row[0], Seed.model_validate(dict(zip(fields, row[1:], strict=True))))
-        for row in _rows(path, "seeds", ["conversation_id", *fields])
-    ]
-
-
 def read_findings(path: Path) -> list[Finding]:
     """Return the findings in the order given."""
     fields = list(Finding.model_fields)

@@ -1,15 +1,15 @@
-"""Arithmetic of gold that carries no computation of its own: lengths of time, changes, and counts of what is listed.
+"""Arithmetic of gold that names no computation: lengths of time, changes, and counts of listed items.
 
-Days between two dates are counted without the first day (March 1 to March 5 are 4); the count with both ends (5) is
-named as such. Weeks and months may be rounded down or to the nearest, which is a warning. Years that nobody writes are
-those of the cited messages.
+Days between two dates are counted without the first day (March 1 to March 5 are 4); the count with both ends (5) is a
+finding of its own kind. Weeks and months that are rounded, down or to the nearest, are a warning. A date without a year
+has the year of the cited messages.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 from longbeam.abilities.record import Trait
@@ -22,6 +22,9 @@ from longbeam.text.times import CALENDAR_UNITS, months_between
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, has_trait
 from longbeam.validation.index import ConversationIndex
 
+MOST_DATES = 12
+MOST_AMOUNTS = 24
+"""Dates and amounts of which all pairs are tried; more would take quadratic time and match by chance."""
 _ASKS_LENGTH = re.compile(
     r"\bhow (?:many (?:more )?(?:days|weeks|months|years)|long|much (?:time|longer))\b", re.IGNORECASE
 )
@@ -55,15 +58,12 @@ def _length_faults(index: ConversationIndex, probe: Probe) -> Iterator[tuple[str
     dates = dates_in(index, probe, told)
     if len(dates) < 2:
         return
-    spans = [(a, b) for a, b in combinations(sorted(dates), 2)]
-    stated: dict[tuple[float | None, str], Value] = {}
-    for value in extract_values(told):
-        if value.kind is ValueKind.DURATION and value.unit in CALENDAR_UNITS:
-            stated.setdefault((value.number, value.unit), value)
-    for value in stated.values():
+    spans = list(combinations(sorted(dates), 2))
+    for value in _lengths_in(told):
         if says_equivalent(probe.question, value):
             continue
         readings = [fault_of_length(value, a, b) for a, b in spans]
+        # Several dates make several spans: the length is then right, or rounded, for one of them.
         if "" in readings or (len(spans) > 1 and any(r != "wrong_duration" for r in readings)):
             continue
         (first, second), kind = spans[0], readings[0]
@@ -75,8 +75,21 @@ def _length_faults(index: ConversationIndex, probe: Probe) -> Iterator[tuple[str
         yield kind, text
 
 
+def _lengths_in(text: str) -> Iterable[Value]:
+    """Return the lengths of time of a text in calendar units, each once."""
+    stated: dict[tuple[float | None, str], Value] = {}
+    for value in extract_values(text):
+        if _is_calendar_length(value):
+            stated.setdefault((value.number, value.unit), value)
+    return stated.values()
+
+
+def _is_calendar_length(value: Value) -> bool:
+    return value.kind is ValueKind.DURATION and value.unit in CALENDAR_UNITS
+
+
 def dates_in(index: ConversationIndex, probe: Probe, text: str) -> list[dt.date]:
-    """Return the distinct dates of a text; a year that is not written is a neighbour's, or the cited messages'."""
+    """Return the distinct dates of a text; one without a year takes the year of another, or of the cited messages."""
     written = [v.date.year for v in extract_values(text) if v.kind is ValueKind.DATE and v.date is not None]
     cited = index.cited(probe)
     year = written[0] if written else cited[0].sent_at.year if cited else index.messages[0].sent_at.year
@@ -85,7 +98,7 @@ def dates_in(index: ConversationIndex, probe: Probe, text: str) -> list[dt.date]
 
 
 def fault_of_length(value: Value, first: dt.date, second: dt.date) -> str:
-    """Return the kind of fault that a stated length of time from one day to another is; empty where it is right."""
+    """Return the kind of problem of a stated length of time between two days; empty where the length is right."""
     amount, days = value.number or 0, (second - first).days
     if value.unit == "days":
         return "" if amount == days else "both_ends" if amount == days + 1 else "wrong_duration"
@@ -105,47 +118,53 @@ def has_own_span(index: ConversationIndex, probe: Probe) -> bool:
 
 
 def is_computed(index: ConversationIndex, probe: Probe, value: Value) -> bool:
-    """Return whether a value is what dates, amounts or changes of question, gold and cited user messages give."""
+    """Return whether a value is the result of dates or amounts of question, gold and cited user messages."""
     if not has_trait(probe, Trait.RECALLS) or value.number is None:
         return False
     said = [m.content for m in index.cited(probe) if index.speaks_as_user(m)]
     texts = [probe.gold_answer, probe.question, *(n.text for n in probe.rubric), *said]
-    if value.kind is ValueKind.DURATION and value.unit in CALENDAR_UNITS:
-        dates = sorted({d for text in texts for d in dates_in(index, probe, text)})
-        if any(fault_of_length(value, a, b) != "wrong_duration" for a, b in combinations(dates[:12], 2)):
-            return True
-    pools = [_amounts(text, value.kind) for text in said]
-    amounts = sorted({a for pool in pools for a in pool})[:24]
-    results = {round(op, 4) for a, b in combinations(amounts, 2) for op in (a + b, b - a)} | {round(sum(amounts), 4)}
-    return round(value.number, 4) in results
+    if _is_calendar_length(value) and _is_between_dates(index, probe, value, texts):
+        return True
+    amounts = sorted({a for text in said for a in _amounts(text, value.kind)})[:MOST_AMOUNTS]
+    sums = {a + b for a, b in combinations(amounts, 2)} | {sum(amounts)}
+    differences = {b - a for a, b in combinations(amounts, 2)}
+    return round(value.number, 4) in {round(result, 4) for result in sums | differences}
+
+
+def _is_between_dates(index: ConversationIndex, probe: Probe, value: Value, texts: Iterable[str]) -> bool:
+    dates = sorted({d for text in texts for d in dates_in(index, probe, text)})[:MOST_DATES]
+    return any(fault_of_length(value, a, b) != "wrong_duration" for a, b in combinations(dates, 2))
 
 
 def _amounts(text: str, kind: ValueKind) -> list[float]:
-    values = [v for v in extract_values(text) if v.number is not None]
-    if kind is ValueKind.NUMBER:  # `20 percentage points` is the difference of two shares
-        return [v.number * 100 if v.kind is ValueKind.RATIO else v.number for v in values
-                if v.number is not None and v.kind in (ValueKind.NUMBER, ValueKind.RATIO)]  # fmt: skip
-    return [v.number for v in values if v.number is not None and v.kind is kind]
+    """Return the amounts of a kind; shares count among numbers, because `20 percentage points` compares two."""
+    found = []
+    for value in extract_values(text):
+        if value.number is not None and kind is ValueKind.NUMBER and value.kind is ValueKind.RATIO:
+            found.append(value.number * 100)
+        elif value.number is not None and value.kind is kind:
+            found.append(value.number)
+    return found
 
 
 # --- changes and counts -----------------------------------------------------------------------------------
 
 
 def _change_faults(gold: str) -> Iterator[tuple[str, str]]:
-    changes = [(a, b, _figure(b) - _figure(a)) for a, b in _CHANGE.findall(gold)]
+    changes = [(a, b, _amount(b) - _amount(a)) for a, b in _CHANGE.findall(gold)]
     for said in _BY.findall(gold):
-        amount = _figure(said)
+        amount = _amount(said)
         wrong = [c for c in changes if round(abs(c[2]), 4) != amount and not _is_share(said, *c)]
         for a, b, change in wrong:
             yield "wrong_change", f"from {a} to {b} is a change of {abs(change):g}, and the gold says {said!r}"
 
 
 def _is_share(said: str, first: str, _second: str, change: float) -> bool:
-    base = _figure(first)
-    return said.endswith("%") and base != 0 and abs(abs(change) / base * 100 - _figure(said)) < 0.6
+    base = _amount(first)
+    return said.endswith("%") and base != 0 and abs(abs(change) / base * 100 - _amount(said)) < 0.6
 
 
-def _figure(text: str) -> float:
+def _amount(text: str) -> float:
     return float(text.strip("$€£%").replace(",", "").rstrip("."))
 
 
@@ -161,7 +180,7 @@ def _count_faults(gold: str) -> Iterator[tuple[str, str]]:
 
 
 def count_listed(text: str) -> tuple[int, int]:
-    """Return how few and how many items a list in prose can be read as: `a, b and c`, `a and b`, `a; b`."""
+    """Return the smallest and the largest number of items that a list in prose can have: `a, b and c`, `a; b`."""
     pieces = [p for p in re.split(r"[;,]\s*(?:and\s+|or\s+)?", re.sub(r"\([^)]*\)", "", text)) if p.strip()]
     joined = sum(len(re.findall(r"\band\b|&", p)) for p in pieces)
     return len(pieces), len(pieces) + joined

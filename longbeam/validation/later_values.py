@@ -1,7 +1,7 @@
-"""Gold that a later message overtakes, read from the messages alone: for probes that no ledger knows.
+"""Gold that a later message changes, read from the messages alone: for probes whose facts no ledger knows.
 
-A later message of the user gives another value of the same kind, next to the words that the gold has next to its own,
-and says that something changed. Where the ledger knows the fact, `stale_gold` decides.
+A later message of the user gives another value of the same kind, next to the words that stand next to the value in the
+gold, and says that something changed. Where the ledger knows the fact, `stale_gold` decides.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CHANGES = re.compile(
     r"(?: (?:the|a|an|about|around|only))?\s*$",
     re.IGNORECASE,
 )
-"""What stands in front of a value that something was changed to."""
+"""Words directly in front of the value that something was changed to."""
 _CHANGE_WORDS = re.compile(rf"^(?:{_VERBS})")
 ASKS_FOR_THE_PAST = re.compile(
     r"\b(?:original(?:ly)?|initial(?:ly)?|at first|before|previous(?:ly)?|earlier|formerly|old|used to|"
@@ -38,51 +38,65 @@ ASKS_FOR_THE_PAST = re.compile(
     re.IGNORECASE,
 )
 _GENERIC = content_words("date target number total amount value figure")
-"""Words that name a value of any thing."""
+"""Stems of words that name a value of any thing."""
 MIN_SHARED, MIN_WORDS = 0.6, 2
+"""Share and number of the words naming a value that must stand near the other value."""
 WINDOW = 90
-"""Characters on either side of a value that say what it is of."""
+"""Characters on either side of a value in which the words naming it are looked for."""
 _CLAUSE = re.compile(r"[.;!?\n]\s|,\s(?=(?:and|but|so|can)\b)|\b(?:and|but|or|before|after|until|between)\b")
 _KINDS = frozenset({ValueKind.DATE, ValueKind.MONEY, ValueKind.RATIO, ValueKind.NUMBER, ValueKind.DURATION})
 
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield values of the gold to which a later message gives another one."""
-    is_current = bool(probe.details.new_value) and says(probe.gold_answer, parse_value(probe.details.new_value))
-    if not has_trait(probe, Trait.RECALLS) or (ASKS_FOR_THE_PAST.search(probe.question) and not is_current):
+    if not has_trait(probe, Trait.RECALLS) or _wants_old_value(probe):
         return
     if any(fact_id in index.facts for fact_id in probe.fact_ids):
         return
     cited = [m for m in index.cited(probe) if index.speaks_as_user(m)]
-    told = "\n".join((probe.gold_answer, *(n.text for n in probe.rubric)))
     for value in distinct_values(probe.gold_answer):
-        says_it = [m for m in cited if says_equivalent(m.content, value)]
-        if value.kind not in _KINDS or not says_it:
-            continue
-        found = _changed(index, probe, value, says_it[-1], told)
-        if has_trait(probe, Trait.ASKS_NEWEST_VALUE) and (found is None or found.kind == "other_later"):
-            found = _tracked(index, probe, value, says_it[-1]) or found
-        if found is not None:
+        saying = [m for m in cited if says_equivalent(m.content, value)]
+        if value.kind in _KINDS and saying and (found := _change_of(index, probe, value, saying[-1])) is not None:
             yield found
 
 
-def _changed(index: ConversationIndex, probe: Probe, value: Value, cited: Message, told: str) -> Problem | None:
-    """The first later message with another value beside most of the words that name this one."""
-    slot = _slot(probe, value)
-    if len(slot) < MIN_WORDS:
+def _wants_old_value(probe: Probe) -> bool:
+    """Return whether the question asks for what was before, and the gold does not say the newest value."""
+    newest = probe.details.new_value
+    is_newest = bool(newest) and says(probe.gold_answer, parse_value(newest))
+    return not is_newest and ASKS_FOR_THE_PAST.search(probe.question) is not None
+
+
+def _change_of(index: ConversationIndex, probe: Probe, value: Value, cited: Message) -> Problem | None:
+    """Return the problem of the first later message that changes a value; None if none does."""
+    found = _changed(index, probe, value, cited)
+    # Where values are added up or compared, the gold names the thing of each too briefly to track a slot.
+    if has_trait(probe, Trait.ASKS_NEWEST_VALUE) and (found is None or found.kind == "other_later"):
+        return _tracked(index, probe, value, cited) or found
+    return found
+
+
+def _changed(index: ConversationIndex, probe: Probe, value: Value, cited: Message) -> Problem | None:
+    """Return the problem of the first later message with another value beside most of the words that name this one."""
+    words = _words_of_value(probe, value)
+    if len(words) < MIN_WORDS:
         return None
+    # Other values that the probe itself says are parts of its answer, not changes.
+    told = "\n".join((probe.gold_answer, *(n.text for n in probe.rubric)))
     for message in islice(index.messages, index.position[cited.message_key] + 1, None):
-        if index.speaks_as_user(message) and (other := _other_value(index, message, value, slot, told)):
+        if not index.speaks_as_user(message) or len(index.words(message) & words) < _least(words):
+            continue
+        if (other := _other_value(message.content, value, words, told)) is not None:
             is_change = CHANGES.search(_before(message.content, other)) is not None
             is_third = has_trait(probe, Trait.ASKS_UPDATED_VALUE)
             kind = "other_later" if not is_change else "third_value" if is_third else "changed_later"
-            text = f"{message.message_key} says {other.text!r} of {_named(slot)}, and the gold {value.text!r}"
+            text = f"{message.message_key} says {other.text!r} of {_named(words)}, and the gold {value.text!r}"
             return Problem(kind, probe.probe_id, text, (cited.message_key, message.message_key))
     return None
 
 
 def _tracked(index: ConversationIndex, probe: Probe, value: Value, cited: Message) -> Problem | None:
-    """The first later sentence that gives the same slot another value."""
+    """Return the problem of the first later sentence that gives the slot of this value another value."""
     slot = slot_of(index, probe, value, _clause(probe, value))
     if slot is None:
         return None
@@ -94,12 +108,12 @@ def _tracked(index: ConversationIndex, probe: Probe, value: Value, cited: Messag
 
 
 def _clause(probe: Probe, value: Value) -> str:
-    """The part of the gold that says a value."""
+    """Return the part of the gold that says a value."""
     return next((c for c in _CLAUSE.split(probe.gold_answer) if says_equivalent(c, value)), "")
 
 
-def _slot(probe: Probe, value: Value) -> frozenset[str]:
-    """Return the words that tell what the value is of: its clause in the gold, or the question."""
+def _words_of_value(probe: Probe, value: Value) -> frozenset[str]:
+    """Return the stems that name the thing whose value this is: those of its clause in the gold, or the question's."""
     clauses = [c for c in _CLAUSE.split(probe.gold_answer) if says(c, value)]
     near = content_words(clauses[0].replace(value.text, " ")) if clauses else frozenset()
     near, asked = (
@@ -112,19 +126,19 @@ def _without_changes(words: frozenset[str]) -> frozenset[str]:
     return frozenset(w for w in words if not _CHANGE_WORDS.match(w) and w not in _GENERIC)
 
 
-def _other_value(
-    index: ConversationIndex, message: Message, value: Value, slot: frozenset[str], told: str
-) -> Value | None:
-    folded = message.content
-    if len(index.words(message) & slot) < max(MIN_WORDS, MIN_SHARED * len(slot)):
+def _least(words: frozenset[str]) -> float:
+    """Return how many of these words must stand in a message, and near its value."""
+    return max(MIN_WORDS, MIN_SHARED * len(words))
+
+
+def _other_value(text: str, value: Value, words: frozenset[str], told: str) -> Value | None:
+    """Return the first value of a text that stands near most of these words and is neither this one nor in `told`."""
+    if says(text, value):
         return None
-    if says(folded, value):
-        return None
-    for other in extract_values(folded):
+    for other in extract_values(text):
         if other.kind is not value.kind or not _is_comparable(value, other) or says(told, other):
             continue
-        near = content_words(_around(folded, other)) & slot
-        if len(near) >= max(MIN_WORDS, MIN_SHARED * len(slot)):
+        if len(content_words(_around(text, other)) & words) >= _least(words):
             return other
     return None
 

@@ -1,9 +1,13 @@
-"""Evidence of which nothing can be spared: without any one cited message the gold no longer follows from the ledger.
+"""Necessity of the evidence: without any one cited message, the gold no longer follows from the ledger.
 
-A message is taken away in thought, and with it what its bullets assert. It is needed when it alone gives a value that
-the gold says, when it alone voices a bullet that the gold is about, or when an item would take another place in an
-order. What carries no nugget (the original of an update) stands there to be overtaken, and is not asked for. Replies
-and questions that say a value again are no assertions: the ledger does not know of them.
+The check leaves a message out together with the assertions of its bullets. A message is needed in three cases:
+
+- the message alone gives a value that the gold says;
+- the message alone voices a bullet that the gold is about;
+- without the message, an item would take another place in an order.
+
+Evidence without a nugget (the original of an update) is there to be replaced, and is not examined. Replies and
+questions that repeat a value are no assertions: the ledger does not know them.
 """
 
 from __future__ import annotations
@@ -27,15 +31,16 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
         return
     spare = tuple(key for key, m in cited.items() if m is not None and not _is_needed(index, probe, m))
     if spare:
-        # Within one plan people come back to a topic soon: short conversations cannot do without such probes.
+        # Within one plan people return to a topic soon: short conversations cannot do without such probes.
         kind = "dispensable" if len(index.head.plans) > 1 else "told_again"
         text = f"the gold follows without any one of {', '.join(spare)}, which it cites"
         yield Problem(kind, probe.probe_id, text, spare)
 
 
 def _is_needed(index: ConversationIndex, probe: Probe, message: Message) -> bool:
+    """Return whether the gold no longer follows without a message."""
     own = [index.bullets[b] for b in message.bullet_ids if b in probe.bullet_ids and b in index.bullets]
-    groups = [e.group for e in probe.evidence if e.message_key == message.message_key and e.group is not None]
+    groups = _groups_of(probe, message)
     if groups:
         return any(_has_place(index, probe, message, b, group) for b in own for group in groups)
     values = [a for b in own for a in _asserted(index, probe, b)]
@@ -44,14 +49,19 @@ def _is_needed(index: ConversationIndex, probe: Probe, message: Message) -> bool
     return any(_voices_alone(index, message, b) for b in own)
 
 
+def _groups_of(probe: Probe, message: Message) -> list[int]:
+    """Return the items of an order that cite a message."""
+    return [e.group for e in probe.evidence if e.message_key == message.message_key and e.group is not None]
+
+
 def _asserted(index: ConversationIndex, probe: Probe, bullet: Bullet) -> list[Assertion]:
-    """The values that a bullet gives to facts of the probe."""
+    """Return the assertions of a bullet that give values to facts of the probe."""
     found = index.by_bullet.of(bullet.bullet_id)
     return [a for a in found if a.fact_id in probe.fact_ids and a.value is not None]
 
 
 def _gives_alone(index: ConversationIndex, message: Message, assertion: Assertion) -> bool:
-    """Whether no other message gives the fact this value."""
+    """Return whether no other message gives the fact this value."""
     value = assertion.value
     return not any(
         other.value is not None and value is not None and other.value.means_same_as(value)
@@ -65,7 +75,10 @@ def _voices_alone(index: ConversationIndex, message: Message, bullet: Bullet) ->
 
 
 def _has_place(index: ConversationIndex, probe: Probe, message: Message, bullet: Bullet, group: int) -> bool:
-    """Whether an item of an order would be unknown or stand elsewhere if it were first told by the next message."""
+    """Return whether without a message an item of an order would be unknown or take another place.
+
+    The item would then be placed by the next message on its topic.
+    """
     values = _asserted(index, probe, bullet)
     if values and any(_gives_alone(index, message, a) for a in values):
         return True

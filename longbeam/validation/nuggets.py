@@ -1,4 +1,7 @@
-"""Nuggets held against the gold answer: a half-edited probe asks of an answer what its own gold does not say."""
+"""Nuggets compared with the gold answer.
+
+A probe that was edited only in part asks an answer for things that its own gold does not say.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Iterator
 
 from longbeam.abilities.record import Trait
 from longbeam.schemas.plans import Value, ValueKind
-from longbeam.schemas.probes import Probe
+from longbeam.schemas.probes import Nugget, Probe
 from longbeam.text.extraction import distinct_values, extract_values
 from longbeam.text.matching import says_equivalent
 from longbeam.text.normalizing import normalize_values
@@ -17,8 +20,11 @@ from longbeam.validation.index import ConversationIndex
 from longbeam.validation.wording import claim
 
 MIN_SHARED = 0.34
+"""Share of a nugget's words that gold, question or evidence must have."""
 MIN_WORDS = 4
+"""Nuggets with fewer words are too short to tell that they are unrelated."""
 MAX_WORDS = 45
+"""Nuggets with more words ask for several things."""
 _FIRST_PERSON = re.compile(r"\b(?:[Mm]y|mine|I|I'm|I've|me)\b")
 _SECOND_PERSON = re.compile(r"\byou(?:r|rs|'re|'ve)?\b", re.IGNORECASE)
 _HANGING = re.compile(
@@ -39,37 +45,44 @@ _VERB = re.compile(r"\b(?:is|are|was|were|has|have|had|will|costs?|takes?)\b")
 _GENERIC = content_words(
     "answer response give state say mention value include contain name provide reply gold question"
 )
-"""Words of a criterion that name nothing of what it is about."""
+"""Stems of words that say nothing about the subject of a nugget."""
 
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield nuggets that ask for other values or things than the gold says, or for several at once."""
     own, gold = probe.probe_id, probe.gold_answer
+    # Such gold describes an answer; it need not hold what the nuggets ask for.
     if has_trait(probe, Trait.ABSTAINS, Trait.GUIDES_ANSWERS) or not gold.strip():
         return
-    told = f"{gold}\n{probe.question}"
-    known = content_words("\n".join((told, *(m.content for m in index.cited(probe)))))
+    known = content_words("\n".join((gold, probe.question, *(m.content for m in index.cited(probe)))))
     for nugget in probe.rubric:
-        text = claim(nugget.text)
-        for value in distinct_values(text) or _lone_number(text):
-            if not says_equivalent(told, value):
-                yield Problem(
-                    "not_in_gold",
-                    own,
-                    f"{nugget.nugget_id} asks for {value.text!r}, and the gold says {shorten(gold)!r}",
-                )
-        words = content_words(normalize_values(text))
-        is_free = has_trait(probe, Trait.WORDS_NUGGETS_FREELY)
-        if not is_free and len(words) >= MIN_WORDS and len(words & known) < MIN_SHARED * len(words):
-            yield Problem("unrelated", own, f"neither gold nor evidence is about {nugget.nugget_id}: {shorten(text)}")
-        plain = _QUOTED.sub(" ", text)
-        if _JOINED.search(plain) or _has_two_clauses(plain) or len(plain.split()) > MAX_WORDS:
-            yield Problem("several_claims", own, f"{nugget.nugget_id} asks for several things: {shorten(text)}")
-        if _HANGING.match(text) or _is_bare(text):
-            yield Problem("not_self_contained", own, f"{nugget.nugget_id} cannot be read alone: {shorten(text)}")
+        yield from _value_problems(probe, nugget)
+        yield from _wording_problems(probe, nugget, known)
     is_about_user = _FIRST_PERSON.search(probe.question) and not _SECOND_PERSON.search(probe.question)
     if is_about_user and _speaks_as_user(index, probe) and not _SECOND_PERSON.search(gold):
         yield Problem("user_voice", own, f"the gold speaks as the user, who is asking: {shorten(gold)}")
+
+
+def _value_problems(probe: Probe, nugget: Nugget) -> Iterator[Problem]:
+    text, told = claim(nugget.text), f"{probe.gold_answer}\n{probe.question}"
+    for value in distinct_values(text) or _lone_number(text):
+        if not says_equivalent(told, value):
+            text = f"{nugget.nugget_id} asks for {value.text!r}, and the gold says {shorten(probe.gold_answer)!r}"
+            yield Problem("not_in_gold", probe.probe_id, text)
+
+
+def _wording_problems(probe: Probe, nugget: Nugget, known: frozenset[str]) -> Iterator[Problem]:
+    """Yield what is wrong with the words of a nugget; `known` are the stems of gold, question and evidence."""
+    own, name, text = probe.probe_id, nugget.nugget_id, claim(nugget.text)
+    words = content_words(normalize_values(text))
+    is_unrelated = len(words) >= MIN_WORDS and len(words & known) < MIN_SHARED * len(words)
+    if is_unrelated and not has_trait(probe, Trait.WORDS_NUGGETS_FREELY):
+        yield Problem("unrelated", own, f"neither gold nor evidence is about {name}: {shorten(text)}")
+    unquoted = _QUOTED.sub(" ", text)
+    if _JOINED.search(unquoted) or _has_two_clauses(unquoted) or len(unquoted.split()) > MAX_WORDS:
+        yield Problem("several_claims", own, f"{name} asks for several things: {shorten(text)}")
+    if _HANGING.match(text) or _is_bare(text):
+        yield Problem("not_self_contained", own, f"{name} cannot be read alone: {shorten(text)}")
 
 
 def _has_two_clauses(text: str) -> bool:
@@ -78,16 +91,16 @@ def _has_two_clauses(text: str) -> bool:
 
 
 def _is_bare(text: str) -> bool:
-    """Whether a nugget is only a value: `answers with $52` leaves open what costs that."""
-    figures = normalize_values(text)
-    values = extract_values(figures)
+    """Return whether a nugget is only a value: `answers with $52` leaves open which thing costs that."""
+    rest = normalize_values(text)
+    values = extract_values(rest)
     for value in values:
-        figures = figures.replace(value.text, " ", 1)
-    return bool(values) and not content_words(figures) - _GENERIC
+        rest = rest.replace(value.text, " ", 1)
+    return bool(values) and not content_words(rest) - _GENERIC
 
 
 def _speaks_as_user(index: ConversationIndex, probe: Probe) -> bool:
-    """Whether the gold says `my` or `I` itself, and not in a value that the user said so (`the drawer of my desk`)."""
+    """Return whether the gold says `my` or `I` itself, and not in words of the user (`the drawer of my desk`)."""
     said = "\n".join(" ".join(m.content.casefold().split()) for m in index.cited(probe))
     for match in _FIRST_PERSON.finditer(probe.gold_answer):
         before = probe.gold_answer[: match.start()].split()[-2:]
@@ -97,7 +110,7 @@ def _speaks_as_user(index: ConversationIndex, probe: Probe) -> bool:
 
 
 def _lone_number(text: str) -> tuple[Value, ...]:
-    """Return the one value of a nugget that is about nothing but a small number."""
+    """Return the number of a nugget whose only value is a number; `distinct_values` leaves small ones out."""
     values = extract_values(text)
     is_number = len(values) == 1 and values[0].kind is ValueKind.NUMBER and values[0].text[0].isdigit()
     return values if is_number else ()

@@ -14,11 +14,11 @@ from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait, 
 from longbeam.validation.index import ConversationIndex
 
 SMALL = 12
-"""Numbers up to this without unit stand in many questions by chance."""
+"""Numbers without unit up to this one stand in many questions by chance."""
 MAX_RUN = 8
-"""Words of an instruction or preference in a row from which a question repeats it."""
+"""Consecutive words of an instruction or preference from which a question counts as its copy."""
 REPEATS, RESEMBLES = 0.8, 0.5
-"""Share of the requirement's own words in the question."""
+"""Shares of the requirement's own words in the question from which the question repeats or resembles it."""
 _WORD = re.compile(r"[a-z]{4,}")
 _CONDITION = re.compile(r"\b(?:when(?:ever)?|if) (?:I|you|we)\b[^,]*,\s*|^for\b[^,]*,\s*", re.IGNORECASE)
 _COMMON = frozenset(
@@ -33,22 +33,24 @@ _COMMON = frozenset(
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield gold values and requirements that stand in the question."""
-    yield from _value_problems(probe)
-    for bullet_id in probe.bullet_ids:
-        bullet = index.bullets.get(bullet_id)
-        if bullet is not None and bullet.requirement:
-            known = f"{bullet.condition} {bullet.topic}"
-            yield from _requirement_problems(probe, bullet.requirement, known)
-    if not any(
-        b in index.bullets and index.bullets[b].requirement for b in probe.bullet_ids
-    ):  # an import says only what the instruction or the preference is
-        for told in filter(None, (probe.details.instruction, probe.details.preference)):
-            requirement, condition = _split(told)
-            yield from _requirement_problems(probe, requirement, condition)
+    if has_trait(probe, Trait.RECALLS):
+        yield from _value_problems(probe)
+    for requirement, known in _requirements(index, probe):
+        yield from _requirement_problems(probe, requirement, known)
+
+
+def _requirements(index: ConversationIndex, probe: Probe) -> list[tuple[str, str]]:
+    """Return what is to be remembered, each with the words that the question may share: condition and topic."""
+    bullets = (index.bullets.get(bullet_id) for bullet_id in probe.bullet_ids)
+    planned = [(b.requirement, f"{b.condition} {b.topic}") for b in bullets if b is not None and b.requirement]
+    if planned:
+        return planned
+    # An import has no such bullets, only the text of the instruction or the preference.
+    return [_split(told) for told in (probe.details.instruction, probe.details.preference) if told]
 
 
 def _split(told: str) -> tuple[str, str]:
-    """Return what is wanted and when: `Always show costs when I ask about prices`, `When I ask about ..., show ...`."""
+    """Return requirement and condition of `Always show costs when I ask about prices` or `When I ..., show costs`."""
     opening = _CONDITION.search(told)
     if opening and told[opening.end() :].strip():
         return told[opening.end() :], told[: opening.end()]
@@ -57,10 +59,7 @@ def _split(told: str) -> tuple[str, str]:
 
 
 def _value_problems(probe: Probe) -> Iterator[Problem]:
-    details = probe.details
-    if not has_trait(probe, Trait.RECALLS):
-        return
-    for said in filter(None, (details.computed_value, details.new_value)):
+    for said in filter(None, (probe.details.computed_value, probe.details.new_value)):
         value = read_value(said)
         if says_equivalent(probe.question, value):
             kind = "maybe_answer" if _is_small(value) else "answer"
@@ -68,10 +67,12 @@ def _value_problems(probe: Probe) -> Iterator[Problem]:
             return
     values = extract_values(probe.gold_answer)
     told = [v for v in values if says_equivalent(probe.question, v)]
-    if any(not _is_small(v) for v in values) and len(told) == len(values):
+    known = [v.text for v in told if not _is_small(v)]
+    if len(told) == len(values) and any(not _is_small(v) for v in values):
         text = f"the question says all values of the gold answer: {', '.join(v.text for v in values)}"
         yield Problem("all_values", probe.probe_id, text)
-    elif has_trait(probe, Trait.ASKS_NEWEST_VALUE) and (known := [v.text for v in told if not _is_small(v)]):
+    # Where the gold is computed from several values, the question may well name some of them.
+    elif known and has_trait(probe, Trait.ASKS_NEWEST_VALUE):
         text = f"the question says some of the values of the gold answer: {', '.join(known)}"
         yield Problem("some_values", probe.probe_id, text)
 
@@ -92,7 +93,7 @@ def _requirement_problems(probe: Probe, requirement: str, known: str) -> Iterato
 
 
 def _has_run(question: str, requirement: str) -> bool:
-    """Whether a question has so many words of a requirement in a row that it was copied."""
+    """Return whether a question holds `MAX_RUN` consecutive words of a requirement."""
     said, wanted = (re.findall(r"\w+", text.casefold()) for text in (question, requirement))
     text = f" {' '.join(said)} "
     return any(f" {' '.join(wanted[i : i + MAX_RUN])} " in text for i in range(len(wanted) - MAX_RUN + 1))

@@ -1,4 +1,4 @@
-"""The rubric: what an answer is judged on must be there, once."""
+"""The rubric, by which answers are judged: no text is empty, and no nugget occurs twice."""
 
 from __future__ import annotations
 
@@ -12,14 +12,8 @@ from longbeam.validation.index import ConversationIndex
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield empty texts, nuggets that occur twice, and nuggets without evidence of their own."""
-    for name, text in (("question", probe.question), ("gold_answer", probe.gold_answer)):
-        if not text.strip():
-            yield Problem("empty", probe.probe_id, f"the {name} is empty")
-    if not probe.rubric:  # possible only where a record was made without validation
-        yield Problem("empty", probe.probe_id, "the rubric is empty")
-    for nugget in probe.rubric:
-        if not nugget.text.strip():
-            yield Problem("empty", probe.probe_id, f"nugget {nugget.nugget_id} is empty")
+    for what in _empty_texts(probe):
+        yield Problem("empty", probe.probe_id, f"{what} is empty")
     ids = Counter(n.nugget_id for n in probe.rubric)
     texts = Counter(" ".join(n.text.casefold().split()) for n in probe.rubric)
     for repeated in (t for counts in (ids, texts) for t, times in counts.items() if times > 1):
@@ -29,6 +23,18 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
         if supported and nugget.nugget_id not in supported:
             text = f"no evidence supports nugget {nugget.nugget_id}: {shorten(nugget.text)}"
             yield Problem("unsupported_nugget", probe.probe_id, text)
+
+
+def _empty_texts(probe: Probe) -> Iterator[str]:
+    """Yield the names of the probe's texts that are empty."""
+    for name, text in (("question", probe.question), ("gold_answer", probe.gold_answer)):
+        if not text.strip():
+            yield f"the {name}"
+    if not probe.rubric:  # possible only where a record was made without validation
+        yield "the rubric"
+    for nugget in probe.rubric:
+        if not nugget.text.strip():
+            yield f"nugget {nugget.nugget_id}"
 
 
 CHECK = Check(

@@ -1,4 +1,6 @@
-"""What a value is the value of, and where else the user gives that thing a value: read from the messages alone.
+"""Slots: the thing and the attribute that a value belongs to, and other values that the user gives them.
+
+Slots are read from the messages alone, without a ledger.
 
 The gold's clause names a thing (what follows its last `of` or `for`, else all of it) and an attribute of the thing. The
 thing's words that the cited messages have too are the core of the slot; each weighs as much as it is rare in the
@@ -25,11 +27,11 @@ from longbeam.text.words import ASKING_WORDS, content_words
 from longbeam.validation.index import ConversationIndex
 
 MIN_CORE = 0.75
-"""Weight of the thing's words that a sentence must have."""
+"""Share of the core's weight that the words of a sentence must have."""
 MAX_COMMON = 0.3
-"""Words in more of the user's messages than this name nothing."""
+"""Words in a larger share of the user's messages than this name nothing."""
 TYPES = content_words("date day time number total amount value")
-"""Words that name a value of any thing."""
+"""Stems of words that name a value of any thing."""
 _THING = re.compile(r"^.*\b(?:of|for)\s+(.*)$", re.DOTALL)
 _CHANGE = re.compile(
     r"\b(?:now|new|instead|no longer|any ?more|by now|since then|becom(?:e|es|ing)|became|went (?:up|down)|"
@@ -42,18 +44,20 @@ _PAST = re.compile(
     r"\W+(?:\w+\W+){0,2}$",
     re.IGNORECASE,
 )
-"""In front of a value that is recalled, not given."""
+"""Words in front of a value that is recalled, not given."""
 
 
 @dataclass(frozen=True)
 class Slot:
-    """What a value is of: stems with their weights, and the stems of the attribute."""
+    """The thing and the attribute that a value belongs to."""
 
     value: Value
     core: dict[str, float]
+    """Stems that name the thing, with their weights."""
     attribute: frozenset[str]
+    """Stems that name the attribute."""
     known: str
-    """Texts whose values are no news: gold, rubric, old value, cited messages."""
+    """Texts whose values are not new: gold, rubric, old value, cited messages."""
 
 
 @dataclass(frozen=True)
@@ -84,38 +88,41 @@ def slot_of(index: ConversationIndex, probe: Probe, value: Value, clause: str) -
 
 def later_mentions(index: ConversationIndex, slot: Slot, after: int) -> Iterator[Mention]:
     """Yield sentences of the user, after a message, that give the slot a value that nobody gave it before."""
-    least = MIN_CORE * sum(slot.core.values())
-    is_only = True
+    has_one_attribute = True
     for place, message in enumerate(index.messages):
-        if not index.speaks_as_user(message) or _weight(slot, index.words(message)) < least:
+        if not index.speaks_as_user(message) or not _holds_core(slot, index.words(message)):
             continue
-        for start, end in sentences(message.content):
-            sentence = normalize_values(message.content[start:end])
-            words = content_words(sentence)
-            others = [v for v in extract_values(sentence) if _is_news(slot, v)]
-            if not others or _weight(slot, words) < least:
-                continue
-            of_attribute = bool(slot.attribute & words)
+        for sentence, others in _other_values(slot, message.content):
+            names_attribute = bool(slot.attribute & content_words(sentence))
             if place <= after:
-                is_only &= of_attribute
-                continue
-            if not of_attribute and not (is_only and (_has_unit(slot.value) or _CHANGE.search(sentence))):
-                continue
-            for other in others:
-                if not _PAST.search(sentence[: sentence.find(other.text)]):
-                    yield Mention(message, other, sentence)
+                # A second value without a word of the attribute shows that the thing has two attributes.
+                has_one_attribute &= names_attribute
+            elif names_attribute or (has_one_attribute and (_has_unit(slot.value) or _CHANGE.search(sentence))):
+                for other in others:
+                    if not _PAST.search(sentence[: sentence.find(other.text)]):
+                        yield Mention(message, other, sentence)
 
 
-def _weight(slot: Slot, words: Iterable[str]) -> float:
-    return sum(slot.core.get(w, 0.0) for w in words)
+def _other_values(slot: Slot, text: str) -> Iterator[tuple[str, list[Value]]]:
+    """Yield the sentences of a text that hold the slot's core, with the new values that they say."""
+    for start, end in sentences(text):
+        sentence = normalize_values(text[start:end])
+        others = [v for v in extract_values(sentence) if _is_new(slot, v)]
+        if others and _holds_core(slot, content_words(sentence)):
+            yield sentence, others
+
+
+def _holds_core(slot: Slot, words: Iterable[str]) -> bool:
+    return sum(slot.core.get(w, 0.0) for w in words) >= MIN_CORE * sum(slot.core.values())
 
 
 def _has_unit(value: Value) -> bool:
-    """Whether the unit tells one attribute of a thing from another."""
+    """Return whether the unit tells one attribute of a thing from another."""
     return value.kind in (ValueKind.NUMBER, ValueKind.DURATION) and bool(value.unit)
 
 
-def _is_news(slot: Slot, other: Value) -> bool:
+def _is_new(slot: Slot, other: Value) -> bool:
+    """Return whether a value is comparable with the slot's and known from no text of the probe."""
     value = slot.value
     if (
         other.kind is not value.kind

@@ -1,7 +1,6 @@
-"""Gold that time has overtaken: it says a value that a later bullet changed, and not the one it became.
+"""Gold that is out of date: it says a value that a later bullet changed, and not the new one.
 
-Only facts that the ledger knows can be checked. Where the question itself asks for what was before, the old
-value is the answer.
+Only facts that the ledger knows are checked. A question about the past is not: there the old value is the answer.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from longbeam.abilities.record import Trait
-from longbeam.schemas.plans import Assertion, Stance, Value
+from longbeam.schemas.plans import Stance, Value
 from longbeam.schemas.probes import Probe
 from longbeam.text.matching import says
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait, shorten
@@ -27,33 +26,36 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield facts of the probe whose gold is superseded or contradicted."""
     if has_trait(probe, Trait.ABSTAINS, Trait.RESOLVES_CONTRADICTION):
         return
-    told = "\n".join((probe.gold_answer, *(n.text for n in probe.rubric), *probe.details.computed_from))
-    cited = {*probe.bullet_ids, *(b for m in index.cited(probe) for b in m.bullet_ids)}
+    asks_for_past = _ASKS_FOR_THE_PAST.search(probe.question) is not None
     for fact_id in dict.fromkeys(probe.fact_ids):
-        changes = index.values_over_time(fact_id)
-        yield from _superseded(index, probe, changes, told, cited)
+        if not asks_for_past:
+            yield from _superseded(index, probe, fact_id)
         yield from _contradicted(index, probe, fact_id)
 
 
-def _superseded(
-    index: ConversationIndex, probe: Probe, changes: tuple[Assertion, ...], told: str, cited: set[str]
-) -> Iterator[Problem]:
+def _superseded(index: ConversationIndex, probe: Probe, fact_id: str) -> Iterator[Problem]:
+    changes = index.values_over_time(fact_id)
+    told = "\n".join((probe.gold_answer, *(n.text for n in probe.rubric), *probe.details.computed_from))
     current = changes[-1].value if changes else None
-    if current is None or says(told, current) or _ASKS_FOR_THE_PAST.search(probe.question):
+    if current is None or says(told, current):
         return
-    for change in changes[:-1]:
-        value = change.value
-        if value is None or change.bullet_id not in cited or _is_same(value, current) or not says(told, value):
-            continue
-        kind = "superseded_in_story" if has_trait(probe, Trait.RETELLS_HISTORY) else "superseded"
-        fact = index.facts.get(change.fact_id)
-        name = f"{fact.attribute} of {fact.subject}" if fact else change.fact_id
-        text = (
-            f"the gold says {shorten(value.text)!r} for the {name}; "
-            f"{changes[-1].bullet_id} makes it {shorten(current.text)!r}"
-        )
-        keys = tuple(m.message_key for m in index.voicing(changes[-1].bullet_id))
-        yield Problem(kind, probe.probe_id, text, keys)
+    fact = index.facts.get(fact_id)
+    name = f"{fact.attribute} of {fact.subject}" if fact else fact_id
+    last = changes[-1].bullet_id
+    # In gold that retells a story an old value may have its place.
+    kind = "superseded_in_story" if has_trait(probe, Trait.RETELLS_HISTORY) else "superseded"
+    for value in _old_values(index, probe, fact_id):
+        if not _is_same(value, current) and says(told, value):
+            text = f"the gold says {shorten(value.text)!r} for the {name}; {last} makes it {shorten(current.text)!r}"
+            yield Problem(kind, probe.probe_id, text, tuple(m.message_key for m in index.voicing(last)))
+
+
+def _old_values(index: ConversationIndex, probe: Probe, fact_id: str) -> Iterator[Value]:
+    """Yield the values that a fact had before its current one, as far as the probe cites them."""
+    cited = {*probe.bullet_ids, *(b for m in index.cited(probe) for b in m.bullet_ids)}
+    for change in index.values_over_time(fact_id)[:-1]:
+        if change.value is not None and change.bullet_id in cited:
+            yield change.value
 
 
 def _is_same(one: Value, other: Value) -> bool:

@@ -8,9 +8,9 @@ import pytest
 
 from longbeam.errors import ReplyError
 from longbeam.generators.augmentation import _mended as mended_specials
-from longbeam.generators.augmentation import choose_targets
 from longbeam.generators.plan_history import PlanHistory
 from longbeam.generators.plans import _mended as mended_plan
+from longbeam.generators.special_targets import choose_targets
 from longbeam.generators.user_turns import _mended as mended_turns
 from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
 from longbeam.prompts.calls.plans import AugmentReply, BulletDraft, ContradictionDraft, FactDraft, Stage, UpdateDraft
@@ -18,7 +18,7 @@ from longbeam.prompts.calls.user_turns import BulletBrief, UserTurnDraft, UserTu
 from longbeam.schemas.plans import Bullet, BulletKind, ValueKind
 from longbeam.text.values import money
 from tests.generators.scripted import ScriptedModel, asker_for
-from tests.generators.test_augmentation import _plan
+from tests.generators.test_special_targets import _plan
 
 FIRST, LAST = dt.date(2024, 3, 4), dt.date(2024, 3, 10)
 STAGE = Stage(stage_index=0, first_day=FIRST, last_day=LAST)

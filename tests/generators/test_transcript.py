@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from longbeam.generators.transcript import Transcript
+from longbeam.generators.transcript import Line, Transcript
 from longbeam.schemas.dialogue import MessageKind, MessageRole
 from tests.generators.test_dialogue import _material
 
@@ -14,9 +14,10 @@ SUB_PLAN = _material(1_000).sub_plan
 
 def _transcript() -> Transcript:
     transcript = Transcript(SUB_PLAN, session=7)
-    transcript.add(MessageRole.USER, MessageKind.QUESTION, 4, "Is it café or cafe?", DAY, 6, ("p0.s0.b1",))
-    transcript.add(MessageRole.ASSISTANT, MessageKind.REPLY, 4, "Café.", DAY, 2)
-    transcript.add(MessageRole.USER, MessageKind.QUESTION, 5, "And a naïve one?", DAY + dt.timedelta(days=2), 5)
+    transcript.add(Line(MessageRole.USER, MessageKind.QUESTION, 4, DAY, 6, ("p0.s0.b1",), "Is it café or cafe?"))
+    transcript.add(Line(MessageRole.ASSISTANT, MessageKind.REPLY, 4, DAY, 2, (), "Café."))
+    later = DAY + dt.timedelta(days=2)
+    transcript.add(Line(MessageRole.USER, MessageKind.QUESTION, 5, later, 5, (), "And a naïve one?"))
     return transcript
 
 

@@ -1,12 +1,10 @@
-"""Domain packs: every file in the folder is sound, and `lint` finds each fault that is planted."""
+"""Domain packs: every file in the folder is sound, and is chosen by a seed."""
 
 from __future__ import annotations
 
 import ast
 import datetime as dt
-import json
 import random
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -20,7 +18,7 @@ from longbeam.generators.probes.evidence import coverage
 from longbeam.offline.arithmetic import compute, evaluate
 from longbeam.offline.drawing import draw
 from longbeam.offline.language import fill
-from longbeam.offline.packs import Beat, Pack, Thread, lint, load_pack, pack_for, pack_paths, wishes
+from longbeam.offline.packs import Beat, Pack, Thread, load_pack, pack_for, pack_paths, wishes
 from longbeam.offline.planning import (
     ENDING_LABEL,
     INTRODUCTION_LABEL,
@@ -34,6 +32,8 @@ from longbeam.prompts.calls.persona import NarrativesInputs
 from longbeam.schemas.plans import Bullet, BulletKind
 from longbeam.schemas.seeds import Category, Domain, Seed
 from longbeam.text import times
+from tests.offline.good_pack import good_pack
+from tests.offline.pack_rules import find_problems
 
 DAY = dt.date(2024, 3, 5)
 DRAWS = 200
@@ -46,10 +46,10 @@ every_pack = pytest.mark.parametrize("path", pack_paths(), ids=lambda p: p.stem)
 
 
 @every_pack
-def test_pack_loads_under_its_own_name_and_lint_is_empty(path: Path) -> None:
+def test_pack_loads_under_its_own_name_and_keeps_every_rule(path: Path) -> None:
     pack = load_pack(path)
     assert pack.pack == path.stem
-    assert lint(pack) == []
+    assert find_problems(pack) == []
 
 
 @every_pack
@@ -219,190 +219,12 @@ def test_no_question_of_a_wish_repeats_what_was_wished(path: Path) -> None:
                 assert coverage(own, question) < 0.5, (wish.requirement, question)
 
 
-# --- lint -----------------------------------------------------------------------------------------------------
-
-
-def _standing(number: int) -> dict[str, Any]:
-    return {
-        "tell": [f"when I ask about matter {number}, be brief", f"be brief when I ask about matter {number}"],
-        "topic": f"matter {number}",
-        "condition": f"when I ask about matter {number}",
-        "requirement": "is brief",
-        "probe": ["What now?", "What then?"],
-        "honour": ["In brief.", "Briefly."],
-    }
-
-
-def _thread(name: str) -> dict[str, Any]:
-    ask = [{"q": "How do I begin {it}?", "card": "c0"}, {"q": "What about {it}?", "card": "c1"}]
-    points = [{"do": f"begin {{it}} at end {i}", "why": "it is near", "how": "Take the left one."} for i in range(4)]
-    return {
-        "thread": name,
-        "narrative": f"Narrative {name}",
-        "about": "What happens",
-        "sub_labels": ["one", "two", "three"],
-        "things": [f"the gate of {name}"],
-        "slots": {
-            "due": {"attribute": "due date", "type": "date", "in_days": [3, 9], "moved": ["{it} is due on {new}"]},
-            "size": {"attribute": "size", "type": "number", "trend": "either", "range": [2, 9]},
-            "paid": {"attribute": "price", "type": "money", "range": [10, 90], "misremember": ["{it} was {other}"]},
-        },
-        "beats": [
-            {"beat": "plan", "tell": ["{it} is due on {due}", "by {due} I want {it}"], "sets": ["due"], "ask": ask},
-            {
-                "beat": "pay",
-                "who": "friend",
-                "tell": ["{who} had {paid} from me for {it}", "{it} cost {paid}, says {who}"],
-                "fixed": ["paid"],
-                "deny": ["I've never paid for {it}"],
-                "not_yet": ["I still haven't paid for {it}"],
-                "ask": ask,
-            },
-            {"beat": "move", "tell": ["{it} moves to {due}", "{due} now for {it}"], "updates": ["due"], "ask": ask},
-            {"beat": "rest", "tell": ["{it} rests", "nothing new on {it}"], "ask": ask},
-        ],
-        "cards": [
-            {
-                "card": f"c{i}",
-                "about": f"matter {i}",
-                "ask": ["What is {it}?", "Why {it}?", "When {it}?"],
-                "points": points,
-                "watch": ["Mind {it}.", "Mind the gap."],
-                "check": ["It shuts.", "It opens."],
-            }
-            for i in range(3)
-        ],
-        "outcome": ["{it} stands", "{it} cost {paid} in the end"],
-        "ask_back": [{"q": f"Is {{it}} number {i}?", "a": ["Yes.", "No.", "Perhaps."]} for i in range(3)],
-        "options": [{"name": f"way {i}", "good": "short", "bad": "steep", "fits": "if dry"} for i in range(2)],
-    }
-
-
-def _good_pack() -> dict[str, Any]:
-    """A small sound pack; through JSON and back, so that no two of its parts are the same object."""
-    data = {
-        "pack": "good",
-        "domain": "coding",
-        "match": ["gate"],
-        "intro": ["I'm {name}."] * 3,
-        "ending": ["it is over and it held", "that was the end, and I'd do it again"],
-        "intro_ask": [{"q": "Where to begin?", "card": "t0/c0"}, {"q": "And then?", "card": "t1/c1"}],
-        "threads": [_thread(f"t{i}") for i in range(5)],
-        "instructions": [_standing(i) for i in range(12)],
-        "preferences": [_standing(20 + i) for i in range(12)],
-        "snippets": [
-            {"snippet": "s", "kind": "bug", "lang": "python", "fault": "x", "code": "a", "fixed": "b", "why": "c"}
-        ],
-    }
-    pack: dict[str, Any] = json.loads(json.dumps(data))
-    return pack
-
-
-def _set(*way: str | int, to: object) -> Callable[[dict[str, Any]], None]:
-    """A fault: another value at the end of a way through the first thread."""
-
-    def plant(pack: dict[str, Any]) -> None:
-        at: Any = pack if way[0] in pack else pack["threads"][0]
-        for step in way[:-1]:
-            at = at[step]
-        at[way[-1]] = to
-
-    return plant
-
-
-def _beat_rest(**keys: list[str]) -> Callable[[dict[str, Any]], None]:
-    """A fault in the last beat, whose tellings say what it lists."""
-
-    def plant(pack: dict[str, Any]) -> None:
-        (name,) = next(iter(keys.values()))
-        pack["threads"][0]["beats"][3] |= {**keys, "tell": [f"{{it}}: {{{name}}}", f"{{{name}}} for {{it}}"]}
-
-    return plant
-
-
-def _without_denials(pack: dict[str, Any]) -> None:
-    thread = pack["threads"][0]
-    del thread["beats"][1]["deny"], thread["beats"][1]["not_yet"]
-
-
-FAULTS: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
-    "unknown_slot": (_beat_rest(sets=["weight"]), "beat rest: unknown slot 'weight'"),
-    "set_twice": (_set("beats", 2, "sets", to=["due"]), "beat move: slot 'due' is set a second time"),
-    "updated_early": (_beat_rest(updates=["size"]), "beat rest: slot 'size' is updated before it is set"),
-    "unknown_who": (_set("beats", 1, "who", to="boss"), "beat pay: who is 'boss'; allowed are friend"),
-    "value_not_told": (_set("beats", 0, "tell", 0, to="{it} is due"), "beat plan: tell does not say 'due'"),
-    "value_not_listed": (_set("beats", 3, "tell", 0, to="{it}: {due}"), "beat rest: tell uses 'due', which the beat"),
-    "nobody": (
-        _set("beats", 3, "tell", 0, to="{it} for {who}"),
-        "beat rest: tell uses {who} and the beat names nobody",
-    ),
-    "ask_without_card": (_set("beats", 0, "ask", 0, "card", to="c9"), "beat plan: no card 'c9' in this thread"),
-    "ask_unknown": (_set("beats", 0, "ask", 0, "q", to="Why {paid}?"), "beat plan: 'paid' is not known yet"),
-    "deny_unknown": (_set("beats", 0, "deny", to=["Never {paid}"]), "beat plan: 'paid' is not known yet"),
-    "not_yet_unknown": (_set("beats", 0, "not_yet", to=["Not {paid}"]), "beat plan: 'paid' is not known yet"),
-    "moved_without_new": (_set("slots", "due", "moved", to=["{it} moves"]), "slot due: needs {new}"),
-    "moved_with_more": (_set("slots", "due", "moved", to=["{it}, {new}, {day}"]), "slot due: needs {new}"),
-    "outcome_unknown": (_set("outcome", 0, to="{it} took {weight}"), "outcome uses 'weight', which is no slot"),
-    "outcome_nameless": (_set("outcome", 0, to="it stands"), "outcome does not name {it}"),
-    "one_outcome": (_set("outcome", to=["{it} stands"]), "thread t0: needs two outcomes"),
-    "ending_field": (_set("ending", 0, to="{it} is over"), "ending has a field"),
-    "recalled_early": (_beat_rest(recalls=["size"]), "beat rest: slot 'size' is recalled before it is set"),
-    "told_by_nothing": (_set("slots", "due", "told_by", to="never"), "slot due: told_by names no beat: 'never'"),
-    "no_trend": (_set("slots", "size", "trend", to=None), "slot size: say its trend: falls, rises or either"),
-    "fixed_trend": (_set("slots", "paid", "trend", to="falls"), "slot paid: has a trend, and never changes"),
-    "misremember_without_other": (_set("slots", "paid", "misremember", to=["{it} cost"]), "slot paid: needs {other}"),
-    "card_field": (_set("cards", 0, "watch", 0, to="Mind {due}."), "card c0: only {it} is allowed: 'Mind {due}.'"),
-    "point_field": (_set("cards", 1, "points", 0, "how", to="On {day}."), "card c1: only {it} is allowed: 'On {day}.'"),
-    "do_upper_case": (_set("cards", 0, "points", 0, "do", to="Begin it"), "card c0: `do` is a clause"),
-    "do_full_stop": (_set("cards", 0, "points", 0, "do", to="begin it."), "card c0: `do` is a clause"),
-    "ask_back": (_set("ask_back", 0, "q", to="Tell me."), "thread t0: ask_back is no question: 'Tell me.'"),
-    "instruction_condition": (
-        _set("instructions", 0, "condition", to="if I ask"),
-        "must begin with 'when': 'if I ask'",
-    ),
-    "preference_condition": (_set("preferences", 0, "condition", to="if I ask"), "must begin with 'when': 'if I ask'"),
-    "intro_card": (_set("intro_ask", 0, "card", to="c0"), "intro_ask: no card 'c0'; write thread/card"),
-    "snippet_code": (_set("snippets", 0, "code", to=""), "snippet s: no code"),
-}
-
-
-def test_lint_finds_nothing_in_a_good_pack() -> None:
-    assert lint(Pack.model_validate(_good_pack())) == []
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_lint_finds_a_planted_fault(fault: str) -> None:
-    plant, message = FAULTS[fault]
-    data = _good_pack()
-    plant(data)
-    found = lint(Pack.model_validate(data))
-    assert len(found) == 1, found
-    assert found[0].startswith("good: ")
-    assert message in found[0]
-
-
-def test_lint_finds_a_fixed_value_and_a_thread_without_denial() -> None:
-    data = _good_pack()
-    _without_denials(data)
-    del data["threads"][0]["slots"]["paid"]["misremember"]
-    assert lint(Pack.model_validate(data)) == [
-        "good: thread t0, beat pay: has fixed values, but neither deny nor misremember",
-        "good: thread t0: no beat has deny or not_yet",
-    ]
-
-
-def test_lint_takes_misremembering_for_a_denial_of_a_fixed_value() -> None:
-    data = _good_pack()
-    _without_denials(data)
-    assert lint(Pack.model_validate(data)) == ["good: thread t0: no beat has deny or not_yet"]
-
-
 # --- loading --------------------------------------------------------------------------------------------------
 
 
 def test_load_pack_reads_a_file(tmp_path: Path) -> None:
     path = tmp_path / "good.yaml"
-    path.write_text(yaml.safe_dump(_good_pack()), encoding="utf-8")
+    path.write_text(yaml.safe_dump(good_pack()), encoding="utf-8")
     assert load_pack(path).thread("t3").narrative == "Narrative t3"
     assert pack_paths(tmp_path) == (path,)
 
@@ -429,7 +251,7 @@ def test_load_pack_names_file_and_fault(tmp_path: Path, text: str, said: str) ->
     ],
 )
 def test_slots_need_a_source_of_values(slot: dict[str, Any], said: str) -> None:
-    data = _good_pack()
+    data = good_pack()
     data["threads"][0]["slots"]["more"] = slot
     with pytest.raises(ValueError, match="validation error") as caught:
         Pack.model_validate(data)

@@ -11,9 +11,10 @@ from longbeam.formats.beam import export_beam, import_beam
 from longbeam.formats.reading import ImportOptions
 from longbeam.pipeline.checking import check_and_store, sealed_conversations
 from longbeam.pipeline.importing import GivenReport, import_benchmark
-from longbeam.store.benchmark import read_findings, read_seeds
+from longbeam.store.benchmark import read_findings
 from longbeam.store.layout import create_benchmark, open_benchmark
 from tests.formats.sources import beam_folder, json_files, longmemeval_items, write, write_json
+from tests.store.stored_seeds import stored_seeds
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def test_an_import_is_a_benchmark_as_generate_leaves_one(tmp_path: Path, out: Pa
     benchmark = open_benchmark(out, "theirs")
     assert benchmark.sealed_ids == ("c000",)
     assert (benchmark.spec.imported_from, benchmark.spec.licence) == ("beam", "CC-BY-SA-4.0")
-    assert [i for i, _ in read_seeds(benchmark.database_path)] == ["c000"]
+    assert [i for i, _ in stored_seeds(benchmark.database_path)] == ["c000"]
     assert {f.check_name for f in read_findings(benchmark.database_path)} == {"import"}
     assert [p.name for p in out.iterdir()] == ["theirs"]
 

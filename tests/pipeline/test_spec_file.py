@@ -79,6 +79,10 @@ def test_a_seeds_option_is_taken_from_the_working_folder(tmp_path: Path, monkeyp
         ('name = "a/b"', r"spec.toml: name 'a/b': 1 to 64 letters, digits"),
         ('name = "a"\nconversations = 0', r"conversations = 0: input should be greater than or equal to 1"),
         ('name = "a"\nconversations = "many"', r"conversations = 'many': input should be a valid integer"),
+        (
+            'name = "a"\nabilities = ["abstention", "guessing"]',
+            r"abilities: 'guessing' is unknown; there are abstention, ",
+        ),
         ('name = "a"\ndomains = ["coding", "gardening"]', r"domains\[1\] = 'gardening': no such domain; domains are "),
         ('name = "a"\n[models]\nplaner = "offline"', r"models: unknown role 'planer'; roles are "),
         ('name = "a"\nseed = -1\nconversations = 0', r"seed = -1: .* \(and 1 more to mend\)"),

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from longbeam.errors import StoreError
 from longbeam.schemas.findings import Finding, Severity
 from longbeam.schemas.seeds import Seed
-from longbeam.store.benchmark import read_findings, read_seeds, read_statistics, write_benchmark
+from longbeam.store.benchmark import read_findings, read_statistics, write_benchmark
+from tests.store.stored_seeds import stored_seeds
 from tests.store.strategies import JSON, TEXT, records_of
 
 FINDING = Finding(
@@ -39,7 +40,7 @@ def test_what_is_written_comes_back_equal_and_in_order(
     path = tmp_path_factory.mktemp("benchmark") / "benchmark.duckdb"
     write_benchmark(path, seeds=seeds, findings=findings, statistics=statistics)
 
-    assert read_seeds(path) == seeds
+    assert stored_seeds(path) == seeds
     assert read_findings(path) == findings
     assert list(read_statistics(path).items()) == list(statistics.items())
 

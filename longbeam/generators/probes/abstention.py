@@ -14,6 +14,7 @@ from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandida
 from longbeam.generators.probes.checks import check_form, check_voice, neutral, run_checks
 from longbeam.generators.probes.evidence import coverage, words_of
 from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.keys import ProbeId
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.probes import AbstentionDraft, AbstentionInputs, AbstentionReply, NuggetDraft, ProbeReply
 from longbeam.schemas.plans import Bullet, BulletKind
@@ -111,7 +112,7 @@ def problem_of(material: ProbeMaterial, bullets: dict[str, Bullet], draft: Abste
 def _candidate(ordinal: int, draft: AbstentionDraft, bullet: Bullet) -> ProbeCandidate:
     missing = draft.missing.strip().rstrip(".")
     return ProbeCandidate(
-        candidate_id=f"{ABILITY}.{ordinal}",
+        candidate_id=str(ProbeId(ABILITY, str(ordinal))),
         ability=ABILITY,
         difficulty=draft.difficulty,
         variety=bullet.kind.value,

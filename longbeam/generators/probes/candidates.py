@@ -17,6 +17,7 @@ from pydantic import Field
 
 from longbeam.generators.probes.evidence import Said
 from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.keys import ProbeId, plan_index_of
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.probes import Excerpt, ProbeReply
 from longbeam.schemas.base import Record
@@ -145,7 +146,7 @@ class Sketch(NamedTuple):
         """Return its record, with a place in the pool."""
         excerpts = (s.excerpt(i, part, i if self.grouped else None) for i, (s, part) in enumerate(self.said))
         return ProbeCandidate(
-            candidate_id=f"{self.ability}.{ordinal}",
+            candidate_id=str(ProbeId(self.ability, str(ordinal))),
             ability=self.ability,
             difficulty=self.difficulty,
             topic=self.topic,
@@ -164,9 +165,9 @@ class Sketch(NamedTuple):
         return (*self.fact_ids, *self.bullet_ids)
 
     @property
-    def plans(self) -> set[str]:
-        """The plans that its bullets are of."""
-        return {b.partition(".")[0] for b in self.bullet_ids}
+    def plans(self) -> set[int]:
+        """Plans of its bullets."""
+        return {plan_index_of(bullet_id) for bullet_id in self.bullet_ids}
 
     def gives_itself_away(self) -> bool:
         """Whether a question could not name what it is about without saying an answer."""
@@ -287,7 +288,7 @@ class _Pool(Generic[G]):
         self._uses = Counter[str]()
         self._levels = Counter[Difficulty]()
         self._deciles = Counter[int]()
-        self._plans: set[str] = set()
+        self._plans: set[int] = set()
         """Two or more plans that candidates which may be taken touch; fewer if there are no two."""
         for group in groups:
             if (made := sketch(group)) is not None:

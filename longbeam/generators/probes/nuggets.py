@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.keys import NuggetId
 from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.probes import Evidence, Nugget, Probe
 
@@ -16,7 +17,8 @@ def assemble_probe(candidate: ProbeCandidate, reply: ProbeReply) -> Probe:
         gold_answer=reply.gold_answer.strip(),
         difficulty=candidate.difficulty,
         rubric=tuple(
-            Nugget(nugget_id=nugget_id(candidate, i), text=n.text.strip()) for i, n in enumerate(reply.nuggets)
+            Nugget(nugget_id=str(NuggetId(candidate.candidate_id, i)), text=n.text.strip())
+            for i, n in enumerate(reply.nuggets)
         ),
         evidence=_evidence(candidate, reply),
         bullet_ids=candidate.bullet_ids,
@@ -26,15 +28,14 @@ def assemble_probe(candidate: ProbeCandidate, reply: ProbeReply) -> Probe:
     )
 
 
-def nugget_id(candidate: ProbeCandidate, ordinal: int) -> str:
-    """`<probe_id>.n0`."""
-    return f"{candidate.candidate_id}.n{ordinal}"
-
-
 def _evidence(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[Evidence, ...]:
     supported: dict[tuple[str, str, str, int | None], list[str]] = {}
     for excerpt, message_key in zip(candidate.excerpts, candidate.message_keys, strict=True):
-        nuggets = [nugget_id(candidate, i) for i, n in enumerate(reply.nuggets) if excerpt.ordinal in n.excerpts]
+        nuggets = [
+            str(NuggetId(candidate.candidate_id, i))
+            for i, n in enumerate(reply.nuggets)
+            if excerpt.ordinal in n.excerpts
+        ]
         key = (message_key, excerpt.quote, excerpt.part, excerpt.group)
         supported.setdefault(key, []).extend(nuggets)
     return tuple(
@@ -43,7 +44,7 @@ def _evidence(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[Evidence, .
             quote=quote,
             part=part,
             group=group,
-            nugget_ids=tuple(sorted(set(nuggets), key=lambda n: int(n.rpartition(".n")[2]))),
+            nugget_ids=tuple(sorted(set(nuggets), key=NuggetId.parse)),
         )
         for (message_key, quote, part, group), nuggets in supported.items()
     )

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 
 from longbeam.abilities.registry import find_ability, resolve
 from longbeam.errors import SpecError
 from longbeam.generators.probes.candidates import AbilityGenerator
+
+
+def check_generators(abilities: Iterable[str]) -> None:
+    """Raise SpecError unless probes of all these abilities can be generated here."""
+    for ability in abilities:
+        generator_for(ability)
 
 
 @cache

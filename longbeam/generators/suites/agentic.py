@@ -18,7 +18,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from longbeam.generators.suites import agentic_text as text
-from longbeam.generators.suites.base import Draw, Suite, head_of, key_of
+from longbeam.generators.suites.base import Draw, Suite, Topic, head_of, key_of, seed_of
 from longbeam.schemas.base import Record
 from longbeam.schemas.conversation import GivenConversation
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, Part, PartKind, text_of
@@ -209,18 +209,14 @@ def make_conversation(settings: AgenticSettings, draw: Draw) -> GivenConversatio
     _work(session, rng, before, boundary)
     _compact(session, [f for f in before if f.place is Place.BEFORE_MENTIONED], about)
     _work(session, rng, after, settings.length)
-    head = head_of(
-        draw,
-        settings,
+    topic = Topic(
         domain=Domain.CODING,
         title=f"Work on {project}",
         theme=f"A coding agent works on {about}",
         subtopics=("faults", "tests", "settings"),
-        began=start,
-        ended=session.clock,
-        target_tokens=settings.length,
-        shown={"compacted_after": boundary},
     )
+    seed = seed_of(draw, topic, start, session.clock)
+    head = head_of(draw, settings, seed, target_tokens=settings.length, details={"compacted_after": boundary})
     probes = tuple(_probe(place, fact, session.said[fact.key]) for place, fact in enumerate(facts))
     return GivenConversation(head, lambda: iter(session.messages), probes)
 

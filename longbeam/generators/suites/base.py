@@ -1,4 +1,4 @@
-"""What a suite is, and what one conversation of it is drawn from."""
+"""The parts that all suites share: their declaration, the draw of a conversation, messages and heads."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from longbeam.keys import MessageKey
 from longbeam.schemas.base import Record
 from longbeam.schemas.conversation import ConversationHead, GivenConversation
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
@@ -17,15 +18,15 @@ from longbeam.schemas.seeds import Domain, Seed, Timeline
 
 @dataclass(frozen=True)
 class Draw:
-    """What makes one conversation of a suite: a pure function of this and the settings."""
+    """Identity of one conversation of a suite, which is a pure function of its draw and the settings."""
 
     suite: str
     seed: int
-    """Of the benchmark."""
+    """Seed of the benchmark."""
     index: int
     """Ordinal of the conversation in the benchmark; adding conversations changes none."""
     count_tokens: Callable[[str], int]
-    """In the benchmark's tokenizer."""
+    """Counts in the benchmark's tokenizer."""
     tokenizer: str
 
     @property
@@ -34,28 +35,28 @@ class Draw:
         return f"c{self.index:03d}"
 
     def rng(self, part: str) -> random.Random:
-        """Return the randomness of a part of the conversation."""
+        """Return a random generator for a part of the conversation."""
         return random.Random(f"{self.seed}/{self.suite}/{self.index}/{part}")
 
 
 @dataclass(frozen=True)
 class Suite:
-    """A controlled benchmark that can be named on the command line."""
+    """A controlled benchmark that the command line can name."""
 
     settings: type[Record]
     make: Callable[[Any, Draw], GivenConversation]
-    """Given the settings and the draw."""
+    """Makes a conversation of the settings and the draw."""
     purpose: str
     """One line for the list of suites."""
 
 
 def key_of(turn: int, place: int = 0) -> str:
-    """Key of a message of a turn; both count from 0."""
-    return f"p0.s0.t{turn}.n{place}"
+    """Return the key of a message of a turn; both count from 0."""
+    return str(MessageKey(0, 0, turn, place))
 
 
 def exchange(draw: Draw, turn: int, said: str, reply: str, at: datetime) -> Iterator[Message]:
-    """Yield what the user says, and the reply twenty seconds later."""
+    """Yield the user's message and, twenty seconds later, the reply."""
     for place, (role, content) in enumerate(((MessageRole.USER, said), (MessageRole.ASSISTANT, reply))):
         yield Message(
             message_key=key_of(turn, place),
@@ -69,35 +70,40 @@ def exchange(draw: Draw, turn: int, said: str, reply: str, at: datetime) -> Iter
         )
 
 
+@dataclass(frozen=True)
+class Topic:
+    """The subject of a suite's conversation, as its seed names it."""
+
+    domain: Domain
+    title: str
+    theme: str
+    subtopics: tuple[str, ...]
+
+
+def seed_of(draw: Draw, topic: Topic, began: datetime, ended: datetime) -> Seed:
+    """Return the seed of a conversation that began and ended at these times."""
+    return Seed(
+        domain=topic.domain,
+        title=topic.title,
+        theme=topic.theme,
+        subtopics=topic.subtopics,
+        timeline=Timeline(start=began.date(), end=ended.date() + timedelta(days=1)),
+        source=f"suite:{draw.suite}",
+    )
+
+
 def head_of(
-    draw: Draw,
-    settings: Record,
-    *,
-    domain: Domain,
-    title: str,
-    theme: str,
-    subtopics: tuple[str, ...],
-    began: datetime,
-    ended: datetime,
-    target_tokens: int = 0,
-    shown: Mapping[str, Any] | None = None,
+    draw: Draw, settings: Record, seed: Seed, *, target_tokens: int = 0, details: Mapping[str, Any] | None = None
 ) -> ConversationHead:
-    """Return the head of a conversation without people or plans; `shown`: what its details say besides."""
+    """Return the head of a conversation without people or plans; `details` are added to the suite's settings."""
     return ConversationHead(
         conversation_id=draw.conversation_id,
-        seed=Seed(
-            domain=domain,
-            title=title,
-            theme=theme,
-            subtopics=subtopics,
-            timeline=Timeline(start=began.date(), end=ended.date() + timedelta(days=1)),
-            source=f"suite:{draw.suite}",
-        ),
+        seed=seed,
         profile=None,
         relationships=people_graph(()),
         narratives=(),
         plans=(),
         target_tokens=target_tokens,
         tokenizer=draw.tokenizer,
-        details={"suite": draw.suite, "settings": settings.model_dump(mode="json"), **(shown or {})},
+        details={"suite": draw.suite, "settings": settings.model_dump(mode="json"), **(details or {})},
     )

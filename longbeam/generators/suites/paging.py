@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from pydantic import Field
 
-from longbeam.generators.suites.base import Draw, Suite, exchange, head_of, key_of
+from longbeam.generators.suites.base import Draw, Suite, Topic, exchange, head_of, key_of, seed_of
 from longbeam.schemas.base import Record
 from longbeam.schemas.conversation import GivenConversation
 from longbeam.schemas.dialogue import Message
@@ -139,16 +139,13 @@ def make_conversation(settings: PagingSettings, draw: Draw) -> GivenConversation
             cited[name] = (key_of(pair), sentence)
         messages += exchange(draw, pair, said, answer, clock)
     probes = _probes(rng, settings, told, cited, messages)
-    head = head_of(
-        draw,
-        settings,
+    topic = Topic(
         domain=Domain.GENERAL,
         title="Everyday talk",
         theme="A person talks about everything and mentions a few facts",
         subtopics=tuple(_TOPICS),
-        began=start,
-        ended=clock,
     )
+    head = head_of(draw, settings, seed_of(draw, topic, start, clock))
     return GivenConversation(head, lambda: iter(messages), probes)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import Field
 
 from longbeam.generators.suites import planted_text as text
-from longbeam.generators.suites.base import Draw, Suite, exchange, head_of, key_of
+from longbeam.generators.suites.base import Draw, Suite, Topic, exchange, head_of, key_of, seed_of
 from longbeam.schemas.base import Record
 from longbeam.schemas.conversation import GivenConversation
 from longbeam.schemas.dialogue import Message
@@ -124,17 +124,13 @@ def given(
     messages: Sequence[Message], probes: tuple[Probe, ...], settings: Record, draw: Draw, shown: Mapping[str, Any]
 ) -> GivenConversation:
     """Return messages and probes as a conversation of a suite; `shown`: what its details say besides."""
-    head = head_of(
-        draw,
-        settings,
+    topic = Topic(
         domain=Domain.CODING,
         title="Talk at work",
         theme="A developer asks small things and mentions a few facts",
         subtopics=tuple(template.name for template in text.TEMPLATES),
-        began=messages[0].sent_at,
-        ended=messages[-1].sent_at,
-        shown=shown,
     )
+    head = head_of(draw, settings, seed_of(draw, topic, messages[0].sent_at, messages[-1].sent_at), details=shown)
     return GivenConversation(head, lambda: iter(messages), probes)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from longbeam.abilities.registry import find_ability
+from longbeam.keys import ProbeId
 from longbeam.models.cost import cost_of, prices_of
 from longbeam.pipeline.cost.estimate import money
 from longbeam.pipeline.repair.mending import TurnFault
@@ -33,7 +35,7 @@ def render_plan(benchmark: Benchmark, wanted: Mapping[str, Repairs]) -> str:
             lines.append(f"{conversation_id} {key}: would be said anew ({'; '.join(fault.problems.values())})")
         free = {ability: list(ids) for ability, ids in repairs.spares.items()}
         for probe_id, reason in repairs.probes.items():
-            spare = free.get(_ability(probe_id))
+            spare = free.get(ProbeId.parse(probe_id).ability)
             what = f"{spare.pop(0)} would take its place" if spare else "it, or another, would be worded again"
             lines.append(f"{conversation_id} {probe_id}: {what} ({reason})")
         lines += [f"{conversation_id} {ability}: refused probes would be worded again" for ability in repairs.short]
@@ -52,10 +54,11 @@ def calls_for(repairs: Repairs) -> Counter[str]:
     calls: Counter[str] = Counter()
     for fault in repairs.turns.values():
         calls.update(_calls_of_turn(fault))
-    wanted = Counter(_ability(probe_id) for probe_id in repairs.probes)
+    wanted = Counter(ProbeId.parse(probe_id).ability for probe_id in repairs.probes)
     for ability, count in wanted.items():
-        calls[f"probe_{ability}"] += max(0, count - len(repairs.spares.get(ability, ())))
-    calls.update(f"probe_{ability}" for ability in repairs.short)
+        calls[find_ability(ability).prompt_id] += max(0, count - len(repairs.spares.get(ability, ())))
+    calls.update(find_ability(ability).prompt_id for ability in repairs.short)
+    del calls[""]  # of abilities whose generator words its probes itself
     return +calls
 
 
@@ -87,7 +90,3 @@ def _usage(benchmark: Benchmark, conversation_id: str, calls: Mapping[str, int])
         else:
             found.append(Usage.of(row.key, {n: round(c * count / row.calls) for n, c in row.counts().items()}))
     return found
-
-
-def _ability(probe_id: str) -> str:
-    return probe_id.rpartition(".")[0]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from longbeam.errors import RunStopped
-from longbeam.keys import natural_order
+from longbeam.keys import ProbeId, natural_order
 from longbeam.models.base import Models
 from longbeam.pipeline.checking import check_and_store
 from longbeam.pipeline.repair.mending import mend_turns
@@ -224,7 +224,7 @@ class _ConversationRepair:
         asked, opened = c.units.spec.probes_per_ability, False
         for ability in c.units.spec.abilities:
             missing = asked - sum(p.is_selected for p in c.probes if p.ability == ability)
-            refused = [i for i in c.refused if i.rpartition(".")[0] == ability]
+            refused = [i for i in c.refused if ProbeId.parse(i).ability == ability]
             for probe_id in sorted(refused, key=natural_order):
                 if missing > 0 and ask_for_new_wording(c.units, probe_id, c.refused[probe_id]):
                     missing, opened = missing - 1, True

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from longbeam.errors import RunStopped
+from longbeam.generators.probes.registry import check_generators
 from longbeam.generators.seeds import seeds_for
 from longbeam.models.base import Models, close_model
 from longbeam.models.journal import Journal, JournalledModel
@@ -106,6 +107,8 @@ async def open_run(
     makes what replies are recorded with of the work log; without it that is the work log itself.
     """
     spec = benchmark.spec
+    # A package that brings an ability may be missing here: better now than after all other stages.
+    check_generators(spec.abilities)
     prompts = prompts or default_registry()
     prompts.compile()
     with WorkLog.open(benchmark.work_path(conversation_id)) as log:

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from longbeam.generators.augmentation import (
     AUGMENT_PROMPTS,
     Augmented,
-    Targets,
+    StageToAugment,
     augmented_plan,
-    choose_targets,
     write_special_bullets,
 )
 from longbeam.generators.layout import layout_for
@@ -25,6 +24,7 @@ from longbeam.generators.plan_history import PlanHistory
 from longbeam.generators.plan_seeds import (
     PLAN_SEEDS_PROMPTS,
     PLAN_SUMMARY_PROMPTS,
+    Storyline,
     chapter_of,
     seed_of,
     spans_of,
@@ -54,10 +54,11 @@ from longbeam.generators.relationships import (
     people_of_plan,
 )
 from longbeam.generators.seeds import draw_timeline, ideas_for, sub_plans_of
+from longbeam.generators.special_targets import Targets, choose_targets
 from longbeam.models.asking import Asker
 from longbeam.pipeline.run.conversation import Conversation, PlanWork
 from longbeam.pipeline.run.units import all_of, both
-from longbeam.prompts.calls.plans import Stage
+from longbeam.prompts.calls.plans import PlanSeedsInputs, Stage
 from longbeam.schemas.base import Record
 from longbeam.schemas.people import Profile
 from longbeam.schemas.plans import Narrative, Plan, PlanSeed
@@ -168,10 +169,8 @@ async def _frame(c: Conversation, history: PlanHistory) -> Frame:
     profile = c.the_profile
     seed = seed_of(plan_seed, c.seed, c.strategy)
     chapter = chapter_of(
-        strategy=c.strategy,
-        main=c.seed,
-        plan_seeds=c.plan_seeds,
-        history=history,
+        Storyline(c.seed, c.strategy, c.plan_seeds),
+        history,
         summary=c.summaries.get(plan_index - 2, ""),
         introduced=introduced,
         people=people,
@@ -198,10 +197,10 @@ async def _plan_seeds(c: Conversation) -> tuple[PlanSeed, ...]:
     spans: tuple[Timeline, ...] = spans_of(c.seed.timeline, [w.target for w in c.plans])
     ideas = ideas_for(spec.seed, c.index, seed, len(c.plans))
 
+    inputs = PlanSeedsInputs(seed=seed, profile=profile, people=people, strategy=strategy, spans=spans, ideas=ideas)
+
     async def work(asker: Asker) -> Sequence[PlanSeed]:
-        return await write_plan_seeds(
-            asker, seed=seed, profile=profile, people=people, strategy=strategy, spans=spans, ideas=ideas
-        )
+        return await write_plan_seeds(asker, inputs)
 
     return await c.units.run(
         "plan",
@@ -257,9 +256,10 @@ async def _sub_plan(
 
 async def _special_bullets(c: Conversation, work: PlanWork, base: Plan, targets: Targets) -> Augmented:
     frame, stage, per_kind = work.the_frame, work.stages[targets.stage_index], work.the_layout.special_per_kind
+    task = StageToAugment(frame, base, stage, targets, instructions=per_kind)
 
     async def write(asker: Asker) -> Sequence[Augmented]:
-        return (await write_special_bullets(asker, frame, base, stage, targets, instructions=per_kind),)
+        return (await write_special_bullets(asker, task),)
 
     records = await c.units.run(
         "plan",

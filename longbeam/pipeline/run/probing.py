@@ -9,6 +9,7 @@ from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.generators.probes.selection import select_probes
 from longbeam.generators.probes.writing import plan_candidates, planning_prompts, write_probe, writing_prompts
+from longbeam.keys import ProbeId
 from longbeam.models.asking import Asker
 from longbeam.pipeline.repair.probes import on_what_is_said, refusals, remembered_order, select_as_before
 from longbeam.pipeline.run.units import Blocked, Units, all_of
@@ -146,7 +147,7 @@ async def _probe(units: Units, head: ConversationHead, candidate: ProbeCandidate
 def ask_for_new_wording(units: Units, probe_id: str, reason: str) -> bool:
     """Open a new generation for a probe that was refused; False when it was worded often enough, or needs no words."""
     unit = units.log.units.find("probes", probe_id)
-    has_words = bool(writing_prompts(probe_id.rpartition(".")[0]))
+    has_words = bool(writing_prompts(ProbeId.parse(probe_id).ability))
     if unit is None or unit.status is not UnitStatus.DONE or unit.generation + 1 >= MOST_WORDINGS or not has_words:
         return False
     units.log.units.fail(
