@@ -26,8 +26,8 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from longbeam.annotation_ui.archive import Archive
-from longbeam.annotation_ui.counter import counter_evidence
+from longbeam.review.archive import Archive
+from longbeam.review.counter_evidence import counter_evidence
 from longbeam.store.layout import open_benchmark
 
 SEED = 7
@@ -249,10 +249,8 @@ def recall(root: Path) -> None:
                 gold = probe.details.old_value or half[0].quote
                 seeded = probe.model_copy(update={"evidence": half, "gold_answer": gold, "rubric": probe.rubric[:1]})
                 nugget = seeded.rubric[0].model_copy(update={"text": gold})
-                found = counter_evidence(
-                    conversation, conversation_id, seeded.model_copy(update={"rubric": (nugget,)}), most=200
-                )
-                keys = [c.message_key for c in found.candidates]
+                found = counter_evidence(conversation, seeded.model_copy(update={"rubric": (nugget,)}), most=200)
+                keys = [c.message.message_key for c in found.candidates]
                 places[probe.ability].append(keys.index(taken) + 1 if taken in keys else None)
     for ability, ranks in places.items():
         shares = [sum(r is not None and r <= n for r in ranks) / max(len(ranks), 1) for n in FIRST_OFFERED]

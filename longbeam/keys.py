@@ -238,6 +238,11 @@ class ItemId(NamedTuple):
         return f"{self.conversation_id}/{self.probe_id}"
 
 
+def conversation_of(subject_id: str) -> str:
+    """Return the conversation of a subject of the review: an item (`c000/abstention.0`) or a conversation (`c000`)."""
+    return subject_id.partition("/")[0]
+
+
 class UnitKey(NamedTuple):
     """`c000/dialogue/p0.s2/t5.n1`: who asks a model: conversation, stage, unit, and the call's place in the unit."""
 

@@ -1,4 +1,4 @@
-"""The review app: routes, files of the front end, refusals as JSON. No logic."""
+"""The review app: routes, static files, refusals as JSON. No logic."""
 
 from __future__ import annotations
 
@@ -7,24 +7,26 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 
-from longbeam.annotation_ui import api, hunts, leads, pages
-from longbeam.annotation_ui.api import SESSION_S
-from longbeam.annotation_ui.checking import Checker
-from longbeam.annotation_ui.desk import Desk
-from longbeam.annotation_ui.errors import Refusal, forbidden
+from longbeam.annotation_ui.routes import acts, aids, leads, pages
+from longbeam.annotation_ui.routes.acts import SESSION_S
 from longbeam.annotation_ui.security import Access, Guard
-from longbeam.annotation_ui.views import Problem
 from longbeam.errors import UserError
+from longbeam.review.checks import Checker
+from longbeam.review.refusals import Problem, Refusal, forbidden
+from longbeam.review.workspace import Workspace
+
+_STATUS = {"not_found": 404, "forbidden": 403, "csrf": 403, "invalid": 422}
+"""HTTP status by kind of refusal; all other kinds are conflicts with the state of the item: 409."""
 
 
-def create_app(desk: Desk, access: Access) -> FastAPI:
+def create_app(workspace: Workspace, access: Access) -> FastAPI:
     """Return the app over one benchmark."""
     # No documentation pages of FastAPI's: they load scripts from elsewhere. The schema itself is at /api/openapi.json.
     app = FastAPI(title="longbeam review", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
-    app.state.desk, app.state.access, app.state.checker = desk, access, Checker(desk)
-    app.include_router(api.router)
+    app.state.workspace, app.state.access, app.state.checker = workspace, access, Checker(workspace)
+    app.include_router(acts.router)
     app.include_router(leads.router)
-    app.include_router(hunts.router)
+    app.include_router(aids.router)
     app.include_router(pages.router)
     app.add_api_route("/join/{token}", join, methods=["GET"], include_in_schema=False, response_model=None)
     app.mount(pages.STATIC_PATH, StaticFiles(directory=pages.STATIC), name="static")
@@ -36,7 +38,7 @@ def create_app(desk: Desk, access: Access) -> FastAPI:
 
 
 def join(request: Request, token: str) -> Response:
-    """Let in whoever was sent this link."""
+    """Let in the reviewer whose personal link this is."""
     access: Access = request.app.state.access
     viewer = access.invited(token)
     if not viewer.can_write:
@@ -49,7 +51,7 @@ def join(request: Request, token: str) -> Response:
 
 def _refused(request: Request, exc: Exception) -> Response:
     assert isinstance(exc, Refusal)
-    return JSONResponse(exc.problem.model_dump(mode="json"), status_code=exc.status)
+    return JSONResponse(exc.problem.model_dump(mode="json"), status_code=_STATUS.get(exc.problem.error, 409))
 
 
 def _invalid(request: Request, exc: Exception) -> Response:
@@ -61,5 +63,5 @@ def _invalid(request: Request, exc: Exception) -> Response:
 
 
 def _broken(request: Request, exc: Exception) -> Response:
-    """A file that cannot be read or written: the message says which and what to do."""
+    """Answer for a file that cannot be read or written; the message names the file and the remedy."""
     return JSONResponse(Problem(error="store", message=str(exc)).model_dump(mode="json"), status_code=503)

@@ -1,7 +1,7 @@
-"""A review to take along (X15): one folder with the evidence windows of some items, opened without any server.
+"""Offline bundle of a review: one folder with items and their evidence, which a browser opens without a server.
 
-What the reviewer decides comes back as JSON lines for `longbeam reviews import`. Abstentions are left out: that
-something is missing cannot be seen in a window.
+The reviewer's decisions come back as JSON lines for `longbeam reviews import`. Abstentions are left out, because a
+window of messages cannot show that something is missing.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from longbeam.annotation_ui.desk import Desk
-from longbeam.annotation_ui.gates import ABSTENTION
-from longbeam.annotation_ui.guidelines import current_version, guidelines_view
+from longbeam.abilities.record import Trait
+from longbeam.abilities.registry import ability_of
 from longbeam.annotation_ui.items import item_view
-from longbeam.annotation_ui.people import Viewer
-from longbeam.annotation_ui.state import FINAL
+from longbeam.annotation_ui.review_views import guidelines_view
 from longbeam.errors import UserError
 from longbeam.formats.folders import replaced_folder
+from longbeam.review.guidelines import current_version
+from longbeam.review.people import Viewer
+from longbeam.review.state import FINAL
+from longbeam.review.workspace import Workspace
 from longbeam.schemas.review import REASON_CODES, ReviewerRole
 
 HERE = Path(__file__).parent
@@ -30,43 +32,43 @@ INDEX, SCRIPT = "index.html", "bundle.js"
 
 @dataclass(frozen=True)
 class BundleReport:
-    """What was written."""
+    """Numbers of a bundle."""
 
     items: int
     left_out: int
-    """Abstentions."""
+    """Number of abstentions."""
 
 
-def write_bundle(desk: Desk, reviewer_id: str, target: Path, *, around: int = 3) -> BundleReport:
+def write_bundle(workspace: Workspace, reviewer_id: str, target: Path, *, around: int = 3) -> BundleReport:
     """Write the folder for one reviewer: items that still want an opinion of theirs, `around` messages on each side.
 
     Raises UserError if there is nothing to review, or if `target` holds something else.
     """
     viewer = Viewer(reviewer_id, ReviewerRole.ANNOTATOR)
     items, left_out = [], 0
-    for item_id in desk.item_ids():
-        state = desk.state(item_id)
+    for item_id in workspace.item_ids():
+        state = workspace.state(item_id)
         if state.status in FINAL or state.opinion(reviewer_id).is_saved:
             continue
-        if state.base.ability == ABSTENTION:
+        if ability_of(state.base.ability).has(Trait.ABSTAINS):
             left_out += 1
         else:
-            items.append(_item(desk, viewer, item_id, around))
+            items.append(_item(workspace, viewer, item_id, around))
     if not items:
         raise UserError(f"nothing is left that {reviewer_id!r} could review away from the conversations")
     data = {
-        "benchmark": desk.archive.name,
+        "benchmark": workspace.archive.name,
         "reviewer_id": reviewer_id,
-        "guideline_version": current_version(desk),
+        "guideline_version": current_version(workspace),
         "reason_codes": REASON_CODES,
         "items": items,
     }
     environment = Environment(loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined)
     page = environment.get_template("bundle.html").render(
         data=_for_script(data),
-        benchmark=desk.archive.name,
+        benchmark=workspace.archive.name,
         reviewer_id=reviewer_id,
-        guidelines=guidelines_view(desk).sections,
+        guidelines=guidelines_view(workspace).sections,
         count=len(items),
     )
     with replaced_folder(target, _why_not_ours) as folder:
@@ -75,12 +77,12 @@ def write_bundle(desk: Desk, reviewer_id: str, target: Path, *, around: int = 3)
     return BundleReport(len(items), left_out)
 
 
-def _item(desk: Desk, viewer: Viewer, item_id: str, around: int) -> dict[str, Any]:
-    view = item_view(desk, viewer, item_id, k=around)
+def _item(workspace: Workspace, viewer: Viewer, item_id: str, around: int) -> dict[str, Any]:
+    view = item_view(workspace, viewer, item_id, k=around)
     shown = ("item_id", "item_version", "ability", "difficulty", "question", "gold_answer")
     return {
         **{name: getattr(view, name) for name in shown},
-        "probe_version": desk.state(item_id).version,
+        "probe_version": workspace.state(item_id).version,
         "rubric": [{"nugget_id": n.nugget_id, "text": n.text} for n in view.rubric],
         "findings": [f"{f.severity}: {f.message}" for f in view.findings],
         "messages": [

@@ -1,79 +1,101 @@
-"""What every route is given: the desk, who is looking, the item that the address names."""
+"""Dependencies of the routes: workspace, viewer, and the item or conversation that the address names."""
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from typing import Annotated
 
 from fastapi import Depends, Request
 
-from longbeam.annotation_ui.archive import OpenConversation
-from longbeam.annotation_ui.checking import Checker
-from longbeam.annotation_ui.desk import Desk
-from longbeam.annotation_ui.errors import Refusal, not_found
-from longbeam.annotation_ui.log import UI_BUILD
-from longbeam.annotation_ui.people import Viewer
-from longbeam.annotation_ui.queue import QueueFilter
 from longbeam.annotation_ui.security import CSRF_HEADER, Access
-from longbeam.annotation_ui.views import SessionView
-from longbeam.schemas.review import probe_item_id
+from longbeam.annotation_ui.transcript import ItemMarks, marks_for
+from longbeam.keys import ItemId
+from longbeam.review.archive import OpenConversation
+from longbeam.review.checks import Checker
+from longbeam.review.log import UI_BUILD
+from longbeam.review.people import Viewer
+from longbeam.review.queue import QueueFilter
+from longbeam.review.refusals import Problem, Refusal, not_found
+from longbeam.review.workspace import Workspace
+from longbeam.schemas.base import Record
+from longbeam.schemas.review import ReviewerRole
 
 
-def desk_of(request: Request) -> Desk:
-    """Return the desk, with the log as it is now."""
-    desk: Desk = request.app.state.desk
-    desk.log.refresh()
-    return desk
+class SessionView(Record):
+    """The viewer behind a request, and the settings of the review."""
+
+    benchmark: str
+    reviewer_id: str | None
+    role: ReviewerRole | None
+    can_write: bool
+    csrf: str
+    """Every POST sends this as the header `X-CSRF-Token`; empty for viewers who only read."""
+    offered: tuple[str, ...]
+    """Names that may be chosen; empty: any name."""
+    needs_token: bool
+    overlap: int
+    lease_s: int
+    min_searches: int
+    ui_build: str
+
+
+def workspace_of(request: Request) -> Workspace:
+    """Return the workspace, with the log as it is now."""
+    workspace: Workspace = request.app.state.workspace
+    workspace.log.refresh()
+    return workspace
 
 
 def access_of(request: Request) -> Access:
-    """Return how this server is reached."""
+    """Return the access control of this server."""
     access: Access = request.app.state.access
     return access
 
 
 def viewer_of(request: Request) -> Viewer:
-    """Return who is looking."""
+    """Return the viewer behind a request."""
     access = access_of(request)
     return access.viewer_of(request.cookies.get(access.cookie))
 
 
 def writer_of(request: Request) -> Viewer:
-    """Return who is acting; Refusal 403 for readers, and for a request that does not carry the session's token."""
+    """Return the viewer who acts; Refusal for readers, and for a request without the CSRF token of its session."""
     access = access_of(request)
     cookie = request.cookies.get(access.cookie, "")
     viewer = access.viewer_of(cookie)
     viewer.require_write()
     if request.headers.get(CSRF_HEADER, "") != access.csrf_of(cookie):
-        raise Refusal(403, "csrf", "the header X-CSRF-Token is missing or of another session; load the page again")
+        text = "the header X-CSRF-Token is missing or of another session; load the page again"
+        raise Refusal(Problem(error="csrf", message=text))
     return viewer
 
 
 def checker_of(request: Request) -> Checker:
-    """Return what runs checks."""
+    """Return the checker of probes."""
     checker: Checker = request.app.state.checker
     return checker
 
 
 CheckerOf = Annotated[Checker, Depends(checker_of)]
-DeskOf = Annotated[Desk, Depends(desk_of)]
+WorkspaceOf = Annotated[Workspace, Depends(workspace_of)]
 ViewerOf = Annotated[Viewer, Depends(viewer_of)]
 WriterOf = Annotated[Viewer, Depends(writer_of)]
 
 
-def item_of(desk: DeskOf, conversation_id: str, probe_id: str) -> str:
-    """Return the item that the address names; Refusal 404 if there is none."""
-    item_id = probe_item_id(conversation_id, probe_id)
+def item_of(workspace: WorkspaceOf, conversation_id: str, probe_id: str) -> str:
+    """Return the item that the address names; Refusal `not_found` if there is none."""
+    item_id = str(ItemId(conversation_id, probe_id))
     try:
-        desk.base(item_id)
+        workspace.base(item_id)
     except KeyError as exc:
         raise not_found(f"item {item_id!r}") from exc
     return item_id
 
 
-def conversation_of(desk: DeskOf, conversation_id: str) -> OpenConversation:
-    """Return the conversation that the address names; Refusal 404 if it is not sealed."""
+def conversation_of(workspace: WorkspaceOf, conversation_id: str) -> OpenConversation:
+    """Return the conversation that the address names; Refusal `not_found` if it is not sealed."""
     try:
-        return desk.conversation(conversation_id)
+        return workspace.conversation(conversation_id)
     except KeyError as exc:
         raise not_found(f"finished conversation {conversation_id!r}") from exc
 
@@ -82,46 +104,65 @@ ItemOf = Annotated[str, Depends(item_of)]
 ConversationOf = Annotated[OpenConversation, Depends(conversation_of)]
 
 
-def queue_filter(
-    view: str = "all",
-    ability: str = "",
-    conversation: str = "",
-    severity: str = "",
-    q: str = "",
-    order: str = "place",
-    first: int = 0,
-    count: int = 100,
-) -> QueueFilter:
-    """Return the queue that an address names."""
-    return QueueFilter(
-        view=view,
-        ability=ability,
-        conversation=conversation,
-        severity=severity,
-        q=q,
-        order=order,
-        first=max(first, 0),
-        count=min(max(count, 1), 1000),
-    )
+@dataclass(frozen=True)
+class QueueParameters:
+    """Filter of the queue, as an address carries it."""
+
+    view: str = "all"
+    ability: str = ""
+    conversation: str = ""
+    severity: str = ""
+    q: str = ""
+    order: str = "place"
+    first: int = 0
+    count: int = 100
 
 
+def queue_filter(given: Annotated[QueueParameters, Depends()]) -> QueueFilter:
+    """Return the filter of the queue that an address carries."""
+    page = {"first": max(given.first, 0), "count": min(max(given.count, 1), 1000)}
+    return QueueFilter(**{**asdict(given), **page})
+
+
+@dataclass(frozen=True)
+class ConversationMarks:
+    """Marks of items in the conversation that the address names, as the viewer may see them."""
+
+    workspace: Workspace
+    viewer: Viewer
+    conversation: OpenConversation
+    conversation_id: str
+
+    def __call__(self, item_id: str) -> ItemMarks:
+        """Return the marks of one item; none for an unknown item."""
+        return marks_for(self.workspace, self.viewer, self.conversation, item_id)
+
+
+def marks_of(
+    workspace: WorkspaceOf, viewer: ViewerOf, conversation: ConversationOf, conversation_id: str
+) -> ConversationMarks:
+    """Return the marks of items in the conversation that the address names."""
+    return ConversationMarks(workspace, viewer, conversation, conversation_id)
+
+
+MarksOf = Annotated[ConversationMarks, Depends(marks_of)]
 QueueOf = Annotated[QueueFilter, Depends(queue_filter)]
 
 
 def session_view(request: Request) -> SessionView:
-    """Return who is looking and what they may do."""
-    access, desk = access_of(request), desk_of(request)
+    """Return the viewer behind a request, and what this viewer may do."""
+    access, workspace = access_of(request), workspace_of(request)
     cookie = request.cookies.get(access.cookie, "")
     viewer = access.viewer_of(cookie)
-    settings = desk.settings
+    settings = workspace.settings
     return SessionView(
-        benchmark=desk.archive.name,
+        benchmark=workspace.archive.name,
         reviewer_id=viewer.reviewer_id or None,
         role=viewer.role,
         can_write=viewer.can_write,
         csrf=access.csrf_of(cookie) if viewer.can_write else "",
-        offered=tuple(access.offered),
-        needs_token=access.needs_token,
+        offered=tuple(access.reach.offered),
+        needs_token=access.reach.needs_token,
         overlap=settings.overlap,
         lease_s=settings.lease_s,
         min_searches=settings.min_searches,

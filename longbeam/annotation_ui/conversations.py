@@ -1,84 +1,116 @@
-"""The pages about conversations: the list, with those still being made; one of them; and what an item marks in it."""
+"""Views of conversations: the list, unfinished ones included, and one conversation with its ratings and findings."""
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
-from dataclasses import dataclass, field
+from statistics import fmean
 
-from longbeam.annotation_ui.anchors import evidence_id_of, find_quote
-from longbeam.annotation_ui.archive import OpenConversation
-from longbeam.annotation_ui.desk import Desk
-from longbeam.annotation_ui.fold import MESSAGE
-from longbeam.annotation_ui.people import Viewer
-from longbeam.annotation_ui.ratings import rating_views
-from longbeam.annotation_ui.rendering import Mark
-from longbeam.annotation_ui.state import FINAL
-from longbeam.annotation_ui.views import ConversationFinding, ConversationRow, ConversationsView, ConversationView
+from longbeam.annotation_ui.links import conversation_href
 from longbeam.errors import StoreError
+from longbeam.keys import ItemId
+from longbeam.review.archive import OpenConversation
+from longbeam.review.people import Viewer
+from longbeam.review.state import FINAL
+from longbeam.review.statistics import ratings_of
+from longbeam.review.workspace import Workspace
+from longbeam.schemas.base import Record
 from longbeam.schemas.findings import Finding, Severity
-from longbeam.schemas.review import probe_item_id
 
 MOST_FINDINGS = 200
 
 
-@dataclass
-class Shown:
-    """What is to be seen in the messages of a conversation while an item is open; by message key."""
+class ConversationRow(Record):
+    """One conversation of the benchmark."""
 
-    marks: dict[str, list[Mark]] = field(default_factory=dict)
-    evidence_ids: dict[str, list[str]] = field(default_factory=dict)
-    comments: dict[str, int] = field(default_factory=dict)
-
-
-def marks_for(desk: Desk, viewer: Viewer, conversation: OpenConversation, item_id: str) -> Shown:
-    """Return the evidence of an item, as the viewer has it, and the comments on messages; nothing for no item."""
-    shown = Shown()
-    try:
-        state = desk.state(item_id)
-    except KeyError:
-        return shown
-    opinion = state.opinion(viewer.reviewer_id)
-    probe = opinion.probe if opinion.is_edited else state.probe
-    ids = conversation.ids
-    messages = {
-        m.message_key: m.content
-        for m in conversation.messages_of(ids[e.message_key] for e in probe.evidence if e.message_key in ids)
-    }
-    for evidence in probe.evidence:
-        key = evidence.message_key
-        shown.evidence_ids.setdefault(key, []).append(evidence_id_of(evidence))
-        if key in messages and (place := find_quote(messages[key], evidence.quote)):
-            shown.marks.setdefault(key, []).append(Mark(start=place[0], end=place[1]))
-    for comment in state.comments:
-        if comment.target.startswith(MESSAGE) and (state.is_open or comment.reviewer_id == viewer.reviewer_id):
-            key = comment.target.removeprefix(MESSAGE)
-            shown.comments[key] = shown.comments.get(key, 0) + 1
-    return shown
+    conversation_id: str
+    href: str
+    is_sealed: bool
+    title: str
+    domain: str
+    messages: int
+    tokens: int
+    items: int
+    finished: int
+    state: str
+    """`sealed`, or the progress of the run."""
 
 
-def conversations_view(desk: Desk, viewer: Viewer) -> ConversationsView:
+class ConversationsView(Record):
+    """All conversations of the benchmark, unfinished ones included."""
+
+    benchmark: str
+    is_import: bool
+    conversations: tuple[ConversationRow, ...]
+
+
+class ConversationFinding(Record):
+    """A finding on a conversation outside its probes."""
+
+    check: str
+    severity: str
+    subject: str
+    message: str
+    href: str | None
+    """The transcript at the message of the finding; None if it is about no message."""
+
+
+class RatingView(Record):
+    """Ratings of one aspect."""
+
+    mine: int | None
+    others: dict[str, int]
+    """By reviewer; empty while blind."""
+    saved: int
+    mean: float | None
+
+
+class ConversationView(Record):
+    """One conversation: subject, size and parts; its messages are read by window."""
+
+    conversation_id: str
+    title: str
+    theme: str
+    domain: str
+    first_day: dt.date | None
+    last_day: dt.date | None
+    user: str
+    messages: int
+    tokens: int
+    sessions: int
+    plans: int
+    abilities: dict[str, int]
+    ratings: dict[str, RatingView]
+    findings: tuple[ConversationFinding, ...]
+    """Findings on messages, plans or the whole, worst first; the item pages show findings on probes."""
+    findings_total: int
+
+
+def conversations_view(workspace: Workspace, viewer: Viewer) -> ConversationsView:
     """Return all conversations of the benchmark, sealed or not."""
-    benchmark = desk.archive.benchmark
-    sealed = set(desk.archive.conversation_ids)
-    progress = {} if sealed.issuperset(benchmark.conversation_ids) else _progress(desk)
+    benchmark = workspace.archive.benchmark
+    sealed = set(workspace.archive.conversation_ids)
+    progress = {} if sealed.issuperset(benchmark.conversation_ids) else _progress(workspace)
     rows = [
-        _sealed_row(desk, i) if i in sealed else _unsealed_row(i, progress.get(i, "not begun"))
+        _sealed_row(workspace, i) if i in sealed else _unsealed_row(i, progress.get(i, "not begun"))
         for i in benchmark.conversation_ids
     ]
     return ConversationsView(
-        benchmark=desk.archive.name, is_import=bool(benchmark.spec.imported_from), conversations=tuple(rows)
+        benchmark=workspace.archive.name, is_import=bool(benchmark.spec.imported_from), conversations=tuple(rows)
     )
 
 
-def conversation_view(desk: Desk, viewer: Viewer, conversation_id: str) -> ConversationView:
+def conversation_view(workspace: Workspace, viewer: Viewer, conversation_id: str) -> ConversationView:
     """Return one conversation without its messages."""
-    conversation = desk.conversation(conversation_id)
+    conversation = workspace.conversation(conversation_id)
     lines = conversation.lines
     ((title, theme, domain, user),) = conversation.rows(
         "SELECT seed.title, seed.theme, seed.domain, coalesce(profile.name, '') FROM sealed.conversation"
     )
-    found = _findings(desk, conversation_id)
-    abilities = Counter(desk.probes(conversation_id)[p].ability for p in _sealed_entries(desk, conversation_id))
+    found = _findings(workspace, conversation_id)
+    abilities = Counter(
+        workspace.probes(conversation_id)[p].ability for p in _sealed_entries(workspace, conversation_id)
+    )
     return ConversationView(
         conversation_id=conversation_id,
         title=title,
@@ -92,15 +124,31 @@ def conversation_view(desk: Desk, viewer: Viewer, conversation_id: str) -> Conve
         sessions=len({line.session for line in lines}),
         plans=len({line.plan_index for line in lines} - {None}),
         abilities=dict(abilities),
-        ratings=rating_views(desk, viewer, conversation_id),
+        ratings=rating_views(workspace, viewer, conversation_id),
         findings=tuple(_finding_view(conversation, conversation_id, f) for f in found[:MOST_FINDINGS]),
         findings_total=len(found),
     )
 
 
-def _findings(desk: Desk, conversation_id: str) -> list[Finding]:
-    probes = {*desk.probes(conversation_id), *desk.written(conversation_id)}
-    found = [f for f in desk.archive.findings if f.conversation_id == conversation_id and f.subject not in probes]
+def rating_views(workspace: Workspace, viewer: Viewer, conversation_id: str) -> dict[str, RatingView]:
+    """Return the ratings that the viewer may see: those of others once as many are saved as are wanted."""
+    overlap = workspace.settings.overlap
+    views = {}
+    for aspect, given in ratings_of(workspace, conversation_id).items():
+        is_open = len(given) >= overlap
+        others = {r: score for r, score in given.items() if is_open and r != viewer.reviewer_id}
+        views[aspect] = RatingView(
+            mine=given.get(viewer.reviewer_id),
+            others=others,
+            saved=len(given),
+            mean=fmean(given.values()) if is_open and given else None,
+        )
+    return views
+
+
+def _findings(workspace: Workspace, conversation_id: str) -> list[Finding]:
+    probes = {*workspace.probes(conversation_id), *workspace.written(conversation_id)}
+    found = [f for f in workspace.archive.findings if f.conversation_id == conversation_id and f.subject not in probes]
     return sorted(found, key=lambda f: list(Severity).index(f.severity))
 
 
@@ -111,24 +159,24 @@ def _finding_view(conversation: OpenConversation, conversation_id: str, finding:
         severity=finding.severity.value,
         subject=finding.subject,
         message=finding.message,
-        href=f"/conversations/{conversation_id}/messages?first={conversation.ids[keys[0]]}" if keys else None,
+        href=f"{conversation_href(conversation_id)}/messages?first={conversation.ids[keys[0]]}" if keys else None,
     )
 
 
-def _sealed_entries(desk: Desk, conversation_id: str) -> list[str]:
-    known = desk.probes(conversation_id)
-    return [probe_id for probe_id in desk.entries(conversation_id) if probe_id in known]
+def _sealed_entries(workspace: Workspace, conversation_id: str) -> list[str]:
+    known = workspace.probes(conversation_id)
+    return [probe_id for probe_id in workspace.entries(conversation_id) if probe_id in known]
 
 
-def _sealed_row(desk: Desk, conversation_id: str) -> ConversationRow:
-    conversation = desk.conversation(conversation_id)
-    entries = desk.entries(conversation_id)
-    statuses = [desk.state(probe_item_id(conversation_id, probe_id)).status for probe_id in entries]
+def _sealed_row(workspace: Workspace, conversation_id: str) -> ConversationRow:
+    conversation = workspace.conversation(conversation_id)
+    entries = workspace.entries(conversation_id)
+    statuses = [workspace.state(str(ItemId(conversation_id, probe_id))).status for probe_id in entries]
     ((messages, tokens),) = conversation.rows("SELECT count(*), coalesce(sum(tokens), 0) FROM sealed.messages")
     ((domain,),) = conversation.rows("SELECT seed.domain FROM sealed.conversation")
     return ConversationRow(
         conversation_id=conversation_id,
-        href=f"/conversations/{conversation_id}",
+        href=conversation_href(conversation_id),
         is_sealed=True,
         title=conversation.title,
         domain=domain,
@@ -143,7 +191,7 @@ def _sealed_row(desk: Desk, conversation_id: str) -> ConversationRow:
 def _unsealed_row(conversation_id: str, state: str) -> ConversationRow:
     return ConversationRow(
         conversation_id=conversation_id,
-        href=f"/conversations/{conversation_id}",
+        href=conversation_href(conversation_id),
         is_sealed=False,
         title="",
         domain="",
@@ -155,13 +203,13 @@ def _unsealed_row(conversation_id: str, state: str) -> ConversationRow:
     )
 
 
-def _progress(desk: Desk) -> dict[str, str]:
-    """How far a run is, from the work logs; a log that cannot be read just now says nothing."""
-    # Brings the generators in, a third of the time that a server takes to start; needed only while a run goes on.
+def _progress(workspace: Workspace) -> dict[str, str]:
+    """Return the progress of a run by conversation, from the work logs; empty if a log cannot be read just now."""
+    # This import loads the generators, a third of the server's start-up time, and is needed only while a run goes on.
     from longbeam.pipeline.status import benchmark_status
 
     try:
-        found = benchmark_status(desk.archive.benchmark)
+        found = benchmark_status(workspace.archive.benchmark)
     except StoreError:
         return {}
     return {

@@ -1,7 +1,7 @@
-"""Text of conversations as HTML that cannot do anything: markdown without links and images, then a sanitiser.
+"""Rendering of conversations' text as inert HTML: markdown without links and images, then a sanitiser.
 
-What is to be highlighted is marked with private-use characters before rendering and becomes `<mark>` before the
-sanitiser runs, which also closes marks that markdown has cut in two.
+Highlights are private-use characters before rendering and become `<mark>` before the sanitiser runs; the sanitiser also
+closes marks that markdown has cut in two.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TAGS = {
     *("h1", "h2", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td"),
 }
 _LEADING = re.compile(r"^(?:\s|[-*+>|#]|\d{1,3}[.)]\s)*")
-"""What gives a line its kind; a mark in front of it would make the line plain text."""
+"""Syntax that makes a line a list item, quote or heading; a mark in front of it would make the line plain text."""
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 
 
@@ -55,13 +55,13 @@ def render(text: str, marks: Sequence[Mark] = ()) -> str:
 
 
 def render_plain(text: str, marks: Sequence[Mark] = ()) -> str:
-    """Return safe HTML of a text as it is, for excerpts: escaped, with marks."""
+    """Return safe HTML of an excerpt: the text as it is, escaped, with marks."""
     shown = html.escape(_marked(text, marks, is_plain=True))
     return _MARKED.sub(lambda m: f'<mark class="{_name_of(m[1])}">', shown).replace(_CLOSE, "</mark>")
 
 
 def clamp(content: str, limit: int, around: tuple[int, int] | None = None) -> Clamp:
-    """Return the part of a message to show: its beginning, or what lies around a place in it; cut at line ends."""
+    """Return the part of a message to show: its beginning, or the text around a place in it; cut at line ends."""
     if len(content) <= limit:
         return Clamp(0, len(content))
     start = 0
@@ -88,7 +88,7 @@ def _markdown() -> MarkdownIt:
 
 
 def _marked(text: str, marks: Sequence[Mark], *, is_plain: bool = False) -> str:
-    """Put marks into a text, line by line; characters that stand for marks are taken out of the text itself."""
+    """Return a text with marks, line by line; private-use characters of the text itself are removed."""
     spans = _disjoint(marks, len(text))
     if not spans:
         return _PRIVATE.sub("", text)

@@ -1,7 +1,7 @@
-"""Who is let in: host and origin checks, signed sessions, invitations, a token against forged requests, headers.
+"""Access control: host and origin checks, signed sessions, invitations, CSRF tokens, security headers.
 
-On a loopback address anybody of this machine chooses a name; on any other, only who was invited by a link may write,
-and everybody else reads. Nothing is loaded from elsewhere: the content security policy forbids it.
+On a loopback address, anybody on this machine chooses a name. On any other address, only invited reviewers may write,
+and everybody else reads. The content security policy forbids to load anything from elsewhere.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import hmac
 import ipaddress
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from longbeam.annotation_ui.people import Viewer
+from longbeam.review.people import Viewer
 from longbeam.schemas.review import ReviewerRole
 from longbeam.store.reviews import ReviewStore
 
@@ -41,73 +41,70 @@ _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
 @dataclass(frozen=True)
+class Reach:
+    """Address of a server, and who may write there."""
+
+    host: str = "127.0.0.1"
+    needs_token: bool = False
+    """Whether writing needs an invitation; always true on an address that other machines can reach."""
+    offered: Mapping[str, ReviewerRole] = field(default_factory=dict)
+    """Names that may be chosen; empty: any name."""
+    extra_hosts: frozenset[str] = frozenset()
+    """Further names of this server that a Host header may carry."""
+
+
+@dataclass(frozen=True)
 class Access:
-    """How a server is reached, and the secrets that links, sessions and forms are signed with."""
+    """Reach of a server, and the secrets that sign its links, sessions and forms."""
 
     session_key: bytes
     invite_key: bytes
     cookie: str
-    host: str = "127.0.0.1"
-    needs_token: bool = False
-    """Whether writing needs an invitation."""
-    offered: Mapping[str, ReviewerRole] = field(default_factory=dict)
-    """Names that may be chosen; empty: any name."""
-    extra_hosts: frozenset[str] = frozenset()
+    reach: Reach
 
     def session_of(self, viewer: Viewer) -> str:
         """Return the cookie of a viewer."""
         return _signed(self.session_key, {"r": viewer.reviewer_id, "role": viewer.role and viewer.role.value})
 
     def viewer_of(self, cookie: str | None) -> Viewer:
-        """Return who a cookie says it is; a reader where it says nothing that we signed."""
+        """Return the viewer that a cookie names; a reader without a name if its signature is not ours."""
         return _viewer(_verified(self.session_key, cookie))
 
     def invitation(self, viewer: Viewer) -> str:
-        """Return the token that lets somebody in; the same for ever."""
+        """Return the token that lets a viewer in; it never changes."""
         return _signed(self.invite_key, {"r": viewer.reviewer_id, "role": viewer.role and viewer.role.value})
 
     def invited(self, token: str) -> Viewer:
-        """Return who a token invites; a reader where it is not ours."""
+        """Return the viewer that a token invites; a reader without a name if its signature is not ours."""
         return _viewer(_verified(self.invite_key, token))
 
     def csrf_of(self, cookie: str) -> str:
-        """Return what a POST of this session must carry in its header."""
+        """Return the CSRF token that a POST of this session must carry in its header."""
         return hmac.new(self.session_key, b"csrf:" + cookie.encode(), hashlib.sha256).hexdigest()
 
     def is_host_allowed(self, host: str) -> bool:
-        """Whether a Host header names this server: no other name may lead a browser here."""
+        """Whether a Host header names this server; refusing other names prevents DNS rebinding."""
         name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
-        if name in _LOOPBACK_NAMES or name in self.extra_hosts:
+        if name in _LOOPBACK_NAMES or name in self.reach.extra_hosts:
             return True
-        if is_loopback(self.host):
+        if is_loopback(self.reach.host):
             return False
-        return name == self.host or _is_address(name)
+        return name == self.reach.host or _is_address(name)
 
 
-def open_access(
-    store: ReviewStore,
-    benchmark: str,
-    *,
-    host: str,
-    needs_token: bool,
-    offered: Mapping[str, ReviewerRole],
-    extra_hosts: frozenset[str] = frozenset(),
-) -> Access:
-    """Return the access of a server; its secrets lie in the review log, so that links outlive a restart."""
+def open_access(store: ReviewStore, benchmark: str, reach: Reach) -> Access:
+    """Return the access of a server; its secrets are in the review log, so that links outlive a restart."""
     return Access(
         session_key=store.secret("session"),
         invite_key=store.secret("invite"),
         # Browsers send cookies to every port of a host: two benchmarks side by side need two names.
         cookie="longbeam_" + hashlib.sha256(f"{benchmark}:{store.path.resolve()}".encode()).hexdigest()[:10],
-        host=host,
-        needs_token=needs_token or not is_loopback(host),
-        offered=offered,
-        extra_hosts=extra_hosts,
+        reach=replace(reach, needs_token=reach.needs_token or not is_loopback(reach.host)),
     )
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address."""
+    """Whether only this machine can reach an address."""
     if host == "localhost":
         return True
     try:
@@ -117,7 +114,7 @@ def is_loopback(host: str) -> bool:
 
 
 class Guard:
-    """ASGI middleware: refuses foreign hosts and forged posts, and adds the headers that keep pages to themselves."""
+    """ASGI middleware: refuses foreign hosts and forged POSTs, and adds the security headers."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self.app = app

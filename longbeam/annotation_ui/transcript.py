@@ -1,27 +1,36 @@
-"""Windows of a conversation: messages by ordinal, each clamped, with evidence and search hits marked."""
+"""Views of a conversation's text: windows of messages, search hits, the minimap. Long messages are clamped."""
 
 from __future__ import annotations
 
 import bisect
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from longbeam.annotation_ui.archive import Line, OpenConversation
-from longbeam.annotation_ui.rendering import Mark, clamp, render
-from longbeam.annotation_ui.search import places_of
+from pydantic import Field
+
+from longbeam.annotation_ui.rendering import Mark, clamp, render, render_plain
+from longbeam.review.anchors import evidence_id_of, find_quote
+from longbeam.review.archive import Line, OpenConversation
+from longbeam.review.fold import MESSAGE
+from longbeam.review.people import Viewer
+from longbeam.review.search import SearchFilter, count_hits, places_of
+from longbeam.review.workspace import Workspace
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import Message
 
+AROUND_HIT = 90
+MOST_HITS = 200
 CLAMP = 2_000
-"""Characters of a message that are shown until it is opened."""
+"""Characters of a message that a page shows until the message is opened."""
 MOST_MESSAGES = 100
 MOST_CHARS = 20_000
 """Characters of one window inside a message."""
 
 
 class MessageView(Record):
-    """A message as it is shown."""
+    """A message as pages show it."""
 
     message_id: int
     message_key: str
@@ -38,12 +47,12 @@ class MessageView(Record):
     chars: int
     """Code points of the whole message."""
     start: int
-    """What is shown of it, in code points."""
+    """Start of the part that is shown, in code points."""
     end: int
     is_whole: bool
     html: str
     marks: tuple[Mark, ...]
-    """In code points of the whole message, those that are not shown included."""
+    """In code points of the whole message; marks outside the shown part are included."""
     evidence_ids: tuple[str, ...] = ()
     comments: int = 0
 
@@ -58,7 +67,7 @@ class TranscriptView(Record):
 
 
 class MessagePart(Record):
-    """A window inside one message, and where a text stands in all of it."""
+    """A window inside one message, and the places of a text in the whole message."""
 
     message: MessageView
     find: str = ""
@@ -68,14 +77,14 @@ class MessagePart(Record):
 
 
 class Border(Record):
-    """Where a session, a plan or a day begins."""
+    """The first message of a session, a plan or a day."""
 
     message_id: int
     label: str
 
 
 class MinimapView(Record):
-    """The whole conversation without its text: parallel lists, one value per message, and where things change."""
+    """The whole conversation without its text: parallel lists with one value per message, and the borders."""
 
     conversation_id: str
     total: int
@@ -90,47 +99,137 @@ class MinimapView(Record):
     comments: tuple[int, ...] = ()
 
 
-def window(
-    conversation: OpenConversation,
-    conversation_id: str,
-    first: int,
-    count: int,
-    *,
-    marks: Mapping[str, Sequence[Mark]] | None = None,
-    evidence_ids: Mapping[str, Sequence[str]] | None = None,
-    comments: Mapping[str, int] | None = None,
-    query: str = "",
-) -> TranscriptView:
-    """Return messages by ordinal; `marks`, `evidence_ids` and `comments` are by message key."""
+class Hit(Record):
+    """A message that holds the text."""
+
+    message_id: int
+    message_key: str
+    role: str
+    speaker: str
+    session: int
+    plan_index: int | None
+    sent_at: dt.datetime
+    count: int
+    """Occurrences in the message."""
+    at: int
+    """First occurrence, in code points; the message opens there."""
+    excerpt_html: str
+
+
+class SearchResult(Record):
+    """One page of hits in the order of the conversation, and the counts over all of it."""
+
+    query: str
+    total: int
+    """Occurrences."""
+    messages: int
+    """Messages that hold the text."""
+    hits: tuple[Hit, ...]
+    first: int
+    message_ids: tuple[int, ...] = Field(default=())
+    """All messages that hold it, for the minimap."""
+    took_ms: float = 0
+
+
+class LocatedView(Record):
+    """The message that a jump leads to."""
+
+    message_id: int
+    message_key: str
+    sent_at: dt.datetime
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class MessageMarks:
+    """Highlights of one message, the evidence that cites it, and the number of comments on it."""
+
+    marks: Sequence[Mark] = ()
+    evidence_ids: Sequence[str] = ()
+    comments: int = 0
+
+
+@dataclass
+class ItemMarks:
+    """Marks of an item in the messages of its conversation, by message key."""
+
+    marks: dict[str, list[Mark]] = field(default_factory=dict)
+    evidence_ids: dict[str, list[str]] = field(default_factory=dict)
+    comments: dict[str, int] = field(default_factory=dict)
+
+    def of(self, message_key: str) -> MessageMarks:
+        """Return the marks of one message."""
+        marks, evidence_ids = self.marks.get(message_key, ()), self.evidence_ids.get(message_key, ())
+        return MessageMarks(marks, evidence_ids, self.comments.get(message_key, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class MessagePlace:
+    """A window inside one message."""
+
+    at: int
+    """First character, in code points."""
+    size: int
+    find: str = ""
+    """Text whose places are wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class WantedWindow:
+    """A window of a conversation that a page asks for."""
+
+    conversation_id: str
+    first: int
+    count: int
+    query: str = ""
+
+
+def window(conversation: OpenConversation, wanted: WantedWindow, shown: ItemMarks) -> TranscriptView:
+    """Return the messages of a window; hits of the query are marked as well as `shown`."""
     total = len(conversation.lines)
-    count = max(1, min(count, MOST_MESSAGES))
-    first = max(0, min(first, total - 1))
-    views = [
-        view_of(
-            message,
-            (*(marks or {}).get(message.message_key, ()), *_hits(message.content, query)),
-            evidence_ids=(evidence_ids or {}).get(message.message_key, ()),
-            comments=(comments or {}).get(message.message_key, 0),
-        )
-        for message in conversation.messages(first, count)
-    ]
-    return TranscriptView(conversation_id=conversation_id, total=total, first=first, messages=tuple(views))
+    count = max(1, min(wanted.count, MOST_MESSAGES))
+    first = max(0, min(wanted.first, total - 1))
+    views = []
+    for message in conversation.messages(first, count):
+        marks = shown.of(message.message_key)
+        hits = _hits(message.content, wanted.query)
+        views.append(view_of(message, replace(marks, marks=(*marks.marks, *hits))))
+    return TranscriptView(conversation_id=wanted.conversation_id, total=total, first=first, messages=tuple(views))
 
 
-def view_of(
-    message: Message,
-    marks: Sequence[Mark] = (),
-    *,
-    evidence_ids: Sequence[str] = (),
-    comments: int = 0,
-    limit: int = CLAMP,
-    at: int | None = None,
-) -> MessageView:
-    """Return a message as it is shown; a long one opens at its first mark, or at `at`."""
+def marks_for(workspace: Workspace, viewer: Viewer, conversation: OpenConversation, item_id: str) -> ItemMarks:
+    """Return the evidence of an item, as the viewer has it, and the comments on messages; nothing for no item."""
+    shown = ItemMarks()
+    try:
+        state = workspace.state(item_id)
+    except KeyError:
+        return shown
+    opinion = state.opinion(viewer.reviewer_id)
+    probe = opinion.probe if opinion.is_edited else state.probe
+    ids = conversation.ids
+    messages = {
+        m.message_key: m.content
+        for m in conversation.messages_of(ids[e.message_key] for e in probe.evidence if e.message_key in ids)
+    }
+    for evidence in probe.evidence:
+        key = evidence.message_key
+        shown.evidence_ids.setdefault(key, []).append(evidence_id_of(evidence))
+        if key in messages and (place := find_quote(messages[key], evidence.quote)):
+            shown.marks.setdefault(key, []).append(Mark(start=place[0], end=place[1]))
+    for comment in state.comments:
+        if comment.target.startswith(MESSAGE) and (state.is_open or comment.reviewer_id == viewer.reviewer_id):
+            key = comment.target.removeprefix(MESSAGE)
+            shown.comments[key] = shown.comments.get(key, 0) + 1
+    return shown
+
+
+def view_of(message: Message, shown: MessageMarks, limit: int = CLAMP) -> MessageView:
+    """Return a message as pages show it; a message longer than `limit` opens at its first mark."""
+    marks = shown.marks
     content = message.content
     evidence = [m for m in marks if m.kind == "evidence"] or list(marks)
     around = (evidence[0].start, evidence[0].end) if evidence else None
-    part = clamp(content, limit, (at, at + 1) if at is not None else around)
+    part = clamp(content, limit, around)
     inside = [
         Mark(start=max(m.start, part.start) - part.start, end=min(m.end, part.end) - part.start, kind=m.kind)
         for m in marks
@@ -155,24 +254,25 @@ def view_of(
         is_whole=part.start == 0 and part.end == len(content),
         html=render(content[part.start : part.end], inside),
         marks=tuple(marks),
-        evidence_ids=tuple(evidence_ids),
-        comments=comments,
+        evidence_ids=tuple(shown.evidence_ids),
+        comments=shown.comments,
     )
 
 
-def part_of_message(message: Message, *, at: int, size: int, find: str = "", marks: Sequence[Mark] = ()) -> MessagePart:
-    """Return a window of `size` characters inside a message, from `at` on, and all places of `find`."""
+def part_of_message(message: Message, wanted: MessagePlace, marks: Sequence[Mark] = ()) -> MessagePart:
+    """Return a window inside a message, and all places of the text to find."""
+    find = wanted.find
     places = places_of(message.content, find, most=1_000_000) if find.strip() else []
     found = [Mark(start=a, end=b, kind="search") for a, b in places[:1000]]
-    size = max(200, min(size, MOST_CHARS))
-    at = max(0, min(at, max(len(message.content) - 1, 0)))
+    size = max(200, min(wanted.size, MOST_CHARS))
+    at = max(0, min(wanted.at, max(len(message.content) - 1, 0)))
     shown = message.content[at : at + size]
     inside = [
         Mark(start=max(m.start - at, 0), end=min(m.end - at, len(shown)), kind=m.kind)
         for m in (*marks, *found)
         if m.start < at + size and m.end > at
     ]
-    view = view_of(message, (), limit=size).model_copy(
+    view = view_of(message, MessageMarks(), limit=size).model_copy(
         update={
             "start": at,
             "end": at + len(shown),
@@ -184,10 +284,28 @@ def part_of_message(message: Message, *, at: int, size: int, find: str = "", mar
     return MessagePart(message=view, find=find, found=tuple(a for a, _ in places[:1000]), found_total=len(places))
 
 
+def search_view(
+    conversation: OpenConversation, query: str, wanted: SearchFilter, *, first: int = 0, count: int = 20
+) -> SearchResult:
+    """Return one page of the hits of a text, with exact counts over the whole conversation."""
+    query = query.strip()
+    counts = count_hits(conversation, query, wanted)
+    page = list(counts)[first : first + min(count, MOST_HITS)]
+    contents = {m.message_id: m.content for m in conversation.messages_of(page)}
+    return SearchResult(
+        query=query,
+        total=sum(counts.values()),
+        messages=len(counts),
+        hits=tuple(_hit(conversation.lines[i], counts[i], contents[i], query) for i in page),
+        first=first,
+        message_ids=tuple(counts),
+    )
+
+
 def minimap(
     conversation: OpenConversation, conversation_id: str, evidence: Sequence[int], comments: Sequence[int]
 ) -> MinimapView:
-    """Return what a strip of the whole conversation is drawn from; no text is read."""
+    """Return the data of a strip of the whole conversation; no text is read."""
     lines = conversation.lines
     return MinimapView(
         conversation_id=conversation_id,
@@ -239,3 +357,23 @@ def _hits(content: str, query: str) -> list[Mark]:
     if not query.strip():
         return []
     return [Mark(start=a, end=b, kind="search") for a, b in places_of(content, query.strip(), most=100)]
+
+
+def _hit(line: Line, times: int, content: str, query: str) -> Hit:
+    # Lower-casing may change the length of a text: then the exact place is unknown, and the message opens at its start.
+    start, end = next(iter(places_of(content, query, most=1)), (0, 0))
+    low, high = max(start - AROUND_HIT, 0), min(end + AROUND_HIT, len(content))
+    excerpt = " ".join(content[low:high].split("\n"))
+    shown = render_plain(excerpt, [Mark(start=start - low, end=end - low, kind="search")])
+    return Hit(
+        message_id=line.message_id,
+        message_key=line.message_key,
+        role=line.role,
+        speaker=line.speaker,
+        session=line.session,
+        plan_index=line.plan_index,
+        sent_at=line.sent_at,
+        count=times,
+        at=start,
+        excerpt_html=("… " if low else "") + shown + (" …" if high < len(content) else ""),
+    )

@@ -77,7 +77,6 @@ def evaluate(
 
     What was asked already is not asked again; a killed evaluation goes on where it was. Probes are asked as reviewed.
     """
-    from longbeam.annotation_ui.exporting import reviewed_probes
     from longbeam.evaluation.arms import ablations, always_there, arms_of, variants
     from longbeam.evaluation.controls import find_control
     from longbeam.evaluation.table import as_json, render_table
@@ -86,6 +85,7 @@ def evaluate(
     from longbeam.pipeline.evaluate.evaluating import evaluate as run_evaluation
     from longbeam.pipeline.evaluate.evaluating import evaluation_spec
     from longbeam.pipeline.run.driver import limited_models
+    from longbeam.review.outcomes import reviewed_probes
     from longbeam.schemas.evaluation import EvaluationRun, EvaluationSettings, Result
     from longbeam.store.layout import open_benchmark
     from longbeam.wiring import services
@@ -143,12 +143,12 @@ def report(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Report on the last evaluation of a benchmark; without a file to write, print it as Markdown."""
-    from longbeam.annotation_ui.exporting import reviewed_probes
     from longbeam.evaluation.controls import find_control
     from longbeam.evaluation.leaderboard import merged
     from longbeam.evaluation.report import render_html, render_markdown, sections_of
     from longbeam.evaluation.results import read_results, reworded
     from longbeam.pipeline.evaluate.evaluating import results_path
+    from longbeam.review.outcomes import reviewed_probes
     from longbeam.store.files import write_atomically
     from longbeam.store.layout import open_benchmark
 

@@ -76,11 +76,11 @@ def repair(
 
 
 def _say_plan(benchmark: Benchmark) -> int:
-    from longbeam.annotation_ui.rejections import rejections_of
     from longbeam.pipeline.checking import check_and_store
     from longbeam.pipeline.repair.cost import render_plan
     from longbeam.pipeline.repair.plan import repairs_of
     from longbeam.pipeline.repair.repairing import left_of
+    from longbeam.review.outcomes import rejections_of
 
     findings = check_and_store(benchmark)
     rejected = rejections_of(benchmark)
@@ -97,9 +97,9 @@ def _say_plan(benchmark: Benchmark) -> int:
 
 
 def _repaired(benchmark: Benchmark, rounds: int, withdraw: bool, invocation_log: Path | None) -> RepairReport:
-    from longbeam.annotation_ui.rejections import rejections_of
     from longbeam.pipeline.repair.repairing import repair, repair_import
     from longbeam.pipeline.run.metering import open_meter
+    from longbeam.review.outcomes import rejections_of
     from longbeam.wiring import services
 
     rejected = partial(rejections_of, benchmark)

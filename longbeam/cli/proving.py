@@ -162,8 +162,8 @@ def export(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Write the finished conversations and their selected probes as files, as they were reviewed."""
-    from longbeam.annotation_ui.exporting import reviewed_conversations
     from longbeam.formats.registry import exporter
+    from longbeam.review.outcomes import reviewed_conversations
     from longbeam.store.layout import open_benchmark
 
     benchmark = open_benchmark(out, name)

@@ -14,6 +14,7 @@ from longbeam.errors import UserError
 from longbeam.terminal import counted
 
 if TYPE_CHECKING:
+    from longbeam.review.rubric_trial import RubricJudge
     from longbeam.schemas.review import ReviewerRole
 
 
@@ -47,8 +48,8 @@ def review(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Serve the review pages until stopped; finished conversations only, and those that a run finishes meanwhile."""
-    from longbeam.annotation_ui.security import is_loopback
-    from longbeam.annotation_ui.server import serve
+    from longbeam.annotation_ui.security import Reach, is_loopback
+    from longbeam.annotation_ui.server import ServerOptions, serve
     from longbeam.store.layout import open_benchmark
 
     benchmark = open_benchmark(out, name)
@@ -60,25 +61,27 @@ def review(
             "--reviewer ana --reviewer bo:lead"
         )
     settings = {"overlap": overlap, "min_searches": min_searches}
-
-    def announce(base: str, links: Mapping[str, str]) -> None:
-        print(f"LISTENING {base}", flush=True)
-        for who, link in links.items():
-            print(f"link of {who}: {link}", flush=True)
-        if not links:
-            print("Open it in a browser; stop with Ctrl-C. What is saved is kept.", file=sys.stderr)
-
-    serve(
-        benchmark,
-        host=host,
-        port=port,
-        settings={key: value for key, value in settings.items() if value is not None},
-        reviewers=reviewers,
-        needs_token=with_links,
-        allowed_hosts=frozenset(allow_host or ()),
-        on_ready=announce,
-    )
+    given = {key: value for key, value in settings.items() if value is not None}
+    reach = Reach(host, with_links, reviewers, frozenset(allow_host or ()))
+    serve(benchmark, lexical_judge(), ServerOptions(reach, port, given), _announce)
     return OK
+
+
+def _announce(base: str, links: Mapping[str, str]) -> None:
+    """Print the address, and the personal link of each reviewer."""
+    print(f"LISTENING {base}", flush=True)
+    for who, link in links.items():
+        print(f"link of {who}: {link}", flush=True)
+    if not links:
+        print("Open it in a browser; stop with Ctrl-C. What is saved is kept.", file=sys.stderr)
+
+
+def lexical_judge() -> RubricJudge:
+    """Return the judge of rubric trials: deterministic, without a model."""
+    from longbeam.review.rubric_trial import RubricJudge
+    from longbeam.wiring import services
+
+    return RubricJudge("lexical", services().judge_nugget)
 
 
 def _reviewers(given: Sequence[str]) -> dict[str, ReviewerRole]:
@@ -105,7 +108,7 @@ def export_reviews(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Write every review event of a benchmark, one a line; nothing is left out."""
-    from longbeam.annotation_ui.logs import export_log
+    from longbeam.review.log import export_log
     from longbeam.store.layout import open_benchmark
 
     count = export_log(open_benchmark(out, name).reviews_path, file)
@@ -120,7 +123,7 @@ def import_reviews(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Add the events of another log of the same benchmark; events that are there already are not added again."""
-    from longbeam.annotation_ui.logs import import_log
+    from longbeam.review.log import import_log
     from longbeam.store.layout import open_benchmark
 
     new, known = import_log(open_benchmark(out, name).reviews_path, file)
@@ -138,13 +141,13 @@ def bundle_reviews(
 ) -> int:
     """Write the open items with their evidence as a page without server; `reviews import` takes what it saves."""
     from longbeam.annotation_ui.bundle import write_bundle
-    from longbeam.annotation_ui.server import open_desk
+    from longbeam.review.workspace import open_workspace
     from longbeam.store.layout import open_benchmark
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
-    with open_desk(benchmark) as desk:
-        report = write_bundle(desk, reviewer, to, around=around)
+    with open_workspace(benchmark, lexical_judge()) as workspace:
+        report = write_bundle(workspace, reviewer, to, around=around)
     print(f"{to}: {counted(report.items, 'item')} for {reviewer}; open {to / 'index.html'}")
     if report.left_out:
         print(f"left out: {counted(report.left_out, 'abstention')}; what is missing cannot be seen in a window")

@@ -14,6 +14,7 @@ import datetime as dt
 import random
 from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, field
+from functools import cached_property
 
 from longbeam.errors import ReplyError
 from longbeam.generators.budget import ENDING_REPLY, MORE_ROUNDS, Budget, Waiting
@@ -36,6 +37,7 @@ from longbeam.prompts.calls.dialogue import (
 )
 from longbeam.prompts.calls.plans import Stage
 from longbeam.prompts.calls.user_turns import BulletBrief
+from longbeam.schemas.base import digest_of
 from longbeam.schemas.calls import ChatMessage
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
 from longbeam.schemas.plans import CLOSING, Bullet, SubPlan
@@ -80,6 +82,12 @@ class SubPlanMaterial:
     """Session of the plan's first sub-plan."""
     earlier_plans: str = ""
     """Summary of the plans before this one."""
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (hex) of everything that the dialogue is made from."""
+        story = self.frame, self.ledger.digest, self.stage, self.sub_plan
+        return digest_of(*story, self.turns, self.share, self.first_session, self.earlier_plans)
 
 
 async def talk(asker: Asker, tokenizer: Tokenizer, material: SubPlanMaterial) -> tuple[Message, ...]:

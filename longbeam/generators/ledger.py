@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from longbeam.prompts.calls.plans import LedgerLine
 from longbeam.prompts.calls.user_turns import BulletBrief
+from longbeam.schemas.base import digest_of
 from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Fact, Plan, Stance, SubPlan, Value
 
 T = TypeVar("T")
@@ -30,6 +31,11 @@ class Ledger:
     def of(cls, plan: Plan) -> Ledger:
         """The ledger of a whole plan."""
         return cls(plan.sub_plans, plan.facts, plan.assertions)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (hex) of the sub-plans, facts and assertions."""
+        return digest_of(self.sub_plans, self.facts, self.assertions)
 
     @cached_property
     def bullets(self) -> tuple[Bullet, ...]:

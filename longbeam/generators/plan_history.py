@@ -38,8 +38,8 @@ class PlanHistory:
     """Facts by id, in the order of the story."""
     slots: dict[str, Fact] = field(default_factory=dict)
     """Newest fact of each slot."""
-    fact_digest: str = ""
-    """Digest of the ids of the facts."""
+    digest: str = ""
+    """SHA-256 (hex) of the plans."""
     standing: tuple[Bullet, ...] = ()
     """Instructions and preferences in force at the end."""
     sub_plans: int = 0
@@ -62,7 +62,7 @@ class PlanHistory:
         self.sub_plans += len(plan.sub_plans)
         self.facts.update((fact.fact_id, fact) for fact in plan.facts)
         self.slots.update((fact.slot, fact) for fact in plan.facts)
-        self.fact_digest = digest_of(self.fact_digest, [fact.fact_id for fact in plan.facts])
+        self.digest = digest_of(self.digest, plan)
         self.standing = standing_bullets((*self.standing, *plan.bullets()))
         self._add_excerpt(plan)
         self._topics.update(b.topic for b in plan.bullets() if b.kind in CHANGING)

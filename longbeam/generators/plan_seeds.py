@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from longbeam.generators.ledger import Ledger
 from longbeam.generators.plan_history import PlanHistory
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.plans import Chapter, LedgerLine, PlanSeedsInputs, PlanSeedsReply, PlanSummaryInputs
@@ -130,9 +131,8 @@ def subjects_of(people: Iterable[Person]) -> frozenset[str]:
     return SELF.union(p.first_name.casefold() for p in people)
 
 
-async def write_plan_summary(asker: Asker, summary: str, plan_seed: PlanSeed, plan: Plan, history: PlanHistory) -> str:
-    """Return the summary of all plans up to this one."""
-    ledger = history.relevant(plan)
+async def write_plan_summary(asker: Asker, summary: str, plan_seed: PlanSeed, plan: Plan, ledger: Ledger) -> str:
+    """Return the summary of all plans up to this one; `ledger` holds the plan and what it comes back to."""
     own = {a.fact_id for a in plan.assertions}
     inputs = PlanSummaryInputs(
         summary=summary,

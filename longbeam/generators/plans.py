@@ -26,7 +26,7 @@ from longbeam.prompts.calls.plans import (
     SubPlanInputs,
     SubPlanReply,
 )
-from longbeam.schemas.base import Record
+from longbeam.schemas.base import Record, digest_of
 from longbeam.schemas.people import Profile, RelationshipGraph
 from longbeam.schemas.plans import (
     SPECIAL_KINDS,
@@ -135,6 +135,11 @@ class PlanContext:
     stages: tuple[Stage, ...]
     history: PlanHistory
     """The plans before this one."""
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 (hex) of all of it; the history of a conversation grows, so nothing is cached."""
+        return digest_of(self.plan_index, self.frame, self.layout, self.stages, self.history.digest)
 
 
 async def write_sub_plan(asker: Asker, context: PlanContext, earlier: Sequence[Drafted]) -> Drafted:

@@ -38,10 +38,12 @@ class Registered:
     """One line for `longbeam evaluate --help`."""
     reads_everything: bool = False
     """Whether its budget is the reader's window and not that of retrieval."""
+    prompts: tuple[str, ...] | None = None
+    """Prompts that the system may ask beside `answer`; None: any prompt that a reader or an extractor answers."""
 
 
 def _floor(floor: floors.Floor, purpose: str) -> Registered:
-    return Registered(floors.FloorSettings, partial(floors.FloorMemory, floor), purpose)
+    return Registered(floors.FloorSettings, partial(floors.FloorMemory, floor), purpose, prompts=())
 
 
 SYSTEMS: Mapping[str, Registered] = {
@@ -50,24 +52,51 @@ SYSTEMS: Mapping[str, Registered] = {
         long_context.LongContext,
         "the tail of the conversation that fits the reader's window",
         reads_everything=True,
+        prompts=(),
     ),
     "paging": Registered(
-        PagingSettings, Paging, "resident pages, bookmarks of the others, and a tool that brings pages back"
+        PagingSettings,
+        Paging,
+        "resident pages, bookmarks of the others, and a tool that brings pages back",
+        prompts=("bookmark_pages", "recall_step"),
     ),
-    "rag": Registered(rag.RagSettings, rag.Rag, "exchanges found by BM25, vectors or both"),
+    "rag": Registered(rag.RagSettings, rag.Rag, "exchanges found by BM25, vectors or both", prompts=()),
     "cmv": Registered(
-        CmvSettings, Cmv, "the tail of the trimmed session that fits the reader's window", reads_everything=True
+        CmvSettings,
+        Cmv,
+        "the tail of the trimmed session that fits the reader's window",
+        reads_everything=True,
+        prompts=(),
     ),
     "cogcanvas": Registered(
-        CogCanvasSettings, CogCanvas, "CogCanvas: artifacts with citations, found by words, vectors and a graph"
+        CogCanvasSettings,
+        CogCanvas,
+        "CogCanvas: artifacts with citations, found by words, vectors and a graph",
+        prompts=("extract_artifacts", "glean_artifacts", "answer_by_reasoning"),
     ),
-    "light": Registered(LightSettings, Light, "LIGHT: episodic index, last exchanges, filtered scratchpad"),
-    "summary": Registered(summary.SummarySettings, summary.SummaryMemory, "a running summary and the last exchanges"),
+    "light": Registered(
+        LightSettings,
+        Light,
+        "LIGHT: episodic index, last exchanges, filtered scratchpad",
+        prompts=("extract_keys", "take_notes", "compress_notes", "select_notes", "notes_relevant"),
+    ),
+    "summary": Registered(
+        summary.SummarySettings,
+        summary.SummaryMemory,
+        "a running summary and the last exchanges",
+        prompts=("update_summary",),
+    ),
     "truncation": Registered(
-        long_context.TruncationSettings, long_context.LongContext, "the beginning and the end, the middle cut out"
+        long_context.TruncationSettings,
+        long_context.LongContext,
+        "the beginning and the end, the middle cut out",
+        prompts=(),
     ),
     "search_tool": Registered(
-        search_tool.SearchToolSettings, search_tool.SearchTool, "the reader searches, several times if it wants"
+        search_tool.SearchToolSettings,
+        search_tool.SearchTool,
+        "the reader searches, several times if it wants",
+        prompts=("search_step",),
     ),
 }
 
@@ -92,7 +121,7 @@ def find_system(name: str) -> Registered:
         if point.name == name:
             return _registered(point.load(), name)
     if name.startswith(("http://", "https://")):
-        return Registered(HttpSettings, partial(HttpMemory, name), "a memory server")
+        return Registered(HttpSettings, partial(HttpMemory, name), "a memory server", prompts=())
     module, colon, attribute = name.partition(":")
     if colon:
         try:

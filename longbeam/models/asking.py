@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from pydantic import BaseModel, ValidationError
 
 from longbeam.errors import ReplyError
-from longbeam.models.base import ChatModel, ModelCall, PromptDeclaration, Sampling
+from longbeam.models.base import ChatModel, ModelCall, PromptDeclaration, Sampling, no_version
 from longbeam.models.outcomes import outcome_of, spoken
 from longbeam.schemas.calls import PromptInputs
 from longbeam.schemas.spec import ENGLISH, BenchmarkSpec, Role
@@ -61,6 +61,8 @@ class Asker:
     """`c000/dialogue/p0.s2`."""
     generation: int = 0
     """How often this unit has failed in earlier runs."""
+    version_of: Callable[[str], str] = no_version
+    """Version of the rules by which a model answers, by its name in the spec; empty for a language model."""
     _ways: dict[tuple[Role, int], _Way] = field(default_factory=dict, repr=False, compare=False)
     """By role and room: what the spec says of it; shared with the askers of this unit's parts."""
 
@@ -145,7 +147,7 @@ class Asker:
         """The call of an attempt, with `room` times the spec's `max_tokens`."""
         prompt = self.prompts[prompt_id]
         role = prompt.role
-        way = self._ways.get((role, room)) or self._ways.setdefault((role, room), _way_of(self.spec, role, room))
+        way = self._ways.get((role, room)) or self._ways.setdefault((role, room), _way_of(self, role, room))
         return ModelCall(
             prompt=prompt,
             inputs=inputs,
@@ -160,11 +162,21 @@ class Asker:
         )
 
 
-def _way_of(spec: BenchmarkSpec, role: Role, room: int) -> _Way:
+def identity_of(spec: BenchmarkSpec, model: str, version_of: Callable[[str], str]) -> str:
+    """Return what a model is, wherever it is served, with the version of its rules if it answers by rule.
+
+    Replies and done units belong to this identity, so neither outlives the rules that it was made by.
+    """
+    version = version_of(model)
+    return f"{spec.identity_of(model)}@{version}" if version else spec.identity_of(model)
+
+
+def _way_of(asker: Asker, role: Role, room: int) -> _Way:
+    spec = asker.spec
     model, sampling = spec.model_for(role), spec.sampling_for(role)
     most = None if sampling.max_tokens is None else sampling.max_tokens * room
     limited = Sampling(temperature=sampling.temperature, max_tokens=most)
-    return _Way(model, spec.identity_of(model), limited, spec.reads_inputs(model))
+    return _Way(model, identity_of(spec, model, asker.version_of), limited, spec.reads_inputs(model))
 
 
 def _dump_of(inputs: PromptInputs) -> Iterator[str]:

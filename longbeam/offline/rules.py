@@ -1,22 +1,41 @@
-"""Which rules the offline writer, reader and judge follow, so that replies of other rules can be told from theirs."""
+"""Version of the offline models' rules: replies that were made by other rules are out of date."""
 
 from __future__ import annotations
 
+import ast
 import hashlib
 from functools import cache
 from pathlib import Path
 
 _OFFLINE = Path(__file__).parent
-_FOLDERS = (_OFFLINE, _OFFLINE.parent / "schemas", _OFFLINE.parent / "text")
-"""Their code and data, and the words, values and sentences that they work on."""
+_FOLDERS = (_OFFLINE, _OFFLINE.parent / "text")
+"""Code and data of the offline models, and the words, values and sentences that they work on."""
 
 
 @cache
 def rules_digest() -> str:
-    """Return a digest of the files that say how the offline model answers: any change gives another one."""
+    """Return a digest of the code and data that decide how the offline models answer."""
     digest = hashlib.sha256()
     for folder in _FOLDERS:
         for path in sorted(p for p in folder.rglob("*") if p.suffix in {".py", ".yaml"}):
-            digest.update(f"{path.relative_to(folder).as_posix()}\0".encode())
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
+            text = path.read_text(encoding="utf-8")
+            rules = code_of(text) if path.suffix == ".py" else text
+            digest.update(f"{path.relative_to(folder).as_posix()}\0{rules}\0".encode())
     return digest.hexdigest()
+
+
+def code_of(source: str) -> str:
+    """Return what a Python module does, as text: without comments, docstrings and layout."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(body := getattr(node, "body", None), list):
+            body[:] = [statement for statement in body if not _is_docstring(statement)]
+    return ast.dump(tree)
+
+
+def _is_docstring(statement: ast.stmt) -> bool:
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )

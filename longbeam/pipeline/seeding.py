@@ -69,6 +69,7 @@ async def make_seeds(
                     prompts=default_registry(),
                     spec=spec,
                     unit_key=f"seeds/seeds/{domain.value}",
+                    version_of=limited.version_of,
                 )
                 parts.append(await write_seeds(asker, domain, count, [s for part in parts for s in part.seeds]))
     return Seeding(tuple(parts), spec.model_for(Role.PLANNER))

@@ -1,7 +1,8 @@
-"""What reviewers did: append-only events; the state of an item is a fold over them.
+"""Records of the review: append-only events, settings, and the reasons why an act can be refused.
 
-An item is a probe (`c000/abstention.0`), a conversation (`c000`, for ratings) or the benchmark (empty, for
-guidelines and settings). Nothing is ever deleted: undo is an event, and so is redo (the undoing of an undo).
+The state of an item is a fold over its events. An item is a probe (`c000/abstention.0`), a conversation (`c000`, for
+ratings) or the benchmark (empty, for guidelines and settings). Nothing is ever deleted: undo is an event, and so is
+redo (the undoing of an undo).
 """
 
 from __future__ import annotations
@@ -11,16 +12,17 @@ from enum import StrEnum
 
 from pydantic import Field, JsonValue
 
+from longbeam.keys import conversation_of
 from longbeam.schemas.base import Record
 
 
 class EventKind(StrEnum):
-    """What was done; `docs/review-api.md` says what target, before and after hold for each."""
+    """Kinds of acts; `docs/review-api.md` says what target, before and after hold for each."""
 
     OPENED = "opened"
-    """The item was opened; `after` keeps the probe as sealed where this version of it was not met before."""
+    """The item was opened; the first event of a version of the probe keeps the sealed probe in `after`."""
     DRAFTED = "drafted"
-    """What stands in a field but is not saved; the last draft of a target counts."""
+    """Unsaved text of a field; the last draft of a target counts."""
     JUDGED = "judged"
     """A verdict on the item, or yes / no on one nugget."""
     EDITED = "edited"
@@ -38,15 +40,15 @@ class EventKind(StrEnum):
     RETURNED = "returned"
     """Sent back to the author, with a reason."""
     ADJUDICATED = "adjudicated"
-    """A lead's final word; `after` holds the probe as decided."""
+    """A lead's decision; `after` holds the probe as decided."""
     RATED = "rated"
-    """1 to 5 for one aspect of a conversation."""
+    """A rating from 1 to 5 for one aspect of a conversation."""
     WRITTEN = "written"
     """A probe written by hand."""
     CHOSEN = "chosen"
-    """A candidate of the pool was taken in."""
+    """A candidate of the pool was taken into the review."""
     GOLD_SET = "gold_set"
-    """A lead knows the right verdict: the item silently measures reviewers."""
+    """A lead recorded the right verdict: the item silently measures reviewers."""
     GUIDED = "guided"
     """A new text of the guidelines."""
     CONFIGURED = "configured"
@@ -56,30 +58,30 @@ class EventKind(StrEnum):
 
 
 class Verdict(StrEnum):
-    """On a probe."""
+    """Verdict of a reviewer on a probe."""
 
     ACCEPT = "accept"
     REJECT = "reject"
     SKIP = "skip"
-    """The reviewer leaves it to somebody else; the opinion does not count."""
+    """The reviewer leaves the item to somebody else; the opinion does not count."""
 
 
 class NuggetLabel(StrEnum):
-    """On a nugget."""
+    """Label of a reviewer on a nugget."""
 
     YES = "yes"
     NO = "no"
 
 
 class ReviewerRole(StrEnum):
-    """Leads adjudicate, write guidelines and see gold items."""
+    """Role of a reviewer; leads adjudicate, write guidelines and see gold items."""
 
     ANNOTATOR = "annotator"
     LEAD = "lead"
 
 
 class Taxonomy(StrEnum):
-    """Why reviewers disagreed, as a lead sees it."""
+    """Reason why reviewers disagreed, as a lead sees it."""
 
     AMBIGUOUS = "ambiguous"
     GUIDELINE_GAP = "guideline_gap"
@@ -99,10 +101,10 @@ REASON_CODES = (
     "duplicate",
     "other",
 )
-"""Why a probe is rejected or returned; keys 1 to 9 in this order."""
+"""Reasons to reject or return a probe; keys 1 to 9 in this order."""
 
 RATED_ASPECTS = ("coherence_and_flow", "realism", "complexity_and_depth")
-"""BEAM's Table 4."""
+"""Aspects of a conversation that BEAM's Table 4 rates."""
 
 ITEM_TARGET = "item"
 
@@ -114,9 +116,9 @@ class ReviewEvent(Record):
     """Unique over all machines."""
     item_id: str
     item_version: str = ""
-    """Hash of what the reviewer saw of the item when acting, own edits and verdicts included."""
+    """Hash of the item as the reviewer saw it when acting, own edits and verdicts included."""
     probe_version: str = ""
-    """Hash of the probe as it was sealed; a judgement counts while the probe is still that one."""
+    """Hash of the probe as sealed; a judgement counts while the probe still has this hash."""
     reviewer_id: str = Field(min_length=1, max_length=64)
     kind: EventKind
     target: str = ITEM_TARGET
@@ -134,10 +136,47 @@ class ReviewEvent(Record):
 
     @property
     def conversation_id(self) -> str:
-        """The conversation it is about; empty for the benchmark."""
-        return self.item_id.partition("/")[0]
+        """Conversation of the event's subject; empty for the benchmark."""
+        return conversation_of(self.item_id)
+
+    @property
+    def is_on_probe(self) -> bool:
+        """Whether the subject is a probe, not a conversation or the benchmark."""
+        return self.item_id != self.conversation_id
 
 
-def probe_item_id(conversation_id: str, probe_id: str) -> str:
-    """Return the item_id of a probe."""
-    return f"{conversation_id}/{probe_id}"
+class ReviewSettings(Record):
+    """Settings of a benchmark's review; the last `configured` event of each setting wins."""
+
+    overlap: int = Field(default=1, ge=1, le=9)
+    """Opinions wanted of each probe and conversation."""
+    lease_s: int = Field(default=900, ge=30, le=86_400)
+    """Seconds that an item stays leased after the last sign of life of the reviewer who has it open."""
+    min_searches: int = Field(default=3, ge=0, le=20)
+    """Distinct searches that an abstention needs before it can be accepted."""
+
+
+class Change(Record):
+    """One difference between two versions of an item."""
+
+    target: str
+    before: JsonValue
+    after: JsonValue
+
+
+class Gate(Record):
+    """A condition that the item does not meet yet and must meet before it can be accepted."""
+
+    code: str
+    """`stale`, `checks`, `searches`, `error_findings` or `what_if`."""
+    message: str
+    can_override: bool
+    """Whether a save that names the code in `override`, with a note, goes through."""
+
+
+class LeaseView(Record):
+    """Lease of an item: the reviewer who has it open, and until when."""
+
+    reviewer_id: str
+    expires_at: datetime
+    is_mine: bool

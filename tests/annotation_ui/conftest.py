@@ -12,10 +12,11 @@ import httpx
 import pytest
 
 from longbeam.annotation_ui.app import create_app
-from longbeam.annotation_ui.archive import Archive
-from longbeam.annotation_ui.desk import Desk
-from longbeam.annotation_ui.log import ReviewLog
-from longbeam.annotation_ui.security import Access, open_access
+from longbeam.annotation_ui.security import Access, Reach, open_access
+from longbeam.cli.reviewing import lexical_judge
+from longbeam.review.archive import Archive
+from longbeam.review.log import ReviewLog
+from longbeam.review.workspace import Workspace
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.artifacts import seal_conversation
 from longbeam.store.layout import Benchmark, create_benchmark
@@ -82,22 +83,22 @@ def store(benchmark: Benchmark) -> Iterator[ReviewStore]:
 
 
 @pytest.fixture
-def desk(benchmark: Benchmark, store: ReviewStore) -> Desk:
-    return Desk(Archive(benchmark), ReviewLog(store))
+def workspace(benchmark: Benchmark, store: ReviewStore) -> Workspace:
+    return Workspace(Archive(benchmark), ReviewLog(store), lexical_judge())
 
 
 @pytest.fixture
 def access(store: ReviewStore) -> Access:
-    return open_access(store, "tiny", host="127.0.0.1", needs_token=False, offered={})
+    return open_access(store, "tiny", Reach())
 
 
 @pytest.fixture
-async def enter(desk: Desk, access: Access) -> AsyncIterator[Enter]:
+async def enter(workspace: Workspace, access: Access) -> AsyncIterator[Enter]:
     """Opens a browser; with a name it signs in."""
     async with AsyncExitStack() as stack:
 
         async def entered(name: str = "", role: str = "annotator") -> Reviewer:
-            transport = httpx.ASGITransport(app=create_app(desk, access), raise_app_exceptions=True)
+            transport = httpx.ASGITransport(app=create_app(workspace, access), raise_app_exceptions=True)
             client = await stack.enter_async_context(httpx.AsyncClient(transport=transport, base_url=HOST))
             reviewer = Reviewer(client)
             return await reviewer.enter(name, role) if name else reviewer

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.annotation_ui.anchor_report import anchors_page
-from longbeam.annotation_ui.archive import Archive
 from longbeam.annotation_ui.bundle import write_bundle
-from longbeam.annotation_ui.desk import Desk
-from longbeam.annotation_ui.exporting import status_of
-from longbeam.annotation_ui.logs import from_jsonl
+from longbeam.annotation_ui.review_views import anchors_page
 from longbeam.errors import UserError
+from longbeam.review.archive import Archive
+from longbeam.review.log import from_jsonl
+from longbeam.review.outcomes import status_of
+from longbeam.review.workspace import Workspace
 from longbeam.schemas.review import EventKind
 from longbeam.store.artifacts import seal_conversation
 from longbeam.store.layout import Benchmark
@@ -22,8 +22,10 @@ from tests.tiny import tiny_conversation
 ITEM = "c000/information_extraction.0"
 
 
-def test_a_bundle_is_one_folder_without_abstentions_and_its_decisions_merge_once(desk: Desk, tmp_path: Path) -> None:
-    report = write_bundle(desk, "ana", tmp_path / "bundle", around=1)
+def test_a_bundle_is_one_folder_without_abstentions_and_its_decisions_merge_once(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    report = write_bundle(workspace, "ana", tmp_path / "bundle", around=1)
     assert (report.items, report.left_out) == (1, 1)
     page = (tmp_path / "bundle" / "index.html").read_text(encoding="utf-8")
     assert "http" not in re.sub(r"http-equiv", "", page)
@@ -41,46 +43,46 @@ def test_a_bundle_is_one_folder_without_abstentions_and_its_decisions_merge_once
         for i, act in enumerate(acts)
     ]
     events = list(from_jsonl("\n".join(lines), "decisions"))
-    assert desk.log.store.merge(events) == (2, 0)
-    assert desk.log.store.merge(events) == (0, 2)
-    desk.log.refresh()
-    state = desk.state(ITEM)
+    assert workspace.log.store.merge(events) == (2, 0)
+    assert workspace.log.store.merge(events) == (0, 2)
+    workspace.log.refresh()
+    state = workspace.state(ITEM)
     assert (state.status.value, state.opinion("ana").probe.question) == ("edited", "When?")
     assert status_of(state) == "unsettled"  # nobody has looked at the nuggets since the question was edited
 
 
-def test_a_bundle_replaces_a_former_one_and_nothing_else(desk: Desk, tmp_path: Path) -> None:
-    write_bundle(desk, "ana", tmp_path / "bundle")
-    write_bundle(desk, "ana", tmp_path / "bundle")
+def test_a_bundle_replaces_a_former_one_and_nothing_else(workspace: Workspace, tmp_path: Path) -> None:
+    write_bundle(workspace, "ana", tmp_path / "bundle")
+    write_bundle(workspace, "ana", tmp_path / "bundle")
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("keep")
     with pytest.raises(UserError, match="not a former bundle"):
-        write_bundle(desk, "ana", tmp_path / "mine")
+        write_bundle(workspace, "ana", tmp_path / "mine")
 
 
-async def test_the_passport_prints_the_quotes_and_hides_opinions_while_blind(enter: Enter) -> None:
+async def test_the_provenance_prints_the_quotes_and_hides_opinions_while_blind(enter: Enter) -> None:
     ana = await enter("ana")
-    passport = await ana.get(f"/items/{ITEM}/passport.json")
-    assert [(e["message_id"], e["quote"], e["attachment"]) for e in passport["evidence"]] == [
+    provenance = await ana.get(f"/items/{ITEM}/provenance.json")
+    assert [(e["message_id"], e["quote"], e["attachment"]) for e in provenance["evidence"]] == [
         (0, "We fly t", "attached"),
         (4, "The budg", "attached"),
     ]
-    assert passport["judgements"] == []
+    assert provenance["judgements"] == []
     await ana.judge(ITEM, "accept", note="checked by hand")
-    passport = await ana.get(f"/items/{ITEM}/passport.json")
-    assert [(j["annotator_kind"], j["annotator_id"], j["label"]) for j in passport["judgements"]] == [
+    provenance = await ana.get(f"/items/{ITEM}/provenance.json")
+    assert [(j["annotator_kind"], j["annotator_id"], j["label"]) for j in provenance["judgements"]] == [
         ("HUMAN", "ana", "accept")
     ]
-    assert "checked by hand" in (await ana.client.get(f"/items/{ITEM}/passport")).text
+    assert "checked by hand" in (await ana.client.get(f"/items/{ITEM}/provenance")).text
 
 
 async def test_anchors_are_found_again_after_the_conversation_was_made_anew(
-    enter: Enter, desk: Desk, benchmark: Benchmark
+    enter: Enter, workspace: Workspace, benchmark: Benchmark
 ) -> None:
     ana = await enter("ana")
     await ana.post(f"/api/items/{ITEM}/open")
     await ana.act(ITEM, "evidence_added", after={"message_key": "p0.s0.t0.n2", "quote": "Hotel Fjord"})
-    assert anchors_page(desk).model_dump(exclude={"rows"}) == {
+    assert anchors_page(workspace).model_dump(exclude={"rows"}) == {
         "anchors": 3, "attached": 3, "moved": 0, "broken": 0, "reattached": None
     }  # fmt: skip
     tiny = tiny_conversation()
@@ -89,8 +91,8 @@ async def test_anchors_are_found_again_after_the_conversation_was_made_anew(
     said[2] = said[2].model_copy(update={"content": "Pension Birke."})
     said[3] = said[3].model_copy(update={"content": "Noted."})
     seal_conversation(benchmark.sealed_path("c000"), tiny.head, said, tiny.asked)
-    page = anchors_page(Desk(Archive(benchmark), desk.log))
+    page = anchors_page(Workspace(Archive(benchmark), workspace.log))
     assert (page.attached, page.moved, page.broken, page.reattached) == (1, 1, 1, 0.5)
     found = {row.anchor.quote: (row.attachment, row.message_key) for row in page.rows}
     assert found == {"We fly t": ("moved", "p0.s0.t9.n0"), "Hotel Fjord": ("broken", "")}
-    assert EventKind.OPENED in {e.kind for e in desk.log.of_item(ITEM)}
+    assert EventKind.OPENED in {e.kind for e in workspace.log.of_item(ITEM)}

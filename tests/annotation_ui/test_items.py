@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from longbeam.annotation_ui.desk import Desk
+from longbeam.review.workspace import Workspace
 from tests.annotation_ui.conftest import Enter
 
 ITEM = "c000/information_extraction.0"
@@ -43,7 +43,7 @@ async def test_a_save_on_an_old_version_is_refused_with_what_changed(enter: Ente
     assert (await ana.item(ITEM))["question"] == "What of it?"
 
 
-async def test_undo_and_redo_write_events_and_delete_nothing(enter: Enter, desk: Desk) -> None:
+async def test_undo_and_redo_write_events_and_delete_nothing(enter: Enter, workspace: Workspace) -> None:
     ana = await enter("ana")
     await ana.act(ITEM, "edited", "question", "First?")
     await ana.act(ITEM, "edited", "question", "Second?")
@@ -53,7 +53,7 @@ async def test_undo_and_redo_write_events_and_delete_nothing(enter: Enter, desk:
     assert (await ana.post("/api/redo"))["item"]["question"] == "First?"
     assert (await ana.post("/api/redo"))["item"]["question"] == "Second?"
     assert (await ana.post("/api/redo"))["event"] is None
-    kinds = [e.kind.value for e in desk.log.of_item(ITEM)]
+    kinds = [e.kind.value for e in workspace.log.of_item(ITEM)]
     assert kinds == ["edited", "edited", "undone", "undone", "undone", "undone"]
 
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.annotation_ui import leases
-from longbeam.annotation_ui.desk import Desk
-from longbeam.annotation_ui.log import new_event
+from longbeam.review import leases
+from longbeam.review.log import ActContent, new_event
+from longbeam.review.workspace import Workspace
 from longbeam.schemas.review import EventKind
 from tests.annotation_ui.conftest import Enter
 
@@ -12,13 +12,13 @@ ITEM = "c000/information_extraction.0"
 
 
 @pytest.fixture
-def two(desk: Desk) -> Desk:
+def two(workspace: Workspace) -> Workspace:
     """Two opinions are wanted of each probe."""
-    desk.log.append(new_event(EventKind.CONFIGURED, "", "bo", target="overlap", after=2))
-    return desk
+    workspace.log.append(new_event(EventKind.CONFIGURED, "", "bo", ActContent("overlap", after=2)))
+    return workspace
 
 
-async def test_opinions_are_hidden_until_both_have_saved(enter: Enter, two: Desk) -> None:
+async def test_opinions_are_hidden_until_both_have_saved(enter: Enter, two: Workspace) -> None:
     ana, bo = await enter("ana"), await enter("bo")
     await ana.act(ITEM, "commented", note="The date is wrong.")
     await ana.judge(ITEM, "reject", note="wrong date")
@@ -31,7 +31,7 @@ async def test_opinions_are_hidden_until_both_have_saved(enter: Enter, two: Desk
     assert [(o["reviewer_id"], o["verdict"], o["note"]) for o in seen["others"]] == [("ana", "reject", "wrong date")]
 
 
-async def test_a_lead_decides_a_conflict_and_the_opinions_stay(enter: Enter, two: Desk) -> None:
+async def test_a_lead_decides_a_conflict_and_the_opinions_stay(enter: Enter, two: Workspace) -> None:
     ana, bo, lead = await enter("ana"), await enter("bo"), await enter("cleo", "lead")
     await ana.judge(ITEM, "reject")
     early = {"verdict": "accept", "taxonomy": "edge_case", "item_version": (await lead.item(ITEM))["item_version"]}
@@ -49,7 +49,7 @@ async def test_a_lead_decides_a_conflict_and_the_opinions_stay(enter: Enter, two
     assert {o["reviewer_id"]: o["verdict"] for o in item["others"]} == {"ana": "reject", "bo": "accept"}
 
 
-async def test_a_conflict_on_a_candidate_of_the_pool_is_decided_too(enter: Enter, two: Desk) -> None:
+async def test_a_conflict_on_a_candidate_of_the_pool_is_decided_too(enter: Enter, two: Workspace) -> None:
     item = next(f"c000/{i}" for i in two.probes("c000") if f"c000/{i}" not in set(two.item_ids()))
     ana, ben, lea = await enter("ana"), await enter("ben"), await enter("lea", "lead")
     await ana.judge(item, "reject")
@@ -73,14 +73,14 @@ async def test_an_item_is_leased_to_as_many_as_are_wanted(enter: Enter) -> None:
 
 
 async def test_the_holder_renews_a_full_item_and_a_lease_expires(
-    enter: Enter, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    enter: Enter, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ana, bo = await enter("ana"), await enter("bo")
     first = await ana.post(f"/api/items/{ITEM}/lease")
     again = await ana.post(f"/api/items/{ITEM}/lease")  # the item is full, of herself
     assert again["is_mine"]
     assert again["expires_at"] >= first["expires_at"]
-    (held,) = desk.leases()[ITEM]
+    (held,) = workspace.leases()[ITEM]
     monkeypatch.setattr(leases.time, "time", lambda: held.expires_at + 1)
     assert (await bo.post(f"/api/items/{ITEM}/lease"))["reviewer_id"] == "bo"
 

@@ -6,10 +6,10 @@ import httpx
 import pytest
 
 from longbeam.annotation_ui.app import create_app
-from longbeam.annotation_ui.desk import Desk
-from longbeam.annotation_ui.people import Viewer
 from longbeam.annotation_ui.rendering import Mark, render
-from longbeam.annotation_ui.security import open_access
+from longbeam.annotation_ui.security import Reach, open_access
+from longbeam.review.people import Viewer
+from longbeam.review.workspace import Workspace
 from longbeam.schemas.review import ReviewerRole
 from longbeam.store.reviews import ReviewStore
 from tests.annotation_ui.conftest import Enter
@@ -58,9 +58,11 @@ async def test_no_part_of_an_address_reaches_the_file_system(enter: Enter, path:
     assert answer.status_code == 404
 
 
-async def test_invited_reviewers_write_on_an_address_that_needs_a_link(desk: Desk, store: ReviewStore) -> None:
-    access = open_access(store, "tiny", host="0.0.0.0", needs_token=False, offered={"ana": ReviewerRole.LEAD})
-    transport = httpx.ASGITransport(app=create_app(desk, access))
+async def test_invited_reviewers_write_on_an_address_that_needs_a_link(
+    workspace: Workspace, store: ReviewStore
+) -> None:
+    access = open_access(store, "tiny", Reach("0.0.0.0", offered={"ana": ReviewerRole.LEAD}))
+    transport = httpx.ASGITransport(app=create_app(workspace, access))
     async with httpx.AsyncClient(transport=transport, base_url="http://10.0.0.7:8000") as client:
         refused = await client.post("/api/session", json={"reviewer_id": "ana"})
         assert (refused.status_code, refused.json()["error"]) == (403, "forbidden")

@@ -109,7 +109,7 @@ def photograph(server: Server, browser: Browser, items: list[str], target: Path)
         "anchors": "/anchors",
         "log": "/log",
         "search": "/conversations/c000/search?q=budget",
-        "passport": f"/items/{items[6]}/passport",
+        "provenance": f"/items/{items[6]}/provenance",
     }.items():
         page.goto(server.base + path)
         keep(page, target, name)

@@ -50,7 +50,7 @@ async function take(next, isNew) {
     if (other || !room) {
       room = new Transcript(item.conversation_id, item.item_id);
       room.onSearched = (found) => act({ kind: "searched", after: { query: found.query, total: found.total, looked_at: found.hits.slice(0, 20).map((m) => m.message_id) } }, { quiet: true })
-        .then((done) => { if (done && item.ability === "abstention") drawPanel(); });
+        .then((done) => { if (done && item.panel.further === "absence") drawPanel(); });
       room.clear();
     }
     room.item = item.item_id;

@@ -1,26 +1,26 @@
-// The panel of each ability, and what is fetched when it is asked for: counter-evidence, absence, dates, what-if.
+// The panel that the item names, and what is fetched when it is asked for: counter-evidence, absence, dates, what-if.
 import { fill, h, when } from "./dom.js";
 import { get } from "./net.js";
 
 const list = (rows) => h("ul", {}, rows);
 
-const FURTHER = { abstention: ["absence", absence], temporal_reasoning: ["dates", dates] };
+const FURTHER = { absence, dates };
 
 export async function draw(where, item, room, act) {
   const base = `/items/${item.item_id.split("/").map(encodeURIComponent).join("/")}`;
-  const [name, drawn] = FURTHER[item.ability] ?? [];
-  fill(where, h("h2", {}, item.ability.replaceAll("_", " ")), details(item), ordering(item, act, room));
+  const name = item.panel.further;
+  fill(where, h("h2", {}, item.ability_title), details(item), ordering(item, act, room));
   where.dataset.item = item.item_id;
   try {
     const [panel, further] = await Promise.all([get(`${base}/panel.json`), name ? get(`${base}/${name}.json`) : null]);
     // Another item may have been opened meanwhile; of two answers for this one the later takes the place of the first.
-    if (where.dataset.item === item.item_id) fill(where, h("h2", {}, item.ability.replaceAll("_", " ")), details(item), ordering(item, act, room), further ? drawn(further) : null, bodies(panel, item, room));
+    if (where.dataset.item === item.item_id) fill(where, h("h2", {}, item.ability_title), details(item), ordering(item, act, room), further ? FURTHER[name](further) : null, bodies(panel, item, room));
   } catch (problem) { where.append(h("p", { class: "error" }, problem.message)); }
 }
 
 // The items of an order, each of which can be moved; saved as an edit.
 function ordering(item, act, room) {
-  const items = item.ability === "event_ordering" ? (item.details.items ?? []) : [];
+  const items = item.panel.draft_field === "items" ? (item.details.items ?? []) : [];
   if (!items.length || !item.can_write) return null;
   const moved = (from, to) => { const next = [...items]; next.splice(to, 0, ...next.splice(from, 1)); act({ kind: "edited", target: "details/items", after: next }).then((done) => done && draw(document.getElementById("panel"), done.item, room, act)); };
   return h("details", { class: "small" }, h("summary", {}, "change the order"), h("ol", {}, items.map((text, i) => h("li", {}, `${text} `,
@@ -45,9 +45,9 @@ function bodies(panel, item, room) {
     made.push(h("h3", {}, "Values told"), list(panel.values.map((v) => h("li", { class: v.is_current ? "ok" : "" },
       `${v.subject} ${v.attribute}: ${v.value} (${v.stance}) `, v.messages.slice(0, 3).map((m) => link(m, room))))));
   }
-  if (panel.sides.length && ["contradiction_resolution", "event_ordering", "knowledge_update", "instruction_following", "preference_following"].includes(item.ability)) {
+  if (panel.sides.length && item.panel.sides_title) {
     const ordered = [...panel.sides].sort((a, b) => (a.group ?? 0) - (b.group ?? 0));
-    made.push(h("h3", {}, item.ability === "event_ordering" ? "Items as asked, and their place in the conversation" : "Sides"),
+    made.push(h("h3", {}, item.panel.sides_title),
       h("table", { class: "small" }, ordered.map((s) => h("tr", {}, h("td", {}, s.item || s.part), h("td", {}, s.mention_rank === null || ordered.length < 2 ? "" : `${s.mention_rank + 1}.`),
         h("td", { class: "when" }, when(s.sent_at).slice(0, 10)), h("td", {}, link(s.message, room))))));
   }
@@ -62,7 +62,7 @@ function bodies(panel, item, room) {
       // Words alone are a hint: one nugget in five of a sound probe is worded otherwise than its evidence.
       h("td", { class: c.cited.length ? "ok" : "warning" }, `cited ${c.cited.length}`), h("td", { class: c.worded.length ? "ok" : c.cited.length ? "soft" : "warning" }, `worded ${c.worded.length}`)))));
   }
-  if (item.ability === "multi_session_reasoning") {
+  if (item.panel.has_sessions) {
     made.push(h("p", { class: "small" }, `Sessions touched: ${panel.sessions.join(", ") || "none"}.`),
       panel.single.length ? h("p", { class: "warning small" }, "One message may answer it alone: ", panel.single.map((m) => link(m, room))) : "");
   }

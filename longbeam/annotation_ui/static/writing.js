@@ -8,7 +8,8 @@ export function writing(item, room, show, complain) {
   const question = area("question", 2, "question");
   const gold = area("gold answer", 2, "gold answer");
   const nuggets = area("nuggets", 3, "nuggets, one a line");
-  const more = item.ability === "event_ordering" ? area("items", 3, "items in order, one a line") : item.ability === "abstention" ? area("missing", 1, "what is never said") : null;
+  const field = item.panel.draft_field;
+  const more = field ? area(field, field === "items" ? 3 : 1, item.panel.draft_hint) : null;
   const cited = [];
   const shown = h("ul", { class: "small" });
   const told = h("div", {});
@@ -23,8 +24,7 @@ export function writing(item, room, show, complain) {
 
   async function send(isSaved) {
     const given = { ability: item.ability, question: question.value, gold_answer: gold.value, nuggets: lines(nuggets), evidence: cited, is_saved: isSaved };
-    if (item.ability === "event_ordering") given.items = lines(more);
-    if (item.ability === "abstention") given.missing = more.value;
+    if (field) given[field] = field === "items" ? lines(more) : more.value;
     try {
       const found = await post(`/api/conversations/${encodeURIComponent(item.conversation_id)}/probes`, given);
       if (found.item_id) return await show(`/items/${found.item_id.split("/").map(encodeURIComponent).join("/")}`);
@@ -32,7 +32,7 @@ export function writing(item, room, show, complain) {
     } catch (problem) { complain(problem); }
   }
 
-  return h("div", { id: "writing" }, h("h2", {}, `A probe of ${item.ability.replaceAll("_", " ")}`), question, gold, nuggets, more, shown,
+  return h("div", { id: "writing" }, h("h2", {}, `A probe of ${item.ability_title}`), question, gold, nuggets, more, shown,
     h("p", {}, h("button", { type: "button", onclick: cite }, "cite selection"), " ", h("button", { type: "button", onclick: () => send(false) }, "check"), " ",
       h("button", { type: "button", class: "good", onclick: () => send(true) }, "save and review")), told);
 }

@@ -42,6 +42,7 @@ from longbeam.models.journal import JournalledModel
 from longbeam.models.kinds import is_language_model
 from longbeam.models.tokens import load_tokenizer
 from longbeam.pipeline.evaluate.spending import preparations_of, spent, summed
+from longbeam.pipeline.run.unit_spec import UnitSpec
 from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of
 from longbeam.prompts.calls.evaluation import AnswerInputs
 from longbeam.prompts.declarations import default_registry
@@ -68,8 +69,11 @@ from longbeam.store.worklog import WorkLog
 
 EVALUATION_VERSION = 3
 """Raised when what a system does with the same settings changes, so that old answers no longer count."""
-RULES = "rules:"
-"""Before the name of a model: under it, a work log keeps the version of the rules that the model's replies follow."""
+PREPARE = UnitSpec("prepare", PreparationUsage)
+"""Names the calls that prepare a system; what they came to is part of the answers, which are units."""
+ANSWER = UnitSpec("answer", Answer, ("answer",), version=EVALUATION_VERSION)
+PREPARATION_USAGE = UnitSpec("used", PreparationUsage, version=EVALUATION_VERSION)
+JUDGEMENT = UnitSpec("judge", Judgement, JUDGE_PROMPTS, version=EVALUATION_VERSION)
 VECTORS_FILE = "vectors.sqlite"
 RANKED = 20
 """Passages that a system is asked to rank, for hit@k."""
@@ -253,7 +257,6 @@ def _subject(
     timings: Timings,
     progress: Progress,
 ) -> _Subject:
-    _forget_other_rules(log, spec, models)
     journalled = JournalledModel(models.chat, log.journal)
     units = Units(told.conversation_id, spec, log, replace(models, chat=journalled), default_registry())
 
@@ -264,15 +267,6 @@ def _subject(
 
     units.on_unit = tell
     return _Subject(told.conversation_id, told.exchanges, told.probes, units, settings, embedder, timings)
-
-
-def _forget_other_rules(log: WorkLog, spec: BenchmarkSpec, models: Models) -> None:
-    """Remove the replies that a model gave by other rules than it has now."""
-    for name in {spec.model_for(role) for role in Role}:
-        version = models.version_of(name)
-        if version and log.meta_get(RULES + name) != version:
-            log.journal.forget(name)
-            log.meta_set(RULES + name, version)
 
 
 @contextmanager
@@ -320,17 +314,16 @@ async def _answer(subject: _Subject, arm: Arm, probe: Probe) -> Answer:
     if arm.is_fixed:
         return answer.model_copy(update={"text": FIXED_ANSWERS[arm.name](probe)})
 
-    async def work(asker: Asker) -> Sequence[Answer]:
+    async def work(asker: Asker, _: object, probe: Probe, __: int) -> Sequence[Answer]:
         return [await _ask(subject, arm, probe, asker, answer)]
 
     (found,) = await subject.units.run(
-        "answer",
+        ANSWER.asking(*_prompts_of(subject, arm)),
         f"{arm.name}/{probe.probe_id}",
-        record=Answer,
-        needs=[*_preparation(subject, arm), probe, subject.budget(arm)],
+        _preparation(subject, arm),
+        probe,
+        subject.budget(arm),
         work=work,
-        prompts=("answer",),
-        roles=(Role.READER, Role.EXTRACTOR),
     )
     return found
 
@@ -386,10 +379,10 @@ async def _prepare(subject: _Subject, arm: Arm) -> MemorySystem:
     assert arm.registered is not None
     units = subject.units
     # Without the arm's settings: what the arms of a grid ask alike is asked once.
-    place = f"{subject.conversation_id}/prepare/{arm.name.partition('[')[0]}"
+    asker = units.asker(PREPARE.asking(*_prompts_of(subject, arm)), arm.name.partition("[")[0])
     tools = Tools(
         count_tokens=subject.count_tokens,
-        asker=Asker(model=units.models.chat, prompts=units.prompts, spec=units.spec, unit_key=place),
+        asker=asker,
         embedder=subject.embedder,
         rng_key=f"{units.spec.seed}/{subject.conversation_id}/prepare/{arm.name}",
     )
@@ -406,42 +399,37 @@ async def _prepare(subject: _Subject, arm: Arm) -> MemorySystem:
 async def _used(subject: _Subject, arm: Arm) -> PreparationUsage:
     """What preparing the arm's system took; a unit, because what is answered already is not prepared again."""
 
-    async def work(asker: Asker) -> Sequence[PreparationUsage]:
+    async def work(asker: Asker, _: object) -> Sequence[PreparationUsage]:
         await _prepared(subject, arm)
         return [subject.used[arm.name]]
 
-    (found,) = await subject.units.run(
-        "used", arm.name, record=PreparationUsage, needs=_preparation(subject, arm), work=work
-    )
+    spec = PREPARATION_USAGE.asking(*_prompts_of(subject, arm))
+    (found,) = await subject.units.run(spec, arm.name, _preparation(subject, arm), work=work)
     return found
 
 
 def _preparation(subject: _Subject, arm: Arm) -> list[object]:
     """All that a prepared system depends on."""
     embedder = subject.embedder.name if subject.embedder else None
-    return [EVALUATION_VERSION, _versions(subject), subject.digest, arm.name, arm.settings, embedder]
+    return [subject.digest, arm.name, arm.settings, embedder]
 
 
-def _versions(subject: _Subject) -> list[str]:
-    """Versions of the rules that the models of an evaluation follow."""
-    units = subject.units
-    return [units.models.version_of(units.spec.model_for(role)) for role in (Role.READER, Role.EXTRACTOR, Role.JUDGE)]
+def _prompts_of(subject: _Subject, arm: Arm) -> tuple[str, ...]:
+    """Return the prompts that an arm's system may ask beside `answer`."""
+    if arm.registered is None:
+        return ()
+    if (named := arm.registered.prompts) is not None:
+        return named
+    # A system that names none may ask whatever readers and extractors answer.
+    return tuple(p.prompt_id for p in subject.units.prompts if p.role in (Role.READER, Role.EXTRACTOR))
 
 
 async def _judgement(subject: _Subject, arm: Arm, probe: Probe, answer: Answer) -> Judgement:
     judge = judge_name(subject.units.spec, subject.settings)
 
-    async def work(asker: Asker) -> Sequence[Judgement]:
+    async def work(asker: Asker, probe: Probe, text: str, judge: str) -> Sequence[Judgement]:
         is_strict = subject.settings.is_strict
         return [await judge_answer(probe, answer, asker, judge=judge, is_strict=is_strict)]
 
-    (found,) = await subject.units.run(
-        "judge",
-        f"{arm.name}/{probe.probe_id}",
-        record=Judgement,
-        needs=[EVALUATION_VERSION, _versions(subject), probe, answer.text, judge],
-        work=work,
-        prompts=JUDGE_PROMPTS,
-        roles=(Role.JUDGE,),
-    )
+    (found,) = await subject.units.run(JUDGEMENT, f"{arm.name}/{probe.probe_id}", probe, answer.text, judge, work=work)
     return found

@@ -22,7 +22,8 @@ from longbeam.models.base import Models
 from longbeam.models.journal import JournalledModel
 from longbeam.models.kinds import is_language_model
 from longbeam.pipeline.repair.probes import version_of
-from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of, fingerprint_of
+from longbeam.pipeline.run.unit_spec import Dependencies, UnitSpec
+from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import Message, MessageRole
@@ -36,7 +37,11 @@ STAGE = "checks"
 ROLES = (Role.READER, Role.JUDGE)
 CHECKS_VERSION = 1
 """Raised when what a check does with the same replies changes."""
+CHECK = UnitSpec(STAGE, Finding, version=CHECKS_VERSION)
+"""A check of a probe; the check says which prompts it asks."""
 _MODELS = "models"
+_VERSIONS = "versions"
+"""Name under which a work log keeps the versions of the models' rules."""
 OnUnit = Callable[[str, int, int, int], None]
 """Called when a unit ends; see `Units.on_unit`."""
 
@@ -84,7 +89,9 @@ async def run_model_checks(
     for conversation_id in benchmark.sealed_ids:
         path = benchmark.checks_path(conversation_id)
         with WorkLog.open(path) as log, SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
-            log.meta_set(_MODELS, {role.value: spec.model_for(role) for role in ROLES})
+            named = {role.value: spec.model_for(role) for role in ROLES}
+            log.meta_set(_MODELS, named)
+            log.meta_set(_VERSIONS, {model: models.version_of(model) for model in named.values()})
             journalled = JournalledModel(models.chat, log.journal)
             units = Units(conversation_id, spec, log, replace(models, chat=journalled), default_registry())
             units.on_unit = _told(progress or SilentProgress(), conversation_id, journalled)
@@ -108,12 +115,20 @@ def stored_model_findings(benchmark: Benchmark) -> list[Finding]:
             continue
         with WorkLog.open_read_only(path) as log, SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
             spec = benchmark.spec.model_copy(update={_MODELS: log.meta_get(_MODELS) or {}})
+            made_with = Dependencies(spec, default_registry(), _stored_versions(log))
             for check, case in _work(sealed):
                 key = _key(check, case)
                 unit = log.units.find(STAGE, key)
-                if unit is not None and unit.fingerprint == _fingerprint(spec, check, case, sealed):
+                inputs = (_checked_text(check, case, sealed),)
+                if unit is not None and unit.fingerprint == made_with.fingerprint(CHECK.asking(*check.prompts), inputs):
                     found += log.units.records(STAGE, Finding, unit_keys=[key])
     return found
+
+
+def _stored_versions(log: WorkLog) -> Callable[[str], str]:
+    """Return the versions of the models' rules, as the last run of the checks stored them."""
+    versions: dict[str, str] = log.meta_get(_VERSIONS) or {}
+    return lambda model: versions.get(model, "")
 
 
 def _told(
@@ -128,29 +143,18 @@ def _told(
 
 
 async def _checked(units: Units, check: ModelCheck, case: ProbeCase, sealed: SealedConversation) -> None:
-    async def work(asker: Asker) -> Sequence[Finding]:
+    async def work(asker: Asker, _: object) -> Sequence[Finding]:
         model = units.spec.model_for(Role.JUDGE)
         return [check.finding(problem, case, model) for problem in await check.find(asker, case)]
 
     with suppress(Blocked):  # it is in `units.failed`
-        await units.run(
-            STAGE,
-            _key(check, case),
-            record=Finding,
-            needs=_needs(check, case, sealed),
-            work=work,
-            prompts=check.prompts,
-            roles=ROLES,
-        )
+        await units.run(CHECK.asking(*check.prompts), _key(check, case), _checked_text(check, case, sealed), work=work)
 
 
-def _fingerprint(spec: BenchmarkSpec, check: ModelCheck, case: ProbeCase, sealed: SealedConversation) -> str:
-    return fingerprint_of(spec, default_registry(), check.prompts, ROLES, _needs(check, case, sealed))
-
-
-def _needs(check: ModelCheck, case: ProbeCase, sealed: SealedConversation) -> list[object]:
+def _checked_text(check: ModelCheck, case: ProbeCase, sealed: SealedConversation) -> list[object]:
+    """Return what a check of a probe reads: the probe, the messages it cites, and for some checks the conversation."""
     cited = [[m.message_key, m.content] for m in case.cited]
-    return [CHECKS_VERSION, version_of(case.probe), cited, *([sealed.said_digest] if check.reads_all else [])]
+    return [version_of(case.probe), cited, *([sealed.said_digest] if check.reads_all else [])]
 
 
 def _key(check: ModelCheck, case: ProbeCase) -> str:

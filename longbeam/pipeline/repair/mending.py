@@ -10,18 +10,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from longbeam.generators.dialogue import SubPlanMaterial
+from longbeam.generators.dialogue import DIALOGUE_PROMPTS, SubPlanMaterial
 from longbeam.generators.mending import Place, mend_turn, turn_key, voice_bullet
-from longbeam.keys import natural_order
+from longbeam.generators.user_turns import USER_TURNS_PROMPTS
+from longbeam.keys import BulletId, MessageKey, SubPlanKey, TurnKey, natural_order
 from longbeam.models.asking import Asker
 from longbeam.pipeline.repair.probes import REPAIR
 from longbeam.pipeline.run.conversation import Conversation, PlanWork
 from longbeam.pipeline.run.planning import plan_stage
 from longbeam.pipeline.run.talking import materials_of, user_turns_stage
+from longbeam.pipeline.run.unit_spec import UnitSpec
 from longbeam.pipeline.run.units import Blocked, all_of
 from longbeam.schemas.dialogue import Message
 from longbeam.store.units import Failure, UnitStatus
 
+MENDED_TURN = UnitSpec(REPAIR, Message, unversioned_prompts=(*USER_TURNS_PROMPTS, *DIALOGUE_PROMPTS))
+"""A turn that was said anew counts for as long as the turn that it replaces is the same, whatever prompts become."""
 MOST_TRIES = 3
 """Generations of one turn."""
 
@@ -40,7 +44,9 @@ class TurnFault:
     @property
     def sub_plan_key(self) -> str:
         """`p0.s2`."""
-        return (self.bullet_id or self.sealed[0].message_key.rpartition(".t")[0]).partition(".b")[0]
+        if self.bullet_id:
+            return str(BulletId.parse(self.bullet_id).sub_plan)
+        return str(MessageKey.parse(self.sealed[0].message_key).sub_plan)
 
 
 def take_up_mended(c: Conversation) -> None:
@@ -51,7 +57,7 @@ def take_up_mended(c: Conversation) -> None:
     c.mended = {}
     for key in sorted(turns, key=natural_order):
         unit = c.units.log.units.find(REPAIR, key)
-        if unit is not None and unit.fingerprint == c.units.fingerprint((), (), _needs(c, key)):
+        if unit is not None and unit.fingerprint == c.units.fingerprint(MENDED_TURN, _replaced(c, key)):
             c.mended[key] = tuple(turns[key])
 
 
@@ -67,7 +73,7 @@ async def mend_turns(c: Conversation, faults: Sequence[TurnFault]) -> list[str]:
     materials = {
         m.sub_plan.key: (work, m)
         for work in c.plans
-        if any(key.startswith(f"p{work.plan_index}.") for key in by_sub_plan)
+        if any(SubPlanKey.parse(key).plan_index == work.plan_index for key in by_sub_plan)
         for m in await _materials(c, work)
     }
     results = await all_of([_mend_sub_plan(c, *materials[key], faults) for key, faults in by_sub_plan.items()])
@@ -124,13 +130,13 @@ def _spare_turn(
 
 
 def _next_turn(messages: Iterable[Message], sub_plan_key: str) -> str:
-    return f"{sub_plan_key}.t{max((m.turn_index or 0 for m in messages), default=-1) + 1}"
+    return str(SubPlanKey.parse(sub_plan_key).turn(max((m.turn_index or 0 for m in messages), default=-1) + 1))
 
 
 async def _mend(
     c: Conversation, material: SubPlanMaterial, messages: Sequence[Message], key: str, fault: TurnFault
 ) -> str | None:
-    log, needs = c.units.log, _needs(c, key)
+    log = c.units.log
     unit = log.units.find(REPAIR, key)
     made = c.mended.get(key)
     if unit is not None and unit.status is UnitStatus.DONE and made is not None:
@@ -153,26 +159,26 @@ async def _mend(
     before = tuple(m for m in messages if natural_order(turn_key(m)) < natural_order(key))
     place = Place(material, before, frozenset(m.content for m in (*messages, *fault.sealed)))
 
-    async def say(asker: Asker) -> Sequence[Message]:
+    async def say(asker: Asker, _: object) -> Sequence[Message]:
         if not fault.bullet_id:
             return await mend_turn(asker, c.tokenizer, place, fault.sealed, fault.problems)
         (reason,) = fault.problems.values()
         return await voice_bullet(asker, c.tokenizer, place, fault.bullet_id, reason, fault.sealed)
 
     try:
-        c.mended[key] = await c.units.run(REPAIR, key, record=Message, needs=needs, work=say)
+        c.mended[key] = await c.units.run(MENDED_TURN, key, _replaced(c, key), work=say)
     except Blocked:
         failed = log.units.find(REPAIR, key)
         return failed.error if failed is not None else "it could not be said anew"
     return None
 
 
-def _needs(c: Conversation, key: str) -> list[object]:
-    """What a unit replaces: the turn as its dialogue left it, or where there is none, the dialogue that it follows."""
-    plan, sub_plan, _ = key.split(".")
-    said = c.plans[int(plan[1:])].said[f"{plan}.{sub_plan}"]
+def _replaced(c: Conversation, key: str) -> list[Message] | str:
+    """Return the turn that a unit replaces, as its dialogue left it; for a new turn, the digest of its dialogue."""
+    sub_plan = TurnKey.parse(key).sub_plan
+    said = c.plans[sub_plan.plan_index].said[str(sub_plan)]
     turn = [m for m in c.first_said(said) if turn_key(m) == key]
-    return [turn] if turn else [said.digest]
+    return turn or said.digest
 
 
 def _texts(turn: Iterable[Message]) -> list[str]:

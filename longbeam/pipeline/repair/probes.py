@@ -27,6 +27,13 @@ class Refusal(Record):
     reason: str
 
 
+class Rewording(Record):
+    """The reason for which a probe was worded again."""
+
+    probe_id: str
+    reason: str
+
+
 class SelectionOrder(Record):
     """The probes of a conversation as they were selected and ranked."""
 
@@ -51,6 +58,22 @@ def refusals(log: WorkLog, probes: Iterable[Probe]) -> dict[str, str]:
     known = {r.probe_id: r for r in log.units.records(REPAIR, Refusal)}
     found = ((p, known.get(p.probe_id)) for p in probes)
     return {p.probe_id: r.reason for p, r in found if r is not None and r.version == version_of(p)}
+
+
+def remember_reason(log: WorkLog, probe_id: str, reason: str) -> None:
+    """Keep the reason of a new wording, so that the same is asked whenever the probe's unit runs again."""
+    rewording = Rewording(probe_id=probe_id, reason=reason)
+    log.units.finish(REPAIR, _reworded(probe_id), fingerprint=rewording.digest, records=[rewording])
+
+
+def reason_of(log: WorkLog, probe_id: str) -> str:
+    """Return the reason of a probe's newest wording; empty if it was worded once."""
+    found = next(log.units.records(REPAIR, Rewording, unit_keys=[_reworded(probe_id)]), None)
+    return "" if found is None else found.reason
+
+
+def _reworded(probe_id: str) -> str:
+    return f"reworded/{probe_id}"
 
 
 def remember_order(log: WorkLog, probes: Sequence[Probe]) -> None:

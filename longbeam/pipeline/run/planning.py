@@ -14,6 +14,7 @@ from longbeam.generators.augmentation import (
     write_special_bullets,
 )
 from longbeam.generators.layout import layout_for
+from longbeam.generators.ledger import Ledger
 from longbeam.generators.persona import (
     NARRATIVE_PROMPTS,
     PERSONALITY_PROMPTS,
@@ -55,21 +56,32 @@ from longbeam.generators.relationships import (
 )
 from longbeam.generators.seeds import draw_timeline, ideas_for, sub_plans_of
 from longbeam.generators.special_targets import Targets, choose_targets
+from longbeam.keys import SubPlanKey
 from longbeam.models.asking import Asker
 from longbeam.pipeline.run.conversation import Conversation, PlanWork
+from longbeam.pipeline.run.unit_spec import UnitSpec
 from longbeam.pipeline.run.units import all_of, both
 from longbeam.prompts.calls.plans import PlanSeedsInputs, Stage
 from longbeam.schemas.base import Record
 from longbeam.schemas.people import Profile
 from longbeam.schemas.plans import Narrative, Plan, PlanSeed
-from longbeam.schemas.seeds import Seed, Timeline
-from longbeam.schemas.spec import Role
+from longbeam.schemas.seeds import Seed
 
 
-class Summary(Record):
+class PlanSummary(Record):
     """Summary of a conversation's plans, up to one of them."""
 
     text: str
+
+
+PERSONALITY = UnitSpec("persona", Profile, PERSONALITY_PROMPTS)
+NARRATIVES = UnitSpec("persona", Narrative, NARRATIVE_PROMPTS)
+PLAN_SEEDS = UnitSpec("plan", PlanSeed, PLAN_SEEDS_PROMPTS)
+PLAN_NARRATIVES = UnitSpec("plan", Narrative, NARRATIVE_PROMPTS)
+OUTLINE = UnitSpec("plan", Stage, OUTLINE_PROMPTS)
+SUB_PLAN = UnitSpec("plan", Drafted, SUB_PLAN_PROMPTS)
+SPECIAL_BULLETS = UnitSpec("plan", Augmented, AUGMENT_PROMPTS)
+PLAN_SUMMARY = UnitSpec("plan", PlanSummary, PLAN_SUMMARY_PROMPTS)
 
 
 async def persona_stage(c: Conversation) -> None:
@@ -79,20 +91,9 @@ async def persona_stage(c: Conversation) -> None:
     c.seed = seed.model_copy(update={"timeline": timeline})
     drawn = draw_profile(spec.seed, c.index)
 
-    async def personality(asker: Asker) -> Sequence[Profile]:
-        return (await write_personality(asker, drawn, MBTI_TRAITS),)
-
     profiles, c.narratives = await both(
-        c.units.run(
-            "persona",
-            "personality",
-            record=Profile,
-            needs=[drawn],
-            prompts=PERSONALITY_PROMPTS,
-            roles=[Role.WRITER],
-            work=personality,
-        ),
-        _narratives(c, "persona", "narratives", c.seed),
+        c.units.run(PERSONALITY, "personality", drawn, work=_write_personality),
+        c.units.run(NARRATIVES, "narratives", c.seed, work=write_narratives),
     )
     c.profile = profiles[0]
     size = min(len(c.plans), LARGEST_SIZE)
@@ -102,13 +103,8 @@ async def persona_stage(c: Conversation) -> None:
     c.history = PlanHistory(subjects_of(everybody))
 
 
-async def _narratives(c: Conversation, stage: str, key: str, seed: Seed) -> tuple[Narrative, ...]:
-    async def work(asker: Asker) -> Sequence[Narrative]:
-        return await write_narratives(asker, seed)
-
-    return await c.units.run(
-        stage, key, record=Narrative, needs=[seed], prompts=NARRATIVE_PROMPTS, roles=[Role.WRITER], work=work
-    )
+async def _write_personality(asker: Asker, drawn: Profile) -> Sequence[Profile]:
+    return (await write_personality(asker, drawn, MBTI_TRAITS),)
 
 
 async def plan_stage(c: Conversation, plan_index: int) -> None:
@@ -132,19 +128,7 @@ async def _plan(c: Conversation, work: PlanWork) -> None:
     layout = work.layout = layout_for(work.target, frame.seed.category)
     work.first_session = history.sub_plans
     undated = stages_of(timeline, layout.sub_plans)
-
-    async def outline(asker: Asker) -> Sequence[Stage]:
-        return await write_outline(asker, frame, undated)
-
-    work.stages = await c.units.run(
-        "plan",
-        f"p{p}.outline",
-        record=Stage,
-        needs=[frame, undated],
-        prompts=OUTLINE_PROMPTS,
-        roles=[Role.PLANNER],
-        work=outline,
-    )
+    work.stages = await c.units.run(OUTLINE, f"p{p}.outline", frame, undated, work=write_outline)
     drafted: list[Drafted] = []
     for stage in work.stages:
         drafted.append(await _sub_plan(c, work, stage, tuple(drafted), history))
@@ -179,7 +163,7 @@ async def _frame(c: Conversation, history: PlanHistory) -> Frame:
         seed=seed,
         profile=profile.model_copy(update={"age": min(profile.age + birthdays(first, now, c.rng_key), 99)}),
         relationships=c.the_relationships.model_copy(update={"people": people}),
-        narratives=await _narratives(c, "plan", f"p{plan_index}.narratives", seed),
+        narratives=await c.units.run(PLAN_NARRATIVES, f"p{plan_index}.narratives", seed, work=write_narratives),
         chapter=chapter,
     )
 
@@ -192,82 +176,56 @@ def _start(seed: Seed) -> dt.date:
 async def _plan_seeds(c: Conversation) -> tuple[PlanSeed, ...]:
     spec = c.units.spec
     assert c.seed.timeline is not None
-    seed, profile, strategy = c.seed, c.the_profile, c.strategy
-    people = tuple(p for p in c.the_relationships.people if p.relation in CORE)
-    spans: tuple[Timeline, ...] = spans_of(c.seed.timeline, [w.target for w in c.plans])
-    ideas = ideas_for(spec.seed, c.index, seed, len(c.plans))
-
-    inputs = PlanSeedsInputs(seed=seed, profile=profile, people=people, strategy=strategy, spans=spans, ideas=ideas)
-
-    async def work(asker: Asker) -> Sequence[PlanSeed]:
-        return await write_plan_seeds(asker, inputs)
-
-    return await c.units.run(
-        "plan",
-        "seeds",
-        record=PlanSeed,
-        needs=[seed, profile, people, strategy, spans, ideas],
-        prompts=PLAN_SEEDS_PROMPTS,
-        roles=[Role.PLANNER],
-        work=work,
+    inputs = PlanSeedsInputs(
+        seed=c.seed,
+        profile=c.the_profile,
+        people=tuple(p for p in c.the_relationships.people if p.relation in CORE),
+        strategy=c.strategy,
+        spans=spans_of(c.seed.timeline, [w.target for w in c.plans]),
+        ideas=ideas_for(spec.seed, c.index, c.seed, len(c.plans)),
     )
+    return await c.units.run(PLAN_SEEDS, "seeds", inputs, work=write_plan_seeds)
 
 
 async def _summarise(c: Conversation, plan_index: int) -> None:
     """Fold a finished plan into the summary of those before it."""
     plan, plan_seed = c.history.plans[plan_index], c.plan_seeds[plan_index]
     before = c.summaries.get(plan_index - 1, "")
-
-    async def work(asker: Asker) -> Sequence[Summary]:
-        return (Summary(text=await write_plan_summary(asker, before, plan_seed, plan, c.history)),)
-
+    ledger = c.history.relevant(plan)
     records = await c.units.run(
-        "plan",
-        f"p{plan_index}.summary",
-        record=Summary,
-        needs=[before, plan_seed, plan],
-        prompts=PLAN_SUMMARY_PROMPTS,
-        roles=[Role.PLANNER],
-        work=work,
+        PLAN_SUMMARY, f"p{plan_index}.summary", before, plan_seed, plan, ledger, work=_write_summary
     )
     c.summaries[plan_index] = records[0].text
+
+
+async def _write_summary(
+    asker: Asker, before: str, plan_seed: PlanSeed, plan: Plan, ledger: Ledger
+) -> Sequence[PlanSummary]:
+    return (PlanSummary(text=await write_plan_summary(asker, before, plan_seed, plan, ledger)),)
 
 
 async def _sub_plan(
     c: Conversation, work: PlanWork, stage: Stage, earlier: tuple[Drafted, ...], history: PlanHistory
 ) -> Drafted:
     frame, layout, stages = work.the_frame, work.the_layout, work.stages
+    key = str(SubPlanKey(work.plan_index, stage.stage_index))
     context = PlanContext(work.plan_index, frame, layout, stages, history)
-
-    async def draft(asker: Asker) -> Sequence[Drafted]:
-        return (await write_sub_plan(asker, context, earlier),)
-
-    records = await c.units.run(
-        "plan",
-        f"p{work.plan_index}.s{stage.stage_index}",
-        record=Drafted,
-        needs=[frame, stages, earlier, layout, history.fact_digest],
-        prompts=SUB_PLAN_PROMPTS,
-        roles=[Role.PLANNER],
-        work=draft,
-    )
+    records = await c.units.run(SUB_PLAN, key, context, earlier, work=_write_sub_plan)
     return records[0]
+
+
+async def _write_sub_plan(asker: Asker, context: PlanContext, earlier: tuple[Drafted, ...]) -> Sequence[Drafted]:
+    return (await write_sub_plan(asker, context, earlier),)
 
 
 async def _special_bullets(c: Conversation, work: PlanWork, base: Plan, targets: Targets) -> Augmented:
     frame, stage, per_kind = work.the_frame, work.stages[targets.stage_index], work.the_layout.special_per_kind
-    task = StageToAugment(frame, base, stage, targets, instructions=per_kind)
-
-    async def write(asker: Asker) -> Sequence[Augmented]:
-        return (await write_special_bullets(asker, task),)
-
-    records = await c.units.run(
-        "plan",
-        f"p{work.plan_index}.s{targets.stage_index}.special",
-        record=Augmented,
-        needs=[frame, base, stage, targets, per_kind],
-        prompts=AUGMENT_PROMPTS,
-        roles=[Role.PLANNER],
-        work=write,
-    )
+    key = f"{SubPlanKey(work.plan_index, targets.stage_index)}.special"
+    records = await c.units.run(SPECIAL_BULLETS, key, frame, base, stage, targets, per_kind, work=_write_special)
     return records[0]
+
+
+async def _write_special(
+    asker: Asker, frame: Frame, base: Plan, stage: Stage, targets: Targets, per_kind: int
+) -> Sequence[Augmented]:
+    return (await write_special_bullets(asker, StageToAugment(frame, base, stage, targets, instructions=per_kind)),)

@@ -11,13 +11,21 @@ from longbeam.generators.probes.selection import select_probes
 from longbeam.generators.probes.writing import plan_candidates, planning_prompts, write_probe, writing_prompts
 from longbeam.keys import ProbeId
 from longbeam.models.asking import Asker
-from longbeam.pipeline.repair.probes import on_what_is_said, refusals, remembered_order, select_as_before
+from longbeam.pipeline.repair.probes import (
+    on_what_is_said,
+    reason_of,
+    refusals,
+    remember_reason,
+    remembered_order,
+    select_as_before,
+)
+from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import Blocked, Units, all_of
+from longbeam.schemas.base import digest_of
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.findings import Severity
 from longbeam.schemas.probes import Probe
-from longbeam.schemas.spec import Role
 from longbeam.store.folded import FoldedTexts
 from longbeam.store.spill import SpilledSequence
 from longbeam.store.units import Failure, UnitStatus
@@ -26,6 +34,11 @@ from longbeam.validation.run import check_probes
 
 MOST_WORDINGS = 3
 """Generations of one probe, the first one included."""
+PROBES = "probes"
+CANDIDATES = UnitSpec(PROBES, ProbeCandidate)
+"""Candidates of an ability; the ability says which prompts they ask."""
+PROBE = UnitSpec(PROBES, Probe)
+"""A candidate put into words; its ability says which prompt that asks."""
 REFUSED = "refused"
 """Kind of the failure of a unit whose probe was worded and then refused."""
 
@@ -95,70 +108,61 @@ async def _worded(
     What they are made from goes when they are: the checks have look-ups of their own.
     """
     material = ProbeMaterial.from_messages(head, messages, texts=texts, language=units.spec.language)
-    needs = [*head.parts(), said]
-    pools = await all_of([_ability_pool(units, material, needs, ability) for ability in units.spec.abilities])
+    told = Digested(material, digest_of(list(head.parts()), said))
+    pools = await all_of([_ability_pool(units, told, ability) for ability in units.spec.abilities])
     found = [pair for pool in pools for pair in pool]
     return found, material.voices.places_of({e.message_key for _, probe in found for e in probe.evidence})
 
 
 async def _ability_pool(
-    units: Units, material: ProbeMaterial, needs: Sequence[object], ability: str
+    units: Units, material: Digested[ProbeMaterial], ability: str
 ) -> list[tuple[ProbeCandidate, Probe]]:
-    head = material.head
-
-    async def plan(asker: Asker) -> Sequence[ProbeCandidate]:
-        return await plan_candidates(asker, material, ability)
-
+    spec = CANDIDATES.asking(*planning_prompts(ability))
     try:
-        candidates = await units.run(
-            "probes",
-            f"{ability}.candidates",
-            record=ProbeCandidate,
-            needs=needs,
-            prompts=planning_prompts(ability),
-            roles=[Role.PROBER],
-            work=plan,
-        )
+        candidates = await units.run(spec, f"{ability}.candidates", material, ability, work=_plan_candidates)
     except Blocked:
         return []
-    written = await all_of([_probe(units, head, c) for c in candidates])
+    written = await all_of([_probe(units, material.value.head, c) for c in candidates])
     return [(c, p) for c, p in zip(candidates, written, strict=True) if p is not None]
 
 
-async def _probe(units: Units, head: ConversationHead, candidate: ProbeCandidate) -> Probe | None:
-    async def word(asker: Asker) -> Sequence[Probe]:
-        return (await write_probe(asker, head, candidate, refused_wording(units, candidate.candidate_id)),)
+async def _plan_candidates(asker: Asker, material: Digested[ProbeMaterial], ability: str) -> Sequence[ProbeCandidate]:
+    return await plan_candidates(asker, material.value, ability)
 
+
+async def _probe(units: Units, head: ConversationHead, candidate: ProbeCandidate) -> Probe | None:
+    spec = PROBE.asking(*writing_prompts(candidate.ability))
+    # A wording reads the seed alone of the head: a message that is said anew does not cost it.
+    about = Digested(head, digest_of(head.seed, str(head.seed.category)))
+    problem = refused_wording(units, candidate.candidate_id)
     try:
-        records = await units.run(
-            "probes",
-            candidate.candidate_id,
-            record=Probe,
-            needs=[candidate, head.seed, str(head.seed.category)],
-            prompts=writing_prompts(candidate.ability),
-            roles=[Role.PROBER],
-            work=word,
-        )
+        records = await units.run(spec, candidate.candidate_id, about, candidate, problem, work=_write_probe)
     except Blocked:
         return None
     return records[0]
 
 
+async def _write_probe(
+    asker: Asker, head: Digested[ConversationHead], candidate: ProbeCandidate, problem: str
+) -> Sequence[Probe]:
+    return (await write_probe(asker, head.value, candidate, problem),)
+
+
 def ask_for_new_wording(units: Units, probe_id: str, reason: str) -> bool:
     """Open a new generation for a probe that was refused; False when it was worded often enough, or needs no words."""
-    unit = units.log.units.find("probes", probe_id)
+    unit = units.log.units.find(PROBES, probe_id)
     has_words = bool(writing_prompts(ProbeId.parse(probe_id).ability))
     if unit is None or unit.status is not UnitStatus.DONE or unit.generation + 1 >= MOST_WORDINGS or not has_words:
         return False
-    units.log.units.fail(
-        "probes",
-        probe_id,
-        Failure(fingerprint=unit.fingerprint, error_kind=REFUSED, error=reason, attempts=1),
-    )
+    failure = Failure(fingerprint=unit.fingerprint, error_kind=REFUSED, error=reason, attempts=1)
+    units.log.units.fail(PROBES, probe_id, failure)
+    remember_reason(units.log, probe_id, reason)
     return True
 
 
 def refused_wording(units: Units, probe_id: str) -> str:
-    """Why the last wording of a probe was refused; empty for one that was not."""
-    unit = units.log.units.find("probes", probe_id)
+    """Return why the last wording of a probe was refused; empty for one that was not."""
+    if reason := reason_of(units.log, probe_id):
+        return reason
+    unit = units.log.units.find(PROBES, probe_id)
     return unit.error if unit is not None and unit.error_kind == REFUSED else ""

@@ -11,6 +11,7 @@ from longbeam.pipeline.run.conversation import Conversation
 from longbeam.pipeline.run.planning import persona_stage, plan_stage
 from longbeam.pipeline.run.probing import write_probe_pool
 from longbeam.pipeline.run.talking import dialogue_stage, user_turns_stage
+from longbeam.pipeline.run.unit_spec import UnitSpec
 from longbeam.schemas.base import Record, digest_of
 from longbeam.schemas.dialogue import Message
 from longbeam.store.artifacts import SealedConversation, seal_conversation
@@ -22,6 +23,9 @@ class Sealed(Record):
     messages: int
     tokens: int
     probes: int
+
+
+SEAL = UnitSpec("seal", Sealed)
 
 
 async def probes_stage(c: Conversation) -> None:
@@ -43,9 +47,9 @@ async def seal_stage(c: Conversation) -> None:
     head = c.head().model_copy(update={"authors": c.units.log.journal.authors()})
     mended = {key: list(turn) for key, turn in sorted(c.mended.items())}
     made = [digest_of(c.said()), c.turns_digest(), digest_of(list(c.probes))]
-    needs = [*head.parts(), *made, *([mended] if mended else [])]
+    parts: Sequence[object] = [*head.parts(), *made, *([mended] if mended else [])]
 
-    async def work(_: object) -> Sequence[Sealed]:
+    async def work(_: object, made_from: Sequence[object]) -> Sequence[Sealed]:
         messages = tokens = 0
 
         def counted() -> Iterator[Message]:
@@ -59,7 +63,7 @@ async def seal_stage(c: Conversation) -> None:
 
     if not _is_sealed(c.sealed_path):
         c.units.log.units.remove("seal", keep=())
-    await c.units.run("seal", "conversation", record=Sealed, needs=needs, work=work)
+    await c.units.run(SEAL, "conversation", parts, work=work)
 
 
 def _is_sealed(path: Path) -> bool:

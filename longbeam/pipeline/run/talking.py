@@ -15,18 +15,21 @@ from longbeam.generators.user_turns import (
     without_repeats,
     write_user_turns,
 )
+from longbeam.keys import DialogueKey, SubPlanKey
 from longbeam.models.asking import Asker
+from longbeam.models.tokens import Tokenizer
 from longbeam.pipeline.run.conversation import Conversation, PackedTurns, PlanWork, Said
-from longbeam.pipeline.run.units import all_of
+from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
+from longbeam.pipeline.run.units import DIALOGUE, all_of
 from longbeam.schemas.dialogue import Message, UserTurn
 from longbeam.schemas.plans import CLOSING, SubPlan
-from longbeam.schemas.spec import Role
 
 SETTLE_ROUNDS = 3
 """Passes over the sub-plans that use up what their dialogues left of the budget."""
 TOLERANCE = 0.004
 """Share of the target below which nothing more is settled; the promise is 2 %."""
-DIALOGUE_ROLES = (Role.ASSISTANT, Role.USER, Role.DETECTOR, Role.WRITER)
+USER_TURNS = UnitSpec("user_turns", UserTurn, USER_TURNS_PROMPTS)
+TALK = UnitSpec(DIALOGUE, Message, DIALOGUE_PROMPTS)
 
 
 async def user_turns_stage(c: Conversation, plan_index: int) -> None:
@@ -45,19 +48,8 @@ async def _batch(
     c: Conversation, work: PlanWork, ledger: Ledger, sub_plan: SubPlan, batch: Batch
 ) -> tuple[UserTurn, ...]:
     frame, stage = work.the_frame, work.stages[sub_plan.sub_plan_index]
-
-    async def write(asker: Asker) -> Sequence[UserTurn]:
-        return await write_user_turns(asker, frame, ledger, stage, sub_plan, batch)
-
-    return await c.units.run(
-        "user_turns",
-        f"{sub_plan.key}.b{batch.batch_index}",
-        record=UserTurn,
-        needs=[frame, work.the_plan, batch],
-        prompts=USER_TURNS_PROMPTS,
-        roles=[Role.WRITER],
-        work=write,
-    )
+    key = f"{sub_plan.key}.b{batch.batch_index}"
+    return await c.units.run(USER_TURNS, key, frame, ledger, stage, sub_plan, batch, work=write_user_turns)
 
 
 async def dialogue_stage(c: Conversation, plan_index: int) -> None:
@@ -95,30 +87,10 @@ def _material(work: PlanWork, ledger: Ledger, sub_plan: SubPlan, share: int) -> 
 
 
 async def _dialogue(c: Conversation, work: PlanWork, ledger: Ledger, sub_plan: SubPlan, share: int) -> Said:
-    async def write(asker: Asker) -> Sequence[Message]:
-        return await talk(asker, c.tokenizer, material)
-
     key = sub_plan.key
     async with c.schedule.dialogue(f"{c.conversation_id}/dialogue/{key}", share):
         material = _material(work, ledger, sub_plan, share)
-        messages = await c.units.run(
-            "dialogue",
-            key,
-            record=Message,
-            needs=[
-                work.the_frame,
-                work.the_plan,
-                work.stages,
-                material.turns,
-                material.share,
-                material.first_session,
-                material.earlier_plans,
-                c.tokenizer.name,
-            ],
-            prompts=DIALOGUE_PROMPTS,
-            roles=DIALOGUE_ROLES,
-            work=write,
-        )
+        messages = await c.units.run(TALK, key, _tokenizer(c), material, work=_talk)
     return Said.of(key, material.turns, messages, c.turns_file)
 
 
@@ -139,20 +111,23 @@ async def _settle(c: Conversation, work: PlanWork, materials: Sequence[SubPlanMa
 
 
 async def _extension(c: Conversation, material: SubPlanMaterial, said: Said, round_: int) -> Said:
-    async def write(asker: Asker) -> Sequence[Message]:
-        return await extend(asker, c.tokenizer, material, c.first_said(said))
+    async def write(
+        asker: Asker, tokenizer: Digested[Tokenizer], material: SubPlanMaterial, said: Said
+    ) -> Sequence[Message]:
+        # Read from the work log here and not before: an extension that is done needs no messages.
+        return await extend(asker, tokenizer.value, material, c.first_said(said))
 
-    key = f"{material.sub_plan.key}.settle{round_}"
-    messages = await c.units.run(
-        "dialogue",
-        key,
-        record=Message,
-        needs=[said.digest, material.share],
-        prompts=DIALOGUE_PROMPTS,
-        roles=DIALOGUE_ROLES,
-        work=write,
-    )
+    key = str(DialogueKey(SubPlanKey.parse(material.sub_plan.key), round_))
+    messages = await c.units.run(TALK, key, _tokenizer(c), material, said, work=write)
     return Said.of(key, material.turns, messages, c.turns_file)
+
+
+def _tokenizer(c: Conversation) -> Digested[Tokenizer]:
+    return Digested(c.tokenizer, c.tokenizer.name)
+
+
+async def _talk(asker: Asker, tokenizer: Digested[Tokenizer], material: SubPlanMaterial) -> Sequence[Message]:
+    return await talk(asker, tokenizer.value, material)
 
 
 def shares_of(turns: Mapping[str, int], target: int) -> dict[str, int]:

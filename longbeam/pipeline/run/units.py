@@ -10,23 +10,26 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar, cast
+from typing import Protocol, TypeVar, TypeVarTuple, cast
 
 from longbeam.errors import ProviderError, ReplyError, RunStopped
+from longbeam.keys import DialogueKey, UnitKey
 from longbeam.models.asking import ATTEMPTS, Asker
 from longbeam.models.base import Models
+from longbeam.pipeline.run.unit_spec import DeclaredPrompts, Dependencies, UnitSpec
 from longbeam.prompts.registry import PromptRegistry
-from longbeam.schemas.base import Record, digest_of
+from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import Message
-from longbeam.schemas.spec import BenchmarkSpec, Role
-from longbeam.store.units import Failure, Unit
+from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.store.units import Failure, Unit, UnitStatus
 from longbeam.store.worklog import WorkLog
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 U = TypeVar("U")
-LAYOUT_VERSION = 1
-"""Raised when what a unit's records mean changes in code, so that old done-marks no longer count."""
+Ts = TypeVarTuple("Ts")
+DIALOGUE = "dialogue"
+"""The stage whose units make messages."""
 
 
 class Progress(Protocol):
@@ -69,44 +72,37 @@ class Units:
     _ended: Counter[str] = field(default_factory=Counter)
 
     async def run(
-        self,
-        stage: str,
-        key: str,
-        *,
-        record: type[R],
-        needs: Sequence[object],
-        work: Callable[[Asker], Awaitable[Sequence[R]]],
-        prompts: Sequence[str] = (),
-        roles: Sequence[Role] = (),
+        self, spec: UnitSpec[R], key: str, *inputs: *Ts, work: Callable[[Asker, *Ts], Awaitable[Sequence[R]]]
     ) -> tuple[R, ...]:
         """Return the unit's records, from the work log when it is done and nothing it depends on has changed.
 
-        Raises Blocked after a failure, which is recorded.
+        `work` gets the very inputs that the fingerprint is made of. Raises Blocked after a failure, which is recorded.
         """
+        stage = spec.stage
         self._begun[stage] += 1
         try:
-            records = await self._records(stage, key, record, self.fingerprint(prompts, roles, needs), work)
+            records = await self._records(spec, key, inputs, lambda asker: work(asker, *inputs))
         finally:
             self._ended[stage] += 1
-        if record is Message:
+        if stage == DIALOGUE:
             # A sub-plan's extension holds what it extends: it counts in place of it.
-            self.tokens[key.partition(".settle")[0]] = sum(m.tokens for m in records if isinstance(m, Message))
+            sub_plan = str(DialogueKey.parse(key).sub_plan)
+            self.tokens[sub_plan] = sum(m.tokens for m in records if isinstance(m, Message))
         self.on_unit(stage, self._ended[stage], self._begun[stage], sum(self.tokens.values()))
         return records
 
     async def _records(
-        self, stage: str, key: str, record: type[R], fingerprint: str, work: Callable[[Asker], Awaitable[Sequence[R]]]
+        self,
+        spec: UnitSpec[R],
+        key: str,
+        inputs: Sequence[object],
+        work: Callable[[Asker], Awaitable[Sequence[R]]],
     ) -> tuple[R, ...]:
+        stage, fingerprint = spec.stage, self.fingerprint(spec, *inputs)
         unit = self.log.units.find(stage, key)
-        if unit is not None and unit.status == "done" and unit.fingerprint == fingerprint:
-            return tuple(self.log.units.records(stage, record, unit_keys=[key]))
-        asker = Asker(
-            model=self.models.chat,
-            prompts=self.prompts,
-            spec=self.spec,
-            unit_key=f"{self.conversation_id}/{stage}/{key}",
-            generation=self.log.units.generation(stage, key),
-        )
+        if unit is not None and unit.status is UnitStatus.DONE and unit.fingerprint == fingerprint:
+            return tuple(self.log.units.records(stage, spec.record, unit_keys=[key]))
+        asker = self.asker(spec, key)
         try:
             records = tuple(await work(asker))
         except ProviderError as exc:
@@ -118,6 +114,21 @@ class Units:
             raise
         self.log.units.finish(stage, key, fingerprint=fingerprint, records=records)
         return records
+
+    def asker(self, spec: UnitSpec[R], key: str) -> Asker:
+        """Return an asker for a unit's work, in the generation that the unit has come to."""
+        return Asker(
+            model=self.models.chat,
+            prompts=DeclaredPrompts(self.prompts, spec),
+            spec=self.spec,
+            unit_key=str(UnitKey(self.conversation_id, spec.stage, key)),
+            generation=self.log.units.generation(spec.stage, key),
+            version_of=self.models.version_of,
+        )
+
+    def fingerprint(self, spec: UnitSpec[R], *inputs: object) -> str:
+        """Return the digest of everything that a unit of this kind with these inputs depends on."""
+        return Dependencies(self.spec, self.prompts, self.models.version_of).fingerprint(spec, inputs)
 
     def _record_failure(self, stage: str, key: str, fingerprint: str, error: ProviderError) -> Unit:
         is_content = isinstance(error, ReplyError)
@@ -136,18 +147,6 @@ class Units:
         recorded = self.log.units.find(stage, key)
         assert recorded is not None
         return recorded
-
-    def fingerprint(self, prompts: Sequence[str], roles: Sequence[Role], needs: Sequence[object]) -> str:
-        """Digest of what a unit depends on: prompt versions, models of its roles, input records."""
-        return fingerprint_of(self.spec, self.prompts, prompts, roles, needs)
-
-
-def fingerprint_of(
-    spec: BenchmarkSpec, known: PromptRegistry, prompts: Sequence[str], roles: Sequence[Role], needs: Sequence[object]
-) -> str:
-    """Digest of what a unit depends on: prompt versions, models of its roles, input records."""
-    models = [spec.identity_of(spec.model_for(r)) for r in roles]
-    return digest_of(LAYOUT_VERSION, list(known.versions(prompts)), models, list(needs))
 
 
 async def both(first: Awaitable[T], second: Awaitable[U]) -> tuple[T, U]:

@@ -64,9 +64,17 @@ async def test_other_offline_rules_answer_anew(benchmark: Benchmark) -> None:
     before = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), offline())
     again = CountingModel()
     models = replace(answered_by(again), version_of=lambda model: "the next release")
-    assert await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), models) == before
+    run, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), models)
+    assert results == before[1]
     asked = sum(again.calls.values())
     assert asked == sum(row.calls for row in before[0].spending) > 0
+    # The journal keeps the replies that were made by the former rules: they were asked for, too.
+    assert run.spending == tuple(
+        row.model_copy(
+            update={name: 2 * getattr(row, name) for name in ("calls", "prompt_tokens", "output_tokens", "cost_usd")}
+        )
+        for row in before[0].spending
+    )
 
 
 async def test_another_judge_asks_the_judge_only(benchmark: Benchmark) -> None:

@@ -11,9 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.annotation_ui.fold import probe_version
-from longbeam.annotation_ui.log import new_event
-from longbeam.annotation_ui.rejections import rejections_of
 from longbeam.cli import INCOMPLETE, OK, run
 from longbeam.formats.beam import import_beam
 from longbeam.formats.reading import ImportOptions
@@ -24,6 +21,9 @@ from longbeam.pipeline.repair.plan import Rejections
 from longbeam.pipeline.repair.repairing import repair, repair_import
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.status import benchmark_status
+from longbeam.review.fold import probe_version
+from longbeam.review.log import ActContent, SeenVersions, new_event
+from longbeam.review.outcomes import rejections_of
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.probes import Probe
@@ -183,9 +183,8 @@ def reject(benchmark: Benchmark, item_id: str, note: str) -> None:
             EventKind.JUDGED,
             item_id,
             "ana",
-            after={"verdict": "reject"},
-            probe_version=probe_version(probe),
-            note=note,
+            ActContent(after={"verdict": "reject"}, note=note),
+            SeenVersions(probe=probe_version(probe)),
         )
         store.append([verdict])
 

@@ -1,0 +1,253 @@
+"""Views of the review as a whole: conflicts, anchors, guidelines, and the log."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from pydantic import JsonValue
+
+from longbeam.annotation_ui.item_views import OpinionView, opinion_view
+from longbeam.annotation_ui.links import conversation_href, item_href
+from longbeam.annotation_ui.rendering import render
+from longbeam.review.anchors import Anchor, Attachment, anchor_report
+from longbeam.review.fold import in_force
+from longbeam.review.guidelines import current_version, guidelines_in_force
+from longbeam.review.people import Viewer
+from longbeam.review.state import ItemState, ItemStatus
+from longbeam.review.statistics import ratings_of
+from longbeam.review.workspace import Workspace
+from longbeam.schemas.base import Record
+from longbeam.schemas.probes import Probe
+from longbeam.schemas.review import EventKind, ReviewEvent, Taxonomy
+
+LEADS_ONLY = frozenset({EventKind.GOLD_SET})
+
+
+class ConflictView(Record):
+    """An item on which reviewers differ or differed."""
+
+    item_id: str
+    item_version: str
+    """Version of the viewer's own opinion, which a decision must name."""
+    href: str
+    ability: str
+    question: str
+    sealed: Probe
+    opinions: tuple[OpinionView, ...]
+    """All versions, in the order of saving; none stands out."""
+    differs_in: tuple[str, ...]
+    """`item` (the verdict), `question`, `gold_answer`, `nugget/ID`, ..."""
+    is_decided: bool
+
+
+class AdjudicationPage(Record):
+    """Conflicts for a lead to decide, and those decided."""
+
+    open: int
+    decided: int
+    items: tuple[ConflictView, ...]
+    """Open conflicts first."""
+    taxonomy: tuple[str, ...] = tuple(Taxonomy)
+
+
+class AnchorRow(Record):
+    """A quote that no longer stands where the reviewer saw it."""
+
+    item_id: str
+    href: str
+    anchor: Anchor
+    attachment: str
+    message_key: str
+    """Key of the message that contains the quote now; empty if there is none."""
+
+
+class AnchorsPage(Record):
+    """State of all anchors of a benchmark after conversations were generated again."""
+
+    anchors: int
+    attached: int
+    moved: int
+    broken: int
+    reattached: float | None
+    """Share of the displaced anchors that were found elsewhere; None if none is displaced."""
+    rows: tuple[AnchorRow, ...]
+    """Moved and broken anchors."""
+
+
+class GuidelineView(Record):
+    """The text for one ability, or `general`."""
+
+    section: str
+    text: str
+    html: str
+    version: str
+    """The version in which this section was last changed."""
+
+
+class GuidelinesView(Record):
+    """All sections of the guidelines in force."""
+
+    version: str
+    sections: tuple[GuidelineView, ...]
+
+
+class EventView(Record):
+    """One event of the log."""
+
+    event_id: str
+    item_id: str
+    href: str
+    reviewer_id: str
+    kind: str
+    target: str
+    before: JsonValue
+    after: JsonValue
+    reason_code: str
+    note: str
+    guideline_version: str
+    created_at: dt.datetime
+    is_undone: bool
+
+
+class HistoryView(Record):
+    """Events that the viewer may see, newest first."""
+
+    total: int
+    events: tuple[EventView, ...]
+
+
+class HistoryFilter(Record):
+    """Filter of the log."""
+
+    item_id: str | None = None
+    """None: the log of the whole benchmark."""
+    reviewer: str = ""
+    kind: str = ""
+    first: int = 0
+    count: int = 200
+
+
+def adjudication_page(workspace: Workspace, viewer: Viewer) -> AdjudicationPage:
+    """Return all items in conflict, and those that a lead has decided."""
+    found = []
+    for item_id in workspace.judged_ids():
+        state = workspace.state(item_id)
+        if state.status is ItemStatus.CONFLICT or state.adjudication is not None:
+            found.append(_conflict(item_id, state, viewer))
+    decided = [c for c in found if c.is_decided]
+    waiting = [c for c in found if not c.is_decided]
+    return AdjudicationPage(open=len(waiting), decided=len(decided), items=(*waiting, *decided))
+
+
+def anchors_page(workspace: Workspace) -> AnchorsPage:
+    """Return where every anchor of the log stands now."""
+    report = anchor_report(workspace.archive, workspace.log.events())
+    return AnchorsPage(
+        anchors=sum(report.counts.values()),
+        attached=report.counts[Attachment.ATTACHED],
+        moved=report.counts[Attachment.MOVED],
+        broken=report.counts[Attachment.BROKEN],
+        reattached=report.reattached,
+        rows=tuple(
+            AnchorRow(
+                item_id=displaced.item_id,
+                href=item_href(displaced.item_id),
+                anchor=displaced.anchor,
+                attachment=displaced.found.attachment.value,
+                message_key=displaced.found.message_key,
+            )
+            for displaced in report.displaced
+        ),
+    )
+
+
+def guidelines_view(workspace: Workspace) -> GuidelinesView:
+    """Return the guidelines in force."""
+    sections = tuple(
+        GuidelineView(section=g.section, text=g.text, html=render(g.text), version=g.version)
+        for g in guidelines_in_force(workspace).values()
+    )
+    return GuidelinesView(version=current_version(workspace), sections=sections)
+
+
+def history_view(workspace: Workspace, viewer: Viewer, wanted: HistoryFilter) -> HistoryView:
+    """Return the events that the viewer may see, newest first."""
+    events = workspace.log.events() if wanted.item_id is None else list(workspace.log.of_item(wanted.item_id))
+    counted = {e.event_id for e in in_force(events)}
+    shown = [
+        e
+        for e in reversed(events)
+        if wanted.reviewer in ("", e.reviewer_id)
+        and wanted.kind in ("", e.kind.value)
+        and may_see(workspace, viewer, e)
+    ]
+    views = [
+        event_view(e, is_undone=e.event_id not in counted and e.kind is not EventKind.UNDONE)
+        for e in shown[wanted.first : wanted.first + wanted.count]
+    ]
+    return HistoryView(total=len(shown), events=tuple(views))
+
+
+def event_view(event: ReviewEvent, *, is_undone: bool = False) -> EventView:
+    """Return an event as it is shown."""
+    is_snapshot = event.kind is EventKind.OPENED
+    return EventView(
+        event_id=event.event_id,
+        item_id=event.item_id,
+        href=href_of(event),
+        reviewer_id=event.reviewer_id,
+        kind=event.kind.value,
+        target=event.target,
+        before=event.before,
+        after=None if is_snapshot else event.after,
+        reason_code=event.reason_code,
+        note=event.note,
+        guideline_version=event.guideline_version,
+        created_at=event.created_at,
+        is_undone=is_undone,
+    )
+
+
+def href_of(event: ReviewEvent) -> str:
+    """Return the address of the page that shows the subject of an event."""
+    if event.is_on_probe:
+        return item_href(event.item_id)
+    return conversation_href(event.item_id) if event.item_id else "/guidelines"
+
+
+def may_see(workspace: Workspace, viewer: Viewer, event: ReviewEvent) -> bool:
+    """Whether a viewer may read an event: blind until all opinions that were wanted are saved."""
+    if event.kind in LEADS_ONLY:
+        return viewer.is_lead
+    if event.reviewer_id == viewer.reviewer_id:
+        return True
+    if event.kind in (EventKind.DRAFTED, EventKind.OPENED):
+        return False
+    if event.kind in (EventKind.GUIDED, EventKind.CONFIGURED):
+        return True
+    try:
+        if event.is_on_probe:
+            return workspace.state(event.item_id).is_open
+        given = ratings_of(workspace, event.item_id)
+        return all(len(by) >= workspace.settings.overlap for by in given.values())
+    except KeyError:  # its conversation is no longer there
+        return viewer.is_lead
+
+
+def _conflict(item_id: str, state: ItemState, viewer: Viewer) -> ConflictView:
+    opinions = tuple(opinion_view(o, state.base) for o in state.saved)
+    verdicts = {o.verdict for o in opinions}
+    changes = [{c.target: c.after for c in o.changes} for o in opinions]
+    targets = dict.fromkeys(target for values in changes for target in values)
+    differs = [t for t in targets if len({str(values.get(t, "as sealed")) for values in changes}) > 1]
+    return ConflictView(
+        item_id=item_id,
+        item_version=state.opinion(viewer.reviewer_id).version,
+        href=item_href(item_id),
+        ability=state.base.ability,
+        question=state.base.question,
+        sealed=state.base,
+        opinions=opinions,
+        differs_in=(*(["item"] if len(verdicts) > 1 else []), *differs),
+        is_decided=state.adjudication is not None,
+    )

@@ -1,0 +1,1 @@
+"""Routes of the review app: one function per address."""

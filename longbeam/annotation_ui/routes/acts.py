@@ -1,0 +1,213 @@
+"""Routes that change something: acts on items, undo, leases, sessions, ratings, checks. Every answer is JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from longbeam.annotation_ui.context import (
+    CheckerOf,
+    ConversationOf,
+    ItemOf,
+    QueueOf,
+    SessionView,
+    WorkspaceOf,
+    WriterOf,
+    access_of,
+    session_view,
+)
+from longbeam.annotation_ui.conversations import RatingView, rating_views
+from longbeam.annotation_ui.item_views import ItemView
+from longbeam.annotation_ui.items import item_view
+from longbeam.annotation_ui.links import FindingView, finding_views
+from longbeam.annotation_ui.review_views import EventView, event_view, href_of
+from longbeam.keys import conversation_of
+from longbeam.review import leases
+from longbeam.review.acts import Act, act_on_item, open_item, redo, undo
+from longbeam.review.checks import check_item
+from longbeam.review.handwritten import Draft, write_probe
+from longbeam.review.people import Viewer
+from longbeam.review.queue import QueueFilter
+from longbeam.review.refusals import forbidden
+from longbeam.review.statistics import Rating, rate
+from longbeam.review.workspace import Workspace
+from longbeam.schemas.base import Record
+from longbeam.schemas.probes import Probe
+from longbeam.schemas.review import LeaseView, ReviewerRole, ReviewEvent
+
+router = APIRouter(prefix="/api")
+SESSION_S = 180 * 86_400
+
+
+class SignIn(BaseModel):
+    """Body of POST /api/session."""
+
+    model_config = ConfigDict(extra="forbid")
+    reviewer_id: str = Field(min_length=1, max_length=64, pattern=r"^[\w][\w .@-]*$")
+    role: ReviewerRole = ReviewerRole.ANNOTATOR
+
+
+class ActResult(Record):
+    """Answer to an act."""
+
+    event_ids: tuple[str, ...]
+    item: ItemView | None
+    """The item after the act; None if the act was on another subject."""
+
+
+class UndoResult(Record):
+    """Answer to undo and redo."""
+
+    event: EventView | None
+    """The act that was undone or redone; None if there was none."""
+    href: str | None
+    item: ItemView | None
+
+
+class WrittenView(Record):
+    """A probe written by hand, and the findings of the checks on it."""
+
+    probe: Probe
+    findings: tuple[FindingView, ...]
+    item_id: str | None
+    """None: the probe was checked and not saved."""
+
+
+@dataclass(frozen=True)
+class ItemPage:
+    """The item page of a viewer: acts answer with the page as it is after the act."""
+
+    workspace: Workspace
+    viewer: Viewer
+    wanted: QueueFilter
+    k: int
+    """Messages around each piece of evidence."""
+
+    def view(self, item_id: str) -> ItemView:
+        """Return the page of an item."""
+        return item_view(self.workspace, self.viewer, item_id, k=self.k, wanted=self.wanted)
+
+    def result(self, event: ReviewEvent) -> ActResult:
+        """Return the answer to an act on an item."""
+        return ActResult(event_ids=(event.event_id,), item=self.view(event.item_id))
+
+    def undone(self, event: ReviewEvent | None) -> UndoResult:
+        """Return the answer to undo or redo of an event."""
+        if event is None:
+            return UndoResult(event=None, href=None, item=None)
+        item = self.view(event.item_id) if event.is_on_probe else None
+        return UndoResult(event=event_view(event), href=href_of(event), item=item)
+
+
+def item_page(
+    workspace: WorkspaceOf, viewer: WriterOf, wanted: QueueOf, k: Annotated[int, Query(ge=0, le=20)] = 0
+) -> ItemPage:
+    """Return the item page that acts of this request answer with."""
+    return ItemPage(workspace, viewer, wanted, k)
+
+
+ItemPageOf = Annotated[ItemPage, Depends(item_page)]
+
+
+@router.post("/session")
+def sign_in(request: Request, response: Response, body: SignIn) -> SessionView:
+    """Choose a name; on an address that needs a token, names come from personal links instead."""
+    access = access_of(request)
+    if access.reach.needs_token:
+        raise forbidden("open the link that you were sent; this server does not let names be chosen")
+    if access.reach.offered and body.reviewer_id not in access.reach.offered:
+        raise forbidden(f"choose one of {', '.join(access.reach.offered)}")
+    viewer = Viewer(body.reviewer_id, access.reach.offered.get(body.reviewer_id, body.role))
+    return _enter(request, response, viewer)
+
+
+@router.post("/session/leave")
+def sign_out(request: Request, response: Response) -> SessionView:
+    """Forget the name; the session only reads from now on."""
+    access = access_of(request)
+    response.delete_cookie(access.cookie, path="/")
+    request.cookies.pop(access.cookie, None)
+    return session_view(request)
+
+
+@router.post("/items/{conversation_id}/{probe_id}/open")
+def open_(page: ItemPageOf, checker: CheckerOf, item_id: ItemOf) -> ItemView:
+    """Take the lease of the item and record that it was opened."""
+    open_item(page.workspace, page.viewer, item_id)
+    checker.warm(conversation_of(item_id))
+    return page.view(item_id)
+
+
+@router.post("/items/{conversation_id}/{probe_id}/lease")
+def renew(workspace: WorkspaceOf, viewer: WriterOf, item_id: ItemOf) -> LeaseView:
+    """Renew the lease; it lasts from now."""
+    return leases.take(workspace, item_id, viewer)
+
+
+@router.post("/items/{conversation_id}/{probe_id}/release")
+def release(workspace: WorkspaceOf, viewer: WriterOf, item_id: ItemOf) -> ActResult:
+    """Give the lease back."""
+    workspace.log.store.release_lease(item_id, viewer.reviewer_id)
+    return ActResult(event_ids=(), item=None)
+
+
+@router.post("/items/{conversation_id}/{probe_id}/acts")
+def act(page: ItemPageOf, item_id: ItemOf, body: Act) -> ActResult:
+    """Act on the item; docs/review-api.md describes the kinds of acts."""
+    with page.workspace.acting:
+        event = act_on_item(page.workspace, page.viewer, item_id, body)
+    return page.result(event)
+
+
+@router.post("/items/{conversation_id}/{probe_id}/check")
+def check(page: ItemPageOf, checker: CheckerOf, item_id: ItemOf) -> ActResult:
+    """Run the checks on the item with the viewer's edits, and return the item with the new findings."""
+    return page.result(check_item(page.workspace, checker, page.viewer, item_id))
+
+
+@router.post("/conversations/{conversation_id}/probes")
+def write(
+    page: ItemPageOf, checker: CheckerOf, conversation: ConversationOf, conversation_id: str, body: Draft
+) -> WrittenView:
+    """Check a probe written by hand, and put it into the review if `is_saved`."""
+    written = write_probe(page.workspace, checker, page.viewer, conversation_id, body)
+    views = finding_views(page.workspace, conversation_id, written.item_id or "", written.findings)
+    return WrittenView(probe=written.probe, findings=tuple(views), item_id=written.item_id)
+
+
+@router.post("/undo")
+def undo_last(page: ItemPageOf) -> UndoResult:
+    """Undo the viewer's last act, on any item."""
+    with page.workspace.acting:
+        event = undo(page.workspace, page.viewer)
+    return page.undone(event)
+
+
+@router.post("/redo")
+def redo_last(page: ItemPageOf) -> UndoResult:
+    """Redo the act that the viewer undid last, if nothing was done since."""
+    with page.workspace.acting:
+        event = redo(page.workspace, page.viewer)
+    return page.undone(event)
+
+
+@router.post("/conversations/{conversation_id}/ratings")
+def rate_conversation(
+    workspace: WorkspaceOf, viewer: WriterOf, conversation: ConversationOf, conversation_id: str, body: Rating
+) -> dict[str, RatingView]:
+    """Rate one aspect of a conversation from 1 to 5."""
+    with workspace.acting:
+        rate(workspace, viewer, conversation_id, body)
+    return rating_views(workspace, viewer, conversation_id)
+
+
+def _enter(request: Request, response: Response, viewer: Viewer) -> SessionView:
+    """Set the session's cookie and return the session as it is from now on."""
+    access = access_of(request)
+    cookie = access.session_of(viewer)
+    response.set_cookie(access.cookie, cookie, max_age=SESSION_S, httponly=True, samesite="strict", path="/")
+    request.cookies[access.cookie] = cookie
+    return session_view(request)

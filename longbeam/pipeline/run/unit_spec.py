@@ -1,0 +1,101 @@
+"""What a unit of work depends on: one declaration per kind of unit, and the fingerprint that follows from it.
+
+A unit's done-mark counts only while its fingerprint is equal. The fingerprint is the digest of the unit's inputs, of
+its prompts' versions, and of the model and the sampling of each role that answers one of these prompts. `max_tokens`
+is left out: a reply that ended by itself stays valid when the limit rises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from longbeam.models.asking import identity_of
+from longbeam.prompts.registry import Prompt, PromptRegistry
+from longbeam.schemas.base import Record, digest_of
+from longbeam.schemas.spec import BenchmarkSpec, Role
+
+R = TypeVar("R", bound=Record)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class UnitSpec(Generic[R]):
+    """A kind of unit: its stage, its records and the prompts that its work may ask.
+
+    Roles, models and sampling follow from the prompts: each prompt declares the role that answers it.
+    """
+
+    stage: str
+    record: type[R]
+    prompts: tuple[str, ...] = ()
+    unversioned_prompts: tuple[str, ...] = ()
+    """Prompts that the work may ask although the unit does not depend on their versions and models."""
+    version: int = 1
+    """Raised when code makes something else of the same inputs and replies, so that old done-marks no longer count."""
+
+    def asking(self, *prompts: str) -> UnitSpec[R]:
+        """Return the same kind of unit for work that asks these prompts, too."""
+        return replace(self, prompts=(*self.prompts, *prompts))
+
+    @property
+    def may_ask(self) -> frozenset[str]:
+        """All prompts that the work may ask."""
+        return frozenset((*self.prompts, *self.unversioned_prompts))
+
+
+@dataclass(frozen=True)
+class DeclaredPrompts:
+    """The prompts that a unit's work may ask; another one raises KeyError, because no fingerprint would know of it."""
+
+    known: PromptRegistry
+    unit: UnitSpec[Any]  # Any: whatever its records are
+
+    def __getitem__(self, prompt_id: str) -> Prompt:
+        if prompt_id not in self.unit.may_ask:
+            raise KeyError(f"a unit of stage {self.unit.stage!r} asks {prompt_id!r}, which its UnitSpec does not name")
+        return self.known[prompt_id]
+
+    def find_copied(self, text: str, known: Iterable[str]) -> str | None:
+        """Return a term of the prompts' own examples that a text says and none of the `known` texts does."""
+        return self.known.find_copied(text, known)
+
+
+@dataclass(frozen=True)
+class Digested(Generic[T]):
+    """An input that a digest stands for, because it is no record or too large to be hashed."""
+
+    value: T
+    digest: str
+
+
+@dataclass(frozen=True)
+class Dependencies:
+    """What the units of a run depend on beside their inputs."""
+
+    spec: BenchmarkSpec
+    prompts: PromptRegistry
+    version_of: Callable[[str], str]
+    """Version of the rules by which a model answers, by its name in the spec; empty for a language model."""
+
+    def fingerprint(self, unit: UnitSpec[R], inputs: Sequence[object]) -> str:
+        """Return the digest of everything that a unit depends on."""
+        models = [self._model_of(role) for role in self.prompts.roles(unit.prompts)]
+        return digest_of(unit.version, list(self.prompts.versions(unit.prompts)), models, list(map(_hashable, inputs)))
+
+    def _model_of(self, role: Role) -> list[object]:
+        model, sampling = self.spec.model_for(role), self.spec.sampling_for(role)
+        settings = sampling.model_dump(mode="json", exclude={"max_tokens"})
+        return [role.value, identity_of(self.spec, model, self.version_of), settings]
+
+
+def _hashable(part: object) -> object:
+    """Return what stands for an input in a fingerprint: its digest if it has one."""
+    if isinstance(part, Record):
+        return part
+    if isinstance(digest := getattr(part, "digest", None), str):
+        return digest
+    if isinstance(part, Sequence) and not isinstance(part, str):
+        return [_hashable(item) for item in part]
+    return part

@@ -1,0 +1,147 @@
+"""Checks of one probe, edited or written by hand, against the whole conversation; and the known findings of an item."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from longbeam.keys import ItemId, conversation_of
+from longbeam.review.fold import CHECKS_TARGET, Opinion, in_force, probe_version
+from longbeam.review.log import ActContent, SeenVersions, new_event
+from longbeam.review.people import Viewer
+from longbeam.review.state import ItemState
+from longbeam.review.workspace import Workspace
+from longbeam.schemas.base import Record
+from longbeam.schemas.findings import Finding, Severity
+from longbeam.schemas.probes import Probe
+from longbeam.schemas.review import EventKind, ReviewEvent
+from longbeam.validation.base import Scope
+from longbeam.validation.index import ConversationIndex, build_index
+from longbeam.validation.registry import all_checks
+from longbeam.validation.run import check_probes
+
+WORST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.INFO)
+
+
+class CheckRow(Record):
+    """One deterministic check of probes, and its outcome for one item."""
+
+    check: str
+    doc: str
+    state: Literal["ok", "info", "warning", "error", "not_run"]
+    count: int
+
+
+class Checker:
+    """Checks probes of one conversation at a time, and keeps the index of that conversation for the next probe.
+
+    At 10M tokens the first check of a conversation takes some seconds, each further one milliseconds.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._desk = workspace
+        self._lock = threading.Lock()
+        self._kept: tuple[tuple[str, tuple[int, int]], ConversationIndex] | None = None
+        self._warming: threading.Thread | None = None
+
+    def check(self, conversation_id: str, probe: Probe) -> list[Finding]:
+        """Return the findings of the checks of probes on one probe."""
+        with self._lock:
+            index = self._index(conversation_id)
+            return check_probes(index, [probe], language=self._desk.archive.benchmark.spec.language)
+
+    def warm(self, conversation_id: str) -> None:
+        """Build the index for checks and the text for searches of a conversation in the background."""
+        key = conversation_id, self._desk.archive.stamp(conversation_id)
+        is_busy = self._warming is not None and self._warming.is_alive()
+        if is_busy or (self._kept is not None and self._kept[0] == key):
+            return
+
+        def prepare() -> None:
+            conversation = self._desk.conversation(conversation_id)
+            _ = conversation.lowered  # for the first search
+            with self._lock:
+                self._index(conversation_id)
+
+        self._warming = threading.Thread(target=prepare, name="checks", daemon=True)
+        self._warming.start()
+
+    def _index(self, conversation_id: str) -> ConversationIndex:
+        conversation = self._desk.conversation(conversation_id)
+        key = conversation_id, conversation.stamp
+        if self._kept is None or self._kept[0] != key:
+            self._kept = None  # freed first: two indexes at once would double the peak of memory
+            self._kept = key, build_index(conversation.reader)
+        return self._kept[1]
+
+
+def check_item(workspace: Workspace, checker: Checker, viewer: Viewer, item_id: str) -> ReviewEvent:
+    """Run the checks on an item with the viewer's edits, and record the findings."""
+    viewer.require_write()
+    state = workspace.state(item_id)
+    opinion = state.opinion(viewer.reviewer_id)
+    findings = checker.check(conversation_of(item_id), opinion.probe)
+    with workspace.acting:
+        (event,) = workspace.log.append(
+            new_event(
+                EventKind.CHECKED,
+                item_id,
+                viewer.reviewer_id,
+                ActContent(CHECKS_TARGET, after=checked_value(opinion.probe, findings)),
+                SeenVersions(opinion.version, state.version),
+            )
+        )
+    return event
+
+
+def checked_value(probe: Probe, findings: Sequence[Finding]) -> dict[str, Any]:
+    """Return the content of a `checked` event: the version that was checked, and the findings."""
+    return {"content": probe_version(probe), "findings": [f.model_dump(mode="json") for f in findings]}
+
+
+def known_findings(
+    workspace: Workspace, item_id: str, state: ItemState, opinion: Opinion
+) -> tuple[bool, bool, list[Finding]]:
+    """Return whether checks ran on the item, whether they ran on its current content, and their findings.
+
+    The reviewer's last re-check wins over `validate`, which sees the sealed and selected probes only.
+    """
+    last = _last_check(state, opinion)
+    if last is not None:
+        after = last.after if isinstance(last.after, dict) else {}
+        listed = after.get("findings")
+        found = [Finding.model_validate(f) for f in listed] if isinstance(listed, list) else []
+        return True, after.get("content") == probe_version(opinion.probe), found
+    conversation_id, probe_id = ItemId.parse(item_id)
+    is_checked = workspace.archive.is_checked and state.base.is_selected
+    found = workspace.findings(conversation_id, probe_id)
+    return is_checked or bool(found), CHECKS_TARGET not in opinion.stale, found
+
+
+def check_rows(is_checked: bool, findings: Sequence[Finding]) -> list[CheckRow]:
+    """Return one row per check of probes, in the order of the registry."""
+    counts = Counter(f.check_name for f in findings)
+    worst: dict[str, Severity] = {}
+    for finding in sorted(findings, key=lambda f: WORST_FIRST.index(f.severity)):
+        worst.setdefault(finding.check_name, finding.severity)
+    return [
+        CheckRow(
+            check=check.name,
+            doc=check.doc,
+            state=worst[check.name].value if check.name in worst else "ok" if is_checked else "not_run",
+            count=counts[check.name],
+        )
+        for check in all_checks()
+        if check.scope is Scope.PROBE
+    ]
+
+
+def _last_check(state: ItemState, opinion: Opinion) -> ReviewEvent | None:
+    own = [
+        e
+        for e in in_force(state.events)
+        if e.kind is EventKind.CHECKED and e.reviewer_id == opinion.reviewer_id and e.probe_version == state.version
+    ]
+    return own[-1] if own else None

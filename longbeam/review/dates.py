@@ -1,0 +1,146 @@
+"""Dates and lengths of time of a probe (X7): both endpoints, counted without and with the first day."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from itertools import combinations
+
+from longbeam.review.archive import OpenConversation
+from longbeam.schemas.base import Record
+from longbeam.schemas.plans import Value, ValueKind
+from longbeam.schemas.probes import Probe
+from longbeam.text.extraction import extract_values
+from longbeam.text.normalizing import normalize_values
+from longbeam.text.times import CALENDAR_UNITS, months_between, weekday
+from longbeam.validation.arithmetic import fault_of_length
+
+MOST_DATES = 12
+
+
+class DateSaid(Record):
+    """A date, and who says it."""
+
+    text: str
+    date: dt.date
+    weekday: str
+    where: str
+    """`question`, `gold_answer`, `nugget/ID`, `message/KEY`, or `sent/KEY`: the day a cited message was sent."""
+    is_year_guessed: bool
+    """The text has no year: that of the cited message, or of a date beside it, was taken."""
+
+
+class Span(Record):
+    """From one date to another."""
+
+    first: dt.date
+    second: dt.date
+    days: int
+    """Without the first day: March 1 to March 5 are 4."""
+    days_inclusive: int
+    weeks: float
+    months: float
+
+
+class LengthSaid(Record):
+    """A length of time as somebody states it, held against the spans."""
+
+    text: str
+    where: str
+    verdict: str
+    """`right`, `both_ends` (counted with the first day), `rounded`, `wrong`, or `unknown` without two dates."""
+    span: Span | None
+    """The span that fits best; none without two dates."""
+
+
+class DatesView(Record):
+    """The calculator's content; local times without zones throughout."""
+
+    dates: tuple[DateSaid, ...]
+    spans: tuple[Span, ...]
+    lengths: tuple[LengthSaid, ...]
+    computation: str
+    computed_value: str
+
+
+def dates_view(conversation: OpenConversation, probe: Probe) -> DatesView:
+    """Return the dates and lengths of time that a probe and its evidence say."""
+    ids = conversation.ids
+    cited = [conversation.lines[ids[e.message_key]] for e in probe.evidence if e.message_key in ids]
+    year = cited[0].sent_at.year if cited else conversation.lines[0].sent_at.year
+    years = {line.message_key: line.sent_at.year for line in cited}
+    said = list(_said(probe, year, years))
+    sent = [
+        DateSaid(
+            text=line.sent_at.date().isoformat(),
+            date=line.sent_at.date(),
+            weekday=weekday(line.sent_at.date()),
+            where=f"sent/{line.message_key}",
+            is_year_guessed=False,
+        )
+        for line in dict.fromkeys(cited)
+    ]
+    days = sorted({d.date for d in said})[:MOST_DATES]
+    spans = [_span(a, b) for a, b in combinations(days, 2)]
+    return DatesView(
+        dates=(*said, *sent),
+        spans=tuple(spans),
+        lengths=tuple(_length(value, where, spans) for where, value in _lengths(probe)),
+        computation=probe.details.computation,
+        computed_value=probe.details.computed_value,
+    )
+
+
+def _texts(probe: Probe) -> Iterator[tuple[str, str]]:
+    yield "question", probe.question
+    yield "gold_answer", probe.gold_answer
+    for nugget in probe.rubric:
+        yield f"nugget/{nugget.nugget_id}", nugget.text
+    for evidence in probe.evidence:
+        yield f"message/{evidence.message_key}", evidence.quote
+
+
+def _said(probe: Probe, year: int, years: dict[str, int]) -> Iterator[DateSaid]:
+    for where, text in _texts(probe):
+        written = [v.date.year for v in extract_values(text) if v.kind is ValueKind.DATE and v.date is not None]
+        guess = written[0] if written else years.get(where.removeprefix("message/"), year)
+        certain = {v.text for v in extract_values(text) if v.kind is ValueKind.DATE and v.date is not None}
+        for value in extract_values(text, year=guess):
+            if value.kind is ValueKind.DATE and value.date is not None:
+                yield DateSaid(
+                    text=value.text,
+                    date=value.date,
+                    weekday=weekday(value.date),
+                    where=where,
+                    is_year_guessed=value.text not in certain,
+                )
+
+
+def _lengths(probe: Probe) -> Iterator[tuple[str, Value]]:
+    for where, text in _texts(probe):
+        if not where.startswith(("question", "message/")):
+            for value in extract_values(normalize_values(text)):  # "fifty-seven days" are not seven
+                if value.kind is ValueKind.DURATION and value.unit in CALENDAR_UNITS:
+                    yield where, value
+
+
+def _length(value: Value, where: str, spans: list[Span]) -> LengthSaid:
+    order = ("", "both_ends", "rounded", "wrong_duration")
+    faults = [(order.index(fault_of_length(value, s.first, s.second)), i) for i, s in enumerate(spans)]
+    if not faults:
+        return LengthSaid(text=value.text, where=where, verdict="unknown", span=None)
+    fault, best = min(faults)
+    verdict = ("right", "both_ends", "rounded", "wrong")[fault]
+    return LengthSaid(text=value.text, where=where, verdict=verdict, span=spans[best])
+
+
+def _span(first: dt.date, second: dt.date) -> Span:
+    days = (second - first).days
+    return Span(
+        first=first,
+        second=second,
+        days=days,
+        days_inclusive=days + 1,
+        weeks=round(days / 7, 2),
+        months=round(months_between(first, second), 2),
+    )

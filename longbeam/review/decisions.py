@@ -1,0 +1,119 @@
+"""Decisions of leads: adjudication, gold items, guidelines and settings. Nothing is overwritten."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from longbeam.review.acts import Body
+from longbeam.review.guidelines import GUIDELINE, built_in, current_version, guidelines_in_force
+from longbeam.review.log import BENCHMARK_ITEM, ActContent, SeenVersions, new_event
+from longbeam.review.people import Viewer
+from longbeam.review.refusals import Problem, Refusal, invalid
+from longbeam.review.workspace import Workspace
+from longbeam.schemas.review import EventKind, ReviewEvent, ReviewSettings, Taxonomy, Verdict
+
+
+class Decision(Body):
+    """Decision of a lead; the body of POST /api/items/{conversation_id}/{probe_id}/adjudicate."""
+
+    verdict: Verdict
+    content_of: str = ""
+    """The reviewer whose version is taken; empty: the lead's own version, or the sealed one if nothing was edited."""
+    taxonomy: Taxonomy
+    confidence: int = Field(default=3, ge=1, le=5)
+    note: str = Field(default="", max_length=20_000)
+
+
+class GuidelineText(BaseModel):
+    """New text of a section of the guidelines; the body of POST /api/guidelines."""
+
+    model_config = ConfigDict(extra="forbid")
+    section: str
+    text: str = Field(min_length=1, max_length=50_000)
+    note: str = Field(default="", max_length=20_000)
+    """What has changed and why."""
+
+
+def adjudicate(workspace: Workspace, viewer: Viewer, item_id: str, decision: Decision) -> ReviewEvent:
+    """Append a lead's decision; the opinions stay as they are, and the event names them.
+
+    Raises Refusal: `forbidden` for everybody but leads, `conflict` before all opinions are saved, `stale` on an old
+    version, `invalid` if the version to be taken does not exist or is stale itself.
+    """
+    viewer.require_lead()
+    state = workspace.state(item_id)
+    own = state.opinion(viewer.reviewer_id)
+    if not state.is_open:
+        text = f"{len(state.saved)} of {state.overlap} opinions are saved; the item is blind until all are"
+        raise Refusal(Problem(error="conflict", message=text))
+    if decision.item_version != own.version:
+        text = "the item has changed since this page was loaded"
+        raise Refusal(Problem(error="stale", message=text, item_version=own.version))
+    taken = state.opinion(decision.content_of) if decision.content_of else own
+    if decision.content_of and decision.content_of not in {o.reviewer_id for o in state.saved}:
+        raise invalid(f"{decision.content_of!r} has saved no opinion of this item")
+    if taken.stale and decision.verdict == "accept":
+        raise invalid(f"this version is not finished: look again at {', '.join(taken.stale)}")
+    (event,) = workspace.log.append(
+        new_event(
+            EventKind.ADJUDICATED,
+            item_id,
+            viewer.reviewer_id,
+            ActContent(
+                before=[{"reviewer_id": o.reviewer_id, "verdict": o.verdict and o.verdict.value} for o in state.saved],
+                after={
+                    "verdict": decision.verdict.value,
+                    "probe": taken.probe.model_dump(mode="json"),
+                    "content_of": decision.content_of or viewer.reviewer_id,
+                    "taxonomy": decision.taxonomy.value,
+                    "confidence": decision.confidence,
+                    "judged": [o.saved_by for o in state.saved],
+                },
+                note=decision.note,
+                active_ms=decision.active_ms,
+            ),
+            SeenVersions(own.version, state.version, current_version(workspace)),
+        )
+    )
+    return event
+
+
+def set_gold(workspace: Workspace, viewer: Viewer, item_id: str, verdict: Verdict | None) -> ReviewEvent:
+    """Append the verdict that a lead knows to be right; None makes the item an ordinary one again."""
+    viewer.require_lead()
+    before = workspace.gold_verdict(item_id)
+    content = ActContent(before=before and before.value, after=verdict and verdict.value)
+    seen = SeenVersions(probe=workspace.state(item_id).version)
+    (event,) = workspace.log.append(new_event(EventKind.GOLD_SET, item_id, viewer.reviewer_id, content, seen))
+    return event
+
+
+def write_guideline(workspace: Workspace, viewer: Viewer, given: GuidelineText) -> None:
+    """Append a new text of a section; judgements keep the version that they were made under.
+
+    Raises Refusal: `forbidden` for everybody but leads, `invalid` for an unknown section.
+    """
+    viewer.require_lead()
+    known = {section: guideline.text for section, guideline in guidelines_in_force(workspace).items()}
+    abilities = {p.ability for _, probes in workspace.archive.probes() for p in probes.values()}
+    if given.section not in known and given.section not in abilities:
+        raise invalid(
+            f"section {given.section!r}: there are {', '.join([*built_in(), *sorted(abilities - set(known))])}"
+        )
+    target = f"{GUIDELINE}{given.section}"
+    content = ActContent(target, known.get(given.section), given.text, note=given.note)
+    workspace.log.append(new_event(EventKind.GUIDED, BENCHMARK_ITEM, viewer.reviewer_id, content))
+
+
+def configure(workspace: Workspace, viewer: Viewer, name: str, value: int) -> None:
+    """Append a new value of a setting; Refusal `invalid` for an unknown setting or a value out of its range."""
+    viewer.require_lead()
+    now = workspace.settings.model_dump()
+    if name not in now:
+        raise invalid(f"setting {name!r}: there are {', '.join(now)}")
+    try:
+        ReviewSettings.model_validate({**now, name: value})
+    except ValidationError as exc:
+        raise invalid(f"{name}: {exc.errors()[0]['msg']}") from exc
+    content = ActContent(name, now[name], value)
+    workspace.log.append(new_event(EventKind.CONFIGURED, BENCHMARK_ITEM, viewer.reviewer_id, content))

@@ -1,0 +1,56 @@
+"""Guidelines for reviewers: text with examples per ability, in numbered versions.
+
+Version 0 comes with longbeam (`guidelines.md`). Each text that a lead writes for a section makes the next version.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from longbeam.review.fold import in_force
+from longbeam.review.log import BENCHMARK_ITEM
+from longbeam.review.workspace import Workspace
+from longbeam.schemas.review import EventKind, ReviewEvent
+
+GUIDELINE = "guideline/"
+"""Prefix of the target of `guided` events; the section follows."""
+_HEADING = re.compile(r"(?m)^# (\w+)\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Guideline:
+    """The text for one ability, or `general`."""
+
+    section: str
+    text: str
+    version: str
+    """The version in which this section was last changed."""
+
+
+def guidelines_in_force(workspace: Workspace) -> dict[str, Guideline]:
+    """Return the guidelines in force by section."""
+    found = {section: Guideline(section, text, "v0") for section, text in built_in().items()}
+    for number, event in enumerate(_changes(workspace), 1):
+        section = event.target.removeprefix(GUIDELINE)
+        found[section] = Guideline(section, str(event.after), f"v{number}")
+    return found
+
+
+def current_version(workspace: Workspace) -> str:
+    """Return the version in force: `v` and the number of changes and of undone changes, so that it never repeats."""
+    return f"v{sum(e.kind in (EventKind.GUIDED, EventKind.UNDONE) for e in workspace.log.of_item(BENCHMARK_ITEM))}"
+
+
+@cache
+def built_in() -> dict[str, str]:
+    """Return the sections that come with longbeam."""
+    text = (Path(__file__).parent / "guidelines.md").read_text(encoding="utf-8")
+    parts = _HEADING.split(text)[1:]
+    return {section: body.strip() for section, body in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def _changes(workspace: Workspace) -> list[ReviewEvent]:
+    return [e for e in in_force(workspace.log.of_item(BENCHMARK_ITEM)) if e.kind is EventKind.GUIDED]

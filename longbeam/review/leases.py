@@ -1,0 +1,65 @@
+"""Leases: as many reviewers may work on an item at a time as opinions are still wanted.
+
+A lease lasts while its holder shows signs of life.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+
+from longbeam.review.people import Viewer
+from longbeam.review.refusals import Problem, Refusal
+from longbeam.review.state import ItemState
+from longbeam.review.workspace import Workspace
+from longbeam.schemas.review import LeaseView
+
+
+def capacity_for(state: ItemState, reviewer_id: str, *, is_gold: bool) -> int:
+    """Return how many reviewers may hold the item, this one included: opinions wanted minus those saved by others.
+
+    Gold items have no limit, because every reviewer judges them.
+    """
+    if is_gold:
+        return 1_000_000
+    others = sum(o.reviewer_id != reviewer_id for o in state.saved)
+    return max(state.overlap - others, 0)
+
+
+def take(workspace: Workspace, item_id: str, viewer: Viewer) -> LeaseView:
+    """Give or renew the viewer's lease; Refusal `leased` if the item is full."""
+    now = time.time()
+    expires_at = now + workspace.settings.lease_s
+    state = workspace.state(item_id)
+    capacity = capacity_for(state, viewer.reviewer_id, is_gold=workspace.gold_verdict(item_id) is not None)
+    if workspace.log.store.take_lease(item_id, viewer.reviewer_id, capacity, now, expires_at):
+        return _view(viewer.reviewer_id, expires_at, viewer)
+    holder = lease_of(workspace, item_id, viewer)
+    if holder is None:
+        text = f"{item_id} has all the opinions that were wanted ({state.overlap})"
+        raise Refusal(Problem(error="leased", message=text))
+    until = holder.expires_at.strftime("%H:%M:%S UTC")
+    text = f"{holder.reviewer_id} has {item_id} open until {until}"
+    raise Refusal(Problem(error="leased", message=text, lease=holder))
+
+
+def lease_of(workspace: Workspace, item_id: str, viewer: Viewer) -> LeaseView | None:
+    """Return the viewer's own lease, or the lease that keeps the viewer out; None if there is neither."""
+    held = {lease.reviewer_id: lease for lease in workspace.leases().get(item_id, [])}
+    own = held.get(viewer.reviewer_id)
+    if own is not None:
+        return _view(own.reviewer_id, own.expires_at, viewer)
+    state = workspace.state(item_id)
+    capacity = capacity_for(state, viewer.reviewer_id, is_gold=workspace.gold_verdict(item_id) is not None)
+    if held and len(held) >= capacity:
+        last = max(held.values(), key=lambda lease: lease.expires_at)
+        return _view(last.reviewer_id, last.expires_at, viewer)
+    return None
+
+
+def _view(reviewer_id: str, expires_at: float, viewer: Viewer) -> LeaseView:
+    return LeaseView(
+        reviewer_id=reviewer_id,
+        expires_at=dt.datetime.fromtimestamp(expires_at, dt.UTC),
+        is_mine=reviewer_id == viewer.reviewer_id,
+    )

@@ -1,0 +1,228 @@
+"""The review log in memory: events by item, kept up to date as other processes append; undo and redo; JSON lines.
+
+JSON lines hold one event a line, in the order in which events count, and are read back without loss.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import RLock
+
+from pydantic import JsonValue, ValidationError
+
+from longbeam import __version__
+from longbeam.errors import UserError
+from longbeam.review.fold import in_force
+from longbeam.schemas.review import ITEM_TARGET, EventKind, ReviewEvent, ReviewSettings
+from longbeam.store.files import describe_os_error, write_atomically
+from longbeam.store.reviews import ReviewStore, in_order, stored_events
+
+UI_BUILD = f"longbeam {__version__}"
+BENCHMARK_ITEM = ""
+"""Subject of events on the benchmark as a whole: guidelines and settings."""
+
+
+class ReviewLog:
+    """All events by item, in the order in which they count."""
+
+    def __init__(self, store: ReviewStore) -> None:
+        self.store = store
+        self._lock = RLock()
+        self._read = 0
+        self._by_item: dict[str, list[ReviewEvent]] = defaultdict(list)
+        self._by_id: dict[str, ReviewEvent] = {}
+        self._items: dict[str, dict[str, None]] = defaultdict(dict)
+        self._counts: dict[str, int] = defaultdict(int)
+
+    def refresh(self) -> None:
+        """Read the events that this process or another has appended since the last call."""
+        with self._lock:
+            for sequence, event in self.store.events(self._read):
+                self._read = sequence
+                self._by_id[event.event_id] = event
+                self._items[event.conversation_id][event.item_id] = None
+                self._counts[event.conversation_id] += 1
+                of_item = self._by_item[event.item_id]
+                of_item.append(event)
+                if len(of_item) > 1 and of_item[-2].created_at >= event.created_at:
+                    self._by_item[event.item_id] = in_order(of_item)
+
+    @property
+    def position(self) -> int:
+        """Sequence number of the last event read; grows with every event."""
+        return self._read
+
+    def of_item(self, item_id: str) -> tuple[ReviewEvent, ...]:
+        """Return the events on an item, undone events and undos included."""
+        with self._lock:
+            return tuple(self._by_item.get(item_id, ()))
+
+    def items_of(self, conversation_id: str) -> tuple[str, ...]:
+        """Return the subjects of a conversation that have events: its probes, and the conversation itself."""
+        with self._lock:
+            return tuple(self._items.get(conversation_id, ()))
+
+    def count_of(self, conversation_id: str) -> int:
+        """Return how many events there are on a conversation and its probes."""
+        return self._counts.get(conversation_id, 0)
+
+    def event(self, event_id: str) -> ReviewEvent | None:
+        """Return the event of this id."""
+        return self._by_id.get(event_id)
+
+    def events(self) -> list[ReviewEvent]:
+        """Return all events in the order in which they count."""
+        with self._lock:
+            return in_order(e for events in self._by_item.values() for e in events)
+
+    def append(self, *events: ReviewEvent) -> list[ReviewEvent]:
+        """Append events and return them as stored."""
+        kept = self.store.append(events)
+        self.refresh()
+        return kept
+
+    def settings(self) -> ReviewSettings:
+        """Return the settings in force."""
+        given: dict[str, JsonValue] = {}
+        for event in in_force(self.of_item(BENCHMARK_ITEM)):
+            if event.kind is EventKind.CONFIGURED:
+                given[event.target] = event.after
+        return ReviewSettings.model_validate(given)
+
+
+@dataclass(frozen=True, slots=True)
+class ActContent:
+    """Content of an act, as its event keeps it."""
+
+    target: str = ITEM_TARGET
+    before: JsonValue = None
+    after: JsonValue = None
+    reason_code: str = ""
+    note: str = ""
+    active_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SeenVersions:
+    """Versions of the texts that the reviewer saw when acting."""
+
+    item: str = ""
+    probe: str = ""
+    guidelines: str = ""
+
+
+def new_event(
+    kind: EventKind,
+    item_id: str,
+    reviewer_id: str,
+    content: ActContent = ActContent(),
+    seen: SeenVersions = SeenVersions(),
+) -> ReviewEvent:
+    """Return an event that happens now."""
+    return ReviewEvent(
+        event_id=uuid.uuid4().hex,
+        item_id=item_id,
+        item_version=seen.item,
+        probe_version=seen.probe,
+        reviewer_id=reviewer_id,
+        kind=kind,
+        target=content.target,
+        before=content.before,
+        after=content.after,
+        reason_code=content.reason_code,
+        note=content.note,
+        guideline_version=seen.guidelines,
+        ui_build=UI_BUILD,
+        created_at=datetime.now(UTC),
+        active_ms=content.active_ms,
+    )
+
+
+UNDOABLE = frozenset(EventKind) - {EventKind.OPENED, EventKind.DRAFTED, EventKind.SEARCHED, EventKind.UNDONE}
+"""Kinds that the undo key takes back; the other kinds are no decisions."""
+
+
+def next_undo(events: Sequence[ReviewEvent], reviewer_id: str) -> ReviewEvent | None:
+    """Return the reviewer's last act in force; `events` of all items, in order."""
+    mine = [e for e in events if e.reviewer_id == reviewer_id]
+    found = [e for e in in_force(mine) if e.kind in UNDOABLE]
+    return found[-1] if found else None
+
+
+def next_redo(events: Sequence[ReviewEvent], reviewer_id: str) -> ReviewEvent | None:
+    """Return the reviewer's last undo in force if nothing was decided after it: the event that redo takes back.
+
+    An undo whose own undo was undone counts again, so undo and redo may alternate for ever.
+    """
+    mine = [e for e in events if e.reviewer_id == reviewer_id and (e.kind in UNDOABLE or e.kind is EventKind.UNDONE)]
+    undone = {e.target for e in _undos_in_force(mine)}
+    by_id = {e.event_id: e for e in mine}
+    for event in reversed(mine):
+        if event.kind is not EventKind.UNDONE:
+            return None
+        if event.event_id in undone:
+            continue
+        target = by_id.get(event.target)
+        if target is not None and target.kind is not EventKind.UNDONE:
+            return event
+    return None
+
+
+def _undos_in_force(events: Sequence[ReviewEvent]) -> list[ReviewEvent]:
+    undone: set[str] = set()
+    found = []
+    for event in reversed(events):
+        if event.kind is EventKind.UNDONE and event.event_id not in undone:
+            undone.add(event.target)
+            found.append(event)
+    return found
+
+
+def export_log(reviews_path: Path, target: Path) -> int:
+    """Write all events of a benchmark to a file and return how many; UserError if nobody has reviewed."""
+    events = stored_events(reviews_path)
+    if not events:
+        raise UserError(f"{reviews_path}: nobody has reviewed yet; begin with `longbeam review`")
+    write_atomically(target, as_jsonl(events))
+    return len(events)
+
+
+def import_log(reviews_path: Path, source: Path) -> tuple[int, int]:
+    """Add the events of a file to a benchmark's log; return how many were new and how many were there already.
+
+    Either all events are added or none. Raises UserError that names the first line that is no event.
+    """
+    try:
+        text = source.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as exc:
+        told = describe_os_error(source, exc, "read") if isinstance(exc, OSError) else f"{source}: is not UTF-8 text"
+        raise UserError(told) from exc
+    events = list(from_jsonl(text, str(source)))
+    with ReviewStore(reviews_path) as store:
+        return store.merge(events)
+
+
+def as_jsonl(events: Iterable[ReviewEvent]) -> str:
+    """Return events as JSON lines."""
+    return "".join(event.model_dump_json() + "\n" for event in events)
+
+
+def from_jsonl(text: str, name: str) -> Iterator[ReviewEvent]:
+    """Yield the events of JSON lines; UserError for a line that is no event."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            event = ReviewEvent.model_validate_json(line)
+        except ValidationError as exc:
+            first = exc.errors()[0]
+            where = ".".join(str(part) for part in first["loc"]) or "the line"
+            raise UserError(f"{name}:{number}: no review event: {where}: {first['msg']}") from exc
+        if event.created_at.tzinfo is None:
+            raise UserError(f"{name}:{number}: created_at {event.created_at} has no time zone; events are in UTC")
+        yield event

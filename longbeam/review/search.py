@@ -1,0 +1,111 @@
+"""Search in one conversation, and the record of a reviewer's searches that an abstention needs.
+
+A search is one case-insensitive scan of the text, with exact counts. A scan needs no index beside the file, finds parts
+of words, and counts real occurrences. Its price at 10M tokens (28,734 messages, 44 MB) is measured by
+benchmarks/bench_review.py.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from longbeam.review.archive import Line, OpenConversation
+from longbeam.review.fold import Opinion
+from longbeam.schemas.base import Record
+
+
+class SearchFilter(Record):
+    """Filter of the messages that a search considers; empty fields let all messages through."""
+
+    speaker: str = ""
+    """A role (`user`, `assistant`) or a speaker's name."""
+    date_from: dt.date | None = None
+    date_to: dt.date | None = None
+    """Included."""
+    session: int | None = None
+    plan: int | None = None
+
+
+class SessionCoverage(Record):
+    """Messages of one session, and how many of them the reviewer saw as hits."""
+
+    session: int
+    messages: int
+    looked_at: int
+
+
+class AbsenceView(Record):
+    """Searches that support the claim that the conversation never says something."""
+
+    needed: int
+    """Distinct searches before acceptance."""
+    made: int
+    queries: tuple[str, ...]
+    """Queries in the order in which they were made, each once."""
+    hits: int
+    """Hits of all searches together."""
+    looked_at: int
+    """Messages that the reviewer looked at."""
+    claimed: tuple[str, ...]
+    """Searches that the probe's author claims to have run."""
+    missing: str
+    sessions: tuple[SessionCoverage, ...]
+
+
+def count_hits(conversation: OpenConversation, query: str, wanted: SearchFilter) -> dict[int, int]:
+    """Return occurrences of a text by message_id, for the messages that contain it; nothing for an empty text."""
+    needle = query.strip().lower().encode()
+    if not needle:
+        return {}
+    texts = conversation.lowered
+    return {
+        line.message_id: times
+        for line in conversation.lines
+        if _passes(line, wanted) and (times := texts[line.message_id].count(needle))
+    }
+
+
+def places_of(content: str, query: str, most: int = 1000) -> list[tuple[int, int]]:
+    """Return start and end of the first occurrences of a text in a message, in code points."""
+    found = []
+    for match in re.finditer(re.escape(query), content, re.IGNORECASE):
+        found.append((match.start(), match.end()))
+        if len(found) == most:
+            break
+    return found
+
+
+def distinct_queries(queries: Sequence[str]) -> set[str]:
+    """Return the queries that differ in more than case and white space."""
+    return {" ".join(q.casefold().split()) for q in queries if q.strip()}
+
+
+def absence_view(conversation: OpenConversation, opinion: Opinion, needed: int) -> AbsenceView:
+    """Return a reviewer's searches for an item, and their coverage by session."""
+    looked_at = {i for s in opinion.searches for i in s.looked_at if 0 <= i < len(conversation.lines)}
+    sizes = Counter(line.session for line in conversation.lines)
+    seen = Counter(conversation.lines[i].session for i in looked_at)
+    queries = tuple(dict.fromkeys(s.query for s in opinion.searches))
+    return AbsenceView(
+        needed=needed,
+        made=len(distinct_queries(queries)),
+        queries=queries,
+        hits=sum(s.total for s in opinion.searches),
+        looked_at=len(looked_at),
+        claimed=opinion.probe.details.searches,
+        missing=opinion.probe.details.missing,
+        sessions=tuple(SessionCoverage(session=s, messages=n, looked_at=seen[s]) for s, n in sorted(sizes.items())),
+    )
+
+
+def _passes(line: Line, wanted: SearchFilter) -> bool:
+    return (
+        wanted.speaker in ("", line.role, line.speaker)
+        and (wanted.date_from is None or line.sent_at.date() >= wanted.date_from)
+        and (wanted.date_to is None or line.sent_at.date() <= wanted.date_to)
+        and wanted.session in (None, line.session)
+        and wanted.plan in (None, line.plan_index)
+    )

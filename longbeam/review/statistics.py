@@ -1,0 +1,248 @@
+"""Statistics of a review: agreement by ability, nugget and pair; progress by reviewer; ratings beside BEAM's."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from statistics import fmean
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from longbeam.review.agreement import Agreement, Unit, agreement_over, pairs_of
+from longbeam.review.fold import Opinion, in_force
+from longbeam.review.guidelines import current_version
+from longbeam.review.log import ActContent, SeenVersions, new_event
+from longbeam.review.people import Viewer
+from longbeam.review.queue import my_state
+from longbeam.review.refusals import invalid
+from longbeam.review.state import FINAL, ItemState, ItemStatus
+from longbeam.review.workspace import Workspace
+from longbeam.schemas.base import Record
+from longbeam.schemas.review import RATED_ASPECTS, EventKind, ReviewEvent, Verdict
+
+ALL = "all"
+BEAM_TABLE_4 = {
+    "128K": (4.4, 4.55, 4.35),
+    "500K": (4.49, 4.4, 4.63),
+    "1M": (4.66, 4.54, 4.6),
+    "10M": (4.6, 4.8, 5.0),
+    "all": (4.53, 4.57, 4.64),
+}
+"""By length, in the order of RATED_ASPECTS. Source: arXiv 2510.27246, Table 4, two annotators."""
+_SIZES = ((300_000, "128K"), (750_000, "500K"), (3_000_000, "1M"))
+
+
+class Rating(BaseModel):
+    """A rating of one aspect; the body of POST /api/conversations/{conversation_id}/ratings."""
+
+    model_config = ConfigDict(extra="forbid")
+    aspect: str
+    score: int = Field(ge=1, le=5)
+    note: str = Field(default="", max_length=20_000)
+    active_ms: int = Field(default=0, ge=0)
+
+
+class AgreementPage(Record):
+    """Agreement on the items that at least two reviewers have judged."""
+
+    verdicts: tuple[Agreement, ...]
+    """`accept`, `edit`, `reject`; all, then by ability."""
+    nuggets: tuple[Agreement, ...]
+    """`yes`, `no`, `edit`; all, then by ability."""
+    ratings: tuple[Agreement, ...]
+    """By aspect, on the ordinal scale 1 to 5."""
+    pairs: tuple[Agreement, ...]
+    """Verdicts, by two reviewers."""
+
+
+class ReviewerRow(Record):
+    """One reviewer's work."""
+
+    reviewer_id: str
+    saved: int
+    skipped: int
+    begun: int
+    conflicts: int
+    """Saved items on which another reviewer decided otherwise."""
+    active_s: float
+    items_per_hour: float | None
+    gold_seen: int | None
+    """Shown to leads only."""
+    gold_right: int | None
+
+
+class ProgressPage(Record):
+    """Progress of the review."""
+
+    items: int
+    finished: int
+    by_status: dict[str, int]
+    by_ability: dict[str, dict[str, int]]
+    """Items by status, by ability."""
+    reviewers: tuple[ReviewerRow, ...]
+
+
+class RatingRow(Record):
+    """Mean ratings of conversations of one length, beside BEAM's."""
+
+    length: str
+    conversations: int
+    ratings: int
+    means: dict[str, float | None]
+    beam: dict[str, float]
+
+
+class RatingsPage(Record):
+    """Ratings beside BEAM's Table 4; only ratings that are no longer blind count."""
+
+    rows: tuple[RatingRow, ...]
+    agreement: tuple[Agreement, ...]
+    waiting: int
+    """Conversations that still lack a wanted rating."""
+
+
+def agreement_page(workspace: Workspace) -> AgreementPage:
+    """Return the agreement on all items that are no longer blind."""
+    verdicts: dict[str, list[Unit]] = defaultdict(list)
+    nuggets: dict[str, list[Unit]] = defaultdict(list)
+    for item_id in workspace.judged_ids():
+        state = workspace.state(item_id)
+        if not state.is_open or len(state.saved) < 2:
+            continue
+        ability = state.base.ability
+        verdicts[ability].append({o.reviewer_id: label_of(o) for o in state.saved})
+        nuggets[ability] += nugget_units(state)
+    everything = [unit for units in verdicts.values() for unit in units]
+    return AgreementPage(
+        verdicts=_rows(verdicts),
+        nuggets=_rows(nuggets),
+        ratings=_rating_rows(workspace),
+        pairs=tuple(agreement_over(" / ".join(pair), units) for pair, units in pairs_of(everything)),
+    )
+
+
+def label_of(opinion: Opinion) -> str:
+    """Return a saved opinion's label: `accept`, `edit` (accepted with changes) or `reject`."""
+    if opinion.verdict is Verdict.REJECT:
+        return "reject"
+    return "edit" if opinion.is_edited else "accept"
+
+
+def nugget_units(state: ItemState) -> list[Unit]:
+    """Return the reviewers' labels of each nugget of the sealed rubric; reviewers without a label are left out."""
+    units: list[Unit] = []
+    for nugget in state.base.rubric:
+        unit = {}
+        for opinion in state.saved:
+            texts = {n.nugget_id: n.text for n in opinion.probe.rubric}
+            if texts.get(nugget.nugget_id) != nugget.text:
+                unit[opinion.reviewer_id] = "edit"
+            elif nugget.nugget_id in opinion.labels:
+                unit[opinion.reviewer_id] = opinion.labels[nugget.nugget_id].value
+        units.append(unit)
+    return units
+
+
+def progress_page(workspace: Workspace, viewer: Viewer) -> ProgressPage:
+    """Return the progress of the review and of each reviewer."""
+    by_ability: dict[str, Counter[str]] = defaultdict(Counter)
+    states = {item_id: workspace.state(item_id) for item_id in workspace.item_ids()}
+    opinions: dict[str, list[tuple[str, ItemState, Opinion]]] = defaultdict(list)
+    for item_id, state in states.items():
+        by_ability[state.base.ability][state.status.value] += 1
+        for opinion in state.opinions.values():
+            if my_state(opinion) != "none" or opinion.active_ms:
+                opinions[opinion.reviewer_id].append((item_id, state, opinion))
+    by_status = sum(by_ability.values(), Counter[str]())
+    return ProgressPage(
+        items=len(states),
+        finished=sum(by_status[status.value] for status in FINAL),
+        by_status=dict(by_status),
+        by_ability={ability: dict(counts) for ability, counts in by_ability.items()},
+        reviewers=tuple(_reviewer_row(workspace, viewer, name, opinions[name]) for name in sorted(opinions)),
+    )
+
+
+def ratings_page(workspace: Workspace) -> RatingsPage:
+    """Return mean ratings by length beside BEAM's, and how far the raters agree."""
+    given: dict[str, list[dict[str, dict[str, int]]]] = defaultdict(list)
+    waiting = 0
+    for conversation_id in workspace.archive.conversation_ids:
+        ratings = ratings_of(workspace, conversation_id)
+        if all(len(by) >= workspace.settings.overlap for by in ratings.values()):
+            given[_size_of(workspace, conversation_id)].append(ratings)
+            given[ALL].append(ratings)
+        else:
+            waiting += 1
+    rows = []
+    for length, beam in BEAM_TABLE_4.items():
+        scores = {a: [s for ratings in given[length] for s in ratings[a].values()] for a in RATED_ASPECTS}
+        rows.append(
+            RatingRow(
+                length=length,
+                conversations=len(given[length]),
+                ratings=sum(map(len, scores.values())),
+                means={a: fmean(values) if values else None for a, values in scores.items()},
+                beam=dict(zip(RATED_ASPECTS, beam, strict=True)),
+            )
+        )
+    return RatingsPage(rows=tuple(rows), agreement=_rating_rows(workspace), waiting=waiting)
+
+
+def ratings_of(workspace: Workspace, conversation_id: str) -> dict[str, dict[str, int]]:
+    """Return the ratings in force: by aspect, by reviewer."""
+    found: dict[str, dict[str, int]] = {aspect: {} for aspect in RATED_ASPECTS}
+    for event in in_force(workspace.log.of_item(conversation_id)):
+        if event.kind is EventKind.RATED and event.target in found and isinstance(event.after, int):
+            found[event.target][event.reviewer_id] = event.after
+    return found
+
+
+def rate(workspace: Workspace, viewer: Viewer, conversation_id: str, rating: Rating) -> ReviewEvent:
+    """Append a rating; Refusal `invalid` for an unknown aspect."""
+    viewer.require_write()
+    if rating.aspect not in RATED_ASPECTS:
+        raise invalid(f"rate one of {', '.join(RATED_ASPECTS)} from 1 to 5")
+    before = ratings_of(workspace, conversation_id)[rating.aspect].get(viewer.reviewer_id)
+    content = ActContent(rating.aspect, before, rating.score, note=rating.note, active_ms=rating.active_ms)
+    seen = SeenVersions(guidelines=current_version(workspace))
+    (event,) = workspace.log.append(new_event(EventKind.RATED, conversation_id, viewer.reviewer_id, content, seen))
+    return event
+
+
+def _rows(units: dict[str, list[Unit]]) -> tuple[Agreement, ...]:
+    everything = [unit for of in units.values() for unit in of]
+    return (agreement_over(ALL, everything), *(agreement_over(a, units[a]) for a in sorted(units)))
+
+
+def _rating_rows(workspace: Workspace) -> tuple[Agreement, ...]:
+    units: dict[str, list[Unit]] = {aspect: [] for aspect in RATED_ASPECTS}
+    for conversation_id in workspace.archive.conversation_ids:
+        for aspect, given in ratings_of(workspace, conversation_id).items():
+            if len(given) >= max(workspace.settings.overlap, 2):
+                units[aspect].append({r: str(score) for r, score in given.items()})
+    return tuple(agreement_over(aspect, of, "ordinal") for aspect, of in units.items())
+
+
+def _reviewer_row(
+    workspace: Workspace, viewer: Viewer, name: str, opinions: list[tuple[str, ItemState, Opinion]]
+) -> ReviewerRow:
+    saved = [o for _, _, o in opinions if o.is_saved]
+    active_s = sum(o.active_ms for _, _, o in opinions) / 1000
+    gold = [(workspace.gold_verdict(i), o) for i, _, o in opinions if o.is_saved and workspace.gold_verdict(i)]
+    return ReviewerRow(
+        reviewer_id=name,
+        saved=len(saved),
+        skipped=sum(o.verdict is Verdict.SKIP for _, _, o in opinions),
+        begun=sum(my_state(o) in ("draft", "lapsed") for _, _, o in opinions),
+        conflicts=sum(s.status is ItemStatus.CONFLICT and o.is_saved for _, s, o in opinions),
+        active_s=active_s,
+        items_per_hour=len(saved) / active_s * 3600 if active_s else None,
+        gold_seen=len(gold) if viewer.is_lead else None,
+        gold_right=sum(right is o.verdict for right, o in gold) if viewer.is_lead else None,
+    )
+
+
+def _size_of(workspace: Workspace, conversation_id: str) -> str:
+    """Return the nearest column of BEAM's table; conversations of 128K count for BEAM's 100K."""
+    tokens = sum(line.tokens for line in workspace.conversation(conversation_id).lines)
+    return next((name for most, name in _SIZES if tokens <= most), "10M")
