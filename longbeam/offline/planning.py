@@ -318,7 +318,8 @@ def augment(inputs: AugmentInputs, rng: random.Random, rng_key: str) -> AugmentR
     pool = _of_conversation(pack.instructions, wishes(pack).instructions, rng_key)
     offered = [s for s in pool if s.condition.casefold() not in taken] or pool
     instructions = []
-    for i in range(inputs.instructions_before, inputs.instructions_before + inputs.instructions):
+    before = inputs.instructions * inputs.stage.stage_index  # every stage is asked for as many
+    for i in range(before, before + inputs.instructions):
         standing = offered[i % len(offered)]
         instructions.append(
             InstructionDraft(

@@ -168,7 +168,7 @@ class MemoryServer:
 
     async def _prepared(self, user_id: str, user: _User) -> MemorySystem:
         place = f"{user_id.replace('/', '_')}/prepare/{self.name}"
-        asker = Asker(model=self.models.chat, prompts=default_registry(), spec=self.spec, unit_key=place)
+        asker = Asker(models=self.models, prompts=default_registry(), spec=self.spec, unit_key=place)
         count = load_tokenizer(self.spec.tokenizer).count
         system = self.registered.make(self.settings, Tools(count, asker, self.embedder, f"{self.spec.seed}/{place}"))
         for exchange in exchanges_of(user.messages):
