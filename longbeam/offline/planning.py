@@ -25,7 +25,7 @@ from longbeam.offline.packs import (
     wishes,
 )
 from longbeam.offline.remarks import without_remark
-from longbeam.offline.story import Story, people_thread, story_of
+from longbeam.offline.story import Story, StoryInputs, people_thread, story_of
 from longbeam.offline.telling import WHOLE, Scene
 from longbeam.prompts.calls.persona import NarrativesInputs, NarrativesReply, PersonalityInputs
 from longbeam.prompts.calls.plans import (
@@ -155,15 +155,15 @@ def _scenes_of(inputs: SubPlanInputs, conversation: str, rng_key: str) -> Story:
     rooms = tuple((events - (s.stage_index == 0), counts["relationship"]) for s in inputs.stages)
     days = tuple((s.first_day, s.last_day) for s in inputs.stages)
     bounds = bounds_of(inputs.chapter)
-    asked = inputs.seed, inputs.profile, inputs.people, days, rooms, f"{rng_key}/story", bounds
+    asked = StoryInputs(inputs.seed, inputs.people, days, rooms, f"{rng_key}/story", bounds)
     newest = _newest_of(conversation)
     if not newest or newest[0][0] != asked:
-        newest[:] = [(asked, story_of(*asked))]
+        newest[:] = [(asked, story_of(asked))]
     return newest[0][1]
 
 
 @lru_cache(maxsize=STORIES_KEPT)
-def _newest_of(conversation: str) -> list[tuple[object, Story]]:
+def _newest_of(conversation: str) -> list[tuple[StoryInputs, Story]]:
     """A place for a conversation's newest story, with what was asked for."""
     return []
 
@@ -318,7 +318,8 @@ def augment(inputs: AugmentInputs, rng: random.Random, rng_key: str) -> AugmentR
     pool = _of_conversation(pack.instructions, wishes(pack).instructions, rng_key)
     offered = [s for s in pool if s.condition.casefold() not in taken] or pool
     instructions = []
-    for i in range(inputs.instructions_before, inputs.instructions_before + inputs.instructions):
+    before = inputs.instructions * inputs.stage.stage_index  # every stage is asked for as many
+    for i in range(before, before + inputs.instructions):
         standing = offered[i % len(offered)]
         instructions.append(
             InstructionDraft(

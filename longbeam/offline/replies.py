@@ -32,7 +32,7 @@ from longbeam.offline.turns import (
     read,
     snippet_in,
 )
-from longbeam.prompts.calls.dialogue import AssistantReplyInputs, CompactInputs, DialogueContext
+from longbeam.prompts.calls.dialogue import AssistantReplyInputs, CompactInputs, DialogueContext, TurnState
 from longbeam.prompts.calls.plans import LedgerLine
 from longbeam.prompts.calls.user_turns import BulletBrief
 from longbeam.schemas.plans import CLOSING, Bullet, BulletKind
@@ -111,13 +111,13 @@ class Situation:
         return {"it": self.thing, "matter": matter}
 
 
-def assistant_reply(inputs: AssistantReplyInputs, rng: random.Random) -> str:
+def assistant_reply(inputs: AssistantReplyInputs, state: TurnState, rng: random.Random) -> str:
     """A reply of about `target_tokens`; a farewell is as long as it is."""
-    situation = situation_of(inputs, rng)
+    situation = situation_of(inputs, state, rng)
     if situation.brief is not None and situation.brief.bullet.topic == WHOLE:
         return "\n\n".join(farewell_blocks(situation.brief, rng))
     room = int(inputs.target_tokens * CHARACTERS_PER_TOKEN)
-    ending = _ending(situation, inputs)
+    ending = _ending(situation, inputs, state.ordinal)
     text = assemble(_recorded(_blocks(situation), situation.spoken), room - len(ending))
     if not ending and text.endswith("?"):
         # A question among the advice is rhetorical; as the last line it would be taken for one to the user.
@@ -144,11 +144,11 @@ def assemble(parts: Iterator[str], room: int) -> str:
     return "\n\n".join(chosen)
 
 
-def situation_of(inputs: AssistantReplyInputs, rng: random.Random) -> Situation:
+def situation_of(inputs: AssistantReplyInputs, state: TurnState, rng: random.Random) -> Situation:
     """Work out what the user's last message is about."""
     pack = pack_for(inputs.context.seed)
     asked = [m.content for m in reversed(inputs.history) if m.role == "user"][:4]
-    brief = inputs.hints.bullets[-1] if inputs.hints.bullets else None
+    brief = state.bullets[-1] if state.bullets else None
     reading = read(pack, brief) if brief else None
     if reading is not None:
         thread, thing = reading.thread, reading.thing
@@ -157,7 +157,7 @@ def situation_of(inputs: AssistantReplyInputs, rng: random.Random) -> Situation:
         card = next((c for c in cards if c is not None), None)
     else:
         # What belongs to no thread stays with one subject for the whole turn.
-        of_turn = random.Random(f"{inputs.context.seed.title}/{inputs.hints.turn_id}")
+        of_turn = random.Random(f"{inputs.context.seed.title}/{state.turn_id}")
         found = next((f for text in asked if (f := _introductory_card(pack, text)) is not None), None)
         thread, card = found or (of_turn.choice(pack.threads), None)
         thing = of_turn.choice(thread.things) if thread.things else within_sentence(inputs.context.seed.subtopics[0])
@@ -169,12 +169,12 @@ def situation_of(inputs: AssistantReplyInputs, rng: random.Random) -> Situation:
         card=card or rng.choice(thread.cards),
         reading=reading,
         brief=brief,
-        wish=next((b for b in inputs.hints.bullets[:-1] if b.bullet.kind in WISHES), None),
+        wish=next((b for b in state.bullets[:-1] if b.bullet.kind in WISHES), None),
         user_text=asked[0] if asked else "",
-        kind=inputs.hints.kind,
-        today=inputs.hints.today,
-        standing=inputs.hints.standing,
-        known=inputs.hints.known if reading is not None else (),
+        kind=state.kind,
+        today=state.today,
+        standing=state.standing,
+        known=state.known if reading is not None else (),
         others=_others(pack, inputs.context, thing),
         said="\n".join([m.content for m in inputs.history if m.role == "assistant"][-REMEMBERED:]),
         rng=rng,
@@ -328,12 +328,12 @@ def _illustrations(s: Situation) -> list[tuple[float, Callable[[], str]]]:
     return shuffled(makers, s.rng)[:1]
 
 
-def _ending(s: Situation, inputs: AssistantReplyInputs) -> str:
+def _ending(s: Situation, inputs: AssistantReplyInputs, ordinal: int) -> str:
     share = ASK_BACK_SHARE / 2 if s.is_person else ASK_BACK_SHARE
     ends = s.brief is not None and s.brief.bullet.variety == CLOSING
     asks = s.kind == "question" and not s.is_wish and not ends
     wants = asks and s.rng.random() < share and inputs.target_tokens > 150
-    again = s.kind == "answer" and inputs.hints.ordinal == 1 and s.rng.random() < ASK_AGAIN_SHARE
+    again = s.kind == "answer" and ordinal == 1 and s.rng.random() < ASK_AGAIN_SHARE
     if (wants or again) and s.brief is not None:
         said = " ".join(m.content for m in inputs.history)
         # A second question of the same turn is the next stage's, because this one's has just been answered.

@@ -19,10 +19,11 @@ from longbeam.prompts.calls.dialogue import (
     FollowUpDetectorReply,
     QuestionDetectorInputs,
     QuestionDetectorReply,
+    TurnState,
     UserReplyInputs,
 )
 from longbeam.prompts.calls.plans import LedgerLine, Stage
-from longbeam.prompts.calls.user_turns import BulletBrief, UserTurnDraft, UserTurnsInputs, UserTurnsReply
+from longbeam.prompts.calls.user_turns import BatchState, BulletBrief, UserTurnDraft, UserTurnsInputs, UserTurnsReply
 from longbeam.schemas.plans import CLOSING, Bullet, BulletKind
 from longbeam.text import times
 
@@ -173,13 +174,13 @@ def can_fill(template: str, fields: dict[str, str]) -> bool:
     return fields_of(template) <= set(fields)
 
 
-def user_turns(inputs: UserTurnsInputs, rng: random.Random) -> UserTurnsReply:
+def user_turns(inputs: UserTurnsInputs, state: BatchState, rng: random.Random) -> UserTurnsReply:
     """One turn per bullet, bullets joined where there are fewer questions, and questions about them where more."""
     pack = pack_for(inputs.seed)
     groups = _grouped(inputs.batch, inputs.questions)
     turns = [_voicing_turn(pack, group, _told_before(inputs, group[0]), rng) for group in groups]
     more = inputs.questions - len(turns)
-    extra = _about_turns(pack, inputs.batch, more, inputs, inputs.first_ordinal, rng)
+    extra = _about_turns(pack, inputs.batch, more, inputs, state.first_ordinal, rng)
     return UserTurnsReply(turns=[*turns, *extra])
 
 
@@ -189,12 +190,12 @@ def _told_before(inputs: UserTurnsInputs, brief: BulletBrief) -> list[Bullet]:
     return [*inputs.context, *batch[: batch.index(brief.bullet)]]
 
 
-def more_turns(inputs: UserTurnsInputs, rng: random.Random) -> UserTurnsReply:
+def more_turns(inputs: UserTurnsInputs, state: BatchState, rng: random.Random) -> UserTurnsReply:
     """Questions about what was voiced already."""
     pack = pack_for(inputs.seed)
     # Far from the questions of the batches, which count from zero.
     return UserTurnsReply(
-        turns=_about_turns(pack, inputs.about, inputs.questions, inputs, 7 + inputs.first_ordinal, rng)
+        turns=_about_turns(pack, inputs.about, inputs.questions, inputs, 7 + state.first_ordinal, rng)
     )
 
 
@@ -506,21 +507,21 @@ def follow_up_rate(follow_ups: int) -> float:
     return 0.10 if follow_ups == 0 else 0.25
 
 
-def detect_follow_up(inputs: FollowUpDetectorInputs, rng: random.Random) -> FollowUpDetectorReply:
+def detect_follow_up(inputs: FollowUpDetectorInputs, state: TurnState, rng: random.Random) -> FollowUpDetectorReply:
     """The verdict is drawn; nobody asks on where the story ends."""
-    if any(b.bullet.variety == CLOSING for b in inputs.hints.bullets):
+    if any(b.bullet.variety == CLOSING for b in state.bullets):
         return FollowUpDetectorReply(reason="The story ends here.", asks_on=False)
     asks = rng.random() < follow_up_rate(inputs.follow_ups)
     return FollowUpDetectorReply(reason="Drawn by the offline writer.", asks_on=asks)
 
 
-def user_answer(inputs: UserReplyInputs, rng: random.Random) -> str:
+def user_answer(inputs: UserReplyInputs, state: TurnState, rng: random.Random) -> str:
     """The answer to the assistant's last question, from the thread that asked it."""
     pack = pack_for(inputs.context.seed)
-    last = inputs.hints.previous_reply.rstrip().rsplit("\n", 1)[-1]
-    brief = inputs.hints.bullets[-1] if inputs.hints.bullets else None
+    last = state.previous_reply.rstrip().rsplit("\n", 1)[-1]
+    brief = state.bullets[-1] if state.bullets else None
     thing = brief.bullet.topic if brief else "it"
-    today = inputs.hints.today
+    today = state.today
     fields = {
         "it": thing,
         "weekday": times.weekday(today),
@@ -557,24 +558,24 @@ def ask_back_for(thread: Thread, thing: str, stage_index: int, said: str) -> str
     return "" if question in said else question
 
 
-def user_follow_up(inputs: UserReplyInputs, rng: random.Random) -> str:
+def user_follow_up(inputs: UserReplyInputs, state: TurnState, rng: random.Random) -> str:
     """A short question that follows from the reply."""
-    brief = inputs.hints.bullets[-1] if inputs.hints.bullets else None
+    brief = state.bullets[-1] if state.bullets else None
     reading = read(pack_for(inputs.context.seed), brief) if brief else None
     thing = reading.thing if reading else "this"
     # A second follow-up of the same turn is of another kind than the first.
-    first = random.Random(f"{thing}/{inputs.hints.turn_id}").randrange(len(FOLLOW_UP_KINDS))
-    kind = FOLLOW_UP_KINDS[(first + inputs.hints.ordinal) % len(FOLLOW_UP_KINDS)]
+    first = random.Random(f"{thing}/{state.turn_id}").randrange(len(FOLLOW_UP_KINDS))
+    kind = FOLLOW_UP_KINDS[(first + state.ordinal) % len(FOLLOW_UP_KINDS)]
     heads, templates = _share_of(_THANKS, inputs.context.stage.stage_index), _FOLLOW_UPS[kind]
     # Dealt out by turn, so that two follow-ups of a stage with "it" in them do not meet.
-    round_, turn = divmod(2 * int(inputs.hints.turn_id.rpartition("t")[2]) + inputs.hints.ordinal, len(heads))
+    round_, turn = divmod(2 * int(state.turn_id.rpartition("t")[2]) + state.ordinal, len(heads))
     again, place = divmod(round_, len(templates))
     thanks, template = heads[turn], templates[place]
     if inputs.feedback:  # asked before, word for word: in a stage of many turns the deal begins anew
         thanks, template = rng.choice(heads), rng.choice(_FOLLOW_UPS[rng.choice(FOLLOW_UP_KINDS)])
     is_person = reading is not None and reading.thread is people_thread()
     called = "this" if is_person else mention(template, thing, rng)
-    if again or not inputs.hints.turn_id.startswith("p0."):
+    if again or not state.turn_id.startswith("p0."):
         called = thing  # two plans draw from the same words: only the name tells their follow-ups apart
     return f"{thanks}{fill(template, {'it': called})}"
 

@@ -1,4 +1,8 @@
-"""Look-ups that hold little of what they find: places instead of records, 8 bytes instead of a key."""
+"""Look-up tables that hold neither keys nor records: 8 bytes a key, whatever its length.
+
+A table knows a checksum and an ordinal of each key. The keys with the checksum of a searched key are read again and
+compared with it. A dictionary would take some 200 bytes a key, and a conversation of 50M tokens has 200,000 keys.
+"""
 
 from __future__ import annotations
 
@@ -12,25 +16,22 @@ from zlib import crc32
 from longbeam.store.spill import SpilledBytes
 
 PARTS = 16
-"""Parts of many values that are looked at one after the other: a table of all of them would take ten times as much."""
+"""Values are sorted, and compared, one part at a time: a table of all of them would take ten times the memory."""
 TALLY_PARTS = 64
 WRITTEN_AT_ONCE = 1_024
-"""Numbers of a part of a tally that wait in memory."""
+"""Numbers of one part of a tally that are held in memory before they are written."""
 CHECKSUM_BITS = 32
 
 R = TypeVar("R")
 
 
 class Checksums:
-    """A checksum of each of many keys: which of them may be a key that is looked for, to be compared with it.
-
-    8 bytes a key are held, whatever its length.
-    """
+    """Checksums of many keys, which find the ordinals of the keys that may equal a searched key."""
 
     def __init__(self, keys: Iterable[str]) -> None:
         sums = array("I", map(_checksum, keys))
         self._ordinals = array("I")
-        for part in range(PARTS):  # those of a PARTS-th of the checksums, by the checksums
+        for part in range(PARTS):  # each part is a range of checksums, so the sorted parts make a sorted whole
             own = (i for i, checksum in enumerate(sums) if checksum * PARTS >> CHECKSUM_BITS == part)
             self._ordinals.extend(sorted(own, key=sums.__getitem__))
         self._sums = array("I", map(sums.__getitem__, self._ordinals))
@@ -45,9 +46,9 @@ class Checksums:
 
 
 class Ordinals:
-    """The ordinal of each of many keys, the first one's where a key occurs twice.
+    """Ordinals of many keys; of a key that occurs twice, the first ordinal.
 
-    `key_of` tells the key of an ordinal.
+    `key_of` returns the key of an ordinal.
     """
 
     def __init__(self, keys: Iterable[str], key_of: Callable[[int], str]) -> None:
@@ -70,12 +71,12 @@ class Ordinals:
 
 
 class Keyed(Generic[R]):
-    """The records of a sequence by their keys; the first one where a key occurs twice."""
+    """Records of a sequence by key; of a key that occurs twice, the first record."""
 
     def __init__(self, records: Sequence[R], key_of: Callable[[R], str]) -> None:
         self.records = records
         self.place = Ordinals(map(key_of, records), lambda i: key_of(records[i]))
-        """Where the record of each key stands."""
+        """Ordinal of each key's record."""
 
     def get(self, key: str) -> R | None:
         """Return the record of a key; None if there is no such key."""
@@ -94,9 +95,9 @@ class Keyed(Generic[R]):
 
 
 class Grouped(Generic[R]):
-    """Groups of records of a sequence: `places` names the key of a group and the place of a record, in their order.
+    """Groups of a sequence's records: `places` yields the key of a group and the ordinal of a record, in their order.
 
-    `is_of` tells whether a record is of the group of a key.
+    `is_of` returns whether a record belongs to the group of a key.
     """
 
     def __init__(
@@ -111,7 +112,7 @@ class Grouped(Generic[R]):
         return tuple(record for _, record in self.placed(key))
 
     def placed(self, key: str) -> Iterator[tuple[int, R]]:
-        """Yield the same with their places; each is read when it is asked for."""
+        """Yield the records of a group with their ordinals; each record is read when it is asked for."""
         for place in dict.fromkeys(self._places[i] for i in self._checksums.like(key)):
             if self._is_of(record := self._records[place], key):
                 yield place, record
@@ -123,7 +124,7 @@ class Grouped(Generic[R]):
 
 
 def previous_equals(values: Sequence[int]) -> array[int]:
-    """Return for each value the place of the last equal one before it, -1 where there is none."""
+    """Return for each value the ordinal of the nearest equal value before it; -1 if there is none."""
     previous = array("i", [-1]) * len(values)
     for part in range(PARTS):
         last: dict[int, int] = {}
@@ -135,14 +136,14 @@ def previous_equals(values: Sequence[int]) -> array[int]:
 
 
 class Tally:
-    """How often each of many numbers was added: written down part by part, and a table of one part when counted."""
+    """Counter of many numbers: they are written to a file part by part, and counted one part at a time."""
 
     def __init__(self) -> None:
         self._parts = [array("Q") for _ in range(TALLY_PARTS)]
-        """What was added last."""
-        self._pieces = SpilledBytes()
+        """Numbers of each part that are not written yet."""
+        self._written = SpilledBytes()
         self._places = [array("I") for _ in range(TALLY_PARTS)]
-        """The pieces of each part."""
+        """Ordinals of each part's items in the file."""
 
     def add(self, value: int) -> None:
         """Count a number from 0 to 2**64 - 1 once more."""
@@ -150,16 +151,16 @@ class Tally:
         part = self._parts[number]
         part.append(value)
         if len(part) == WRITTEN_AT_ONCE:
-            self._places[number].append(len(self._pieces))
-            self._pieces.append(part.tobytes())
+            self._places[number].append(len(self._written))
+            self._written.append(part.tobytes())
             self._parts[number] = array("Q")
 
     def items(self) -> Iterator[tuple[int, int]]:
-        """Yield each number with the times that it was added; the order tells nothing."""
+        """Yield each number and how often it was added, in no particular order."""
         for part, places in zip(self._parts, self._places, strict=True):
             counts = Counter(part)
             for place in places:
-                counts.update(array("Q", self._pieces.between(place, place + 1)))
+                counts.update(array("Q", self._written.between(place, place + 1)))
             yield from counts.items()
 
 

@@ -1,6 +1,6 @@
-"""What is read several times and may not fit into memory: kept in a temporary file, a little of it at hand.
+"""Sequences that may not fit into memory: they spill into a temporary file and keep a few items in memory.
 
-The file has no name, is nobody else's, and goes with the object. It lies where temporary files lie (`TMPDIR`).
+The file has no name, so no other process can open it, and it is deleted with the object. It lies in `TMPDIR`.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from longbeam.store.files import no_temporary_room
 
 T = TypeVar("T")
 IN_MEMORY = 2**18
-"""Bytes up to which there is no file."""
+"""Bytes that are held in memory before a file is made."""
 BLOCK = 16
-"""Items that are read at once."""
+"""Items that are written and read together."""
 HELD_BLOCKS = 160
-"""Up to as many none is written: a conversation of up to 1M tokens costs no pickling."""
+"""Blocks that are held in memory before any is written, so that a conversation of 1M tokens costs no pickling."""
 KEPT_BLOCKS = 32
-"""Where there are more, those read last."""
+"""Blocks that stay in memory once they are written: those read last."""
 
 
 class SpilledBytes:
-    """SpilledBytes of bytes, appended once and read by their ordinals."""
+    """A sequence of byte strings, appended once and read by ordinal."""
 
     def __init__(self) -> None:
         self._file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - lives as long as the object
@@ -39,30 +39,30 @@ class SpilledBytes:
     def __len__(self) -> int:
         return len(self._ends) - 1
 
-    def append(self, piece: bytes) -> None:
-        """Add a piece; StoreError if there is no room for it."""
+    def append(self, data: bytes) -> None:
+        """Append a byte string; StoreError if there is no room for it."""
         try:
             self._file.seek(self._ends[-1])
-            self._file.write(piece)
+            self._file.write(data)
         except OSError as exc:
             raise no_temporary_room(exc.strerror) from exc
-        self._ends.append(self._ends[-1] + len(piece))
+        self._ends.append(self._ends[-1] + len(data))
 
     def between(self, first: int, end: int) -> bytes:
-        """Return the pieces `first` to `end - 1`, one behind the other."""
+        """Return items `first` to `end - 1`, joined."""
         self._file.seek(self._ends[first])
         return self._file.read(self._ends[end] - self._ends[first])
 
     def start(self, ordinal: int) -> int:
-        """Return the offset at which a piece begins; of `len(self)`: at which the last one ends."""
+        """Return the offset at which an item begins; for `len(self)`, the offset at which the last one ends."""
         return self._ends[ordinal]
 
 
 class SpilledSequence(Sequence[T], Generic[T]):
-    """A sequence of records: all of some 2,500 are in memory, and 500 where there are more, with the given sizes.
+    """A sequence of records: up to some 2,500 are all in memory; of more, only 500 are.
 
-    Items are read in blocks, so going through them is cheap (3 to 5 µs a message) and jumping about costs a block each
-    (50 µs). `block`, `held` and `kept` are other sizes than BLOCK, HELD_BLOCKS and KEPT_BLOCKS, for large records.
+    Items are read in blocks, so iterating is cheap (3 to 5 µs a message), and a random access reads a block (50 µs).
+    `block`, `held` and `kept` replace BLOCK, HELD_BLOCKS and KEPT_BLOCKS for large records.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class SpilledSequence(Sequence[T], Generic[T]):
             self.append(item)
 
     def append(self, item: T) -> None:
-        """Add an item; StoreError if there is no room for it."""
+        """Append an item; StoreError if there is no room for it."""
         self._last.append(item)
         if len(self._last) < self._size:
             return
@@ -101,7 +101,7 @@ class SpilledSequence(Sequence[T], Generic[T]):
         yield from self._last
 
     def __eq__(self, other: object) -> bool:
-        """Whether the other is a sequence of the same items."""
+        """Return whether the other is a sequence of the same items."""
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
 
     __hash__ = None  # type: ignore[assignment]
@@ -111,7 +111,7 @@ class SpilledSequence(Sequence[T], Generic[T]):
     @overload
     def __getitem__(self, at: slice) -> Sequence[T]: ...
     def __getitem__(self, at: int | slice) -> T | Sequence[T]:
-        """Return an item, or those of a slice, which are all in memory then."""
+        """Return an item, or the items of a slice, which are then all in memory."""
         length = len(self)
         if isinstance(at, slice):
             return [self[i] for i in range(*at.indices(length))]
@@ -137,7 +137,7 @@ class SpilledSequence(Sequence[T], Generic[T]):
 
 
 class LazySequence(Sequence[T], Generic[T]):
-    """A sequence that is made when something is first asked of it."""
+    """A sequence that is made when it is first used."""
 
     def __init__(self, make: Callable[[], Sequence[T]]) -> None:
         self._make = make
@@ -157,11 +157,11 @@ class LazySequence(Sequence[T], Generic[T]):
     @overload
     def __getitem__(self, at: slice) -> Sequence[T]: ...
     def __getitem__(self, at: int | slice) -> T | Sequence[T]:
-        """What the sequence returns."""
+        """Return an item, or the items of a slice."""
         return self._items[at]
 
     def __eq__(self, other: object) -> bool:
-        """Whether the other is a sequence of the same items."""
+        """Return whether the other is a sequence of the same items."""
         return self._items == other
 
     __hash__ = None  # type: ignore[assignment]

@@ -20,6 +20,7 @@ from longbeam.text.words import content_words
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.slots import later_mentions, slot_of
+from longbeam.validation.wording import asks_for_past
 
 _VERBS = (
     r"(?:re-?schedul|mov|postpon|chang|extend|increas|push|updat|adjust|revis|shift|rais|lower|reduc|delay|grow|grew|"
@@ -32,11 +33,6 @@ CHANGES = re.compile(
 )
 """Words directly in front of the value that something was changed to."""
 _CHANGE_WORDS = re.compile(rf"^(?:{_VERBS})")
-ASKS_FOR_THE_PAST = re.compile(
-    r"\b(?:original(?:ly)?|initial(?:ly)?|at first|before|previous(?:ly)?|earlier|formerly|old|used to|"
-    r"beginning|started (?:out|with)|change[ds]?|difference|increase[ds]?|decrease[ds]?|history|improve\w*)\b",
-    re.IGNORECASE,
-)
 _GENERIC = content_words("date target number total amount value figure")
 """Stems of words that name a value of any thing."""
 MIN_SHARED, MIN_WORDS = 0.6, 2
@@ -64,7 +60,7 @@ def _wants_old_value(probe: Probe) -> bool:
     """Return whether the question asks for what was before, and the gold does not say the newest value."""
     newest = probe.details.new_value
     is_newest = bool(newest) and says(probe.gold_answer, parse_value(newest))
-    return not is_newest and ASKS_FOR_THE_PAST.search(probe.question) is not None
+    return not is_newest and asks_for_past(probe.question)
 
 
 def _change_of(index: ConversationIndex, probe: Probe, value: Value, cited: Message) -> Problem | None:

@@ -1,4 +1,4 @@
-"""Traces of the machinery in what people say; the patterns are those by which generators ask again."""
+"""Traces of the machinery in messages; generators retry a text for the same patterns (`longbeam.text.traces`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LETTER = re.compile(
     r"[^\n]{0,60}$",
     re.IGNORECASE | re.MULTILINE,
 )
-"""A line that opens or closes a letter: its blanks are for the user to fill."""
+"""A line that opens or closes a letter; the placeholders of a letter are for the user to fill in."""
 
 
 def find_problems(index: ConversationIndex) -> Iterator[Problem]:

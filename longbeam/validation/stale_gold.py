@@ -14,21 +14,19 @@ from longbeam.schemas.probes import Probe
 from longbeam.text.matching import says
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
+from longbeam.validation.wording import asks_for_past
 
-_ASKS_FOR_THE_PAST = re.compile(
-    r"\b(?:original(?:ly)?|initial(?:ly)?|first|at first|before|previous(?:ly)?|earlier|formerly|old|used to|"
-    r"at the start|beginning|started (?:out|with)|change[ds]?|difference|increase[ds]?|decrease[ds]?|history)\b",
-    re.IGNORECASE,
-)
+_FIRST = re.compile(r"\bfirst\b", re.IGNORECASE)
 
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield facts of the probe whose gold is superseded or contradicted."""
     if has_trait(probe, Trait.ABSTAINS, Trait.RESOLVES_CONTRADICTION):
         return
-    asks_for_past = _ASKS_FOR_THE_PAST.search(probe.question) is not None
+    # Without a ledger, `first` may as well name a thing (`the first sprint`), so `asks_for_past` does not count it.
+    wants_old_value = asks_for_past(probe.question) or _FIRST.search(probe.question) is not None
     for fact_id in dict.fromkeys(probe.fact_ids):
-        if not asks_for_past:
+        if not wants_old_value:
             yield from _superseded(index, probe, fact_id)
         yield from _contradicted(index, probe, fact_id)
 

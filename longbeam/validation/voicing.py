@@ -1,4 +1,4 @@
-"""What was planned is said: a fact that nobody voices makes every probe on it unanswerable."""
+"""Voicing of the plan: a fact that no message says makes every probe on the fact unanswerable."""
 
 from __future__ import annotations
 
