@@ -24,7 +24,7 @@ _SPELLINGS = (
     ("people", "person"),
     ("children", "child"),
 )
-# A sign names its currency; the first letter of a word is enough to know it: `dollars` and `bucks`, `USD`, `euros`, `GBP`.
+# A sign names its currency; so does the first letter of a word: `dollars` and `bucks`, `USD`, `euros`, `GBP`.
 _CURRENCY_BY_FIRST = {"d": "USD", "b": "USD", "u": "USD", "e": "EUR", "g": "GBP"}
 _CURRENCY_BY_FIRST |= {symbol: code for code, symbol in CURRENCY_SYMBOLS.items()}
 

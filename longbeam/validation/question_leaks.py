@@ -66,9 +66,9 @@ def _value_problems(probe: Probe) -> Iterator[Problem]:
             yield Problem(kind, probe.probe_id, f"the question says {shorten(said)!r}, which is the answer")
             return
     values = extract_values(probe.gold_answer)
-    said = [v for v in values if says_equivalent(probe.question, v)]
-    known = [v.text for v in said if not _is_small(v)]
-    if len(said) == len(values) and any(not _is_small(v) for v in values):
+    repeated = [v for v in values if says_equivalent(probe.question, v)]
+    known = [v.text for v in repeated if not _is_small(v)]
+    if len(repeated) == len(values) and any(not _is_small(v) for v in values):
         text = f"the question says all values of the gold answer: {', '.join(v.text for v in values)}"
         yield Problem("all_values", probe.probe_id, text)
     # Where the gold is computed from several values, the question may well name some of them.
