@@ -12,7 +12,7 @@ from longbeam.generators.suites.paging import TYPES, make_conversation
 from longbeam.generators.suites.paging import PagingSettings as SuiteSettings
 from longbeam.memory.base import Tools
 from longbeam.memory.exchanges import exchanges_of
-from longbeam.memory.paging.study import talk_of
+from longbeam.memory.paging.study import workload_of
 from longbeam.memory.paging.system import Paging, PagingSettings
 from longbeam.models.asking import Asker
 from longbeam.models.base import ModelCall
@@ -57,9 +57,9 @@ def test_the_suite_has_the_papers_shape(conversation: GivenConversation) -> None
             (cited,) = probe.evidence
             assert cited.quote in text[cited.message_key]
             assert probe.details.new_value in cited.quote
-        talk = talk_of("c", messages, made.probes)
-        assert [a.after for a in talk.asked] == sorted(a.after for a in talk.asked)
-        assert all(min(int(k.split(".t")[1].split(".")[0]) for k in a.keys) * 2 < a.after for a in talk.asked)
+        workload = workload_of("c", messages, made.probes)
+        assert [a.after for a in workload.questions] == sorted(a.after for a in workload.questions)
+        assert all(min(int(k.split(".t")[1].split(".")[0]) for k in a.keys) * 2 < a.after for a in workload.questions)
 
 
 async def test_the_reader_recalls_the_page_and_answers_within_the_budget(conversation: GivenConversation) -> None:
