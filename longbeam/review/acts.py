@@ -68,7 +68,7 @@ def act_on_item(workspace: Workspace, viewer: Viewer, item_id: str, act: Act) ->
     workspace.log.refresh()
     state = workspace.state(item_id)
     opinion = state.opinion(viewer.reviewer_id)
-    make = _MAKERS.get(act.kind)
+    make = _CONTENT_MAKERS.get(act.kind)
     if make is None:
         raise invalid(f"acts of kind {act.kind.value!r} have an address of their own")
     if act.kind in LEASED and not _is_leads_edit(viewer, act):
@@ -337,7 +337,7 @@ def _subject(workspace: Workspace, item_id: str, target: str) -> str:
     return target
 
 
-_MAKERS: dict[EventKind, Callable[[Workspace, str, Opinion, Act], Made]] = {
+_CONTENT_MAKERS: dict[EventKind, Callable[[Workspace, str, Opinion, Act], Made]] = {
     EventKind.JUDGED: _judged,
     EventKind.EDITED: _edited,
     EventKind.EVIDENCE_ADDED: _evidence_added,

@@ -191,7 +191,7 @@ class Workspace:
             for probe_id in self.entries(conversation_id):
                 yield str(ItemId(conversation_id, probe_id))
 
-    def judged_ids(self) -> Iterable[str]:
+    def reviewed_ids(self) -> Iterable[str]:
         """Yield the items under review, then the candidates of the pool that somebody has worked on."""
         yield from dict.fromkeys((*self.item_ids(), *self._touched()))
 
