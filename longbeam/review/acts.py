@@ -35,6 +35,7 @@ from longbeam.schemas.review import ITEM_TARGET, EventKind, NuggetLabel, ReviewE
 VERSIONED = frozenset({EventKind.JUDGED, EventKind.EDITED, EventKind.EVIDENCE_ADDED, EventKind.EVIDENCE_REMOVED})
 """Acts that change the version of the item; such an act on an old version is refused."""
 LEASED = VERSIONED | {EventKind.DRAFTED}
+"""Acts that need a lease; comments, flags and searches do not."""
 MOST_CHARS = 100_000
 
 
@@ -180,9 +181,8 @@ def _check_gates(workspace: Workspace, item_id: str, state: ItemState, opinion: 
         raise Refusal(Problem(error="gates", message=message, gates=tuple(closed), item_version=opinion.version))
 
 
-# --- one maker per kind: (target, before, after) -----------------------------------------------------------
-
 Made = tuple[str, JsonValue, JsonValue]
+"""Target, before and after of an event. One function per kind of act makes them, or raises Refusal."""
 
 
 def _judged(workspace: Workspace, item_id: str, opinion: Opinion, act: Act) -> Made:

@@ -102,6 +102,7 @@ def _texts(probe: Probe) -> Iterator[tuple[str, str]]:
 
 def _said(probe: Probe, year: int, years: dict[str, int]) -> Iterator[DateMention]:
     for where, text in _texts(probe):
+        # A date without a year takes the year of another date in the text, else of the cited message.
         written = [v.date.year for v in extract_values(text) if v.kind is ValueKind.DATE and v.date is not None]
         guess = written[0] if written else years.get(where.removeprefix("message/"), year)
         certain = {v.text for v in extract_values(text) if v.kind is ValueKind.DATE and v.date is not None}
@@ -119,7 +120,7 @@ def _said(probe: Probe, year: int, years: dict[str, int]) -> Iterator[DateMentio
 def _lengths(probe: Probe) -> Iterator[tuple[str, Value]]:
     for where, text in _texts(probe):
         if not where.startswith(("question", "message/")):
-            for value in extract_values(normalize_values(text)):  # "fifty-seven days" are not seven
+            for value in extract_values(normalize_values(text)):  # in numerals, or "fifty-seven days" would be seven
                 if value.kind is ValueKind.DURATION and value.unit in CALENDAR_UNITS:
                     yield where, value
 

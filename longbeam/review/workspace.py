@@ -154,6 +154,7 @@ class Workspace:
     def _state(self, item_id: str, base: Probe) -> ItemState:
         events = self.log.of_item(item_id)
         overlap = self.settings.overlap
+        # A state depends on these three and on nothing else: the log only grows.
         key = len(events), overlap, base.digest
         with self._lock:
             kept = self._states.get(item_id)
@@ -210,6 +211,7 @@ class Workspace:
     def grouped_findings(self) -> Mapping[tuple[str, str], list[Finding]]:
         """Return the findings of `validate` by conversation and subject."""
         findings = self.archive.findings
+        # The archive returns the same list until `validate` replaces its file.
         if self._by_subject[0] != id(findings):
             grouped: dict[tuple[str, str], list[Finding]] = defaultdict(list)
             for finding in findings:
