@@ -1,4 +1,4 @@
-"""Dates and lengths of time of a probe (X7): both endpoints, counted without and with the first day."""
+"""Dates and lengths of time of a probe and its evidence, counted without and with the first day."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_DATES = 12
 
 
 class DateSaid(Record):
-    """A date, and who says it."""
+    """A date, and the text that says it."""
 
     text: str
     date: dt.date
@@ -27,34 +27,34 @@ class DateSaid(Record):
     where: str
     """`question`, `gold_answer`, `nugget/ID`, `message/KEY`, or `sent/KEY`: the day a cited message was sent."""
     is_year_guessed: bool
-    """The text has no year: that of the cited message, or of a date beside it, was taken."""
+    """Whether the text has no year, so that the year of the cited message or of a date beside it was taken."""
 
 
 class Span(Record):
-    """From one date to another."""
+    """Distance between two dates."""
 
     first: dt.date
     second: dt.date
     days: int
-    """Without the first day: March 1 to March 5 are 4."""
+    """Days without the first one: March 1 to March 5 are 4."""
     days_inclusive: int
     weeks: float
     months: float
 
 
 class LengthSaid(Record):
-    """A length of time as somebody states it, held against the spans."""
+    """A length of time as a text states it, compared with the spans."""
 
     text: str
     where: str
     verdict: str
     """`right`, `both_ends` (counted with the first day), `rounded`, `wrong`, or `unknown` without two dates."""
     span: Span | None
-    """The span that fits best; none without two dates."""
+    """The span that fits best; None without two dates."""
 
 
 class DatesView(Record):
-    """The calculator's content; local times without zones throughout."""
+    """Dates, spans and lengths of a probe; all times are local times without zones."""
 
     dates: tuple[DateSaid, ...]
     spans: tuple[Span, ...]
@@ -64,7 +64,7 @@ class DatesView(Record):
 
 
 def dates_view(conversation: OpenConversation, probe: Probe) -> DatesView:
-    """Return the dates and lengths of time that a probe and its evidence say."""
+    """Return the dates and lengths of time in a probe and its evidence."""
     ids = conversation.ids
     cited = [conversation.lines[ids[e.message_key]] for e in probe.evidence if e.message_key in ids]
     year = cited[0].sent_at.year if cited else conversation.lines[0].sent_at.year

@@ -200,8 +200,8 @@ def import_log(reviews_path: Path, source: Path) -> tuple[int, int]:
     try:
         text = source.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as exc:
-        told = describe_os_error(source, exc, "read") if isinstance(exc, OSError) else f"{source}: is not UTF-8 text"
-        raise UserError(told) from exc
+        message = describe_os_error(source, exc, "read") if isinstance(exc, OSError) else f"{source}: is not UTF-8 text"
+        raise UserError(message) from exc
     events = list(from_jsonl(text, str(source)))
     with ReviewStore(reviews_path) as store:
         return store.merge(events)

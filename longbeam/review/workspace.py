@@ -31,15 +31,15 @@ SETTINGS_OWNER = "longbeam"
 
 
 class Entry(StrEnum):
-    """How a probe came into the review."""
+    """Way in which a probe came into the review."""
 
     SEALED = "sealed"
     MOVED_UP = "moved_up"
-    """In place of a rejected one."""
+    """It took the place of a rejected probe."""
     CHOSEN = "chosen"
-    """Taken in from the pool by a reviewer."""
+    """A reviewer took it in from the pool."""
     WRITTEN = "written"
-    """Written by hand."""
+    """A reviewer wrote it by hand."""
 
 
 def entries_of(
