@@ -18,7 +18,7 @@ from longbeam.validation.arithmetic import fault_of_length
 MOST_DATES = 12
 
 
-class DateSaid(Record):
+class DateMention(Record):
     """A date, and the text that says it."""
 
     text: str
@@ -42,7 +42,7 @@ class Span(Record):
     months: float
 
 
-class LengthSaid(Record):
+class LengthMention(Record):
     """A length of time as a text states it, compared with the spans."""
 
     text: str
@@ -56,9 +56,9 @@ class LengthSaid(Record):
 class DatesView(Record):
     """Dates, spans and lengths of a probe; all times are local times without zones."""
 
-    dates: tuple[DateSaid, ...]
+    dates: tuple[DateMention, ...]
     spans: tuple[Span, ...]
-    lengths: tuple[LengthSaid, ...]
+    lengths: tuple[LengthMention, ...]
     computation: str
     computed_value: str
 
@@ -71,7 +71,7 @@ def dates_view(conversation: OpenConversation, probe: Probe) -> DatesView:
     years = {line.message_key: line.sent_at.year for line in cited}
     said = list(_said(probe, year, years))
     sent = [
-        DateSaid(
+        DateMention(
             text=line.sent_at.date().isoformat(),
             date=line.sent_at.date(),
             weekday=weekday(line.sent_at.date()),
@@ -100,14 +100,15 @@ def _texts(probe: Probe) -> Iterator[tuple[str, str]]:
         yield f"message/{evidence.message_key}", evidence.quote
 
 
-def _said(probe: Probe, year: int, years: dict[str, int]) -> Iterator[DateSaid]:
+def _said(probe: Probe, year: int, years: dict[str, int]) -> Iterator[DateMention]:
     for where, text in _texts(probe):
+        # A date without a year takes the year of another date in the text, else of the cited message.
         written = [v.date.year for v in extract_values(text) if v.kind is ValueKind.DATE and v.date is not None]
         guess = written[0] if written else years.get(where.removeprefix("message/"), year)
         certain = {v.text for v in extract_values(text) if v.kind is ValueKind.DATE and v.date is not None}
         for value in extract_values(text, year=guess):
             if value.kind is ValueKind.DATE and value.date is not None:
-                yield DateSaid(
+                yield DateMention(
                     text=value.text,
                     date=value.date,
                     weekday=weekday(value.date),
@@ -119,19 +120,19 @@ def _said(probe: Probe, year: int, years: dict[str, int]) -> Iterator[DateSaid]:
 def _lengths(probe: Probe) -> Iterator[tuple[str, Value]]:
     for where, text in _texts(probe):
         if not where.startswith(("question", "message/")):
-            for value in extract_values(normalize_values(text)):  # "fifty-seven days" are not seven
+            for value in extract_values(normalize_values(text)):  # in numerals, or "fifty-seven days" would be seven
                 if value.kind is ValueKind.DURATION and value.unit in CALENDAR_UNITS:
                     yield where, value
 
 
-def _length(value: Value, where: str, spans: list[Span]) -> LengthSaid:
+def _length(value: Value, where: str, spans: list[Span]) -> LengthMention:
     order = ("", "both_ends", "rounded", "wrong_duration")
     faults = [(order.index(fault_of_length(value, s.first, s.second)), i) for i, s in enumerate(spans)]
     if not faults:
-        return LengthSaid(text=value.text, where=where, verdict="unknown", span=None)
+        return LengthMention(text=value.text, where=where, verdict="unknown", span=None)
     fault, best = min(faults)
     verdict = ("right", "both_ends", "rounded", "wrong")[fault]
-    return LengthSaid(text=value.text, where=where, verdict=verdict, span=spans[best])
+    return LengthMention(text=value.text, where=where, verdict=verdict, span=spans[best])
 
 
 def _span(first: dt.date, second: dt.date) -> Span:

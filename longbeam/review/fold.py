@@ -123,7 +123,7 @@ def _applied(opinion: Opinion, event: ReviewEvent) -> Opinion:
             return replace(opinion, cleared=opinion.cleared | {event.target.removeprefix(MESSAGE)})
         case EventKind.CHECKED:
             return replace(opinion, stale=_without(opinion.stale, CHECKS_TARGET))
-    return opinion
+    return opinion  # the other kinds say nothing about the probe
 
 
 def _judged(opinion: Opinion, event: ReviewEvent) -> Opinion:

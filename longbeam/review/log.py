@@ -49,6 +49,7 @@ class ReviewLog:
                 self._counts[event.conversation_id] += 1
                 of_item = self._by_item[event.item_id]
                 of_item.append(event)
+                # An imported event may be older than those read before it.
                 if len(of_item) > 1 and of_item[-2].created_at >= event.created_at:
                     self._by_item[event.item_id] = in_order(of_item)
 

@@ -65,6 +65,7 @@ class ItemState:
     @cached_property
     def counted(self) -> list[ReviewEvent]:
         """Events in force on this version of the probe."""
+        # Undo takes back an act of its own reviewer only, so each reviewer's events are folded alone.
         by_reviewer: dict[str, list[ReviewEvent]] = {}
         for event in self.events:
             if event.probe_version == self.version:

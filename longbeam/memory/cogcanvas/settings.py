@@ -26,7 +26,6 @@ RELEASED: Mapping[str, object] = {
     "extract": "batch",
     "output_tokens": 1_000,
     "citations": "trusted",
-    "failures": "absent",
     "most_artifacts": None,
     "dates": "released",
     "rules": "released",
@@ -49,7 +48,7 @@ class CogCanvasSettings(Record):
     representation: Literal["artifacts", "chunks", "union"] = "artifacts"
     """Stored units: artifacts, verbatim exchanges, or both."""
     without: Component = "nothing"
-    """Component to leave out, as in the ablation of the paper's Table 5; `minimal` keeps only the graph of the three."""
+    """Component to leave out, as in the paper's Table 5; `minimal` keeps only the graph of the three."""
 
     # Extraction.
     extract: Literal["exchange", "batch"] = "exchange"
@@ -68,8 +67,6 @@ class CogCanvasSettings(Record):
     """Longest reply: the released code cuts a longer one, and cannot parse half a JSON object."""
     citations: Literal["checked", "trusted"] = "checked"
     """Checked: a citation that no message has is corrected from the source, or its artifact is dropped."""
-    failures: Literal["rules", "absent"] = "rules"
-    """An exchange whose extraction failed is extracted by rules, or has no artifact."""
     dates: Literal["calendar", "released"] = "calendar"
     """Released: months of 30 days, years of 365, no time to come, the day of a batch's last exchange for all of it."""
 
