@@ -16,17 +16,19 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any
 
-from aiohttp import ClientSession, web
 from pydantic import BaseModel
 from pydantic_core import to_json
 
+from benchmarks.bench_http import get_json
 from longbeam.errors import ProviderError
 from longbeam.models.base import ModelCall
 from longbeam.models.limits import LimitedModel
 from longbeam.models.openai_client import OpenAIModel
+from longbeam.offline.loopback.requests import Request
 from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
 from longbeam.schemas.calls import ChatMessage, PromptInputs, Tool
 from longbeam.schemas.spec import BenchmarkSpec, Endpoint, Role
+from longbeam.serving import LOOPBACK, Receive, Scope, Send, open_listener, serving
 
 LATENCY_S = 0.05
 CALLS, WANTED = 1_000, 64
@@ -49,51 +51,51 @@ class Server:
     def __post_init__(self) -> None:
         self.gate = asyncio.Semaphore(self.takes)
 
-    async def chat(self, request: web.Request) -> web.Response:
-        """One reply."""
+    async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request; an ASGI app."""
+        await Request(scope, receive, send).handle(self.counts if scope["path"] == "/counts" else self.chat)
+
+    async def chat(self, request: Request) -> None:
+        """Give one reply, or refuse the request."""
         await request.read()
         if not self.queues and self.in_flight >= self.takes:
             self.refused += 1
-            return web.json_response({"error": {"message": "too many at once"}}, status=429)
+            await request.answer(REFUSAL, 429)
+            return
         self.in_flight += 1
         self.most = max(self.most, self.in_flight)
         async with self.gate if self.queues else nullcontext():
             await asyncio.sleep(LATENCY_S)
         self.in_flight -= 1
         self.times.append(time.monotonic())
-        return web.Response(body=REPLY, content_type="application/json")
+        await request.answer(REPLY)
 
-    async def counts(self, request: web.Request) -> web.Response:
-        """What happened so far; `?takes=N` changes the limit."""
-        self.takes = int(request.query.get("takes", self.takes))
-        return web.json_response({"refused": self.refused, "most": self.most, "times": self.times})
+    async def counts(self, request: Request) -> None:
+        """Answer with the counts so far; `?takes=N` changes the limit."""
+        self.takes = int(request.query.get("takes", [str(self.takes)])[0])
+        await request.answer(to_json({"refused": self.refused, "most": self.most, "times": self.times}))
 
 
 def serve(port: Connection, takes: int, queues: bool) -> None:
-    """Serve until the process is ended; sends the port when it is ready."""
+    """Serve until the process is ended; sends the base URL when it is ready."""
 
     async def forever() -> None:
         server = Server(takes, queues)
-        app = web.Application()
-        app.router.add_post("/v1/chat/completions", server.chat)
-        app.router.add_get("/counts", server.counts)
-        runner = web.AppRunner(app, access_log=None)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0, backlog=1024).start()
-        port.send(runner.addresses[0][1])
-        await asyncio.Event().wait()
+        async with serving(server.app, open_listener(LOOPBACK, 0)) as base_url:
+            port.send(base_url)
+            await asyncio.Event().wait()
 
     asyncio.run(forever())
 
 
 @contextmanager
-def serving(takes: int, *, queues: bool = False) -> Iterator[str]:
+def server_process(takes: int, *, queues: bool = False) -> Iterator[str]:
     """Give the address of a server in a process of its own."""
     ours, theirs = multiprocessing.get_context("spawn").Pipe()
     process = multiprocessing.get_context("spawn").Process(target=serve, args=(theirs, takes, queues), daemon=True)
     process.start()
     try:
-        yield f"http://127.0.0.1:{ours.recv()}"
+        yield ours.recv()
     finally:
         process.terminate()
         process.join()
@@ -101,14 +103,11 @@ def serving(takes: int, *, queues: bool = False) -> Iterator[str]:
 
 async def counts_of(address: str, takes: int | None = None) -> dict[str, Any]:
     """What the server counted; changes its limit first where `takes` is given."""
-    async with (
-        ClientSession() as session,
-        session.get(f"{address}/counts", params={} if takes is None else {"takes": takes}) as answer,
-    ):
-        found: dict[str, Any] = await answer.json()
-        return found
+    query = "" if takes is None else f"?takes={takes}"
+    return dict(await asyncio.to_thread(get_json, f"{address}/counts{query}"))
 
 
+REFUSAL = to_json({"error": {"message": "too many at once"}})
 REPLY = to_json(
     {
         "model": "measured",
@@ -223,11 +222,11 @@ def _rate(times: list[float], begin: float, over_s: float) -> float:
 def main() -> None:
     """Print what was measured."""
     for _ in range(3):
-        with serving(32) as address:
+        with server_process(32) as address:
             asyncio.run(measure_refusing(address))
-    with serving(32) as address:
+    with server_process(32) as address:
         asyncio.run(measure_rising(address))
-    with serving(16, queues=True) as address:
+    with server_process(16, queues=True) as address:
         asyncio.run(measure_queueing(address))
 
 

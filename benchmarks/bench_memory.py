@@ -39,6 +39,7 @@ from longbeam.schemas.probes import Probe
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import Benchmark, open_benchmark
 from longbeam.store.worklog import WorkLog
+from longbeam.wiring import services
 
 MILLISECONDS = 1_000
 READER_BUDGET = 29_000
@@ -77,7 +78,7 @@ async def prepared(
     model = JournalledModel(OfflineWriter(), log.journal)
     tools = Tools(
         count_tokens=load_tokenizer(benchmark.spec.tokenizer).count,
-        asker=Asker(model=model, prompts=default_registry(), spec=benchmark.spec, unit_key=place),
+        asker=Asker(models=services().models(model), prompts=default_registry(), spec=benchmark.spec, unit_key=place),
         embedder=embedder,
         rng_key=place,
     )

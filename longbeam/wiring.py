@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 from longbeam.errors import SpecError
 
 if TYPE_CHECKING:
-    from longbeam.models.base import ChatModel
+    from longbeam.models.base import ChatModel, Extras, StateOf
     from longbeam.pipeline.recording import Recording
     from longbeam.pipeline.run.driver import RunSummary
     from longbeam.pipeline.run.units import Progress
     from longbeam.pipeline.services import Services
     from longbeam.prompts.calls.evaluation import JudgeInputs, JudgeReply
+    from longbeam.schemas.calls import PromptInputs
     from longbeam.schemas.spec import BenchmarkSpec
 
 
@@ -33,6 +34,7 @@ def services() -> Services:
     return Services(
         reference=f"{__name__}:services",
         kinds={DEFAULT_MODEL: ModelKind(make=_make_writer, version=_rules_version)},
+        extras_of=_extras_of,
         stand_in=_stand_in,
         judge_nugget=_judge_nugget,
     )
@@ -86,6 +88,12 @@ def _make_writer(spec: BenchmarkSpec, invocation_log: Path | None) -> ChatModel:
             f"language = {spec.language!r}: the offline writer writes English only; name a language model in [models]"
         )
     return OfflineWriter(invocation_log=invocation_log)
+
+
+def _extras_of(prompt_id: str, inputs: PromptInputs, state: StateOf | None) -> Extras:
+    from longbeam.offline.extras import WriterExtras
+
+    return WriterExtras(inputs, state and state())
 
 
 def _rules_version() -> str:

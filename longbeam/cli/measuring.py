@@ -289,9 +289,10 @@ def canvas(
         told = [WholeConversation.of(reader) for reader in readers]
     vectors = make_embedder(embedder, benchmark.spec) if embedder else None
     with stored_embedder(benchmark, vectors) as kept:
+        models = services().models(services().stand_in())
         tools = Tools(
             count_tokens=load_tokenizer(benchmark.spec.tokenizer).count,
-            asker=Asker(services().stand_in(), default_registry(), benchmark.spec, unit_key="canvas"),
+            asker=Asker(models, default_registry(), benchmark.spec, unit_key="canvas"),
             embedder=kept,
         )
         categories = [part.strip() for part in category.split(",") if part.strip()]

@@ -68,7 +68,7 @@ def serve_memory(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Serve a memory system at the three routes that mem0's memory-benchmarks call (docs/evaluation.md)."""
-    from longbeam.pipeline.evaluate.memory_server import run_server
+    from longbeam.pipeline.evaluate.memory_server import ServedSystem, run_server
     from longbeam.pipeline.spec_file import load_spec
     from longbeam.wiring import services
 
@@ -77,18 +77,6 @@ def serve_memory(
     def announce(base_url: str) -> None:
         print(f"LISTENING {base_url}", flush=True)
 
-    asyncio.run(
-        run_server(
-            system,
-            settings or (),
-            spec,
-            services(),
-            out / ".memory-server",
-            embedder_name=embedder,
-            gives=gives.value,
-            budget=budget,
-            port=port,
-            on_ready=announce,
-        )
-    )
+    served = ServedSystem(system, settings or (), embedder, gives.value, budget, port)
+    asyncio.run(run_server(served, spec, services(), out / ".memory-server", announce))
     return OK

@@ -66,7 +66,6 @@ async def write_special_bullets(asker: Asker, task: StageToAugment) -> Augmented
         updates=targets.updates,
         contradictions=targets.contradictions,
         instructions=instructions,
-        instructions_before=instructions * stage.stage_index,
         areas=areas_of(frame, stage, instructions),
         taken_conditions=tuple(dict.fromkeys(b.condition for b in (*standing, *task.plan.bullets()) if b.condition)),
     )

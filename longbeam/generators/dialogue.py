@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import InitVar, dataclass, field
-from functools import cached_property
+from functools import cache, cached_property, partial
 
 from longbeam.errors import ReplyError
 from longbeam.generators.budget import ENDING_REPLY, MORE_ROUNDS, Budget, Waiting
@@ -32,7 +32,7 @@ from longbeam.prompts.calls.dialogue import (
     DialogueContext,
     FollowUpDetectorInputs,
     QuestionDetectorInputs,
-    TurnHints,
+    TurnState,
     UserReplyInputs,
 )
 from longbeam.prompts.calls.plans import Stage
@@ -41,7 +41,6 @@ from longbeam.schemas.base import digest_of
 from longbeam.schemas.calls import ChatMessage
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
 from longbeam.schemas.plans import CLOSING, Bullet, SubPlan
-from longbeam.schemas.spec import Role
 from longbeam.text.traces import trace_problem
 
 DIALOGUE_PROMPTS = (
@@ -53,7 +52,6 @@ DIALOGUE_PROMPTS = (
     "compact_memory",
     "more_turns",
 )
-TALKING = (Role.ASSISTANT, Role.USER, Role.DETECTOR)
 SAID_BEFORE = "you said exactly this before; say something else"
 MAX_ANSWERS = 2
 MAX_FOLLOW_UPS = 2
@@ -169,6 +167,21 @@ def _as_it_is(text: str) -> str:
     return text
 
 
+@dataclass(frozen=True)
+class Moment:
+    """A turn of the user's on its day, and the state of the dialogue when it began."""
+
+    turn: UserTurn
+    day: dt.date
+    state: Callable[[], TurnState]
+    """Computes the state when it is first called."""
+
+    def state_of(self, kind: MessageKind, ordinal: int, previous_reply: str = "") -> TurnState:
+        """Return the state for a message: an answer to one of this kind, or one of this kind itself."""
+        update = {"kind": kind.value, "ordinal": ordinal, "previous_reply": previous_reply}
+        return self.state().model_copy(update=update)
+
+
 @dataclass
 class Talk:
     """The state of one sub-plan's dialogue while it is driven."""
@@ -194,8 +207,6 @@ class Talk:
         sub_plan = self.material.sub_plan
         self.said = Transcript(sub_plan, self.material.first_session + sub_plan.sub_plan_index, before)
         self.context = context_of(self.material)
-        spec = self.asker.spec
-        self.has_offline_writer = any(spec.reads_inputs(spec.model_for(role)) for role in TALKING)
         self.bullets = self.material.ledger.bullet
         self.turns_asked = list(self.material.turns)
         self.budget = Budget(self.material.share, sum(m.tokens for m in before))
@@ -230,113 +241,115 @@ class Talk:
         """Ask one planned turn and what comes of it."""
         self.turn_index += 1
         day = self._day_of(turn)
-        hints = self._hints(turn, day)
+        moment = self._moment(turn, day)
         self._say(MessageRole.USER, MessageKind.QUESTION, turn.text, day, turn.bullet_ids, self._tokens_of(turn))
         self.heard += [self.bullets[i] for i in turn.bullet_ids]
-        reply = await self._reply(turn, hints, waiting, 0)
-        answers = await self._answer_questions(turn, hints, waiting, reply, day)
+        reply = await self._reply(moment, MessageKind.QUESTION, waiting, 0)
+        answers = await self._answer_questions(moment, waiting, reply)
         if not answers:
-            await self._follow_up(turn, hints, waiting, reply, day)
+            await self._follow_up(moment, waiting, reply)
 
-    async def _answer_questions(
-        self, turn: UserTurn, hints: TurnHints, waiting: Waiting, reply: str, day: dt.date
-    ) -> int:
+    async def _answer_questions(self, moment: Moment, waiting: Waiting, reply: str) -> int:
         answers = 0
         while answers < MAX_ANSWERS and self.budget.can_afford(waiting):
             inputs = QuestionDetectorInputs(reply=asking_part(reply))
-            verdict = await self.asker.structured("question_detector", inputs, place=f"{turn.turn_id}/asks{answers}")
+            verdict = await self.asker.structured(
+                "question_detector", inputs, place=f"{moment.turn.turn_id}/asks{answers}"
+            )
             if not verdict.asks_user:
                 break
-            text = await self._user("user_answer", turn, hints, "answer", answers, reply)
-            self._say(MessageRole.USER, MessageKind.ANSWER, text, day, ())
+            text = await self._user(moment, MessageKind.ANSWER, answers, reply)
+            self._say(MessageRole.USER, MessageKind.ANSWER, text, moment.day, ())
             answers += 1
-            reply = await self._reply(turn, hints.model_copy(update={"kind": "answer"}), waiting, answers)
+            reply = await self._reply(moment, MessageKind.ANSWER, waiting, answers)
         return answers
 
-    async def _follow_up(self, turn: UserTurn, hints: TurnHints, waiting: Waiting, reply: str, day: dt.date) -> None:
-        follow_ups, asked = 0, turn.text
+    async def _follow_up(self, moment: Moment, waiting: Waiting, reply: str) -> None:
+        follow_ups, asked = 0, moment.turn.text
         while follow_ups < MAX_FOLLOW_UPS and self.budget.can_afford(waiting):
             inputs = FollowUpDetectorInputs(
                 title=self.context.seed.title,
                 question=asked,
                 reply=reply,
                 follow_ups=follow_ups,
-                hints=hints,
             )
-            verdict = await self.asker.structured("follow_up_detector", inputs, place=f"{turn.turn_id}/on{follow_ups}")
+            verdict = await self.asker.structured(
+                "follow_up_detector", inputs, place=f"{moment.turn.turn_id}/on{follow_ups}", state=moment.state
+            )
             if not verdict.asks_on:
                 break
-            asked = await self._user("user_follow_up", turn, hints, "follow_up", follow_ups, reply)
-            self._say(MessageRole.USER, MessageKind.FOLLOW_UP, asked, day, ())
+            asked = await self._user(moment, MessageKind.FOLLOW_UP, follow_ups, reply)
+            self._say(MessageRole.USER, MessageKind.FOLLOW_UP, asked, moment.day, ())
             follow_ups += 1
-            reply = await self._reply(turn, hints.model_copy(update={"kind": "follow_up"}), waiting, follow_ups)
+            reply = await self._reply(moment, MessageKind.FOLLOW_UP, waiting, follow_ups)
 
     async def say_anew(self, message: Message, turn: UserTurn) -> None:
         """Say a reply, an answer or a follow-up of a turn in place of this one; what came before it is said."""
         own = self.said.turn(self.turn_index)
-        hints = self._hints(turn, message.sent_at.date())
+        moment = self._moment(turn, message.sent_at.date())
         if message.role is MessageRole.ASSISTANT:
-            before = own[-1].kind.value
             exchange = sum(m.role is MessageRole.ASSISTANT for m in own)
-            await self._reply(turn, hints.model_copy(update={"kind": before}), self.waiting(()), exchange)
+            await self._reply(moment, own[-1].kind, self.waiting(()), exchange)
             return
-        prompt_id = "user_answer" if message.kind is MessageKind.ANSWER else "user_follow_up"
-        kind, ordinal = message.kind.value, sum(m.kind is message.kind for m in own)
-        text = await self._user(prompt_id, turn, hints, kind, ordinal, self.said.last_text)
-        self._say(MessageRole.USER, message.kind, text, hints.today, ())
+        ordinal = sum(m.kind is message.kind for m in own)
+        text = await self._user(moment, message.kind, ordinal, self.said.last_text)
+        self._say(MessageRole.USER, message.kind, text, moment.day, ())
 
-    def _hints(self, turn: UserTurn, day: dt.date) -> TurnHints:
-        if not self.has_offline_writer:
-            return TurnHints(turn_id=turn.turn_id, today=day, bullets=())
-        now = self._now(turn)
+    def _moment(self, turn: UserTurn, day: dt.date) -> Moment:
+        # Computed when a call wants it, from what had been heard when the turn began.
+        return Moment(turn, day, cache(partial(self._state, turn, day, len(self.heard))))
+
+    def _state(self, turn: UserTurn, day: dt.date, heard_before: int) -> TurnState:
+        heard = self.heard[:heard_before]
+        now = self._now(turn, heard)
         briefs = self._briefs(turn, now)
-        return TurnHints(
+        return TurnState(
             turn_id=turn.turn_id,
             today=day,
             bullets=briefs,
-            standing=standing_bullets(self.heard),
+            standing=standing_bullets(heard),
             known=self.material.ledger.known_about(briefs[-1].bullet.topic, now) if briefs else (),
         )
 
-    async def _reply(self, turn: UserTurn, hints: TurnHints, waiting: Waiting, exchange: int) -> str:
+    async def _reply(self, moment: Moment, kind: MessageKind, waiting: Waiting, exchange: int) -> str:
         await self._fold()
         inputs = AssistantReplyInputs(
             context=self.context,
             summary=self.summary,
             history=tuple(self.history),
-            target_tokens=self.reply_length(waiting, turn.turn_id, exchange),
-            today=hints.today,
-            hints=hints.model_copy(update={"ordinal": exchange}),
+            target_tokens=self.reply_length(waiting, moment.turn.turn_id, exchange),
+            today=moment.day,
             feedback=self.problem,
         )
         text = await self.asker.prose(
             "assistant_reply",
             inputs,
-            place=f"{turn.turn_id}/reply{hints.kind}{exchange}",
+            place=f"{moment.turn.turn_id}/reply{kind.value}{exchange}",
             check=lambda text: SAID_BEFORE if text in self.taken else self._trace(text, MessageRole.ASSISTANT),
             mend=_as_it_is,
+            state=lambda: moment.state_of(kind, exchange),
         )
         self._say(MessageRole.ASSISTANT, MessageKind.REPLY, text, self.said.lines[-1].day, ())
         return text
 
-    async def _user(self, prompt_id: str, turn: UserTurn, hints: TurnHints, kind: str, ordinal: int, reply: str) -> str:
+    async def _user(self, moment: Moment, kind: MessageKind, ordinal: int, reply: str) -> str:
         inputs = UserReplyInputs(
             context=self.context,
             summary=self.summary,
             history=self._exchanged_end(),
-            today=hints.today,
+            today=moment.day,
             told=self._told(),
-            hints=hints.model_copy(update={"kind": kind, "ordinal": ordinal, "previous_reply": reply}),
             feedback=self.problem,
         )
         return await self.asker.prose(
-            prompt_id,
+            "user_answer" if kind is MessageKind.ANSWER else "user_follow_up",
             inputs,
-            place=f"{turn.turn_id}/{kind}{ordinal}",
+            place=f"{moment.turn.turn_id}/{kind.value}{ordinal}",
             check=lambda text: (
                 SAID_BEFORE if text in self.taken or self.said.has(text) else self._trace(text, MessageRole.USER)
             ),
             mend=_as_it_is,
+            state=lambda: moment.state_of(kind, ordinal, reply),
         )
 
     def _trace(self, text: str, speaker: MessageRole) -> str | None:
@@ -470,10 +483,10 @@ class Talk:
             before = max(before, min(self.fill_until, before + dt.timedelta(days=self.turn_index % 2)))
         return max([before, *told])
 
-    def _now(self, turn: UserTurn) -> str:
+    def _now(self, turn: UserTurn, heard: Sequence[Bullet]) -> str:
         """The latest bullet said so far, this turn's included: facts have the values they have after it."""
         position = self.material.ledger.position
-        candidates = [*(b.bullet_id for b in self.heard), *turn.bullet_ids]
+        candidates = [*(b.bullet_id for b in heard), *turn.bullet_ids]
         if not candidates:
             return self.material.sub_plan.bullets[0].bullet_id
         return max(candidates, key=lambda i: position[i])

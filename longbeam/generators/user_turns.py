@@ -16,7 +16,7 @@ from longbeam.generators.plans import Frame
 from longbeam.generators.probes.evidence import MIN_COVERAGE, coverage
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.plans import Stage
-from longbeam.prompts.calls.user_turns import BulletBrief, UserTurnsInputs, UserTurnsReply
+from longbeam.prompts.calls.user_turns import BatchState, BulletBrief, UserTurnsInputs, UserTurnsReply
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import MessageRole, UserTurn
 from longbeam.schemas.plans import SPECIAL_KINDS, Bullet, BulletKind, SubPlan
@@ -76,7 +76,6 @@ async def write_user_turns(
         batch=briefs,
         context=stepped_end(before, CONTEXT_BULLETS),
         questions=batch.questions,
-        first_ordinal=batch.batch_index * 100,
         feedback=problem,
     )
 
@@ -84,7 +83,13 @@ async def write_user_turns(
         language = asker.spec.language
         return check_turns(reply, briefs, batch.questions, language) or traces_in(reply, frame, language)
 
-    reply: UserTurnsReply = await asker.structured("user_turns", inputs, check=check, mend=lambda r: _mended(r, briefs))
+    reply: UserTurnsReply = await asker.structured(
+        "user_turns",
+        inputs,
+        check=check,
+        mend=lambda r: _mended(r, briefs),
+        state=lambda: BatchState(first_ordinal=batch.batch_index * 100),
+    )
     return tuple(
         UserTurn(
             turn_id=f"{sub_plan.key}.x{batch.batch_index}.{i}",
@@ -242,7 +247,6 @@ async def write_more_turns(
         context=(),
         questions=count,
         asked_before=tuple(gist_of(t.text) for t in stepped_end(asked, LAST_ASKED)),
-        first_ordinal=len(asked),
         feedback=problem,
     )
 
@@ -255,7 +259,13 @@ async def write_more_turns(
             return f"all of this was asked before, such as: {reply.turns[0].text!r}"
         return traces_in(reply, frame, asker.spec.language)
 
-    reply: UserTurnsReply = await asker.structured("more_turns", inputs, check=check, mend=lambda r: _mended(r, ()))
+    reply: UserTurnsReply = await asker.structured(
+        "more_turns",
+        inputs,
+        check=check,
+        mend=lambda r: _mended(r, ()),
+        state=lambda: BatchState(first_ordinal=len(asked)),
+    )
     known = {b.bullet_id for b in sub_plan.bullets}
     fresh = [turn for turn in reply.turns if normal_form(turn.text) not in before]
     return tuple(

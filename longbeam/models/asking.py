@@ -14,7 +14,8 @@ from typing import Any, Protocol
 from pydantic import BaseModel, ValidationError
 
 from longbeam.errors import ReplyError
-from longbeam.models.base import ChatModel, ModelCall, PromptDeclaration, Sampling, no_version
+from longbeam.models.base import ExtrasOf, ModelCall, Models, PromptDeclaration, Sampling, StateOf
+from longbeam.models.kinds import answers_by_rule
 from longbeam.models.outcomes import outcome_of, spoken
 from longbeam.schemas.calls import PromptInputs
 from longbeam.schemas.spec import ENGLISH, BenchmarkSpec, Role
@@ -42,27 +43,36 @@ class Prompts(Protocol):
 
 @dataclass(frozen=True)
 class _Way:
-    """How the calls of a role are made."""
+    """What the spec says of the calls of a role."""
 
     model: str
     identity: str
     sampling: Sampling
-    reads_inputs: bool
+    extras_of: ExtrasOf | None
+    """Makes the extras of the calls; None for a language model."""
+
+
+@dataclass(frozen=True)
+class _Question:
+    """One thing that is asked of a model, up to three times."""
+
+    prompt_id: str
+    inputs: PromptInputs
+    place: str
+    state: StateOf | None
 
 
 @dataclass(frozen=True)
 class Asker:
-    """A model stack bound to the unit that asks; `place` names the call within it."""
+    """The models of a run, bound to the unit that asks; `place` names the call within it."""
 
-    model: ChatModel
+    models: Models
     prompts: Prompts
     spec: BenchmarkSpec
     unit_key: str
     """`c000/dialogue/p0.s2`."""
     generation: int = 0
     """How often this unit has failed in earlier runs."""
-    version_of: Callable[[str], str] = no_version
-    """Version of the rules by which a model answers, by its name in the spec; empty for a language model."""
     _ways: dict[tuple[Role, int], _Way] = field(default_factory=dict, repr=False, compare=False)
     """By role and room: what the spec says of it; shared with the askers of this unit's parts."""
 
@@ -78,13 +88,17 @@ class Asker:
         place: str = "",
         check: Check | None = None,
         mend: Mend | None = None,
+        state: StateOf | None = None,
     ) -> Any:  # Any: the prompt's declared output
-        """Return the parsed reply; after three that did not fit, the last one mended, or raise ReplyError."""
+        """Return the parsed reply; after three that did not fit, the last one mended, or raise ReplyError.
+
+        `state` describes what the call is made from, to models that answer by rule.
+        """
         schema = self.prompts[prompt_id].output
         if schema is None:
             raise TypeError(f"prompt {prompt_id!r} declares no output schema")
         parse = partial(parse_reply, schema=schema)
-        return await self._ask(prompt_id, inputs, place, parse, check, mend)
+        return await self._ask(_Question(prompt_id, inputs, place, state), parse, check, mend)
 
     async def prose(
         self,
@@ -94,26 +108,25 @@ class Asker:
         place: str = "",
         check: Check | None = None,
         mend: Mend | None = None,
+        state: StateOf | None = None,
     ) -> str:
-        """Return the reply's text, stripped; raise ReplyError when three were empty, or refused and not mended."""
-        return str(await self._ask(prompt_id, inputs, place, str.strip, check, mend))
+        """Return the reply's text, stripped; raise ReplyError when three were empty, or refused and not mended.
+
+        `state` is as for `structured`.
+        """
+        return str(await self._ask(_Question(prompt_id, inputs, place, state), str.strip, check, mend))
 
     async def _ask(
-        self,
-        prompt_id: str,
-        inputs: PromptInputs,
-        place: str,
-        parse: Callable[[str], Any],
-        check: Check | None,
-        mend: Mend | None,
+        self, question: _Question, parse: Callable[[str], Any], check: Check | None, mend: Mend | None
     ) -> Any:
+        prompt_id, given = question.prompt_id, question.inputs
         if self.spec.language != ENGLISH:
-            inputs = inputs.model_copy(update={"language": self.spec.language})
-        given, problem, kind, usable, room = inputs, "", "", None, 1
+            given = given.model_copy(update={"language": self.spec.language})
+        inputs, problem, kind, usable, room = given, "", "", None, 1
         is_prose = self.prompts[prompt_id].output is None
         for attempt in range(ATTEMPTS):
-            call = self._call(prompt_id, inputs, place, attempt, room)
-            reply = await self.model.complete(call)
+            call = self._call(replace(question, inputs=inputs), attempt, room)
+            reply = await self.models.chat.complete(call)
             if (outcome := outcome_of(reply, self.spec.language, is_prose=is_prose)) is not None:
                 problem, kind, room = outcome.problem, outcome.kind, room * outcome.room
                 has_room = outcome.room > 1 and call.sampling.max_tokens is not None
@@ -143,14 +156,15 @@ class Asker:
         term = self.prompts.find_copied(text, known=_dump_of(inputs))
         return f"{term!r} is from the example; it has no place in this story" if term else None
 
-    def _call(self, prompt_id: str, inputs: PromptInputs, place: str, attempt: int, room: int) -> ModelCall:
-        """The call of an attempt, with `room` times the spec's `max_tokens`."""
-        prompt = self.prompts[prompt_id]
+    def _call(self, question: _Question, attempt: int, room: int) -> ModelCall:
+        """Return the call of an attempt, with `room` times the spec's `max_tokens`."""
+        prompt, place = self.prompts[question.prompt_id], question.place
         role = prompt.role
         way = self._ways.get((role, room)) or self._ways.setdefault((role, room), _way_of(self, role, room))
+        extras_of = way.extras_of
         return ModelCall(
             prompt=prompt,
-            inputs=inputs,
+            inputs=question.inputs,
             role=role,
             model=way.model,
             identity=way.identity,
@@ -158,7 +172,7 @@ class Asker:
             unit_key=f"{self.unit_key}/{place}" if place else self.unit_key,
             generation=self.generation * ATTEMPTS + attempt,
             sampling=way.sampling,
-            reads_inputs=way.reads_inputs,
+            extras=extras_of and extras_of(question.prompt_id, question.inputs, question.state),
         )
 
 
@@ -176,7 +190,8 @@ def _way_of(asker: Asker, role: Role, room: int) -> _Way:
     model, sampling = spec.model_for(role), spec.sampling_for(role)
     most = None if sampling.max_tokens is None else sampling.max_tokens * room
     limited = Sampling(temperature=sampling.temperature, max_tokens=most)
-    return _Way(model, identity_of(spec, model, asker.version_of), limited, spec.reads_inputs(model))
+    extras_of = asker.models.extras_of if answers_by_rule(spec, model) else None
+    return _Way(model, identity_of(spec, model, asker.models.version_of), limited, extras_of)
 
 
 def _dump_of(inputs: PromptInputs) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The seam between a prompt and text: `ModelCall` in, `ModelReply` out.
 
-A call carries its typed inputs beside what it renders to, so that the offline writer can answer from the
-records and a language model from the messages.
+A language model reads the messages that a call renders. A model that answers by rule cannot read prose: its calls also
+carry `extras`, which an injected function makes and nobody else looks into.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel
 
-from longbeam.schemas.base import Record, digest_of
+from longbeam.schemas.base import KeptJson, Record, digest_of
 from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs, Tool
 from longbeam.schemas.hashing import request_hash
 from longbeam.schemas.spec import Role
@@ -56,6 +56,24 @@ class PromptDeclaration(Protocol):
         """The request as chat messages."""
 
 
+class Extras(Protocol):
+    """What a model that answers by rule reads of a call; opaque to everything else."""
+
+    @property
+    def digest(self) -> str:
+        """Hash that is equal for extras that lead to the same reply."""
+
+    @property
+    def json(self) -> bytes:
+        """The extras as a JSON value, for a model behind an endpoint."""
+
+
+StateOf = Callable[[], KeptJson]
+"""Describes the state that a call is made from. It is computed only for a model that takes extras."""
+ExtrasOf = Callable[[str, PromptInputs, StateOf | None], Extras]
+"""Makes the extras of a call from its prompt id, its inputs and its state."""
+
+
 @dataclass(frozen=True)
 class ModelCall:
     """One question to a model."""
@@ -64,7 +82,7 @@ class ModelCall:
     inputs: PromptInputs
     role: Role
     model: str
-    """As the spec names it: `offline`, `openai:small`."""
+    """As the spec names it: `openai:small`."""
     benchmark_seed: int
     unit_key: str
     """Conversation, stage, unit and the call's place in it: `c000/dialogue/p0.s2/t5.n1`."""
@@ -73,16 +91,17 @@ class ModelCall:
     sampling: Sampling = Sampling()
     identity: str = ""
     """What the model is, wherever it is served: `openai:Qwen/Qwen3-8B`; empty: `model` says it."""
-    reads_inputs: bool = False
-    """Whether the model answers from the typed inputs, as the offline writer does."""
+    extras: Extras | None = None
+    """What a model that answers by rule reads in place of the messages; None for a language model."""
 
     @cached_property
     def key(self) -> str:
-        """The journal's key: equal for calls that would be paid for twice."""
+        """Key of the journal: equal for calls that would be paid for twice."""
+        asked = request_hash(m.hash for m in self.messages()).hex() if self.extras is None else self.extras.digest
         return digest_of(
             self.prompt.prompt_id,
             self.prompt.version,
-            self.inputs.digest if self.reads_inputs else request_hash(m.hash for m in self.messages()).hex(),
+            asked,
             self.identity or self.model,
             self.sampling.temperature,
             self.benchmark_seed,
@@ -118,6 +137,8 @@ class Models:
     chat: ChatModel
     version_of: Callable[[str], str] = no_version
     """Version of the rules by which a model answers, by its name in the spec; empty for a language model."""
+    extras_of: ExtrasOf | None = None
+    """Makes the extras of calls to models that answer by rule; None: no such model is asked."""
 
 
 async def close_model(model: ChatModel) -> None:

@@ -92,8 +92,8 @@ class OpenAIModel:
             parts.append(b',"%s":%d' % (b"max_completion_tokens" if self._endpoint.reasoning else b"max_tokens", most))
         if call.sampling.temperature is not None and not self._endpoint.reasoning:
             parts.append(b',"temperature":' + to_json(call.sampling.temperature))
-        if self._endpoint.sends_extras:
-            parts += (b',"%s":{"inputs":' % EXTRA_FIELD.encode(), call.inputs.kept_json, _named(call))
+        if call.extras is not None:
+            parts += (b',"%s":{"extras":' % EXTRA_FIELD.encode(), call.extras.json, _named(call))
         parts.append(b"}")
         return parts
 
@@ -171,7 +171,7 @@ def _parsed(body: bytes) -> Any:  # Any: a JSON tree
 
 
 def _named(call: ModelCall) -> bytes:
-    """What stands behind the typed inputs in the member `EXTRA_FIELD`."""
+    """Return the rest of the member `EXTRA_FIELD`: what identifies the call."""
     named = {
         "prompt_id": call.prompt.prompt_id,
         "prompt_version": call.prompt.version,

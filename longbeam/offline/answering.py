@@ -1,9 +1,9 @@
-"""The model-free reader: it answers from what a memory's text states, as far as `understanding` can read it.
+"""The rule-based reader: answers from the statements that `understanding` finds in a memory's text.
 
-It sees what a language model sees, the text and the question. Which attribute of what is asked, and what is to be done
-with it, it reads from the question: tell it (the latest value holds), compare, add, count, put in order, sum up, say
-where two statements contradict each other, keep to what the user asked for. What it does not understand it quotes
-(`reading`), and what nothing speaks of it says is not there.
+The reader sees what a language model sees, the text and the question. From the question it reads the attributes and
+the operation: tell the latest value, compare, add, count, order, summarize, point out a contradiction, follow the
+user's wishes. Where it does not understand, it quotes the text (`reading`); where the text says nothing on the
+question, it says so.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from longbeam.text.words import words_of
 
 _MOST_WISHES = 2
 _LEAST_OF_DENIAL = 0.6
-"""Share of a question's words that a denial has to hold, to be what is asked about."""
+"""Share of a question's words that a denial must contain to be about the question."""
 _OF_THE_PAST = re.compile(r"\b(?:did|was|were|had|gave|told|said|we talked)\b|\bremind me\b")
-"""What was said is asked about, and no advice is."""
+"""Words of questions on what was said; such a question asks for no advice."""
 _COUNTS = {number_word(n): n for n in range(11)}
 
 
 def answer(inputs: AnswerInputs) -> str:
-    """Return the answer; the best sentences where the question or the text is not understood."""
+    """Return the answer; the best sentences if the reader does not understand the question or the text."""
     reader = _Reader(inputs.question, _understood(inputs.context))
     return reader.answer() or reading.answer(inputs)
 
@@ -43,7 +43,7 @@ def _understood(context: str) -> Understood:
 
 @dataclass(frozen=True)
 class _Slot:
-    """One attribute of one thing, and all that was said of it."""
+    """One attribute of one thing, with all statements on it."""
 
     attribute: str
     subject: str
@@ -52,17 +52,17 @@ class _Slot:
 
     @property
     def name(self) -> str:
-        """As it is said to the user: `the price of the roof`, `your age`."""
+        """Name of the slot as said to the user: `the price of the roof`, `your age`."""
         return f"your {self.attribute}" if self.subject == ME else f"the {self.attribute} of {to_you(self.subject)}"
 
     @property
     def value(self) -> str:
-        """The latest."""
+        """The latest value."""
         return _shown(self.said[-1][1])
 
     @property
     def told(self) -> str:
-        """`the price of the roof is $400`."""
+        """The latest value as a clause: `the price of the roof is $400`."""
         return f"{self.name} is {self.value}"
 
 
@@ -72,7 +72,7 @@ class _Reader:
     known: Understood
 
     def answer(self) -> str:
-        """The first answer that one of the ways to understand the question gives; empty for none."""
+        """Return the answer of the first reading that understands the question; empty if none does."""
         ways = (
             (r"\b(?:how many days|counting in days)\b", self._days),
             (r"\bin total\b|\badd up\b|\badding things up\b|\btogether\?", self._sum),
@@ -89,20 +89,20 @@ class _Reader:
         for pattern, way in ways:
             if re.search(pattern, self.question, re.IGNORECASE) and (found := way()):
                 return found
-        # The thing is known, and nothing of what was said of it is what is asked.
+        # The thing is known, but no statement on it has the attribute that is asked for.
         return reading.NO_INFORMATION if self._subjects_in(self.question) else ""
 
     # --- what is asked about --------------------------------------------------------------------------------------
 
     def _slots(self) -> list[_Slot]:
-        """The attributes that the question names, each of the things that it names with them, in its order."""
+        """Return a slot for each attribute and thing that the question names, in the order of the question."""
         asked = self._attributes()
         found = []
         for i, (attribute, start, end) in enumerate(asked):
             if re.search(r"\bmy (?:[\w ]+ and my )*$", self.question[:start]):
                 subjects = [ME]
             else:
-                # `the price and the builder of the roof`: the thing stands behind the last of them.
+                # `the price and the builder of the roof`: the thing follows the last of the attributes.
                 rest = self.question[end : asked[i + 1][1] if i + 1 < len(asked) else None]
                 subjects = self._subjects_in(rest, attribute) or self._subjects_in(self.question[end:], attribute)
             found += [slot for subject in subjects if (slot := self._slot(attribute, subject)) is not None]
@@ -119,7 +119,7 @@ class _Reader:
         return _Slot(attribute, subject, said) if said else None
 
     def _subjects_in(self, text: str, attribute: str = "") -> list[str]:
-        """Things that a text names, in its order, of which the attribute is known."""
+        """Return the things that a text names, in its order, and that have the attribute."""
         names = dict.fromkeys(
             s.subject for s in self.known.statements if s.subject and (not attribute or attribute in dict(s.values))
         )
@@ -133,7 +133,7 @@ class _Reader:
         return [name for _, name in sorted(places)]
 
     def _attributes(self) -> list[tuple[str, int, int]]:
-        """(attribute, start, end) of those that stand in the question, in its order; the longest wins."""
+        """Return (attribute, start, end) of the attributes in the question, in its order; the longest match wins."""
         told = {name for s in self.known.statements for name, _ in s.values}
         left, found = self.question.casefold(), list[tuple[str, int, int]]()
         for attribute in sorted(told, key=lambda name: (-len(name), name)):
@@ -152,7 +152,7 @@ class _Reader:
         return " ".join(_sentence(slot.told) for slot in slots)
 
     def _against(self, slot: _Slot) -> tuple[str, str] | None:
-        """Two statements on a slot of which neither replaces the other, oldest first."""
+        """Return two statements on a slot that contradict each other, oldest first; None if there are none."""
         told = [s for s, _ in slot.said if s.how is not How.OTHERWISE]
         matters = {s.matter for s in told} | {f"any/{slot.attribute}"}
         others = [
@@ -168,7 +168,7 @@ class _Reader:
         return first.quote, second.quote
 
     def _whether(self) -> str:
-        """Whether something happened: a denial of it, and what was told of the same."""
+        """Answer whether something happened, with its denial and what was told of the same matter."""
         asked = set(words_of(self.question))
         denials = [s for s in self.known.statements if s.how is How.DENIED]
         shares = [len(asked & set(words_of(s.quote))) / len(asked) if asked else 0.0 for s in denials]
@@ -220,7 +220,7 @@ class _Reader:
         return f"You named {len(values)} different {plural(named[0])}: {listed(list(values))}." if values else ""
 
     def _order(self) -> str:
-        """Things in the order in which they came up: those told an attribute of, or those of a heading."""
+        """Answer with things in the order of their first mention: those with an attribute, or those under a heading."""
         attributes = [a for a, _, _ in self._attributes() if re.search(r"\bthings\b", self.question)]
         asked = self.question.casefold()
         named: dict[str, str] = {}
@@ -240,7 +240,7 @@ class _Reader:
         return " ".join(_sentence(slot.told) for slot in slots)
 
     def _by_clue(self) -> str:
-        """The thing is known by another of its values."""
+        """Answer a question that describes a thing by another of its values."""
         asked = self._attributes()
         for statement in self.known.statements:
             for name, value in statement.values:
@@ -252,7 +252,7 @@ class _Reader:
         return ""
 
     def _as_wished(self) -> str:
-        """What the user asked for, for questions like this one, and an answer that keeps to it."""
+        """Answer with the user's wish for questions of this kind, and in compliance with it."""
         asked = set(words_of(self.question))
 
         def fit(wish: Wish) -> float:
@@ -263,7 +263,7 @@ class _Reader:
 
         if _OF_THE_PAST.search(self.question):
             return ""
-        latest = {w.standing.condition: w for w in self.known.wishes}  # a preference may have changed
+        latest = {w.standing.condition: w for w in self.known.wishes}  # The latest: a preference may have changed.
         best = sorted(latest.values(), key=lambda w: -fit(w))
         return "\n".join(f'You asked: "{w.quote}" {_kept(w)}' for w in best[:_MOST_WISHES])
 

@@ -1,4 +1,4 @@
-"""Arithmetic for worked problems: parameters are drawn, results computed, without `eval`.
+"""Arithmetic for worked problems: draws parameters and computes results, without `eval`.
 
 Expressions are Python's, walked node by node with an allow-list of operators and functions, because packs are
 data and data must not run code.
@@ -17,9 +17,9 @@ from typing import Any
 
 _RANGE = re.compile(r"\s*(-?\d+)\s*\.\.\s*(-?\d+)\s*")
 CHOICE = " | "
-"""Between the words of a rule that draws one of them."""
+"""Separator of the words from which a rule draws one."""
 LARGEST_POWER = 1000
-"""Largest exponent and factorial: `9**9**9` in a data file must be refused, not worked on for hours."""
+"""Largest exponent and factorial: `9**9**9` in a data file is refused, as it would run for hours."""
 
 
 def _power(base: object, exponent: object) -> object:
@@ -67,7 +67,7 @@ _FUNCTIONS: dict[str, Callable[..., object]] = {
 def evaluate(let: Mapping[str, str], rng: random.Random, given: Mapping[str, str] | None = None) -> dict[str, object]:
     """Return the parameters in order: `a..b` draws an integer, both ends included, `red | blue` one of the words.
 
-    Anything else is an expression over those before.
+    Anything else is an expression over the parameters before it.
 
     `given`: parameters known already, as they are written in a text; they are read instead of drawn.
     Raises ValueError for an expression that is not arithmetic.
@@ -87,7 +87,7 @@ def evaluate(let: Mapping[str, str], rng: random.Random, given: Mapping[str, str
 
 
 def form_of(rule: str) -> str:
-    """Return the pattern of a drawn parameter as a text shows it; empty for one that is computed."""
+    """Return the pattern of a drawn parameter's value in a text; empty for a computed parameter."""
     if CHOICE in rule:
         return "|".join(map(re.escape, rule.split(CHOICE)))
     return r"-?\d[\d,]*" if _RANGE.fullmatch(rule) else ""
@@ -141,7 +141,7 @@ def _value(node: ast.expr, known: Mapping[str, object]) -> object:
 
 
 def format_number(value: object) -> str:
-    """A number as it is written in a text: whole numbers without a point, others with up to four decimals."""
+    """Return a number as text: whole numbers without a point, others with up to four decimals."""
     if isinstance(value, float):
         # Adding zero turns -0.0, which small negative numbers round to, into 0.0.
         rounded = round(value, 4) + 0.0

@@ -1,7 +1,7 @@
-"""How many threads a story follows: as many as leave enough facts to compare, to order and to count days between.
+"""Measures whether a story leaves enough candidates for probes, which decides how many threads it follows.
 
-A probe that adds up needs one attribute of several things, one that orders needs several things of a thread, and
-one on time needs days that nothing changes. Few threads with many things serve the first two, many threads the last.
+A probe with a sum needs one attribute of several things. A probe on order needs several things of a thread. A probe
+on time needs dates that do not change. Few threads with many things serve the first two, many threads the last.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from longbeam.schemas.plans import ValueKind
 
 Cue = tuple[Thread, str, Beat]
 WANTED = {"sums": 16, "days": 11, "orders": 9}
-"""Candidates (of days: dates) from which on eight are left when updates and contradictions have taken theirs;
-measured on the seeds of BEAM at 128K and on the catalogue's at 16K."""
+"""Candidates of each kind (dates for `days`) that leave eight after updates and contradictions have taken theirs;
+measured on BEAM's seeds at 128K and on the catalogue's at 16K."""
 _LENGTHS = (10, 8, 7, 6, 5, 4)
 _NEIGHBOURS = 2
-"""Beats that may share a message, and then have no order."""
+"""Number of successive beats that may share a message, where they have no order."""
 
 
 def fullness(cues: Sequence[Cue], stages: int) -> float:
-    """How full the scarcest pool of a story of so many stages would be, from 0 to 1 (enough)."""
+    """Return how full the scarcest kind of candidates of a story would be, from 0 to 1 (enough)."""
     found = {"sums": _sums(cues, stages), "days": _days(cues), "orders": _orders(cues, stages)}
     return min(1.0, *(found[kind] / wanted for kind, wanted in WANTED.items()))
 
 
 def _sums(cues: Sequence[Cue], stages: int) -> int:
-    """Pairs of amounts of one attribute that are told in different stages, up to twelve of each attribute."""
+    """Count pairs of amounts with the same attribute, told in different stages; at most twelve for each attribute."""
     told: dict[tuple[str, str], dict[tuple[str, str], int]] = {}
     for place, (thread, thing, beat) in enumerate(cues):
         for name in (*beat.sets, *beat.fixed, *beat.updates):
@@ -46,7 +46,7 @@ def _days(cues: Sequence[Cue]) -> int:
 
 
 def _orders(cues: Sequence[Cue], stages: int) -> int:
-    """Orders of a thread's things, and of those of two threads together, that span two stages."""
+    """Count orders that span two stages: of the things of one thread, or of two threads together."""
     places: dict[str, dict[str, int]] = {}
     for place, (thread, thing, _) in enumerate(cues):
         places.setdefault(thread.thread, {}).setdefault(thing, place)
@@ -66,7 +66,7 @@ def _has_order(places: Sequence[int], total: int, stages: int) -> bool:
 
 
 def _slots(cues: Sequence[Cue]) -> list[tuple[tuple[Thread, str, str], int]]:
-    """Slots of things that a story tells, with how often it sets them."""
+    """Return the slots of things that a story tells, with the number of times that it sets each."""
     threads = {thread.thread: thread for thread, _, _ in cues}
     times = Counter(
         (thread.thread, thing, name)

@@ -1,4 +1,4 @@
-"""What the story of one plan of several may use, and what it knows already."""
+"""Bounds that the other plans of a conversation set to a plan's story."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from longbeam.schemas.plans import Value
 
 @dataclass(frozen=True)
 class Bounds:
-    """What the story of one plan may not use because of other plans, and what it knows of the earlier ones."""
+    """Things that a plan's story leaves to other plans, and facts that earlier plans have told."""
 
     forbidden: frozenset[str] = frozenset()
-    """Things of other plans, case-folded."""
+    """Things reserved for other plans, case-folded."""
     shared: frozenset[str] = frozenset()
-    """Things that are divided over the plans, this plan's own included."""
+    """Things that are divided over the plans, this plan's included; case-folded."""
     passed: int = 0
-    """How many earlier plans have told of the pack's other things."""
+    """Number of earlier plans that have told the pack's other things."""
     settled: frozenset[tuple[str, str]] = frozenset()
-    """Subject and attribute of what happened once, in an earlier plan."""
+    """Subject and attribute of facts that happened once, in an earlier plan."""
     known: tuple[tuple[str, str, Value], ...] = ()
     """Subject, attribute and value of facts of earlier plans."""
     is_last: bool = True
-    """Whether no plan follows, so that the last word can be said."""
+    """Whether no plan follows, so that the story ends here."""
 
 
 NO_BOUNDS = Bounds()

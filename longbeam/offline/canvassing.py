@@ -1,7 +1,7 @@
-"""The model-free side of CogCanvas: sentences as they were said, typed by the words in them, at most three an exchange.
+"""Rule-based extraction for CogCanvas: sentences as said, typed by their words, at most three from an exchange.
 
-The first look takes what people said, two sentences; gleaning takes one more, of whoever it is. Content and citation
-are the same sentence, so nothing is reworded and every citation holds.
+The first pass takes two sentences of the user's; gleaning takes one more of either speaker. Content and citation are
+the same sentence, so every citation is exact.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from longbeam.schemas.dialogue import MessageRole
 from longbeam.text.words import words_of
 
 _FIRST, _GLEANED = 2, 1
-"""Artifacts of the first look at an exchange, and of the second."""
+"""Number of artifacts of the first pass over an exchange, and of gleaning."""
 _LEAST_WORDS = 3
 _CUES: dict[ArtifactKind, str] = {
     "decision": r"decided|decision|chose|chosen|settled|agreed|picked|opted|we(?:'ll| will) (?:go with|use|take)|"
@@ -40,27 +40,27 @@ _CUES: dict[ArtifactKind, str] = {
     r"on (?:mon|tues|wednes|thurs|fri|satur|sun)day|this (?:morning|week|weekend|month|year)",
     "person_attribute": r"i(?:'m| am)|my name|(?:he|she)(?:'s| is)|i (?:like|love|hate|prefer|live|work|feel|felt)",
 }
-"""Words of each kind; the first kind that a sentence has a word of is its own, a key fact where there is none."""
+"""Cue words of each kind. A sentence is of the first kind whose cue it contains, and a key fact if there is none."""
 _KINDS: list[tuple[ArtifactKind, re.Pattern[str]]] = [
     (kind, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for kind, words in _CUES.items()
 ]
 
 
 def extract_artifacts(inputs: ExtractArtifactsInputs) -> ArtifactsReply:
-    """Return the most telling sentences of the people, of the assistant where they tell nothing, in their order."""
+    """Return the most telling sentences of the user, or of the assistant if the user has none, in their order."""
     told = [*_telling(inputs.exchange)]
     people = [t for t in told if t[1] != MessageRole.ASSISTANT.value] or told
     return ArtifactsReply(artifacts=_best(people, _FIRST))
 
 
 def glean_artifacts(inputs: GleanArtifactsInputs) -> ArtifactsReply:
-    """Return the most telling sentence that the first look left."""
+    """Return the most telling sentence that the first pass left."""
     left = [t for t in _telling(inputs.exchange) if not any(t[2] in found for found in inputs.found)]
     return ArtifactsReply(artifacts=_best(left, _GLEANED))
 
 
 def answer_by_reasoning(inputs: ReasonedAnswerInputs) -> ReasonedAnswerReply:
-    """Return what the model-free reader answers; it never guesses, whether it may abstain or not."""
+    """Return the rule-based reader's answer; the reader never guesses, even where it may not abstain."""
     given = AnswerInputs(context=inputs.context, question=inputs.question, asked_on=inputs.asked_on)
     return ReasonedAnswerReply(answer=answering.answer(given))
 
@@ -70,7 +70,7 @@ _Told = tuple[int, str, str]
 
 
 def _telling(exchange: str) -> Iterator[_Told]:
-    """Sentences that say something, those of a question left out."""
+    """Yield the sentences that state something; questions are left out."""
     place = 0
     for speaker, body in turns_of(exchange):
         for text in sentences_of(body):

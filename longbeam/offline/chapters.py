@@ -1,7 +1,7 @@
-"""The offline writer over many plans: what each is about, how one begins after another, what is kept of them.
+"""Conversations of many plans, told offline: seeds of the plans, beginnings of later plans, summaries.
 
-Each stage of a life takes a subject of its own; the phases of a storyline share the things of its pack between them,
-and each touches another side of life, whose pack is told along with it.
+Sequential plans each have a subject of their own. Hierarchical plans, the phases of one storyline, divide the things
+of one pack between them; each touches a second domain, whose pack is told along with it.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ PHASES = (
     "what it has become",
 )
 BEGINNING = "Who I Am"
-"""The narrative of introductions, and of how a later plan begins."""
+"""Narrative of introductions and of the first bullet of a later plan."""
 FIRST_SHARE = 0.4
-"""Share of the storyline's things that its first phase tells of; the others share the rest."""
+"""Share of the pack's things that the first plan of a storyline tells; the other plans share the rest."""
 OTHER_PLANS_NAMED = 12
-"""Plans whose subjects a plan is told to leave alone: those next to it."""
+"""Number of neighbouring plans whose subjects a plan's seed names as reserved."""
 NAMED_BEHIND = 3
-"""Subtopics of the plan before that a plan begins with."""
+"""Subtopics of the previous plan that the beginning of a plan names."""
 CHARACTERS_PER_TOKEN = 4
 _LONG_AGO = 260
-"""Characters of the summary that each plan but the newest keeps."""
+"""Characters of each earlier plan's summary that are kept, except for the newest."""
 
 
 def plan_seeds(inputs: PlanSeedsInputs) -> PlanSeedsReply:
-    """Subjects from the ideas, in their order; bounds that no two plans share."""
+    """Return a seed for each plan: subjects in the order of the ideas, and reserved things that no two plans share."""
     phased = inputs.strategy is Strategy.HIERARCHICAL
     topics = [_phase_title(inputs, i) if phased else idea.title for i, idea in enumerate(inputs.ideas)]
     topics = _told_apart(topics)
@@ -99,7 +99,7 @@ def _theme(inputs: PlanSeedsInputs, i: int) -> str:
 
 
 def _told_apart(topics: list[str]) -> list[str]:
-    """Number titles that come again."""
+    """Return the topics with a number added to repeated ones."""
     seen: Counter[str] = Counter()
     apart = []
     for topic in topics:
@@ -120,7 +120,7 @@ def _neighbours(topics: list[str], i: int) -> list[str]:
 
 
 def _shares(inputs: PlanSeedsInputs) -> list[list[str]]:
-    """The things of the storyline's pack, divided over its phases."""
+    """Return the things of the storyline's pack, divided over its plans."""
     things = [thing for thread in pack_for(inputs.seed).threads for thing in thread.things]
     random.Random(inputs.seed.digest).shuffle(things)
     count = len(inputs.ideas)
@@ -131,7 +131,7 @@ def _shares(inputs: PlanSeedsInputs) -> list[list[str]]:
 
 
 def bounds_of(chapter: Chapter | None) -> Bounds:
-    """What a plan's story may not use, and what it knows already."""
+    """Return the bounds that other plans set to a plan's story."""
     if chapter is None:
         return NO_BOUNDS
     own = {t.casefold() for t in chapter.plan_seed.can_mention}
@@ -147,7 +147,7 @@ def bounds_of(chapter: Chapter | None) -> Bounds:
 
 
 def _passed(chapter: Chapter) -> int:
-    """How many earlier plans told of the same things that no plan owns: of the same pack."""
+    """Return the number of earlier plans of the same pack, which told the same things that no plan owns."""
     pack = _told_from(chapter.plan_seed, chapter)
     return sum(_told_from(s, chapter) == pack for s in chapter.plan_seeds[: chapter.plan_index])
 
@@ -163,13 +163,13 @@ def _told_from(plan_seed: PlanSeed, chapter: Chapter) -> str:
 
 
 def beginning(inputs: SubPlanInputs) -> BulletDraft | None:
-    """The first thing told in a later plan: what is behind, what begins, and how old one has become."""
+    """Return the first bullet of a later plan: what is over, what begins, the user's age; None where there is none."""
     chapter = inputs.chapter
     if chapter is None or chapter.plan_index == 0 or inputs.stage_index:
         return None
     day = inputs.stages[0].first_day
     theme = lower_first(chapter.plan_seed.theme.rstrip("."))
-    # Several of them, as a list: one alone ("all that about needs") would want an article.
+    # Several subtopics, as a list: a single one ("all that about needs") would want an article.
     behind = chapter.plan_seeds[chapter.plan_index - 1].subtopics[:NAMED_BEHIND]
     before = ", ".join(within_sentence(s) for s in behind)
     rng = random.Random(f"{inputs.seed.title}/{chapter.plan_index}")
@@ -197,7 +197,7 @@ def beginning(inputs: SubPlanInputs) -> BulletDraft | None:
 
 
 def plan_summary(inputs: PlanSummaryInputs) -> str:
-    """The beginnings of what was told, cut down the longer ago it was: an excerpt, not a model's summary."""
+    """Return an excerpt of earlier bullets in place of a model's summary; older plans are cut shorter."""
     room = inputs.max_tokens * CHARACTERS_PER_TOKEN
     before = [f"{line[: _LONG_AGO - 1].rstrip()}" for line in inputs.summary.splitlines() if line]
     days = f"{times.format_date(inputs.plan_seed.timeline.start)} to {times.format_date(inputs.plan_seed.timeline.end)}"

@@ -1,4 +1,4 @@
-"""The offline writer as a checker: what words, dates and values tell, and nothing that takes understanding."""
+"""Rule-based model checks: they compare words, dates and values, and understand nothing beyond these."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ _CHANGE = re.compile(
     re.IGNORECASE,
 )
 _SAME_THING = 0.5
-"""Share of the question's words that a sentence must have to be about the same thing."""
+"""Share of the question's words that a sentence must have to be on the same thing."""
 _ANSWERS = 0.8
-"""The same, for a question of which the gold says that nothing answers it."""
+"""The same share for an abstention probe, whose gold says that nothing answers it."""
 _SUPPORTED = 1 / 3
-"""Share of a criterion's telling words that the cited messages or the question must have."""
+"""Share of a nugget's telling words that the cited messages or the question must have."""
 COMPUTATIONS = ("sum", "difference", "days_between")
 _TELLING = 3
-"""Words below which a criterion is a label, which the conversation may put otherwise."""
+"""Number of words below which a nugget is a label, which the conversation may word differently."""
 _MANNER = ("Asks ", "The response ")
-"""Criteria on how an answer is given: whether a user asked for that is beyond rules."""
+"""Beginnings of nuggets on the manner of an answer; rules cannot tell whether a user asked for it."""
 _FRAME = frozenset(
     words_of(
         "states mentions says asks names gives user response answer includes adds conversation statement statements "
         "contradict each other two which correct right total difference between there days day weeks months order first"
     )
 )
-"""Words of criteria that are about the answer and not about the story."""
+"""Words of nuggets that describe the answer and not the story."""
 _ASKING = frozenset(words_of("what when who which how many much long did do does was were is are have had user tell"))
 
 
 def support(inputs: SupportInputs) -> SupportReply:
-    """Return whether each criterion's values are said or follow, and enough of its telling words are there."""
+    """Return for each nugget whether its values are said or computable, and enough of its telling words are said."""
     told = "\n".join(m.text for m in inputs.evidence)
     known = frozenset(words_of(f"{told}\n{inputs.question}"))
     values = extract_values(told, year=inputs.evidence[0].said_on.year if inputs.evidence else None)
@@ -70,7 +70,7 @@ def _supported(number: int, nugget: str, told: str, known: frozenset[str], value
 
 
 def _follows(value: Value, values: Sequence[Value]) -> bool:
-    """Whether a value is the sum, the difference or the days between two that were said, or the sum of all."""
+    """Whether a value is the sum, the difference or the days between two said values, or the sum of all."""
     groups = [*combinations(values, 2), *([tuple(values)] if len(values) > 2 else [])]
     groups += [tuple(v for v in values if v.unit == unit) for unit in {v.unit: None for v in values}]
     for group in groups:
@@ -85,12 +85,12 @@ def _follows(value: Value, values: Sequence[Value]) -> bool:
 
 
 def guess(inputs: GuessInputs) -> str:
-    """Return all that the question itself gives away: without a conversation, rules know nothing else."""
+    """Return the values in the question itself: without a conversation, rules know nothing else."""
     return inputs.question
 
 
 def counter_evidence(inputs: CounterEvidenceInputs) -> CounterEvidenceReply:
-    """Return a later sentence that changes a value of the same kind about the same thing, or one that answers."""
+    """Return a later sentence with another value of the same kind on the same thing, or one that answers."""
     asked = frozenset(words_of(inputs.question)) - _ASKING
     values = extract_values(inputs.gold_answer)
     known = "\n".join((inputs.question, inputs.gold_answer, *(m.text for m in inputs.evidence)))

@@ -1,4 +1,4 @@
-"""Values of slots: a first one, and what it may change to. A slot's trend says which way it can go."""
+"""Draws values of slots: a first value, and changed ones. A slot's trend is the direction of its changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from longbeam.text import values
 
 T = TypeVar("T")
 ROOM = 0.55
-"""Share of a range or pool that a value with a trend begins in, so that it has somewhere to go."""
+"""Share of a range or pool in which the first value of a slot with a trend lies, so that it has room to change."""
 
 
 Span = tuple[dt.date, dt.date]
@@ -21,9 +21,9 @@ Span = tuple[dt.date, dt.date]
 
 
 def draw(slot: Slot, day: dt.date, rng: random.Random, within: Span | None = None) -> Value:
-    """A first value for a slot; one that will rise is drawn low, one that will fall high.
+    """Return a first value for a slot: a low one if it will rise, a high one if it will fall.
 
-    `within`: the days a date has to lie in, where the story says so.
+    `within`: the days in which a date has to lie, if the story sets them.
     """
     if slot.type is ValueKind.DATE:
         low, high = slot.in_days or (7, 21)
@@ -45,7 +45,7 @@ def _first_part(pool: Sequence[T], slot: Slot) -> Sequence[T]:
 def _within(day: dt.date, span: Span | None, rng: random.Random) -> dt.date:
     if span is None or span[0] > span[1] or span[0] <= day <= span[1]:
         return day
-    # Near the end it was drawn beyond, but not always on the same day.
+    # The date was drawn behind the last possible day: take one of the last days, not always the same.
     room = min(3, (span[1] - span[0]).days)
     off = dt.timedelta(days=rng.randint(0, room))
     return span[0] + off if day < span[0] else span[1] - off
@@ -54,11 +54,11 @@ def _within(day: dt.date, span: Span | None, rng: random.Random) -> dt.date:
 def changed(
     slot: Slot, old: Value, rng: random.Random, *, after: dt.date | None = None, within: Span | None = None
 ) -> Value:
-    """Another value for a slot, on the side its trend allows: a later date, an amount a fifth to a half away.
+    """Return another value for a slot, in the direction of its trend: a later date, an amount a fifth to a half away.
 
-    `after`: the day on which it is told; a date that was planned is then put off to a day behind it, and `within`
-    the days given where another is left there.
-    A value that cannot go on (the last version of its pool, an amount of one) goes the other way.
+    `after`: the day on which the change is told; a planned date moves to a day after it, inside `within` if another
+    day is left there. A value that has reached its end (the last version of the pool, an amount of one) changes in
+    the other direction.
     """
     if slot.type is ValueKind.DATE and old.date is not None:
         shift = rng.choice([3, 4, 5, 6, 7, 8, 9, 10, 12, 14])
@@ -81,7 +81,7 @@ def changed(
 
 
 def _goes_up(slot: Slot, amount: float, delta: float, rng: random.Random) -> bool:
-    # Never down to one or less: "1 users" is not said, and nothing shrinks to nothing here.
+    # Never down to one or less: the plural units of packs would read "1 users".
     if amount - delta <= 1:
         return True
     if slot.trend in {"falls", "rises"}:

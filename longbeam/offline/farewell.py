@@ -1,4 +1,4 @@
-"""The reply to the last message of a story: no advice on any matter, but a look back and a good word."""
+"""The reply to the last message of a story: a look back and good wishes instead of advice."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ KEPT = 3
 
 
 def farewell_blocks(brief: BulletBrief, rng: random.Random) -> Iterator[str]:
-    """A look back, what is worth keeping, a word on those who helped, good-bye; uses the sum the user has named."""
+    """Yield a look back (with the sum that the user has named), habits to keep, thanks to helpers, and a good-bye."""
     total = next((line.value.text for line in brief.facts if line.value and line.attribute == COST_SLOT), "")
     yield " ".join([rng.choice(_BACK), *([rng.choice(_COST).format(total=total)] if total else [])])
     yield "\n".join(f"- {text}" for text in shuffled(_KEPT, rng)[:KEPT])

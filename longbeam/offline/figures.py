@@ -1,4 +1,4 @@
-"""What a reply shows besides advice: a message to send, code, worked problems."""
+"""Parts of a reply besides advice: a message to send, code, worked problems."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _DRAFTS = (
 def message_draft(
     thread: Thread, fields: dict[str, str], brief: BulletBrief | None, today: dt.date, rng: random.Random
 ) -> str:
-    """A short message the user can send, when somebody else is part of it."""
+    """Return a short message that the user can send to the person involved."""
     named = _NAMED.search(brief.bullet.text) if brief is not None else None
     if named is None or named[1] in fields["it"]:
         return ""
@@ -43,7 +43,7 @@ def message_draft(
 
 
 def code_answer(snippet: Snippet, thing: str, rng: random.Random) -> Iterator[str]:
-    """What is wrong with the code shown, and the code without the fault."""
+    """Yield the fault of the user's code, and the corrected code."""
     fixed = code_of(snippet, thing)
     lead = {
         "bug": (
@@ -78,7 +78,7 @@ def code_answer(snippet: Snippet, thing: str, rng: random.Random) -> Iterator[st
 
 
 def code_of(snippet: Snippet, thing: str) -> str:
-    """The code without the fault."""
+    """Return the corrected code."""
     return filled_code(snippet.fixed, thing)
 
 
@@ -101,7 +101,7 @@ _WANTED_LEADS = (
 
 
 def code_example(snippet: Snippet, thing: str, rng: random.Random) -> str:
-    """A piece of code that belongs to the subject."""
+    """Return an example of code on the subject."""
     names = {"it": thing, "fault": lower_first(snippet.fault.format(ident=identifier(thing)))}
     lead = fill(rng.choice(_WANTED_LEADS if snippet.kind == "wanted" else _CODE_LEADS), names)
     return f"{lead}\n\n```{snippet.lang}\n{code_of(snippet, thing)}\n```"
@@ -115,7 +115,7 @@ _ATTEMPT_LEADS = (
 
 
 def worked_problem(problem: Problem, known: dict[str, str], thing: str, rng: random.Random) -> Iterator[str]:
-    """The mistake, the way, the result."""
+    """Yield the mistake, the steps and the result."""
     whole = shown_values(evaluate(problem.let, rng, given=known))
     lead = rng.choice(_ATTEMPT_LEADS).format(it=thing)
     yield f"{lead} {problem.mistake.format(**whole)}".strip()
@@ -132,7 +132,7 @@ _PRACTICE = (
 
 
 def practice_problem(problem: Problem, thing: str, rng: random.Random) -> str:
-    """A problem of the same kind with its solution."""
+    """Return a problem of the same kind with its solution."""
     whole = shown_values(evaluate(problem.let, rng))
     steps = "\n".join(f"{i}. {s.format(**whole)}" for i, s in enumerate(problem.steps, 1))
     lead = rng.choice(_PRACTICE).format(it=thing, text=problem.text.format(**whole))

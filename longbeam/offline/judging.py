@@ -1,7 +1,7 @@
-"""The lexical judge: a deterministic stand-in for a language model's verdicts, and labelled as such in every result.
+"""The lexical judge: deterministic verdicts by words and values; every result labels them as such.
 
-A nugget is met when the answer has every typed value of it and most of the words that tell it apart from the
-question. It knows no synonyms and no negation but that of having no information.
+An answer meets a nugget when it has all of the nugget's typed values and most of the nugget's words that are not in
+the question. The judge knows no synonyms, and no negation except the statement that there is no information.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NO_INFORMATION = re.compile(
     re.IGNORECASE,
 )
 _FULL, _FULL_WITH_VALUES, _HALF = 0.6, 0.5, 0.35
-"""Share of the telling words for the whole credit, for the same where values stand in the nugget, and for half."""
+"""Shares of the telling words: for full credit, for full credit of a nugget with values, for half credit."""
 _SAME_EVENT = 0.5
 
 
@@ -56,7 +56,7 @@ def judge(inputs: JudgeInputs) -> JudgeReply:
 
 
 def align(inputs: AlignInputs) -> AlignReply:
-    """Return the event that shares most of its words with the item, if it shares half of them."""
+    """Return the event that shares the most words with the item, if it shares at least half of its own."""
     said = set(words_of(inputs.item))
     best, place = 0.0, None
     for i, event in enumerate(inputs.events):

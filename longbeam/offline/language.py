@@ -1,4 +1,4 @@
-"""Small grammar for the offline writer: filling templates, putting clauses into sentences, matching them back."""
+"""Small grammar of the offline writer: fill templates, put clauses into sentences, match text to templates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SENTENCE_START = re.compile(r"(^|[.!?]\s+|\n\s*(?:[-*]|\d+\.)?\s*)\{(\w+)\}")
 
 
 def fill(template: str, fields: Mapping[str, str]) -> str:
-    """Fill a template; a field that begins a sentence begins with a capital."""
+    """Return a filled template; a field at the beginning of a sentence gets a capital."""
     capitals = {name for _, name in _SENTENCE_START.findall(template)}
     if capitals:
         template = _SENTENCE_START.sub(lambda m: f"{m[1]}{{At_start_{m[2]}}}", template)
@@ -24,12 +24,12 @@ def fill(template: str, fields: Mapping[str, str]) -> str:
 
 
 def upper_first(text: str) -> str:
-    """The text with its first letter in upper case."""
+    """Return the text with its first letter in upper case."""
     return text[:1].upper() + text[1:]
 
 
 def lower_first(text: str) -> str:
-    """The text with its first letter in lower case, unless its first word is an acronym, a name with capitals, or I."""
+    """Return the text with its first letter in lower case, except for acronyms, mixed-case names and I."""
     first = text.split(" ", 1)[0].rstrip(",:")
     if any(c.isupper() for c in first[1:]) or first in {"I", "I'm", "I've", "I'd", "I'll"}:
         return text
@@ -38,9 +38,9 @@ def lower_first(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def pattern_of(template: str, forms: tuple[tuple[str, str], ...] = ()) -> re.Pattern[str]:
-    """A pattern that matches what `fill` makes of a template, with a group per field.
+    """Return a pattern that matches filled forms of a template, with a group for each field.
 
-    `forms`: patterns that fields have to match, by name; the others may be anything.
+    `forms`: pairs of a field's name and the pattern of its values; other fields match any text.
     """
     known = dict(forms)
     parts: list[str] = []
@@ -57,7 +57,7 @@ def pattern_of(template: str, forms: tuple[tuple[str, str], ...] = ()) -> re.Pat
 
 
 def match(template: str, text: str) -> dict[str, str] | None:
-    """The fields with which a template makes exactly this text, or None."""
+    """Return the fields with which a template gives exactly this text; None if there are none."""
     found = pattern_of(template).fullmatch(text)
     return found.groupdict() if found else None
 
@@ -76,53 +76,53 @@ _PROPER = frozenset(
         "newton", "fourier", "laplace", "pascal", "venn", "kant", "stoics", "aristotle", "plato", "nba", "fifa",
     )
 )  # fmt: skip
-"""First words of subtopics that are names; any other loses its capital within a sentence."""
+"""First words of subtopics that are names and so keep their capital within a sentence."""
 
 
 def run_on(sentence: str) -> str:
-    """A sentence as it goes on behind a colon: in lower case, unless its first word is a name."""
+    """Return a sentence as it stands after a colon: in lower case, unless its first word is a name."""
     first = re.split(r"[ ,:'-]", sentence, maxsplit=1)[0].casefold()
     return sentence if first in _PROPER - {"go"} else lower_first(sentence)
 
 
 def within_sentence(phrase: str) -> str:
-    """A phrase that stood as a heading, as it is written within a sentence."""
+    """Return a heading as it is written within a sentence."""
     first = phrase.split(" ", 1)[0].casefold().rstrip(",:")
     if first in {"how", "what", "why", "when", "where", "who", "which", "whether"}:
-        return f"the question of {lower_first(phrase)}"  # a clause cannot stand where the templates want a noun
+        return f"the question of {lower_first(phrase)}"  # A clause cannot stand where the templates want a noun.
     return phrase if first in _PROPER or first.removesuffix("'s") in _PROPER else lower_first(phrase)
 
 
 def capital(template: str, fields: dict[str, str]) -> str:
-    """Fill a clause that begins a sentence."""
+    """Return a filled clause that begins a sentence."""
     return upper_first(fill_low(template, fields))
 
 
 def fill_low(template: str, fields: dict[str, str]) -> str:
-    """Fill a clause that does not begin a sentence; a field at its beginning stays as it is, it may be a name."""
+    """Return a filled clause within a sentence; a field at its beginning keeps its case, as it may be a name."""
     filled = template.format(**fields)
     return filled if template.startswith("{") else lower_first(filled)
 
 
 def is_new(text: str, said: str) -> bool:
-    """Whether a text has not been said a short while ago; its first letter may have stood in another case."""
+    """Whether a text is absent from recently said text, whatever the case of its first letter."""
     return text[1:] not in said
 
 
 def has_word(text: str, phrase: str) -> bool:
-    """Whether a phrase stands in a text, in whatever case."""
+    """Whether a text contains a phrase, in any case."""
     return phrase.casefold() in text.casefold()
 
 
 def shuffled(items: Sequence[T], rng: random.Random) -> list[T]:
-    """The items in a drawn order."""
+    """Return the items in a random order."""
     mixed = list(items)
     rng.shuffle(mixed)
     return mixed
 
 
 def identifier(thing: str) -> str:
-    """A snake_case name for a thing, without its article (`the login page`: `login_page`)."""
+    """Return a snake_case name for a thing, without its article: `login_page` for `the login page`."""
     words = [
         w for w in re.findall(r"[a-z0-9]+", thing.casefold()) if w not in {"the", "a", "an", "my", "our", "of", "and"}
     ]

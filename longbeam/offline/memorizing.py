@@ -1,7 +1,7 @@
-"""The model-free side of memory systems: it extracts what stands there and never rewords.
+"""Rule-based replies to the prompts of memory systems: they extract sentences and never reword them.
 
-A sentence is telling when it holds a typed value, a name, or how the user wants something. Relevance is words in
-common. What it scores is a lower bound of what a language model would make of the same conversation.
+A sentence is telling if it has a typed value, a name, or a wish of the user's. Relevance is the share of common words.
+Scores of memory systems with these replies are a lower bound of their scores with a language model.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ _SPEAKER = re.compile(r"^(\S{1,40}): ", re.MULTILINE)
 _PLAIN = re.compile(r"[^\W_][\w'’-]*")
 _MOST_ENTRIES, _MOST_KEY_WORDS, _MOST_NOTES = 8, 6, 8
 _LEAST_SHARED = 0.3
-"""Share of the question's words for a piece of notes to be relevant."""
+"""Share of the question's words that a relevant piece of notes has."""
 _TOKENIZER = "o200k_base"
-"""The call does not say the benchmark's; the memory that asks holds the result to its own count."""
+"""Tokenizer for limits; the call does not name the benchmark's, and the memory checks the result by its own."""
 _WEIGHT_WISH, _WEIGHT_VALUE, _WEIGHT_NAME = 3, 2, 1
 
 
 def extract_keys(inputs: ExtractKeysInputs) -> ExtractKeysReply:
-    """Return each telling sentence under its names and rarest words, the user's first; the summary opens both sides."""
+    """Return each telling sentence under its names and rarest words, the user's first, and the openings as summary."""
     said = _said(inputs.exchange)
     telling = [text for text in said if weight_of(text)][:_MOST_ENTRIES]
     entries = tuple(KeyValue(key=_key_of(text), value=text) for text in telling)
@@ -62,25 +62,25 @@ def extract_keys(inputs: ExtractKeysInputs) -> ExtractKeysReply:
 
 
 def take_notes(inputs: TakeNotesInputs) -> TakeNotesReply:
-    """Return the telling sentences of whoever spoke first, as they were said."""
+    """Return the telling sentences of the first speaker, verbatim."""
     first = turns_of(inputs.exchange)[:1]
     notes = [text for _, body in first for text in sentences_of(body) if weight_of(text) and not text.endswith("?")]
     return TakeNotesReply(notes=tuple(notes[:_MOST_NOTES]))
 
 
 def compress_notes(inputs: CompressNotesInputs) -> str:
-    """Return the most telling lines that fit, the newer ones of equals, in their order."""
+    """Return the most telling lines that fit, in their order; of equally telling lines, the newer ones."""
     return _shortened(inputs.notes.split("\n"), inputs.max_tokens)
 
 
 def update_summary(inputs: UpdateSummaryInputs) -> str:
-    """Return the summary so far with the telling sentences said since, shortened to fit."""
+    """Return the summary so far with the telling sentences of the new exchanges, shortened to fit."""
     lines = [*inputs.summary.split("\n"), *(text for text in _said(inputs.said) if weight_of(text))]
     return _shortened(lines, inputs.max_tokens) or "Nothing was told yet."
 
 
 def notes_relevant(inputs: NotesRelevantInputs) -> NotesRelevantReply:
-    """Return yes when a piece has enough of the question's words, or is a wish that shares one."""
+    """Return yes if a piece has enough of the question's words, or is a wish that shares one of them."""
     return NotesRelevantReply(verdict="yes" if _is_relevant(set(words_of(inputs.question)), inputs.notes) else "no")
 
 
@@ -94,7 +94,7 @@ def select_notes(inputs: SelectNotesInputs) -> SelectNotesReply:
 
 
 def search_step(inputs: SearchStepInputs) -> SearchStepReply:
-    """Search with the question's words once, then quote from what was found."""
+    """Search once, with the question's words, then quote from the results."""
     if not inputs.searches and inputs.searches_left:
         return SearchStepReply(action="search", query=inputs.question)
     given = AnswerInputs(context=inputs.found, question=inputs.question, asked_on=inputs.asked_on)
@@ -102,7 +102,7 @@ def search_step(inputs: SearchStepInputs) -> SearchStepReply:
 
 
 def recall_step(inputs: RecallStepInputs) -> RecallStepReply:
-    """Recall the page whose bookmark shares the most words with the question, once; then answer from what is there."""
+    """Recall once the page whose bookmark shares the most words with the question, then answer from the context."""
     asked = set(words_of(inputs.question))
     marks = ((int(m[1]), set(words_of(m[2]))) for m in _BOOKMARK.finditer(inputs.context))
     shared = [(len(asked & words), page_id) for page_id, words in marks if page_id in inputs.page_ids]
@@ -114,7 +114,7 @@ def recall_step(inputs: RecallStepInputs) -> RecallStepReply:
 
 
 def bookmark_pages(inputs: BookmarkPagesInputs) -> BookmarkPagesReply:
-    """Return the longest words of each page that no other page and no bookmark has; any where there are none."""
+    """Return the longest words of each page that no other page or bookmark has; any words if there are none."""
     said = [_PLAIN.findall(page.text) for page in inputs.pages]
     stems = [frozenset(words_of(page.text)) for page in inputs.pages]
     taken = set(words_of(" ".join(inputs.others)))
@@ -143,7 +143,7 @@ def turns_of(exchange: str) -> list[tuple[str, str]]:
 
 
 def _said(exchange: str) -> list[str]:
-    """Sentences, those of the first speaker before the others'."""
+    """Return the sentences of an exchange, those of the first speaker first."""
     turns = turns_of(exchange)
     first = turns[0][0]
     ordered = sorted(turns, key=lambda turn: turn[0] != first)
@@ -151,12 +151,12 @@ def _said(exchange: str) -> list[str]:
 
 
 def sentences_of(text: str) -> Iterable[str]:
-    """Sentences, each on one line."""
+    """Return the sentences of a text, each on one line."""
     return (" ".join(text[start:end].split()) for start, end in sentences(text))
 
 
 def weight_of(text: str) -> int:
-    """How telling a sentence is: a wish, a value, a name."""
+    """Return how telling a sentence is, by its wishes, values and names."""
     found = (_WISH, _WEIGHT_WISH), (_VALUE, _WEIGHT_VALUE), (_NAME, _WEIGHT_NAME)
     return sum(weight for pattern, weight in found if pattern.search(text))
 

@@ -1,4 +1,4 @@
-"""What things are called: a seed's subtopic as a thing of the story, and what a thing is called once it was named."""
+"""Names of things: a seed's subtopics as things of the story, and short names for second mentions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from longbeam.offline.language import within_sentence
 
 LONG = 4
-"""Words from which a subtopic is cut short where that leaves it clear."""
+"""Number of words above which a subtopic is shortened, if it stays clear."""
 _ASIDES = re.compile(r"\s*\([^)]*\)|:.*$|\s+[-\u2013\u2014]\s.*$")
 _EXAMPLES = re.compile(r",?\s+(?:such as|like|including|based on|that|which)\s.*$")
 _TAILS = re.compile(
@@ -26,13 +26,13 @@ _ADJECTIVE = re.compile(
     r"little|long|short|quiet|early|late|free|whole|open|red|blue|green|white|black|yellow|daily|weekly|monthly|"
     r"yearly|quarterly|sunday|monday|tuesday|wednesday|thursday|friday|saturday|standard|practical|simple|rainy|great"
 )
-"""First words that a second mention leaves out; of two nouns (`the power bank`) both are needed."""
+"""Adjectives that a second mention leaves out. It keeps a first noun: `the power bank` needs both."""
 PRONOUN_SHARE = 0.45
-"""Share of second mentions that are a mere `it`, where the sentence allows it."""
+"""Share of `it` among second mentions, where the sentence allows it."""
 
 
 def things_of(subtopics: Iterable[str]) -> list[str]:
-    """A seed's subtopics as things of a story, shortened where they stay apart and keep two words."""
+    """Return a seed's subtopics as things of a story, shortened if they stay distinct and keep two words."""
     full = list(subtopics)
     cut = [_cut(s) for s in full]
     return [within_sentence(c if cut.count(c) == 1 else f) for c, f in zip(cut, full, strict=True)]
@@ -44,13 +44,13 @@ def _cut(subtopic: str) -> str:
     if len(words) <= LONG or words[0].casefold() in {"balancing", "how", "when", "where", "what"}:
         return plain
     short = _TAILS.sub("", plain).rstrip(" ,").split()
-    # "Using geometry" says too little without what for; "safety tips" says enough.
+    # "Using geometry" needs its purpose to be clear; "safety tips" does not.
     enough = 3 if words[0].endswith("ing") else 2
     return " ".join(short) if len(short) >= enough else plain
 
 
 def short_name(thing: str) -> str:
-    """What a thing is called by who has named it a moment ago: `the room near the station` is `the room`.
+    """Return the name for a second mention: `the room` for `the room near the station`.
 
     A name without article (a person, a subtopic of one or two words) stays; a longer one becomes `this`.
     """
@@ -68,13 +68,13 @@ def short_name(thing: str) -> str:
 
 
 def is_plural(thing: str) -> bool:
-    """Whether a thing looks like several, so that `it` would not do."""
+    """Whether a thing's name looks like a plural, for which `it` is wrong."""
     last = short_name(thing).split()[-1]
     return last.endswith("s") and not last.endswith(("ss", "us", "is", "series", "news"))
 
 
 def mention(template: str, thing: str, rng: random.Random) -> str:
-    """What to put for {it} in a template whose thing was named in the same message: a short name or `it`."""
+    """Return the text for {it} where the same message has named the thing before: a short name or `it`."""
     short = short_name(thing)
     if template.count("{it}") == 1 and _PRONOUN_FITS.search(template) and not is_plural(thing):
         share = 1.0 if short == "this" else PRONOUN_SHARE if short != thing else 0.8
@@ -83,5 +83,5 @@ def mention(template: str, thing: str, rng: random.Random) -> str:
 
 
 def names_of(thing: str) -> tuple[str, ...]:
-    """All that a thing is called, its full name first."""
+    """Return all names of a thing, its full name first."""
     return tuple(dict.fromkeys((thing, short_name(thing), "it", "this")))

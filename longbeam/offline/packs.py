@@ -27,7 +27,7 @@ PACKS = Path(__file__).parent / "packs"
 WISHES = Path(__file__).parent / "data" / "wishes.yaml"
 AMOUNTS = frozenset({ValueKind.NUMBER, ValueKind.MONEY, ValueKind.DURATION, ValueKind.RATIO})
 BROADEST = frozenset({"everyday", "web_app"})
-"""The packs taken where the words of a seed speak for none, or for several alike."""
+"""Packs that win a tie: the words of a seed match no pack of its domain, or several alike."""
 WHO = ("friend", "acquaintance", "partner", "parent", "child", "someone")
 COMMON_FIELDS = frozenset({"it", "who", "day", "weekday"})
 """Fields every template may use: the thing, the person, the day of the beat."""
@@ -37,27 +37,27 @@ class Slot(Record):
     """A typed value of a thread; one fact per thing."""
 
     attribute: str
-    """`target date`: read after the thing, `the target date of the login page`."""
+    """A noun phrase, said before the thing: `target date` as in `the target date of the login page`."""
     type: ValueKind
     unit: str = ""
     currency: str = "USD"
     in_days: tuple[int, int] | None = None
     """Dates: days after the beat's day (negative: before it)."""
     ahead: bool = False
-    """Dates: the day that all is made for (the departure); it lies between the last beats and the story's end."""
+    """Dates: the event that the story prepares (the departure); it lies between the last beats and the story's end."""
     told_by: str = ""
-    """Dates: the beat that tells how that day went; the day lies before it."""
+    """Dates: the beat that tells how the day went; the date lies before that beat."""
     range: tuple[float, float] | None = None
-    """Numbers, money, durations, ratios (in percent): lowest and highest."""
+    """Numbers, money, durations, ratios (in percent): lowest and highest value."""
     step: float = 1
     trend: Literal["falls", "rises", "either"] | None = None
-    """Amounts and versions that may change: which way. A debt falls, hours spent rise, a price may do either."""
+    """Direction of amounts and versions that may change: a debt falls, hours spent rise, a price may do either."""
     choose: tuple[str, ...] = ()
-    """Names, versions, texts, expressions: the pool, at least four; versions oldest first."""
+    """Names, versions, texts, expressions: the possible values, at least four; versions oldest first."""
     moved: tuple[str, ...] = ()
-    """How the user tells a changed value: templates with {it} and {new}, without the old one."""
+    """Templates with {it} and {new} by which the user tells a changed value, without naming the old one."""
     misremember: tuple[str, ...] = ()
-    """How a forgetful user states another value of a fixed slot: templates with {it} and {other}."""
+    """Templates with {it} and {other} by which a forgetful user states another value of a fixed slot."""
 
     @model_validator(mode="after")
     def _has_source(self) -> Self:
@@ -84,24 +84,24 @@ class Beat(Record):
 
     beat: str
     tell: tuple[str, ...] = Field(min_length=2)
-    """First-person statements, one or two sentences, every value of `sets`, `fixed`, `updates` said in each."""
+    """First-person statements of one or two sentences; each says every value of `sets`, `fixed` and `updates`."""
     sets: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
-    """Slots that happened once: they can be denied or misremembered, never updated."""
+    """Slots of events that happened once: the user can deny or misremember them, never update them."""
     updates: tuple[str, ...] = ()
-    """Slots set by an earlier beat of this thread that change here in the normal course of things."""
+    """Slots of an earlier beat of this thread whose values change here."""
     recalls: tuple[str, ...] = ()
-    """Slots set by an earlier beat whose value is said again; nothing changes them after that."""
+    """Slots of an earlier beat whose values are said again; they do not change after that."""
     after: str = ""
-    """People only: the beat this one reports on, told once its day has passed."""
+    """People only: the beat that this beat reports on, once its day has passed."""
     credit: str = ""
-    """People only: what {it} is thanked for in the end, a phrase behind "for"."""
+    """People only: the reason for thanking {it} at the end, a phrase that follows "for"."""
     who: str | None = None
     ask: tuple[Ask, ...] = Field(min_length=2)
     deny: tuple[str, ...] = ()
-    """Flat denials of what this beat tells ("I have never ..."), for a completed act only."""
+    """Flat denials of the beat ("I have never ..."); for a completed act only."""
     not_yet: tuple[str, ...] = ()
-    """Statements that it has not happened yet ("I still have not ...")."""
+    """Statements that the beat has not happened yet ("I still have not ...")."""
     show: Literal["", "snippet", "problem"] = ""
     """Coding and math: the user shows code or work in progress with this beat."""
 
@@ -115,39 +115,39 @@ class Point(Record):
 
 
 class Card(Record):
-    """What there is to know on one question."""
+    """Knowledge on one question."""
 
     card: str
     about: str
     """A noun phrase: `splitting the form into steps`."""
     ask: tuple[str, ...] = Field(min_length=3)
-    """Questions this card answers, for turns that only ask; with {it}."""
+    """Questions with {it} that this card answers, for turns that only ask."""
     points: tuple[Point, ...] = Field(min_length=4)
     watch: tuple[str, ...] = Field(min_length=2)
-    """What goes wrong: whole sentences."""
+    """Common mistakes, in whole sentences."""
     check: tuple[str, ...] = Field(min_length=2)
-    """How one knows that it worked: whole sentences."""
+    """Signs of success, in whole sentences."""
 
 
 class AskBack(Record):
-    """A question the assistant asks, and what the user may answer."""
+    """A question of the assistant's, and possible answers of the user's."""
 
     q: str
     a: tuple[str, ...] = Field(min_length=3)
 
 
 class Option(Record):
-    """One way among several, for comparisons."""
+    """One of several options, for comparisons."""
 
     name: str
     good: str
     bad: str
     fits: str
-    """`if ...`: when it is the right one."""
+    """A clause that begins with `if`: when the option is the right one."""
 
 
 class Thread(Record):
-    """A strand of the story that can be lived through with each of its things."""
+    """A strand of the story, which can be told with each of its things."""
 
     thread: str
     narrative: str
@@ -159,7 +159,7 @@ class Thread(Record):
     beats: tuple[Beat, ...] = Field(min_length=4)
     cards: tuple[Card, ...] = Field(min_length=3)
     outcome: tuple[str, ...] = ()
-    """How the thread came out, told near the end of the story; may say values of its slots again."""
+    """Statements of how the thread came out, near the end of the story; they may repeat values of its slots."""
     ask_back: tuple[AskBack, ...] = Field(min_length=3)
     options: tuple[Option, ...] = Field(min_length=2)
 
@@ -168,40 +168,40 @@ class Standing(Record):
     """An instruction or a preference."""
 
     tell: tuple[str, ...] = Field(min_length=2)
-    """How the user says it in passing; holds both the condition and the requirement."""
+    """Statements in passing, each with the condition and the requirement."""
     topic: str
     condition: str
-    """`when I ask about costs`: begins with `when`."""
+    """A clause that begins with `when`: `when I ask about costs`."""
     requirement: str
-    """`gives a total at the end`: what a compliant answer does, third person, checkable."""
+    """Behaviour of a compliant answer, in the third person and checkable: `gives a total at the end`."""
     probe: tuple[str, ...] = Field(min_length=2)
-    """Questions under the condition that say nothing of the requirement."""
+    """Questions that meet the condition and do not mention the requirement."""
     honour: tuple[str, ...] = Field(min_length=2)
-    """Sentences with which a reply honours it; may use {it}."""
+    """Sentences by which a reply complies; they may use {it}."""
 
 
 class Preference(Standing):
     """A preference, perhaps one that changes."""
 
     later: Standing | None = None
-    """What it becomes, for preferences that evolve; same topic and condition."""
+    """Later form of a preference that evolves; its topic and condition stay the same."""
 
 
 class Snippet(Record):
-    """Code that really has the fault described, and the code that has not."""
+    """Code that really has the described fault, and the corrected code."""
 
     snippet: str
     kind: Literal["bug", "slow", "wanted"]
     lang: str
     fault: str
-    """What the user sees, a clause: `the last page never shows up`."""
+    """The symptom as a clause: `the last page never shows up`."""
     code: str = ""
-    """Uses {ident}; empty for `wanted`."""
+    """The faulty code, with {ident}; empty for `wanted`."""
     fixed: str
     why: str
-    """What was wrong and why this is right, two or three sentences."""
+    """Explanation of the fault and of the correction, in two or three sentences."""
     thread: str = ""
-    """Where it belongs; empty: anywhere."""
+    """Thread that may show it; empty: any."""
 
 
 class Problem(Record):
@@ -209,8 +209,8 @@ class Problem(Record):
 
     problem: str
     let: dict[str, str]
-    """Parameters in order: `2..9` draws an integer, `bag | box | jar` a word; anything else is an expression over those
-    before. Words make two uses of a problem read differently; the text has to name each of them."""
+    """Parameters in order: `2..9` draws an integer, `bag | box | jar` a word; anything else is an expression over the
+    parameters before it. Words make two uses of a problem read differently; the text has to name each of them."""
     text: str
     """The problem as the user states it, with {parameters}."""
     attempt: str
@@ -224,7 +224,7 @@ class Problem(Record):
 
     @cached_property
     def forms(self) -> tuple[tuple[str, str], ...]:
-        """Of each drawn parameter, by name, the pattern of how a text shows it."""
+        """Pairs of a drawn parameter's name and the pattern that its value has in a text."""
         return tuple((name, form) for name, rule in self.let.items() if (form := form_of(rule)))
 
     thread: str = ""
@@ -236,13 +236,13 @@ class Pack(Record):
     pack: str
     domain: Domain
     match: tuple[str, ...] = Field(min_length=1)
-    """Lower-case words; of the packs of a domain the one with most hits in the seed is taken."""
+    """Lower-case words; the seed's story is told from the pack of its domain that has most words in the seed."""
     intro: tuple[str, ...] = Field(min_length=3)
-    """Introduction bullets: {name}, {age}, {profession}, {city}, {theme}."""
+    """Introduction bullets, with {name}, {age}, {profession}, {city}, {theme}."""
     intro_ask: tuple[Ask, ...] = Field(min_length=2)
     """Cards are named `thread/card`."""
     ending: tuple[str, ...] = Field(min_length=2)
-    """The user's last message: how the whole came out and what was learnt; no field."""
+    """Variants of the user's last message, without fields: how the whole came out and what was learnt."""
     threads: tuple[Thread, ...] = Field(min_length=5)
     instructions: tuple[Standing, ...] = Field(min_length=12)
     preferences: tuple[Preference, ...] = Field(min_length=12)
@@ -250,7 +250,7 @@ class Pack(Record):
     problems: tuple[Problem, ...] = ()
 
     def thread(self, name: str) -> Thread:
-        """The thread with this id; KeyError if there is none."""
+        """Return the thread with this id."""
         return next(t for t in self.threads if t.thread == name)
 
 
@@ -263,12 +263,12 @@ class Wishes(Record):
 
 @lru_cache(maxsize=1)
 def common_wishes() -> Wishes:
-    """Those of `data/wishes.yaml`."""
+    """Return the instructions and preferences that fit any domain."""
     return Wishes.model_validate(read_yaml(WISHES))
 
 
 def wishes(pack: Pack) -> Wishes:
-    """What a user of this domain may ask for: the pack's own wishes, then the common ones, one per condition."""
+    """Return a pack's instructions and preferences, followed by the common ones under other conditions."""
     common = common_wishes()
     taken = {s.condition for s in (*pack.instructions, *pack.preferences)}
     return Wishes(
@@ -278,7 +278,7 @@ def wishes(pack: Pack) -> Wishes:
 
 
 def fields_of(template: str) -> frozenset[str]:
-    """The {fields} of a template."""
+    """Return the names of a template's {fields}."""
     return frozenset(name for _, name, _, _ in string.Formatter().parse(template) if name)
 
 
@@ -292,22 +292,22 @@ def load_pack(path: Path) -> Pack:
 
 
 def read_yaml(path: Path) -> Any:  # Any: YAML
-    """Return what a file holds, read by the parser in C where there is one."""
+    """Return the content of a YAML file, read by the parser in C where it is installed."""
     return yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 @lru_cache(maxsize=4)
 def pack_paths(directory: Path = PACKS) -> tuple[Path, ...]:
-    """The pack files, by name."""
+    """Return the pack files, sorted by name."""
     return tuple(sorted(directory.glob("*.yaml")))
 
 
 @lru_cache(maxsize=256)
 def pack_for(seed: Seed) -> Pack:
-    """The pack that tells this seed's story; where the seed touches another side of life, with that one's threads.
+    """Return the pack that tells this seed's story, merged with another if the seed touches a second domain.
 
-    Of the packs of a domain, the one whose `match` words occur most in title, theme and subtopics; for a domain
-    without a pack, of all packs of its category.
+    The pack of a domain is the one whose `match` words occur most in title, theme and subtopics. A domain without
+    packs takes those of its category.
     """
     base = _best_pack(seed, seed.domain)
     other = base if seed.touches is None else _best_pack(seed, seed.touches)
@@ -325,11 +325,11 @@ def _best_pack(seed: Seed, domain: Domain) -> Pack:
 
 
 MERGED_THREADS = 16
-"""Of two packs at most: a story has 20 narratives, and people, beginning, wishes and ending take one each."""
+"""Threads of two packs, at most: a story has 20 narratives; people, beginning, wishes and ending take one each."""
 
 
 def _merged(base: Pack, other: Pack) -> Pack:
-    """A pack with threads of another beside its own, as far as there is room, and the other's standing wishes first."""
+    """Return the base pack with as many threads of the other as fit, and with the other's wishes before its own."""
     labels, names = {t.narrative for t in base.threads}, {t.thread for t in base.threads}
     more = tuple(t for t in other.threads if t.narrative not in labels and t.thread not in names)
     return base.model_copy(
@@ -343,11 +343,11 @@ def _merged(base: Pack, other: Pack) -> Pack:
 
 @lru_cache(maxsize=1)
 def threads_elsewhere() -> dict[str, Thread]:
-    """The threads of all packs by narrative: what a plan looks back to may come from another pack."""
+    """Return the threads of all packs by narrative; a plan may refer back to a plan told from another pack."""
     return {t.narrative: t for path in reversed(pack_paths()) for t in load_pack(path).threads}
 
 
 @lru_cache(maxsize=1)
 def changed_preferences() -> tuple[Preference, ...]:
-    """The preferences of all packs that become something else."""
+    """Return the preferences of all packs that have a later form."""
     return tuple(p for path in pack_paths() for p in load_pack(path).preferences if p.later)

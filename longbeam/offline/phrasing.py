@@ -1,7 +1,7 @@
-"""Words for one piece of advice: openers, joints and labels that multiply, so that no sentence comes back often.
+"""Wording of one piece of advice: openers, joints and labels, whose combinations make repeated sentences rare.
 
-A point of a card is used some fifty times in a conversation of a million tokens. Each part of its sentence is
-drawn by itself, and a sentence that does not name the thing often gets it from its opener or its label.
+A point of a card is used some fifty times in a conversation of a million tokens. The parts of its sentence are drawn
+independently. If the sentence does not name the thing, its opener or its label often does.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _OPENERS_WITH_THING = (
     "For {it}, it pays to {do}", "With {it} in mind, {do}", "As far as {it} goes, {do}", "For {it}, remember to {do}",
 )  # fmt: skip
 THING_IN_OPENER = 0.45
-"""Share of pieces of advice without the thing that get it from their opener; in all of them it would drum."""
+"""Share of advice without the thing's name whose opener names it; more would be monotonous."""
 _JOINTS = (", because {why}", ", since {why}", ": {why}", "; {why}", " \N{EN DASH} {why}", ", because {why}")
 _LABELS = (
     "For example: ", "In practice: ", "For instance: ", "One way to do it: ", "A small example: ",
@@ -55,7 +55,7 @@ _REASONS_WITH_THING = (
 )  # fmt: skip
 _EXAMPLE_WORDS = re.compile(r"^(?:For instance|For example|In practice)[:,]?\s+")
 _FORMS = (("reason", 6), ("both", 76), ("way", 18))
-"""How often advice gives its reason, reason and way in two sentences, or its way alone."""
+"""Weights of the forms of advice: with its reason, with reason and example in two sentences, with the example."""
 
 
 @dataclass(frozen=True)
@@ -68,25 +68,25 @@ class Piece:
 
     @property
     def can_run_on(self) -> bool:
-        """Whether the way can follow the advice behind a colon."""
+        """Whether the example can follow the advice after a colon."""
         first = re.split(r"(?<=[.!?]) ", self.how, maxsplit=1)[0]
         return self.how[0].isalpha() and not any(sign in first for sign in ":?") and ":" not in self.do
 
 
 def piece_of(point: Point, fields: dict[str, str]) -> Piece:
-    """A point with its fields filled."""
-    how = upper_first(_EXAMPLE_WORDS.sub("", fill(point.how, fields)))  # its label says it
+    """Return a point with its fields filled."""
+    how = upper_first(_EXAMPLE_WORDS.sub("", fill(point.how, fields)))  # The label says it.
     return Piece(fill_low(point.do, fields), fill_low(point.why, fields), how)
 
 
 def cycle(items: Sequence[str], rng: random.Random) -> Iterator[str]:
-    """The items in a drawn order, again and again: nothing comes twice before all have come."""
+    """Yield the items in a random order, again and again, so that none repeats before all were yielded."""
     while True:
         yield from shuffled(items, rng)
 
 
 def advice(piece: Piece, it: str, openers: Iterator[str], rng: random.Random) -> str:
-    """One piece of advice as one or two sentences: what, and why or how."""
+    """Return one piece of advice as one or two sentences: what to do, and why or how."""
     form = rng.choices([name for name, _ in _FORMS], [weight for _, weight in _FORMS])[0]
     opened = _opened(piece, it, openers, rng)
     if form == "way" and piece.can_run_on:
@@ -106,12 +106,12 @@ def _opened(piece: Piece, it: str, openers: Iterator[str], rng: random.Random) -
 
 
 def openers(rng: random.Random) -> Iterator[str]:
-    """Openers for the pieces of one block, none twice in a row of twenty but the bare one."""
+    """Return an endless iterator of openers; none but the empty one repeats before all were used."""
     return cycle(_OPENERS, rng)
 
 
 def example(how: str, it: str, rng: random.Random) -> str:
-    """An example sentence with a label, which names the thing where the sentence does not."""
+    """Return an example sentence with a label, which names the thing if the sentence does not."""
     if has_word(how, it):
         return rng.choice(("", "", *_LABELS)) + how
     if rng.random() < 0.25:
@@ -120,7 +120,7 @@ def example(how: str, it: str, rng: random.Random) -> str:
 
 
 def reason(why: str, it: str, rng: random.Random) -> str:
-    """A reason as a sentence of its own."""
+    """Return a reason as a sentence of its own."""
     frames = _REASONS if has_word(why, it) or rng.random() < 0.4 else _REASONS_WITH_THING
     return rng.choice(frames).format(why=why, it=it)
 
@@ -128,13 +128,13 @@ def reason(why: str, it: str, rng: random.Random) -> str:
 def labelled(
     texts: Sequence[str], labels: Sequence[str], labels_with_thing: Sequence[str], it: str, rng: random.Random
 ) -> list[str]:
-    """Sentences behind labels, no two alike; a label names the thing where its sentence does not."""
+    """Return sentences with different labels; a label names the thing if its sentence does not."""
     bare, named = cycle(labels, rng), cycle(labels_with_thing, rng)
     return [next(bare if has_word(t, it) else named).format(it=it) + t for t in texts]
 
 
 def in_short(first: Piece, second: Piece, it: str, rng: random.Random) -> str:
-    """The heart of an answer in one sentence."""
+    """Return the essence of an answer in one sentence."""
     both = has_word(first.do + second.do, it)
     frame = rng.choice(_IN_SHORT if both else _IN_SHORT_WITH_THING)
     return upper_first(frame.format(one=first.do, two=second.do, why=first.why, it=it))

@@ -34,12 +34,12 @@ _OF_USER = (
 
 
 def to_you(text: str) -> str:
-    """Return a phrase of the user's as it is said to them: `my kitchen` is `your kitchen`."""
+    """Return a phrase of the user's in the second person: `your kitchen` for `my kitchen`."""
     return _replaced(text, _TO_YOU)
 
 
 def of_user(text: str) -> str:
-    """Return a phrase of the user's as it is said of them: `my kitchen` is `the user's kitchen`."""
+    """Return a phrase of the user's in the third person: `the user's kitchen` for `my kitchen`."""
     return _replaced(text, _OF_USER)
 
 
@@ -95,7 +95,7 @@ _CONDITIONS = (
 def standing_question(condition: str, requirement: str, topic: str, rng: random.Random) -> str:
     """Return a question under the condition of an instruction or preference.
 
-    The packs have written some for their own; for another condition the question is made from its words.
+    The packs have questions for their own conditions; for another condition the words of the condition make one.
     """
     written = _written_questions().get((condition, requirement))
     if written:
@@ -133,11 +133,11 @@ _DENIALS = (
 
 
 def question_of_denial(text: str) -> str:
-    """Return `Have I ever met a plumber?` for `I have never met a plumber.`; empty where no such denial stands."""
+    """Return `Have I ever met a plumber?` for `I have never met a plumber.`; empty for a text without such a denial."""
     for pattern, form in _DENIALS:
         if match := re.search(pattern, text):
             act = re.sub(r"\s+(?:yet|at all|so far|before|in my life)$", "", match["x"].strip())
-            # A long clause drags in what belongs to the answer.
+            # A long clause would give away part of the answer.
             if 2 <= len(act.split()) <= 16:
                 return form.format(x=act.split(", ")[0])
     return ""
@@ -152,7 +152,7 @@ ABOUT_PERSON = (
     ("Did {who} offer to help with {it}, and with what?", "help {who} offered with {it}"),
     ("What did I promise {who} in connection with {it}?", "a promise to {who} about {it}"),
 )
-"""Question and what is missing, about a person who was never mentioned beside the thing."""
+"""Question and missing information, on a person who was never mentioned together with the thing."""
 
 ABOUT_DETAIL = (
     ("Which podcast did I say I had heard about {it}?", "a podcast about {it}", "podcast", Difficulty.MEDIUM),
@@ -173,4 +173,4 @@ ABOUT_DETAIL = (
     ("On which train did I first have the idea of {it}?", "a train ride and {it}", "train", Difficulty.MEDIUM),
     ("Which competition was {it} entered in?", "a competition with {it}", "competition", Difficulty.HARD),
 )  # fmt: skip
-"""Question, what is missing, the word that any answer would hold, level: how close it comes to what was said."""
+"""Question, missing information, a word that any answer would have, level (closeness of the question to the text)."""

@@ -1,7 +1,7 @@
 """The offline writer's answers to the probe prompts: rule-based wording of what code has chosen and computed.
 
-It sees what a language model sees, and uses of it the typed fields: subject, attribute, value, topic. Questions
-are in the user's voice, gold answers speak to the user, nuggets speak of the user.
+The rules see what a language model sees and use its typed fields: subject, attribute, value, topic. Questions are in
+the first person, gold answers in the second, nuggets in the third.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ from longbeam.text.matching import says
 from longbeam.text.times import format_date
 
 OF_THINGS = " of different things"
-"""How a theme ends that is an attribute told of several things."""
+"""End of a theme that is an attribute of several things."""
 WordingRule = Callable[[ProbeInputs, random.Random], ProbeReply]
-"""Words a candidate: question, gold answer and nuggets."""
+"""Function that words a candidate: question, gold answer and nuggets."""
 QUOTED_WORDS = 45
 """Longest quote in a gold answer or nugget, in words."""
 
@@ -57,7 +57,7 @@ def answer_probe_prompt(prompt_id: str, inputs: PromptInputs, rng: random.Random
     Raises SpecError for an ability of a plug-in that brings a prompt and no wording rule.
     """
     if isinstance(inputs, CandidatesInputs):
-        # The pool comes spread over facts, levels and deciles, best first.
+        # The pool is already spread over facts, levels and deciles, best first.
         return CandidatesReply(chosen=[o.candidate_id for o in inputs.options[: inputs.count]])
     if isinstance(inputs, AbstentionInputs):
         return _abstain(inputs, rng)
@@ -90,7 +90,7 @@ def _slot(excerpt: Excerpt) -> str:
 
 
 def _slots(attributes: Sequence[str], subject: str) -> str:
-    """`the price and the builder of the roof`; of the user themself: `my age and my profession`."""
+    """Return `the price and the builder of the roof`; for the user, `my age and my profession`."""
     if subject == "me":
         return listed([f"my {attribute}" for attribute in attributes])
     return f"{listed([f'the {attribute}' for attribute in attributes])} of {subject}"
@@ -371,7 +371,7 @@ _WRITERS: dict[str, WordingRule] = {
 
 
 def _abstain(inputs: AbstentionInputs, rng: random.Random) -> AbstentionReply:
-    """Ask what nobody said: what a person thinks of a thing that was not discussed with them, or an odd detail."""
+    """Return questions without an answer: on a person's view of a thing never discussed with them, or on a detail."""
     details = list(ABOUT_DETAIL)
     rng.shuffle(details)
     bullets = list(inputs.bullets)
@@ -388,7 +388,7 @@ def _abstain(inputs: AbstentionInputs, rng: random.Random) -> AbstentionReply:
 
 
 def _strangers(inputs: AbstentionInputs, bullet: Bullet) -> list[str]:
-    """Return the people of whom nothing is said beside this topic."""
+    """Return the people who are never mentioned together with this topic."""
     beside = " ".join(b.text for b in inputs.bullets if b.topic == bullet.topic)
     return [p.first_name for p in inputs.people if p.first_name not in beside]
 

@@ -1,6 +1,6 @@
 """Quoting: the sentences of a memory that share the most telling words with the question, whatever they mean.
 
-What the offline reader falls back on where it does not understand (`answering`).
+The rule-based reader (`answering`) quotes where it does not understand.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from longbeam.text.words import words_of
 NO_INFORMATION = "There is no information about this in our conversation."
 _MOST_SENTENCES = 6
 _LEAST_COVERAGE = 0.2
-"""Share of the question's word weight that the best sentence must have."""
+"""Share of the question's word weight that the best sentence must have to be quoted."""
 _WORTH_QUOTING = 0.3
 """Sentences below this share of the best one's score are left out."""
 _HEADER = re.compile(r"^\[[A-Z][a-z]+day, (\d{2} [A-Z][a-z]+ \d{4}), \d{2}:\d{2}\]$", re.MULTILINE)
@@ -29,11 +29,11 @@ _NOTED = re.compile(
     rf"^(?:- )?(?:\[[A-Z]\] )?(?:\*\*)?({'|'.join(MONTHS)}) (\d{{1,2}}), (\d{{4}})(?:\*\*)?"
     rf"( \({MessageRole.ASSISTANT}\))?: "
 )
-"""Notes, and artifacts of CogCanvas, of which those that the assistant said are marked."""
+"""A line of notes or an artifact of CogCanvas, whose text marks the assistant's statements."""
 
 
 def answer(inputs: AnswerInputs) -> str:
-    """Return the best sentences in their order, with the day they were said; or that there is no information."""
+    """Return the best sentences in their order, each with its day, or a statement that there is no information."""
     said = _sentences_of(inputs.context)
     asked = set(words_of(inputs.question))
     if not said or not asked:
@@ -41,7 +41,7 @@ def answer(inputs: AnswerInputs) -> str:
     words = [frozenset(words_of(text)) for _, text in said]
     frequency = Counter(word for found in words for word in found)
     weight = {w: math.log(1 + len(said) / (1 + frequency[w])) for w in asked}
-    # Exact sums: those of floats depend on the order of a set, which differs from process to process.
+    # Exact sums: a sum of floats depends on the order of the set, which differs from process to process.
     total = math.fsum(weight.values())
     covered = [math.fsum(weight[w] for w in asked & found) for found in words]
     best = max(covered)
@@ -53,7 +53,7 @@ def answer(inputs: AnswerInputs) -> str:
 
 
 def told(context: str) -> tuple[str, ...]:
-    """Return what people said in a context, the assistant left out, oldest first: messages, and lines of notes."""
+    """Return the user's messages and the lines of notes in a context, oldest first."""
     found: list[tuple[dt.date, str]] = []
     for day, segment in _segments(context):
         said_on = dt.datetime.strptime(day, "%d %B %Y").date() if day else dt.date.min
@@ -64,11 +64,13 @@ def told(context: str) -> tuple[str, ...]:
         for mark, end in zip(marks, starts[1:], strict=True):
             if mark[1] != MessageRole.ASSISTANT.value:
                 found.append((said_on, segment[mark.end() : end]))
-    return tuple(text for _, text in sorted(found, key=lambda pair: pair[0]))  # stable: a day's stay in order
+    return tuple(
+        text for _, text in sorted(found, key=lambda pair: pair[0])
+    )  # Stable: the lines of a day stay in order.
 
 
 def _noted(line: str, said_on: dt.date) -> tuple[dt.date, str] | None:
-    """A line of notes, with the day that it begins with; None for what the assistant said."""
+    """Return a line of notes with the day at its beginning; None for a statement of the assistant's."""
     match = _NOTED.match(line)
     if match is None:
         return said_on, line
@@ -78,7 +80,7 @@ def _noted(line: str, said_on: dt.date) -> tuple[dt.date, str] | None:
 
 
 def _segments(context: str) -> Iterator[tuple[str, str]]:
-    """(day, text) of what stands under each header, in order."""
+    """Yield (day, text) of the part under each header, in order."""
     headers = [*_HEADER.finditer(context)]
     starts = [(0, ""), *((h.end(), h[1]) for h in headers)]
     ends = [*(h.start() for h in headers), len(context)]
@@ -87,7 +89,7 @@ def _segments(context: str) -> Iterator[tuple[str, str]]:
 
 
 def _sentences_of(context: str) -> list[tuple[str, str]]:
-    """(day, sentence) in order; a sentence said twice counts once, at its last place; questions say nothing."""
+    """Return (day, sentence) in order, without questions; a repeated sentence is kept at its last place only."""
     found: dict[str, str] = {}
     for day, segment in _segments(context):
         segment = _SPEAKER.sub("", segment)

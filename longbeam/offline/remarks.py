@@ -1,4 +1,4 @@
-"""Remarks on days that have passed, which end a statement: what was due is not left without a word."""
+"""Remarks on dates that have passed, which end a statement of the user's."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _PASSED = (
 _WORK_TO_END = re.compile(
     r"target|deadline|completion|finishing|decision|due|submission|hand-in|milestone|hoped|freeze"
 )
-"""Attributes of a day by which something is to be done; any other day simply comes."""
+"""Attributes of deadlines; other dates pass without being missed."""
 _ENDINGS = tuple(
     re.compile(r"(?<=[.!?\"]) " + pattern_of(t).pattern.replace(".+?", "[^.!?]+?") + "$") for t in (*_MISSED, *_PASSED)
 )
 
 
 def remark_on(attribute: str, value: Value, today: dt.date, number: int, *, goes_on: bool) -> str | None:
-    """A sentence on a date that has passed; None while it is still to come, empty where it goes without saying.
+    """Return a sentence on a date that has passed; None for a date to come, empty where no remark is made.
 
-    `number`: how many days were remarked on before, so that the wording goes round; `goes_on`: the matter is not done.
+    `number`: the number of earlier remarks, which chooses the wording. `goes_on`: whether the matter is still open.
     """
     if value.date is None or value.date >= today:
         return None
@@ -50,7 +50,7 @@ def remark_on(attribute: str, value: Value, today: dt.date, number: int, *, goes
 
 @lru_cache(maxsize=4096)
 def without_remark(text: str) -> str:
-    """A statement without the remark that ends it."""
+    """Return a statement without a remark at its end."""
     for pattern in _ENDINGS:
         found = pattern.search(text)
         if found:

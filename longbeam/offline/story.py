@@ -1,7 +1,7 @@
-"""The whole story of one conversation, as a pure function of its seed, persona and stages.
+"""The story of one plan: a pure function of its seed, people and stages.
 
-Every call that needs a part of the story (one stage's bullets) takes it from the whole. Threads are lived through with
-their things; the beats of all instances are laid over the timeline, cut into stages, and given days and values.
+Each thread of the pack is told with several of its things. The beats of all these instances are spread over the
+timeline, divided into stages, and given days and values. A call that asks for one stage takes it from the whole story.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import datetime as dt
 import random
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from longbeam.offline.balance import Cue, fullness
@@ -19,53 +20,72 @@ from longbeam.offline.naming import things_of
 from longbeam.offline.packs import Pack, Thread, pack_for, read_yaml
 from longbeam.offline.telling import Scene, Teller
 from longbeam.offline.visits import Visits
-from longbeam.schemas.people import Person, Profile
+from longbeam.schemas.people import Person
 from longbeam.schemas.seeds import Seed
 
 Story = tuple[tuple[Scene, ...], ...]
-"""By stage."""
+"""Scenes of each stage."""
 PEOPLE = Path(__file__).parent / "data" / "people.yaml"
 THINGS_PER_THREAD = 2.5
-"""Of a usual story; `balance` decides."""
-LAST_SLACK = 0.68
-"""The same for the last stage, where days are left for what all is made for, and for the end."""
-AHEAD = (0.76, 0.86)
-CLOSING_FROM = 0.9
-OUTCOMES = 3
-"""Threads of which the last stage tells how they came out."""
-DRAWS = 6
-"""Choices of things that are tried where every width leaves a question too little."""
+"""Width that is tried first; `balance.fullness` decides."""
 SLACK = 0.9
-"""Share of a stage's days that its bullets use; the rest is left to turns that are asked for later."""
+"""Share of a stage's days that its bullets use; turns that are asked for later use the rest."""
+LAST_SLACK = 0.68
+"""`SLACK` of the last stage, which also holds the event that the story prepares (a departure), and the end."""
+AHEAD = (0.76, 0.86)
+"""Where the prepared event may lie in the last stage, as shares of its days."""
+CLOSING_FROM = 0.9
+"""Where the end of the story begins in the last stage."""
+OUTCOMES = 3
+"""Threads whose outcome the last stage tells."""
+DRAWS = 6
+"""Draws of things to try where no number of threads leaves enough candidates for every kind of probe."""
 
 
 @lru_cache(maxsize=1)
 def people_thread() -> Thread:
-    """The thread whose things are the people around the user."""
+    """Return the thread whose things are the people around the user."""
     return Thread.model_validate(read_yaml(PEOPLE))
 
 
-def story_of(
-    seed: Seed,
-    profile: Profile,
-    people: tuple[Person, ...],
-    stages: tuple[tuple[dt.date, dt.date], ...],
-    room: tuple[tuple[int, int], ...],
-    rng_key: str,
-    bounds: Bounds = NO_BOUNDS,
-) -> Story:
-    """The scenes of every stage in order.
+@dataclass(frozen=True)
+class StoryInputs:
+    """Everything that a story depends on, besides the packs."""
 
-    `stages`: first and last day of each; `room`: events and relationship scenes of each.
-    """
-    pack = pack_for(seed)
-    closing = _closing_scenes(room[-1][0]) - (not bounds.is_last)
-    cues = _ordered_beats(pack, seed, sum(events for events, _ in room) - closing, len(stages), rng_key, bounds)
-    schedule = _schedule(cues, stages, room, closing)
+    seed: Seed
+    people: tuple[Person, ...]
+    stages: tuple[Span, ...]
+    """First and last day of each stage."""
+    room: tuple[tuple[int, int], ...]
+    """Number of events and of relationship scenes of each stage."""
+    rng_key: str
+    """Key of all random draws."""
+    bounds: Bounds = NO_BOUNDS
+
+    @cached_property
+    def pack(self) -> Pack:
+        """The pack that the story is told from."""
+        return pack_for(self.seed)
+
+    @cached_property
+    def closing(self) -> int:
+        """Number of scenes at the end of the last stage that tell how things came out."""
+        return min(OUTCOMES + 1, self.room[-1][0] // 4) - (not self.bounds.is_last)
+
+    @property
+    def going_on(self) -> int:
+        """Number of events before the closing scenes."""
+        return sum(events for events, _ in self.room) - self.closing
+
+
+def story_of(inputs: StoryInputs) -> Story:
+    """Return the scenes of every stage, in order."""
+    cues = _ordered_beats(inputs)
+    schedule = _schedule(inputs, cues)
     told_on = {(c[0].thread, c[1], c[2].beat): day for stage in schedule for c, day in stage if c is not None}
-    ahead, closing_days = _last_days(*stages[-1], closing)
-    visits = Visits(people_thread(), people, rng_key, bounds)
-    teller = Teller(people, rng_key, told_on, ahead, bounds)
+    ahead, closing_days = _last_days(*inputs.stages[-1], inputs.closing)
+    visits = Visits(people_thread(), inputs.people, inputs.rng_key, inputs.bounds)
+    teller = Teller(inputs.people, inputs.rng_key, told_on, ahead, inputs.bounds)
     result = []
     for stage in schedule:
         scenes = []
@@ -77,23 +97,18 @@ def story_of(
                 scenes.append(teller.scene(*meeting, day))
                 visits.told(meeting, scenes[-1], teller)
         result.append(scenes)
-    if closing:
-        result[-1] += _ending(pack, cues, teller, closing_days, rng_key, is_last=bounds.is_last)
+    if inputs.closing:
+        result[-1] += _ending(inputs, cues, teller, closing_days)
     return tuple(tuple(scenes) for scenes in result)
 
 
-def _schedule(
-    cues: Sequence[Cue],
-    stages: Sequence[tuple[dt.date, dt.date]],
-    room: Sequence[tuple[int, int]],
-    closing: int,
-) -> list[list[tuple[Cue | None, dt.date]]]:
-    """The beats of each stage with their days; None where somebody is met."""
+def _schedule(inputs: StoryInputs, cues: Sequence[Cue]) -> list[list[tuple[Cue | None, dt.date]]]:
+    """Return the beats of each stage with their days; None stands for a scene with one of the people."""
     beats = iter(cues)
     schedule = []
-    for i, ((first, last), (events, relationships)) in enumerate(zip(stages, room, strict=True)):
-        is_last = closing > 0 and i == len(stages) - 1
-        own = [next(beats) for _ in range(events - closing * is_last)]
+    for i, ((first, last), (events, relationships)) in enumerate(zip(inputs.stages, inputs.room, strict=True)):
+        is_last = inputs.closing > 0 and i == len(inputs.stages) - 1
+        own = [next(beats) for _ in range(events - inputs.closing * is_last)]
         merged = _interleaved(own, relationships)
         schedule.append(
             list(zip(merged, _days(first, last, len(merged), LAST_SLACK if is_last else SLACK), strict=True))
@@ -102,29 +117,26 @@ def _schedule(
 
 
 def _last_days(first: dt.date, last: dt.date, closing: int) -> tuple[Span, list[dt.date]]:
-    """The days that all is made for, towards the end of the last stage, and those on which the story is closed."""
+    """Return when the prepared event may lie in the last stage, and the days of the closing scenes."""
     days = (last - first).days
     ahead = first + dt.timedelta(days=int(days * AHEAD[0])), first + dt.timedelta(days=int(days * AHEAD[1]))
     begin = first + dt.timedelta(days=int(days * CLOSING_FROM))
     return ahead, _days(begin, last, closing, 1.0)
 
 
-def _closing_scenes(events: int) -> int:
-    """How many of the last stage's scenes tell how things came out."""
-    return min(OUTCOMES + 1, events // 4)
+def _ending(inputs: StoryInputs, cues: Sequence[Cue], teller: Teller, days: Sequence[dt.date]) -> list[Scene]:
+    """Return outcomes of the threads that were followed longest and, in the last plan, the last message.
 
-
-def _ending(
-    pack: Pack, cues: Sequence[Cue], teller: Teller, days: Sequence[dt.date], rng_key: str, *, is_last: bool
-) -> list[Scene]:
-    """Outcomes of the threads that were followed longest, of different threads where it can be; then the last word."""
+    Each outcome is of another thread, as far as there are enough threads.
+    """
     told: dict[tuple[str, str], list[Cue]] = {}
     for cue in cues:
         told.setdefault((cue[0].thread, cue[1]), []).append(cue)
     instances = list(told.values())
-    random.Random(f"{rng_key}/outcomes").shuffle(instances)
-    # Those told to the end come first, and among them the subjects of the seed itself.
+    random.Random(f"{inputs.rng_key}/outcomes").shuffle(instances)
+    # Instances told to the end come first, and among them the subjects of the seed itself.
     instances.sort(key=lambda i: (len(i) < len(i[0][0].beats), bool(i[0][0].things)))
+    is_last = inputs.bounds.is_last
     scenes: list[Scene] = []
     for again in (False, True):
         for (thread, thing, _), *_ in instances:
@@ -135,12 +147,12 @@ def _ending(
             scenes += [scene] if scene else []
     if not is_last:
         return scenes
-    own = next(t for t in pack.threads if not t.things)
-    return [*scenes, teller.ending(pack, own, days[-1])]
+    own = next(t for t in inputs.pack.threads if not t.things)
+    return [*scenes, teller.ending(inputs.pack, own, days[-1])]
 
 
 def _interleaved(own: Sequence[Cue], meetings: int) -> list[Cue | None]:
-    """The beats with places for meetings (None) among them."""
+    """Return the beats with places for meetings (None) spread evenly among them."""
     merged: list[Cue | None] = []
     placed = 0
     for i, cue in enumerate(own, 1):
@@ -156,16 +168,21 @@ def _days(first: dt.date, last: dt.date, count: int, slack: float) -> list[dt.da
     return [first + dt.timedelta(days=room * i // max(count - 1, 1)) for i in range(count)]
 
 
-def _ordered_beats(pack: Pack, seed: Seed, needed: int, stages: int, rng_key: str, bounds: Bounds) -> list[Cue]:
-    """Exactly `needed` beats, in the order of the story, of so many threads as leave every kind of question enough."""
-    beats = sum(len(t.beats) for t in pack.threads) / len(pack.threads)
-    usual = round(needed / beats / THINGS_PER_THREAD)
-    widths = range(min(3, len(pack.threads)), len(pack.threads) + 1)
+def _ordered_beats(inputs: StoryInputs) -> list[Cue]:
+    """Return the beats of all events before the closing scenes, in the order of the story.
+
+    The number of threads is the first, by distance from the usual one, that leaves enough candidates for every kind
+    of probe; if none does, the fullest of all draws is taken.
+    """
+    threads = inputs.pack.threads
+    beats = sum(len(t.beats) for t in threads) / len(threads)
+    usual = round(inputs.going_on / beats / THINGS_PER_THREAD)
+    widths = range(min(3, len(threads)), len(threads) + 1)
     best, fullest = list[Cue](), -1.0
     for draw in range(DRAWS):
         for width in sorted(widths, key=lambda w: (abs(w - usual), w)):
-            cues = _beats_of(pack, seed, needed, width, f"{rng_key}/beats/{draw}", bounds)
-            full = fullness(cues, stages)
+            cues = _beats_of(inputs, width, random.Random(f"{inputs.rng_key}/beats/{draw}"))
+            full = fullness(cues, len(inputs.stages))
             if full > fullest:
                 best, fullest = cues, full
             if fullest >= 1:
@@ -173,11 +190,10 @@ def _ordered_beats(pack: Pack, seed: Seed, needed: int, stages: int, rng_key: st
     return best
 
 
-def _beats_of(pack: Pack, seed: Seed, needed: int, width: int, rng_key: str, bounds: Bounds) -> list[Cue]:
-    """The beats of `width` threads with their things: every instance begins somewhere and takes its time."""
-    rng = random.Random(rng_key)
-    instances = list(_instances(pack, seed, needed, width, rng, bounds))
-    excess = sum(len(t.beats) for t, _ in instances) - needed
+def _beats_of(inputs: StoryInputs, width: int, rng: random.Random) -> list[Cue]:
+    """Return the beats of `width` threads with their things; every instance has a beginning and a span of its own."""
+    instances = list(_instances(inputs, width, rng))
+    excess = sum(len(t.beats) for t, _ in instances) - inputs.going_on
     timed: list[tuple[float, int, int, Cue]] = []
     for i, (thread, thing) in enumerate(instances):
         beats = list(thread.beats)
@@ -189,18 +205,16 @@ def _beats_of(pack: Pack, seed: Seed, needed: int, width: int, rng_key: str, bou
             at = begin + span * (j + rng.uniform(0.0, 0.6)) / len(beats)
             timed.append((at, i, j, (thread, thing, beat)))
     timed.sort(key=lambda entry: entry[:3])
-    while len(timed) > needed:  # an instance with fewer beats than the excess: drop the latest endings
+    while len(timed) > inputs.going_on:  # an instance with fewer beats than the excess: drop the latest endings
         timed.pop()
     return [cue for _, _, _, cue in timed]
 
 
-def _instances(
-    pack: Pack, seed: Seed, needed: int, width: int, rng: random.Random, bounds: Bounds
-) -> Iterator[tuple[Thread, str]]:
-    """Thread instances in turn over the threads until there are enough beats."""
-    pools = {}
+def _instances(inputs: StoryInputs, width: int, rng: random.Random) -> Iterator[tuple[Thread, str]]:
+    """Yield pairs of thread and thing, in turn over the threads, until there are enough beats."""
+    pools, pack, bounds = {}, inputs.pack, inputs.bounds
     for thread in pack.threads:
-        things = [t for t in thread.things or seed.subtopics if t.casefold() not in bounds.forbidden]
+        things = [t for t in thread.things or inputs.seed.subtopics if t.casefold() not in bounds.forbidden]
         things = things if thread.things else things_of(things)
         rng.shuffle(things)
         pools[thread.thread] = things
@@ -210,16 +224,16 @@ def _instances(
     order = (own + others)[:width]
     rng.shuffle(order)
     count, lap = 0, 0
-    while count < needed:
+    while count < inputs.going_on:
         for thread in order:
-            if count >= needed:
+            if count >= inputs.going_on:
                 return
             things = pools[thread.thread]
             thing, round_ = things[lap % len(things)], lap // len(things)
             if thread.things and thing.casefold() not in bounds.shared:
                 round_ += ROUNDS_PER_PASS * bounds.passed
             if round_:
-                # Every thing has been lived through: the story takes it up again as a new round of its own.
+                # Every thing has been told: the story takes it up again as a new round.
                 thing = f"{_ROUNDS[(round_ - 1) % len(_ROUNDS)]} of {thing}"
             yield thread, thing
             count += len(thread.beats)

@@ -1,4 +1,4 @@
-"""Scenes: beats with their day, people, values and words."""
+"""Scenes: beats of the story with their day, people, values and wording."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from longbeam.schemas.plans import Value, ValueKind
 from longbeam.text import times, values
 
 WHOLE = "the whole undertaking"
-"""What the last message of a story is about."""
+"""Topic of the last message of a story."""
 COST_SLOT, END_SLOT = "own part of the cost", "last day"
 ENDED = (
     "I drew the line under it on {day}.",
@@ -37,7 +37,7 @@ _THANKS = (
 CREDITS = 3
 """People thanked in the last message, at most."""
 LONG_PAST = 120
-"""Days after which nobody remarks any more that a day has passed: it may have been named years ago."""
+"""Days after which nobody remarks any more that a date has passed."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,12 @@ class Scene:
     day: dt.date
     fields: dict[str, str]
     values: dict[str, Value]
-    """Slot values that this beat says."""
+    """Slot values that the scene says."""
     text: str
     recalled: frozenset[str] = frozenset()
-    """Slots among `values` that were told before and are only said again."""
+    """Slots among `values` that were told before and are only repeated."""
     is_closing: bool = False
-    """Whether it tells how something came out at the end of the story."""
+    """Whether the scene tells, at the end of the story, how something came out."""
 
     @property
     def subject(self) -> str:
@@ -64,7 +64,7 @@ class Scene:
 
 
 def relation_words(person: Person) -> str:
-    """`my friend`, `my mother`, `my partner`, `my son`, `someone I know`."""
+    """Return how the user calls a person: `my friend`, `my mother`, `someone I know`."""
     female = person.gender == "female"
     return {
         Relation.PARENT: "my mother" if female else "my father",
@@ -76,7 +76,7 @@ def relation_words(person: Person) -> str:
 
 
 class Teller:
-    """Gives beats their values and words, remembering values set earlier and people named before."""
+    """Gives beats their values and wording; remembers the values set and the people named before."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class Teller:
         self._credits: dict[str, str] = {}
 
     def scene(self, thread: Thread, thing: str | Person, beat: Beat, day: dt.date) -> Scene:
-        """The beat as it is told on a day."""
+        """Return the scene of a beat that is told on a day."""
         rng_of = f"{self._rng_key}/{thread.thread}/{thing if isinstance(thing, str) else thing.person_id}"
         rng = random.Random(f"{rng_of}/{beat.beat}/{day}")
         subject = thing if isinstance(thing, str) else thing.first_name
@@ -119,7 +119,7 @@ class Teller:
         fields |= {name: value.text for name, value in said.items()}
         for name, value in self._known(thread, subject, thread.slots).items():
             fields.setdefault(name, value.text)
-        # The variants of a beat are told in turn, so that two things do not share their words while there is a choice.
+        # The variants of a beat are used in turn, so that two things have different words while there are unused ones.
         turn = self._told.get((thread.thread, beat.beat), rng.randrange(len(beat.tell)))
         self._told[(thread.thread, beat.beat)] = turn + 1
         text = f"{_as_sentence(fill(beat.tell[turn % len(beat.tell)], fields))} {remark}".strip()
@@ -146,7 +146,7 @@ class Teller:
         return said
 
     def _days_for(self, thread: Thread, subject: str, slot: Slot, day: dt.date) -> Span | None:
-        """The days a date may lie on: before the beat that tells how it went, or ahead of everything."""
+        """Return the days on which a date may lie: before the beat that tells how it went, or at the prepared event."""
         tomorrow = day + dt.timedelta(days=1)
         if slot.ahead and self._ahead is not None:
             return max(self._ahead[0], tomorrow), self._ahead[1]
@@ -154,7 +154,7 @@ class Teller:
         return (tomorrow, told - dt.timedelta(days=1)) if told is not None else None
 
     def _remark(self, thread: Thread, subject: str, beat: Beat, day: dt.date) -> tuple[str, tuple[str, ...]]:
-        """What there is to say of a day that has passed since it was named, once, and the slot it says."""
+        """Return a remark on a date that has passed since it was named, at most one for each, and the slot it says."""
         for name, value in self._known(thread, subject, thread.slots).items():
             slot = thread.slots[name]
             to_come = slot.type is ValueKind.DATE and slot.in_days is not None and slot.in_days[0] > 0
@@ -173,7 +173,7 @@ class Teller:
         return "", ()
 
     def outcome(self, thread: Thread, thing: str, day: dt.date) -> Scene | None:
-        """How a thread came out for a thing; None where its outcomes need values that were never told."""
+        """Return the scene that tells how a thread came out; None if its outcomes need values that were never told."""
         rng = random.Random(f"{self._rng_key}/{thread.thread}/{thing}/outcome")
         known = self._known(thread, thing, thread.slots)
         fitting = [t for t in thread.outcome if fields_of(t) <= {"it", *known}]
@@ -187,7 +187,7 @@ class Teller:
         return Scene(thread, thing, beat, day, fields, said, text, frozenset(said), is_closing=True)
 
     def ending(self, pack: Pack, thread: Thread, day: dt.date) -> Scene:
-        """The last message: how the whole came out, what it cost, whom to thank."""
+        """Return the scene of the last message: how the whole came out, its cost, and thanks."""
         rng = random.Random(f"{self._rng_key}/ending")
         said = {END_SLOT: values.date_value(day)}
         parts = [_as_sentence(rng.choice(pack.ending)), rng.choice(ENDED).format(day=said[END_SLOT].text)]
@@ -204,7 +204,7 @@ class Teller:
         return Scene(thread, WHOLE, thread.beats[-1], day, {"it": WHOLE}, said, " ".join(parts), is_closing=True)
 
     def value(self, thread: Thread, person: Person, name: str) -> Value | None:
-        """The present value of a person's slot."""
+        """Return the current value of a person's slot; None if it has none."""
         return self._values.get((person.first_name, thread.slots[name].attribute))
 
     def _name(self, person: Person) -> str:

@@ -1,4 +1,4 @@
-"""Seeds of the offline writer's own: what its packs can tell, put together anew. It has a limited number of them."""
+"""Seeds that the offline writer composes from its packs; their number is limited."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _SMALL = frozenset({"a", "an", "and", "at", "by", "for", "from", "in", "of", "on
 
 
 def seeds(inputs: SeedsInputs) -> SeedsReply:
-    """As many as are asked for of those that are not taken; fewer, or none, where there are no more.
+    """Return the next seeds whose titles are not taken; fewer than asked for if there are no more.
 
-    Their order depends on the domain alone, so that whoever asks again is given the next ones.
+    Their order depends on the domain alone, so that a second request continues the first.
     """
     drafts = list(_drafts(inputs.domain))
     random.Random(f"titles/{inputs.domain.value}").shuffle(drafts)
@@ -32,7 +32,7 @@ def _drafts(domain: Domain) -> Iterator[SeedDraft]:
 
 
 def _of_pack(pack: Pack) -> Iterator[SeedDraft]:
-    """Two things of one thread make a title; its own small matters and those of another thread are the subtopics."""
+    """Yield seeds: two things of a thread make a title, the sub-labels of this and another thread the subtopics."""
     threads = [t for t in pack.threads if t.things]
     for i, thread in enumerate(threads):
         for j, (first, second) in enumerate(pairwise(thread.things)):

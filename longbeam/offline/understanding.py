@@ -1,8 +1,7 @@
-"""What a conversation states, as far as the packs' phrases can be read backwards.
+"""Finds statements in a conversation by matching the templates of the packs.
 
-The offline writer tells its stories in the phrases of its packs; this reads the same phrases in a text and returns who
-or what is spoken of, which attribute, which value, and how: told, moved, said otherwise, denied, wished. It knows the
-packs and the text and nothing else; of a text that speaks in other words it understands nothing.
+The offline writer tells its stories with these templates. A match gives the subject, the attributes, their values, and
+the kind of statement: told, moved, contradicted, denied. Text in other words is not understood.
 """
 
 from __future__ import annotations
@@ -25,33 +24,33 @@ from longbeam.text.times import MONTHS
 
 ME = "me"
 INTRODUCED = {"name": "full name", "age": "age", "profession": "profession", "city": "home city"}
-"""Fields of an introduction, and what they are of the user."""
+"""Attribute of the user by field of an introduction."""
 
 
 class How(StrEnum):
-    """How something is said."""
+    """Kind of a statement."""
 
     TOLD = "told"
     MOVED = "moved"
-    """A new value in the place of an older one."""
+    """A new value that replaces an older one."""
     OTHERWISE = "otherwise"
-    """Another value for what happened once: it contradicts."""
+    """Another value of something that happened once: a contradiction."""
     DENIED = "denied"
 
 
 @dataclass(frozen=True)
 class Statement:
-    """One phrase that was understood."""
+    """One understood phrase."""
 
     how: How
     matter: str
-    """Pack, thread and beat: what a denial and a telling must have in common to contradict each other."""
+    """Pack, thread and beat; a denial contradicts a statement on the same matter."""
     narrative: str
     subject: str
     values: tuple[tuple[str, str], ...]
-    """Attributes with their values, as written."""
+    """Pairs of attribute and value, as written."""
     quote: str
-    """The sentences that say it."""
+    """The sentences with the statement."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class Wish:
 
 @dataclass(frozen=True)
 class Understood:
-    """A text's statements and wishes, in its order."""
+    """Statements and wishes of a text, in its order."""
 
     statements: tuple[Statement, ...]
     wishes: tuple[Wish, ...]
@@ -72,11 +71,11 @@ class Understood:
 
 @dataclass(frozen=True)
 class _Rule:
-    """One template, read backwards."""
+    """A template to match in texts."""
 
     template: str
     kinds: Mapping[str, ValueKind]
-    """Of the fields that hold typed values."""
+    """Kinds of the fields with typed values."""
     pack: str
     matter: str
     narrative: str
@@ -84,18 +83,18 @@ class _Rule:
     attributes: Mapping[str, str] = field(default_factory=dict)
     """Attribute by field."""
     subject: str = ""
-    """Of templates that do not name it."""
+    """Subject of a template that does not name it."""
     is_of_person: bool = False
     standing: Standing | None = None
 
     @cached_property
     def literal(self) -> str:
-        """The template's longest piece without fields, in lower case: what a text has to hold."""
+        """The template's longest piece without fields, in lower case; every text that matches contains it."""
         return max((piece for piece, *_ in Formatter().parse(self.template)), key=len).strip().lower()
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Compiled when a text holds the literal: thousands of rules, of which a benchmark needs dozens."""
+        """Pattern of the template, compiled on first use, as a benchmark needs dozens of the thousands of rules."""
         return _pattern(self.template.rstrip("."), self.kinds)
 
 
@@ -105,7 +104,7 @@ _VALUE_OF: Mapping[ValueKind | None, str] = {
     **dict.fromkeys(_AMOUNTS, rf"[-$€£¥]?\d(?:{_VALUE})?"),
     ValueKind.DATE: rf"(?:{'|'.join(MONTHS)}) {_VALUE}",
 }
-"""What a typed value begins with keeps the thing before it from swallowing half a sentence."""
+"""Patterns of typed values. They keep the thing before a value from matching half a sentence."""
 _SUBJECT = r"[^.!?,;:\n]{1,80}?"
 _START = r"(?:(?:^|(?<=[\n.!?,;:]\s)|(?<=\n)|(?<=\bthat )|(?<=\bbecause )|(?<=\bis )))"
 _END = r"(?=[.!?;:](?:\s|$)|,(?!\s?\d)|\n|$)"
@@ -128,7 +127,7 @@ def _pattern(template: str, kinds: Mapping[str, ValueKind]) -> re.Pattern[str]:
 
 @lru_cache(maxsize=1)
 def _rules() -> Mapping[str, tuple[_Rule, ...]]:
-    """All rules by the longest word of their literal."""
+    """Return all rules by the longest word of their literal."""
     by_word: dict[str, list[_Rule]] = defaultdict(list)
     seen = set[tuple[object, ...]]()
     for rule in _all_rules():
@@ -144,7 +143,7 @@ _WORDS = re.compile(r"[a-z0-9]+")
 
 
 def _whole_words(literal: str) -> list[str]:
-    # A literal may begin or end within a word (`{it}'s`): its pieces between blanks are whole but for these two.
+    # A literal may begin or end within a word (`{it}'s`), so its first and last pieces may be no whole words.
     return _WORDS.findall(literal) or [literal]
 
 
@@ -209,7 +208,7 @@ class _Found:
 
 @lru_cache(maxsize=16_384)
 def _found_in(text: str) -> tuple[_Found, ...]:
-    """Every rule that fits somewhere in a message."""
+    """Return every match of a rule in a message."""
     folded = text.lower()
     rules = _rules()
     found = []
@@ -222,9 +221,9 @@ def _found_in(text: str) -> tuple[_Found, ...]:
 
 
 def understand(messages: Sequence[str]) -> Understood:
-    """Return what the messages state and wish, in their order.
+    """Return the statements and wishes of the messages, in their order.
 
-    Packs share some phrases: of rules that fit the same words, those of the pack that fits the whole text best count.
+    Packs share some phrases: of rules that match the same words, those of the pack with most matches in the text win.
     """
     found = [(text, _found_in(text)) for text in messages]
     fits: Counter[str] = Counter()
@@ -244,7 +243,7 @@ def understand(messages: Sequence[str]) -> Understood:
 
 
 def _best_of(found: Iterable[_Found], fits: Mapping[str, int]) -> list[_Found]:
-    """The rules that hold: no two of the same stretch, the longer one first; in the order of the text."""
+    """Return matches that do not overlap, longer ones preferred, in the order of the text."""
     kept: list[_Found] = []
     for one in sorted(found, key=lambda f: (-(len(f.rule.literal)), -fits[f.rule.pack], f.start)):
         if all(one.end <= k.start or one.start >= k.end for k in kept):
@@ -258,13 +257,13 @@ def _statement(found: _Found, quote: str) -> Statement:
     if rule.is_of_person:
         subject = _person(subject)
     elif _ARTICLE.match(subject):
-        subject = subject[:1].lower() + subject[1:]  # it stood at the beginning of a sentence
+        subject = subject[:1].lower() + subject[1:]  # The thing was at the beginning of a sentence.
     values = tuple((rule.attributes[f], fields[f].strip()) for f in fields if f in rule.attributes)
     return Statement(rule.how, rule.matter, rule.narrative, subject.strip(), values, quote)
 
 
 def _person(named: str) -> str:
-    """`my friend Darryl` is Darryl."""
+    """Return `Darryl` for `my friend Darryl`."""
     names = re.findall(r"[A-Z][\w'-]+", named)
     return names[-1] if names else named
 

@@ -1,4 +1,4 @@
-"""Scenes with the people around the user: who comes in when, and what came of a visit, a call or a favour."""
+"""Chooses scenes with the people around the user, and reports on them later."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from longbeam.schemas.plans import ValueKind
 
 Meeting = tuple[Thread, Person, Beat]
 LATER = dt.timedelta(days=20)
-"""After this a favour without a day of its own is reported on."""
+"""Time after which the user reports on a favour that has no date."""
 
 
 class Visits:
-    """Meetings in turn: a report where one is due, else something new; nobody twice in a row while there are others."""
+    """Chooses meetings: a report if one is due, else a new meeting; the same person not twice in a row, if possible."""
 
     def __init__(self, thread: Thread, people: Sequence[Person], rng_key: str, bounds: Bounds = NO_BOUNDS) -> None:
         rng = random.Random(f"{rng_key}/people")
         self._thread = thread
         pairs = [(thread, p, b) for p in people for b in thread.beats if b.who == p.relation.value and not b.after]
         pairs = [c for c in pairs if not any(slot in bounds.settled for slot in _slots(c, c[2].fixed))]
-        # What was told of somebody in an earlier plan comes again only when nothing else is left.
+        # A meeting that an earlier plan has told comes again only when nothing else is left.
         known = {(subject, attribute) for subject, attribute, _ in bounds.known}
         pairs = [c for c in pairs if not _is_told(c, known)] or pairs
         rng.shuffle(pairs)
@@ -35,7 +35,7 @@ class Visits:
         self._last: Person | None = None
 
     def next(self, day: dt.date) -> Meeting:
-        """The meeting to tell of on a day."""
+        """Return the meeting to tell on a day."""
         due = [entry for entry in self._due if entry[0] < day]
         report = next((entry for entry in due if entry[1][1] is not self._last), None)
         if report is not None:
@@ -43,7 +43,7 @@ class Visits:
             meeting = report[1]
         else:
             if not self._fresh:
-                # Everybody has come in: what happens again and again happens again.
+                # All meetings were told: those that can happen more than once are told again.
                 self._pairs = [p for p in self._pairs if not p[2].fixed] or self._pairs
                 self._fresh = list(self._pairs)
             waiting = {entry[1][1].person_id for entry in self._due}
@@ -54,7 +54,7 @@ class Visits:
         return meeting
 
     def told(self, meeting: Meeting, scene: Scene, teller: Teller) -> None:
-        """Note what is to be reported on, and when."""
+        """Note the reports that a meeting needs, and their days."""
         _, person, beat = meeting
         for other in self._thread.beats:
             if other.after != beat.beat:
@@ -66,7 +66,7 @@ class Visits:
 
 
 def _slots(meeting: Meeting, names: Iterable[str]) -> list[tuple[str, str]]:
-    """Subject and attribute of slots of the person met."""
+    """Return subject and attribute of slots of the person met."""
     thread, person, _ = meeting
     return [(person.first_name, thread.slots[name].attribute) for name in names]
 

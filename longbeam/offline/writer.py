@@ -1,4 +1,4 @@
-"""The offline writer: a ChatModel that answers every prompt by rule, from the call's typed inputs.
+"""The offline writer: a ChatModel that answers every prompt by rule, from a call's typed inputs and its state.
 
 It is no language model and is never presented as one. It is a pure function of the call: its randomness comes
 from the benchmark's seed, the unit key and the generation, and nothing survives between calls.
@@ -29,6 +29,7 @@ from longbeam.offline import (
     titles,
     turns,
 )
+from longbeam.offline.extras import state_of
 from longbeam.offline.packs import common_wishes, load_pack, pack_paths
 from longbeam.offline.story import people_thread
 from longbeam.schemas.calls import ModelReply
@@ -71,6 +72,8 @@ class OfflineWriter:
             return planning.sub_plan(inputs, conversation)  # type: ignore[arg-type]
         if prompt_id == "augment":
             return planning.augment(inputs, rng, conversation)  # type: ignore[arg-type]
+        if prompt_id in _STATEFUL_RULES:
+            return _STATEFUL_RULES[prompt_id](inputs, state_of(call), rng)
         if prompt_id in _RULES:
             return _RULES[prompt_id](inputs, rng)
         return probing.answer_probe_prompt(prompt_id, inputs, rng)
@@ -81,6 +84,14 @@ def text_of(answer: BaseModel | str) -> str:
     return answer if isinstance(answer, str) else answer.model_dump_json(exclude_defaults=True)
 
 
+_STATEFUL_RULES: dict[str, Callable[[Any, Any, random.Random], BaseModel | str]] = {
+    "user_turns": turns.user_turns,
+    "more_turns": turns.more_turns,
+    "assistant_reply": replies.assistant_reply,
+    "user_answer": turns.user_answer,
+    "follow_up_detector": turns.detect_follow_up,
+    "user_follow_up": turns.user_follow_up,
+}
 _RULES: dict[str, Callable[[Any, random.Random], BaseModel | str]] = {
     "seeds": lambda inputs, _: titles.seeds(inputs),
     "personality": planning.personality,
@@ -88,13 +99,7 @@ _RULES: dict[str, Callable[[Any, random.Random], BaseModel | str]] = {
     "plan_seeds": lambda inputs, _: chapters.plan_seeds(inputs),
     "plan_summary": lambda inputs, _: chapters.plan_summary(inputs),
     "outline": planning.outline,
-    "user_turns": turns.user_turns,
-    "more_turns": turns.more_turns,
-    "assistant_reply": replies.assistant_reply,
     "question_detector": lambda inputs, _: turns.detect_question(inputs),
-    "user_answer": turns.user_answer,
-    "follow_up_detector": turns.detect_follow_up,
-    "user_follow_up": turns.user_follow_up,
     "compact_memory": lambda inputs, _: replies.compact(inputs),
     "extract_keys": lambda inputs, _: memorizing.extract_keys(inputs),
     "take_notes": lambda inputs, _: memorizing.take_notes(inputs),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from longbeam.errors import UserError
@@ -65,11 +65,10 @@ async def make_seeds(
         with WorkLog.open(folder / "journal.sqlite") as log:
             for domain in domains:
                 asker = Asker(
-                    model=JournalledModel(limited.chat, log.journal),
+                    models=replace(limited, chat=JournalledModel(limited.chat, log.journal)),
                     prompts=default_registry(),
                     spec=spec,
                     unit_key=f"seeds/seeds/{domain.value}",
-                    version_of=limited.version_of,
                 )
                 parts.append(await write_seeds(asker, domain, count, [s for part in parts for s in part.seeds]))
     return Seeding(tuple(parts), spec.model_for(Role.PLANNER))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from longbeam.models.base import ChatModel, Models
+from longbeam.models.base import ChatModel, ExtrasOf, Models
 from longbeam.models.factory import make_model
 from longbeam.models.kinds import Kinds
 from longbeam.prompts.calls.evaluation import JudgeInputs, JudgeReply
@@ -26,6 +26,8 @@ class Services:
     """`MODULE:FUNCTION` that returns these services in another process of the same longbeam."""
     kinds: Kinds
     """Models that answer by rule."""
+    extras_of: ExtrasOf
+    """Makes the extras of their calls."""
     stand_in: Callable[[], ChatModel]
     """Makes a model that answers every prompt at once and costs nothing, for rehearsals."""
     judge_nugget: Callable[[JudgeInputs], JudgeReply]
@@ -37,7 +39,7 @@ class Services:
 
     def models(self, chat: ChatModel) -> Models:
         """Return the models of a run whose calls `chat` answers."""
-        return Models(chat, version_of=self.version_of)
+        return Models(chat, self.version_of, self.extras_of)
 
     def version_of(self, model: str) -> str:
         """Return the version of the rules by which a model of a spec answers; empty for a language model."""

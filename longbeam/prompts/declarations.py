@@ -61,7 +61,7 @@ def _probe(ability: str, *used: str, version: int = 2) -> Prompt:
         Role.PROBER,
         ProbeInputs,
         ProbeReply,
-        offline_fields=frozenset(optional - set(used)),
+        unshown=frozenset(optional - set(used)),
         narrow=narrowing.probe,
     )
 
@@ -100,7 +100,6 @@ PROMPTS: tuple[Prompt, ...] = (
         AugmentInputs,
         AugmentReply,
         fixed=("seed",),
-        offline_fields=frozenset({"instructions_before"}),
         narrow=narrowing.augment,
     ),
     # The user's questions.
@@ -111,7 +110,6 @@ PROMPTS: tuple[Prompt, ...] = (
         UserTurnsInputs,
         UserTurnsReply,
         fixed=_STAGE,
-        offline_fields=frozenset({"first_ordinal"}),
         narrow=narrowing.user_turns,
     ),
     Prompt(
@@ -121,7 +119,7 @@ PROMPTS: tuple[Prompt, ...] = (
         UserTurnsInputs,
         UserTurnsReply,
         fixed=_STAGE,
-        offline_fields=frozenset({"batch", "first_ordinal"}),
+        unshown=frozenset({"batch"}),
         narrow=narrowing.user_turns,
     ),
     # The dialogue.
@@ -132,7 +130,6 @@ PROMPTS: tuple[Prompt, ...] = (
         AssistantReplyInputs,
         fixed=_DIALOGUE,
         history="history",
-        offline_fields=frozenset({"hints"}),
     ),
     Prompt("question_detector", 3, Role.DETECTOR, QuestionDetectorInputs, QuestionDetectorReply),
     Prompt(
@@ -142,7 +139,6 @@ PROMPTS: tuple[Prompt, ...] = (
         UserReplyInputs,
         fixed=_DIALOGUE,
         history="history",
-        offline_fields=frozenset({"hints"}),
     ),
     Prompt(
         "follow_up_detector",
@@ -150,7 +146,6 @@ PROMPTS: tuple[Prompt, ...] = (
         Role.DETECTOR,
         FollowUpDetectorInputs,
         FollowUpDetectorReply,
-        offline_fields=frozenset({"hints"}),
     ),
     Prompt(
         "user_follow_up",
@@ -159,7 +154,6 @@ PROMPTS: tuple[Prompt, ...] = (
         UserReplyInputs,
         fixed=_DIALOGUE,
         history="history",
-        offline_fields=frozenset({"hints"}),
     ),
     Prompt("compact_memory", 4, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.

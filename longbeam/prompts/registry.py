@@ -23,6 +23,7 @@ from pydantic import BaseModel
 
 from longbeam.prompts.environment import (
     BLOCKS,
+    TEMPLATES,
     block_of,
     environment_of,
     fault_of,
@@ -39,8 +40,6 @@ from longbeam.schemas.calls import ChatMessage, PromptInputs, Tool
 from longbeam.schemas.spec import Role
 
 __all__ = ["TEMPLATES", "Prompt", "PromptRegistry", "Trusted", "fenced", "inline", "listed"]
-
-TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True)
@@ -61,8 +60,8 @@ class Prompt:
     `language` is not named: every block may use it, because it is one for a whole benchmark."""
     history: str | None = None
     """Name of the input field that holds the dialogue so far, a tuple of `ChatMessage`."""
-    offline_fields: frozenset[str] = frozenset()
-    """Input fields that only the offline writer reads."""
+    unshown: frozenset[str] = frozenset()
+    """Input fields that the template leaves out: those that only other prompts with the same inputs show."""
     narrow: Narrow | None = None
     """Puts what is known before a call, such as ids and counts, into the schema of its reply."""
     tool: Tool | None = None
@@ -72,7 +71,7 @@ class Prompt:
     @cached_property
     def variables(self) -> frozenset[str]:
         """Input fields that the template is given, and, but for `language`, has to use."""
-        return frozenset(self.inputs.model_fields) - {self.history, "feedback"} - self.offline_fields
+        return frozenset(self.inputs.model_fields) - {self.history, "feedback"} - self.unshown
 
     @property
     def source(self) -> str:
@@ -101,13 +100,13 @@ class Prompt:
 
     def _check_declaration(self) -> None:
         fields = self.inputs.model_fields
-        declared = {*self.fixed, *self.offline_fields, *([self.history] if self.history else [])}
+        declared = {*self.fixed, *self.unshown, *([self.history] if self.history else [])}
         if unknown := sorted(declared - fields.keys()):
             raise ValueError(f"{unknown[0]!r} is no field of {self.inputs.__name__}")
         if self.history and fields[self.history].annotation != tuple[ChatMessage, ...]:
             raise ValueError(f"history {self.history!r} is not a tuple of ChatMessage")
         if hidden := sorted(set(self.fixed) - self.variables):
-            raise ValueError(f"fixed field {hidden[0]!r} is history, feedback or for the offline writer")
+            raise ValueError(f"fixed field {hidden[0]!r} is history, feedback or not shown")
 
     def _check_template(self) -> None:
         environment = environment_of(self.directory)

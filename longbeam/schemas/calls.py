@@ -2,7 +2,7 @@
 
 An input field is a variable of the prompt's template, but for three kinds: `history` fields, which become
 messages of their own; `feedback`, which says what was wrong with the last attempt; and the fields that a
-prompt declares as `offline_fields`, which only the offline writer reads, because it cannot read prose.
+prompt declares as `unshown`, because only other prompts with the same inputs show them.
 """
 
 from __future__ import annotations

@@ -278,10 +278,6 @@ class BenchmarkSpec(Record):
         name = self.endpoint_for(model).model
         return model if name is None else f"{provider_of(model)}:{name}"
 
-    def reads_inputs(self, model: str) -> bool:
-        """Whether a model answers from the typed inputs of a prompt, here or behind an endpoint."""
-        return provider_of(model) not in LANGUAGE_PROVIDERS or self.endpoint_for(model).sends_extras
-
     def for_any_model(self) -> BenchmarkSpec:
         """Return the same spec for a model that answers in place of its own: all calls carry extras."""
         read = {

@@ -1,11 +1,11 @@
-"""The tables of a sealed conversation: the dictionary for whoever queries one with SQL.
+"""The tables of a sealed conversation: a data dictionary for queries with SQL.
 
-Columns are named like the fields of the records in `longbeam/schemas/`, which explain them. `ordinal` is the
-place among its siblings. JSON only where a record is open-ended.
+Columns are named like the fields of the records in `longbeam/schemas/`, which explain them. `ordinal` is a row's
+position among its siblings. A column is JSON only where a record is open-ended.
 
 No table has a primary key. With one on `message_id`, DuckDB 2.0.0 reads a range of messages through the index,
-row by row out of compressed blocks: 8 s for 2,000 messages instead of 0.1 s. What must be unique is checked
-when a conversation is sealed.
+row by row out of compressed blocks: 8 s for 2,000 messages instead of 0.1 s. Sealing checks that keys are
+unique.
 """
 
 from __future__ import annotations
@@ -179,22 +179,3 @@ CREATE TABLE evidence (
 )
 
 SEALED_CONVERSATION = Kind(name="sealed conversation", version=5, tables=_TABLES)
-
-TABLE_NAMES = (
-    "conversation",
-    "authors",
-    "import_notes",
-    "narratives",
-    "people",
-    "plans",
-    "plan_seeds",
-    "sub_plans",
-    "bullets",
-    "facts",
-    "assertions",
-    "user_turns",
-    "messages",
-    "probes",
-    "nuggets",
-    "evidence",
-)

@@ -1,6 +1,6 @@
-"""Sealed conversations: one DuckDB file each, what validation, statistics, review, export and evaluation read.
+"""Sealed conversations: one DuckDB file each, which validation, statistics, review, export and evaluation read.
 
-A sealed file holds nothing that the work log could not give again, and is replaced as a whole.
+A sealed file can be made again from the work log, and is replaced as a whole.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ from typing import Any, Self
 import duckdb
 from pydantic import BaseModel
 
-from longbeam.errors import StoreError
 from longbeam.schemas.conversation import Author, ConversationHead
 from longbeam.schemas.dialogue import Message, UserTurn
 from longbeam.schemas.imports import ImportNote
 from longbeam.schemas.people import Person, RelationshipGraph
 from longbeam.schemas.plans import Assertion, Bullet, Fact, Narrative, Plan, PlanSeed, SubPlan
 from longbeam.schemas.probes import Evidence, Nugget, Probe
-from longbeam.store.artifact_schema import SEALED_CONVERSATION, TABLE_NAMES
+from longbeam.store.artifact_schema import SEALED_CONVERSATION
 from longbeam.store.duck import (
     ROW_GROUP,
     Loader,
@@ -40,10 +39,10 @@ from longbeam.store.duck import (
 from longbeam.store.spill import LazySequence, SpilledSequence
 
 _CACHE_MB = 8
-"""What DuckDB may hold at first: without a bound it keeps all that it has read of a file, 32 MB of 50M tokens."""
+"""Memory limit of DuckDB at first: without one it keeps every page that it has read, 32 MB at 50M tokens."""
 _MOST_MB = 64 * 1024
 _FETCHED_AT_ONCE = 64
-"""Rows that Python holds of those that DuckDB read: two thousand messages would leave holes of 15 MB behind."""
+"""Rows that are made Python objects at a time: two thousand messages would leave 15 MB of fragmented memory."""
 _CONVERSATION_COLUMNS = ("conversation_id", "target_tokens", "tokenizer", "seed", "profile", "details")
 
 
@@ -56,7 +55,7 @@ def seal_conversation(
 ) -> None:
     """Write the sealed conversation to `path`, in place of a former one; messages get the ids 0 to n-1 in this order.
 
-    Messages and probes are streamed, and so are `user_turns`, which come behind those of the head. Raises StoreError if
+    Messages, probes and `user_turns` are streamed; the latter come after the turns of the head. Raises StoreError if
     the disk is full or refuses; then `path` is as it was.
     """
     with replaced_file(path, SEALED_CONVERSATION) as file:
@@ -70,8 +69,8 @@ def seal_conversation(
 class SealedConversation:
     """A `ConversationReader` over a sealed file.
 
-    It goes on showing the file that it opened, also when another is sealed in its place. Plans and turns of its head
-    are read when they are asked for, so ask before it is closed.
+    A reader shows the file that it opened, even after another was sealed in its place. Plans and turns of its head are
+    read when they are first used, which must be before the reader is closed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -90,14 +89,14 @@ class SealedConversation:
 
     @cached_property
     def connection(self) -> duckdb.DuckDBPyConnection:
-        """Open to any SQL over the tables, with the memory and threads that DuckDB takes by itself."""
+        """Connection for any SQL over the tables, with DuckDB's own limits of memory and threads."""
         self._memory_mb = _MOST_MB
         self._db.execute("RESET memory_limit; RESET threads")
         return self._db
 
     @cached_property
     def head(self) -> ConversationHead:
-        """All but messages and probes; plans and turns are read when something is asked of them."""
+        """The conversation without messages and probes; plans and turns are read when they are first used."""
         (row,) = self._rows("conversation", _CONVERSATION_COLUMNS)
         return ConversationHead.model_validate(
             {
@@ -121,7 +120,7 @@ class SealedConversation:
 
     @cached_property
     def said_digest(self) -> str:
-        """Digest of all that is said, in order."""
+        """Digest of the contents of all messages, in order."""
         digest = hashlib.md5(usedforsecurity=False)
         for row in self._paged("messages", ("content",), "message_id"):
             said = hashlib.md5(row["content"].encode(), usedforsecurity=False)
@@ -186,9 +185,9 @@ class SealedConversation:
         return grouped
 
     def _paged(self, table: str, columns: type[BaseModel] | Sequence[str], by: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a table that are numbered from 0 in column `by`; DuckDB reads a row group at a time.
+        """Yield the rows of a table whose column `by` numbers them from 0; DuckDB reads a row group at a time.
 
-        It gives them in the order in which they were written; told to sort, it would hold them twice.
+        Rows come in the order in which they were written. With ORDER BY, DuckDB would hold them twice.
         """
         tail, first, is_more = f"WHERE {by} >= ? AND {by} < ?", 0, True
         while is_more:
@@ -218,7 +217,7 @@ class SealedConversation:
             while True:
                 try:
                     cursor.execute(query, list(values))
-                    if given:  # before the memory was too little
+                    if given:  # rows that the caller got before the memory ran out
                         cursor.fetchmany(given)
                     while rows := cursor.fetchmany(_FETCHED_AT_ONCE):
                         given += len(rows)
@@ -229,41 +228,6 @@ class SealedConversation:
                         raise
                     self._memory_mb *= 2
                     cursor.execute(f"SET memory_limit = '{self._memory_mb}MB'")
-
-
-def attach_all(paths: Sequence[Path]) -> duckdb.DuckDBPyConnection:
-    """Return a connection with one view per table over all these sealed conversations.
-
-    The views are named like the tables; each has `conversation_id` for its first column. Close the connection
-    when done. Measured: a thousand files are attached in 1.3 s and take 0.5 GB.
-
-    Raises StoreError for the first file that cannot be used, and if there is none.
-    """
-    if not paths:
-        raise StoreError("no conversation is sealed yet; `longbeam status` says what is missing, `resume` continues")
-    connection = connect()
-    try:
-        ids = {f"c{i}": _attach_one(connection, path, f"c{i}") for i, path in enumerate(paths)}
-        for table in TABLE_NAMES:
-            parts = (_part_of_view(alias, table, conversation_id) for alias, conversation_id in ids.items())
-            connection.execute(f"CREATE VIEW {table} AS " + " UNION ALL ".join(parts))
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _attach_one(connection: duckdb.DuckDBPyConnection, path: Path, alias: str) -> str:
-    attach_read_only(connection, path, alias, SEALED_CONVERSATION)
-    with translated_errors(path):
-        return str(connection.execute(f"SELECT conversation_id FROM {alias}.conversation").fetchall()[0][0])
-
-
-def _part_of_view(alias: str, table: str, conversation_id: str) -> str:
-    if table == "conversation":
-        return f"SELECT * FROM {alias}.conversation"
-    quoted = conversation_id.replace("'", "''")
-    return f"SELECT '{quoted}' AS conversation_id, * FROM {alias}.{table}"
 
 
 def _load_head(file: Loader, head: ConversationHead, user_turns: Iterable[UserTurn]) -> None:
@@ -291,7 +255,7 @@ def _place_of(plan: Plan) -> Row:
 
 
 def _sub_plan_rows(head: ConversationHead) -> Iterator[Row]:
-    """Yield them; ValueError unless plans and sub-plans are numbered by their place, which the tables rely on."""
+    """Yield the rows; ValueError unless plans and sub-plans are numbered by position, which the tables rely on."""
     for i, plan in enumerate(head.plans):
         found = [(plan.plan_index, -1), *((s.plan_index, s.sub_plan_index) for s in plan.sub_plans)]
         if found != [(i, j) for j in range(-1, len(plan.sub_plans))]:
@@ -326,7 +290,7 @@ def _probe_row(ordinal: int, probe: Probe) -> Row:
 
 
 def _rows_of(records: Iterable[BaseModel], place: Row | None = None) -> Iterator[Row]:
-    """Yield the records' fields with their ordinal and the place of their parent."""
+    """Yield the records' fields with their ordinal and the indexes of their parent."""
     for i, record in enumerate(records):
         yield {**(place or {}), "ordinal": i, **record.model_dump(mode="json")}
 

@@ -1,6 +1,6 @@
-"""What concerns a benchmark as a whole: its seeds, findings and statistics, in `benchmark.duckdb`.
+"""The file `benchmark.duckdb`: seeds, findings and statistics of a benchmark.
 
-The file is replaced as a whole by every run that validates or counts.
+Every run of `validate` or `stats` replaces the file as a whole.
 """
 
 from __future__ import annotations

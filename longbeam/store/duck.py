@@ -1,4 +1,4 @@
-"""How a DuckDB file of ours is written and read: whole, core DuckDB only, its errors in one line.
+"""DuckDB files: written as a whole, with core DuckDB only; errors are reported in one line.
 
 Files are always attached to a database in memory, never opened by path: DuckDB keeps one instance per path
 and process, and would go on showing a file that has been replaced meanwhile.
@@ -24,28 +24,28 @@ from longbeam.errors import StoreError
 from longbeam.store.files import describe_os_error, put_in_place, scratch_beside
 
 STORAGE_VERSION = "v1.5.0"
-"""Read by every DuckDB that longbeam supports; what 2.0 writes by default, 1.5 cannot open."""
+"""Every DuckDB that longbeam supports reads this version; 1.5 cannot open the default of 2.0."""
 
 BLOCK_BYTES = 16_384
-"""The smallest there is: a short conversation takes 0.2 MB instead of 3; 20,000 messages 31 MB instead of 34."""
+"""DuckDB's smallest block: a short conversation takes 0.2 MB instead of 3; 20,000 messages 31 MB instead of 34."""
 
 ROW_GROUP = 2_048
-"""Rows that are compressed together, and held for it: of the usual 122,880 messages that would be half a gigabyte."""
+"""Rows that are held and compressed together; DuckDB's default of 122,880 messages would take half a gigabyte."""
 
 _WRITING = (f"STORAGE_VERSION '{STORAGE_VERSION}'", f"BLOCK_SIZE {BLOCK_BYTES}", f"ROW_GROUP_SIZE {ROW_GROUP}")
 
 _MIN_OBJECT_BYTES = 16 * 2**20
 _WRITTEN_AT_ONCE = 2**20
 _LOADED_AT_ONCE = 2**20
-"""Bytes of rows in one INSERT: DuckDB holds several times as much until it has taken them in."""
+"""Bytes of rows in one INSERT; DuckDB holds several times as much until the statement ends."""
 
 _MOST_HELD = 16 * 1024
-"""Rows of a table after which the file is closed and opened again; sealing 50M tokens takes 18 MB less so."""
+"""Rows of a table after which the file is closed and opened again, which saves 18 MB at 50M tokens."""
 _MOST_HELD_BETWEEN = 4096
-"""Rows after which that is done before the next table."""
+"""Rows after which the file is closed and opened again before the next table."""
 
 _KEYS_AT_ONCE = 20_000
-"""Of a table, looked at together: all those of 50M tokens take 7 MB."""
+"""Keys of a table that are compared at a time; all those of 50M tokens would take 7 MB."""
 
 _DAMAGE = (
     duckdb.IOException,
@@ -55,24 +55,24 @@ _DAMAGE = (
     duckdb.OutOfMemoryException,
     duckdb.TransactionException,
 )
-"""What DuckDB says of the file, the disk or the memory; its other errors are bugs of ours."""
+"""Errors of DuckDB about the file, the disk or the memory; its other errors are bugs of longbeam."""
 
 Row = Mapping[str, Any]
 
 to_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-"""What a `JSON` column holds. One encoder for all: `json.dumps` makes one for each."""
+"""Encodes a value for a `JSON` column. One encoder is shared, because `json.dumps` makes one for each call."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of DuckDB file. Its tables need no migrations: the files are made again from the work log."""
+    """A kind of DuckDB file. Its tables need no migrations: files are made again from the work log."""
 
     name: str
-    """As error messages call it: `sealed conversation`."""
+    """Name in error messages: `sealed conversation`."""
     version: int
-    """Raised whenever a table changes."""
+    """Version of the tables; increased with each change of a table."""
     tables: tuple[str, ...]
-    """The statements that create them."""
+    """Statements that create the tables."""
 
 
 class Loader:
@@ -87,20 +87,20 @@ class Loader:
         """Rows that were loaded since the file was opened."""
 
     def load(self, table: str, rows: Iterable[Row]) -> int:
-        """Append rows, given by column name, to an own table; return how many there were.
+        """Append rows, given by column name, to a table of the file; return how many there were.
 
-        Values are JSON: dates in ISO form, a `JSON` column as text. Some megabytes of rows are in memory at a time.
+        Values are JSON: dates in ISO form, a `JSON` column as text. A few megabytes of rows are in memory at a time.
         """
         left, loaded, is_more = iter(rows), 0, True
         while is_more:
             if self._held >= (_MOST_HELD if loaded else _MOST_HELD_BETWEEN):
-                self._let_go()
+                self._reopen()
             count, is_more = self._load_some(table, left)
             loaded += count
         return loaded
 
     def _load_some(self, table: str, rows: Iterator[Row]) -> tuple[int, bool]:
-        """Append rows until _MOST_HELD are held; return how many, and whether there may be more."""
+        """Append rows until _MOST_HELD are held; return their number, and whether more may follow."""
         columns = ", ".join(f"'{name}': '{kind}'" for name, kind in self._columns(table))
         before, is_more = self._held, True
         # In one transaction DuckDB writes a row group as soon as it is full.
@@ -119,11 +119,11 @@ class Loader:
         return self._held - before, is_more
 
     def checkpoint(self) -> None:
-        """Write all that is loaded. Closing the file would do this too, but says nothing when the disk is full."""
+        """Write everything that is loaded. Closing the file would write too, but would not report a full disk."""
         self._connection.execute("CHECKPOINT file")
 
-    def _let_go(self) -> None:
-        """Close the file and open it again: DuckDB holds something of all rows that it took in until then."""
+    def _reopen(self) -> None:
+        """Close the file and open it again: an open file keeps some memory for every row that was loaded."""
         self.checkpoint()
         self._connection.execute("USE memory; DETACH file")
         _attach_for_writing(self._connection, self._path)
@@ -139,7 +139,7 @@ class Loader:
                 raise ValueError(f"{table}: two rows have the {column} {twice[0]!r}")
 
     def _write(self, rows: Iterator[Row]) -> tuple[int, int, bool]:
-        """Write rows to the file; return how many, the bytes of the longest, and whether there may be more."""
+        """Write rows to the scratch file; return their number, the longest one's bytes, and whether more may follow."""
         count = longest = written = 0
         with self._rows.open("wb", buffering=_WRITTEN_AT_ONCE) as file:
             for row in rows:
@@ -163,15 +163,15 @@ def replaced_file(path: Path, kind: Kind) -> Iterator[Loader]:
 
     Raises StoreError if the disk or DuckDB refuses; then `path` is as it was.
     """
-    _give_back_memory()
+    _trim_memory()
     with scratch_beside(path) as scratch, translated_errors(path):
         written = scratch / "file.duckdb"
         with connect(scratch / "spill") as connection:
             # The rows come one after another: a second thread would make it no faster, and cost a tenth more.
             connection.execute("SET threads = 1")
-            # What a row group was made of is given back when it is written, and not kept for the next half gigabyte.
+            # Memory of a row group is freed when it is written, and not kept until half a gigabyte is free.
             connection.execute("SET allocator_bulk_deallocation_flush_threshold = '16MB'")
-            # One at a time, instead of five: of messages five take 12 MB more, and are written no faster.
+            # One row group at a time instead of five: five of messages take 12 MB more and are written no faster.
             connection.execute("SET write_buffer_row_group_count = 1")
             _attach_for_writing(connection, written)
             connection.execute("CREATE TABLE about (kind VARCHAR, version INTEGER)")
@@ -187,7 +187,7 @@ def replaced_file(path: Path, kind: Kind) -> Iterator[Loader]:
 def connect(spill: Path | None = None) -> duckdb.DuckDBPyConnection:
     """Return a database in memory that loads no extension and sees no variables of Python.
 
-    What does not fit into memory goes to the folder `spill`; without one nothing is written to any disk.
+    DuckDB writes to the folder `spill` when its memory limit is reached; without a folder it writes to no disk.
     """
     return duckdb.connect(
         config={
@@ -220,7 +220,7 @@ def attach_read_only(connection: duckdb.DuckDBPyConnection, path: Path, alias: s
 
 @contextmanager
 def translated_errors(path: Path) -> Iterator[None]:
-    """Turn what DuckDB or the system says of the file or the disk into a StoreError of one line."""
+    """Turn errors of DuckDB or the system about the file or the disk into a StoreError of one line."""
     try:
         yield
     except duckdb.Error as exc:
@@ -233,15 +233,15 @@ def translated_errors(path: Path) -> Iterator[None]:
 
 
 def select(columns: Sequence[str], table: str, tail: str = "") -> str:
-    """Return a SELECT statement with quoted columns: some are named like words of SQL."""
+    """Return a SELECT statement with quoted columns, because some have names that are SQL keywords."""
     quoted = ", ".join(f'"{name}"' for name in columns)
     return f"SELECT {quoted} FROM {table} {tail}"
 
 
-def _give_back_memory() -> None:
-    """Give back to the system what this process has freed: DuckDB has memory of its own, and cannot use it.
+def _trim_memory() -> None:
+    """Return freed memory to the system, because DuckDB's own allocator cannot use it.
 
-    8 MB where a conversation of 10M tokens is sealed, 4 MB at 1M, for 2 ms. It is glibc's; other C libraries lack it.
+    Returns 8 MB when a conversation of 10M tokens is sealed, 4 MB at 1M, and takes 2 ms. Only glibc has `malloc_trim`.
     """
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)

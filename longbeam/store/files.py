@@ -19,10 +19,10 @@ from pathlib import Path
 from longbeam.errors import StoreError
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""What the system says when there is no room: no space, quota used up, file larger than allowed."""
+"""Error numbers for a lack of room: no space, quota used up, file larger than allowed."""
 
 _ORDINALS = itertools.count()
-"""Tells apart the scratch folders that threads of this process have beside one file."""
+"""Numbers for scratch folders, so that threads of this process do not share one."""
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
@@ -51,7 +51,7 @@ def sha256_of(path: Path) -> str:
 
 @contextmanager
 def scratch_beside(path: Path) -> Iterator[Path]:
-    """Yield an empty hidden folder on the file system of `path`; it is gone afterwards, whatever happens."""
+    """Yield an empty hidden folder on the file system of `path`, which is removed afterwards in every case."""
     scratch = path.parent / f".{path.name}.partial-{os.getpid()}-{next(_ORDINALS)}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -76,25 +76,25 @@ def put_in_place(written: Path, path: Path) -> None:
 
 
 def no_temporary_room(reason: object) -> StoreError:
-    """The error for a temporary file without a name that cannot grow; `reason` as the system says it."""
+    """Return the error for an unnamed temporary file that cannot grow, with the system's reason."""
     where = tempfile.gettempdir()
     return StoreError(f"{where}: no room for temporary files ({reason}); free some or set TMPDIR")
 
 
 def describe_os_error(path: Path, exc: OSError, act: str = "write") -> str:
-    """Return one line: which file, what the system said, what to do."""
+    """Return one line that names the file, the system's error, and the remedy."""
     if exc.errno in FULL:
         return f"{path}: the disk is full ({exc.strerror}); free some space and run the command again"
     return f"{path}: cannot {act} the file: {exc.strerror or exc}"
 
 
 def sync_file(path: Path) -> None:
-    """Have what was written to a file on disk when this returns."""
+    """Return when everything written to a file is on disk."""
     _sync(path, os.O_RDWR)
 
 
 def sync_folder(folder: Path) -> None:
-    """Have what was renamed in a folder on disk when this returns."""
+    """Return when every rename in a folder is on disk."""
     _sync(folder, os.O_RDONLY)
 
 
@@ -107,7 +107,7 @@ def _sync(path: Path, flags: int) -> None:
 
 
 def _remove_leftovers(path: Path) -> None:
-    """Remove what killed writers of `path` left behind; scratch folders of living processes stay."""
+    """Remove scratch folders of killed writers of `path`; those of living processes stay."""
     start = f".{path.name}.partial-"
     for leftover in path.parent.iterdir():
         if leftover.name.startswith(start):
@@ -117,7 +117,7 @@ def _remove_leftovers(path: Path) -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Return whether a process of this machine runs; True where that cannot be told."""
+    """Return whether a process of this machine runs; True if the system does not tell."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

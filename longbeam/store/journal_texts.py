@@ -1,4 +1,4 @@
-"""Texts of a work log: what is said again and again is stored once, requests refer to it by its number."""
+"""Texts of a journal: a repeated text is stored once, and requests refer to it by number."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from longbeam.schemas.calls import ChatMessage
 from longbeam.schemas.hashing import message_hash
 
 MOST_KNOWN = 8_192
-"""Texts remembered per work log, and as many of those before: 3 MB; hundreds of dialogues at once repeat fewer."""
+"""Texts in each of the two sets that a work log remembers (3 MB); hundreds of dialogues at once repeat fewer."""
 
 
 class TextWriter:
-    """Puts texts into the file and remembers, by their hash, which of the newest and the newly repeated are there.
+    """Writes texts and remembers, by hash, which of the newest and the recently repeated are in the file.
 
-    An index of the file would know all of them, but each text would cost a page of it, written at random. One that
-    was not said for so long is stored a second time.
+    A unique index would know all texts, but would write a random page for each. A text that was not repeated for long
+    is stored a second time.
     """
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
         self._newer: dict[bytes, int] = {}
         self._older: dict[bytes, int] | None = None
-        """None: not yet read from the file."""
+        """None: not read from the file yet."""
 
     def put(self, messages: Sequence[ChatMessage]) -> list[int]:
-        """Return the numbers of the messages, in order, each put into the file unless it is known to be there."""
+        """Return the numbers of the messages, in order; those not known to be in the file are written."""
         return [self._newer.get(m.hash) or self._number_of(m.hash, m.role, m.content) for m in messages]
 
     def put_reply(self, text: str) -> int:
-        """Return the number of a reply's text, put into the file unless it is known to be there."""
+        """Return the number of a reply's text, which is written unless it is known to be in the file."""
         return self._number_of(message_hash("assistant", text), "assistant", text)
 
     def forget(self) -> None:
-        """Forget all texts: the transaction that put the last of them was rolled back."""
+        """Forget all texts, because a transaction that wrote some of them was rolled back."""
         self._newer, self._older = {}, None
 
     def _number_of(self, digest: bytes, role: str, content: str) -> int:
@@ -45,7 +45,7 @@ class TextWriter:
             self._older = dict(self._db.execute(newest, (MOST_KNOWN,)))
         number = self._newer.get(digest) or self._older.get(digest)
         if number is None:
-            row = digest, role, content.encode()  # a string that is encoded for SQLite would keep its UTF-8
+            row = digest, role, content.encode()  # SQLite's own encoding would stay cached in the string
             number = self._db.execute(_INSERT, row).lastrowid
             assert number is not None  # an INSERT has one
         self._newer[digest] = number

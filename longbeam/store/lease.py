@@ -1,8 +1,8 @@
-"""The right to write one file: an OS lock that ends with its process, also on SIGKILL.
+"""Exclusive right to write one file: an OS lock that ends with its process, also on SIGKILL.
 
 `flock` and not `lockf`: a POSIX lock would let the same process in twice, and would be lost when any other
-descriptor of the file is closed. The lock file stays behind, empty of meaning: removing it would let two
-processes hold locks on two files of one name.
+descriptor of the file is closed. The lock file is never removed: otherwise two processes could hold locks on two
+files of the same name.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from longbeam.store.files import describe_os_error
 
 
 class Lease:
-    """Held from construction to `release`."""
+    """A lease, held from construction to `release`."""
 
     def __init__(self, path: Path) -> None:
         """Take the lease on `path` through `<path>.lock`; StoreError if another holds it."""
@@ -28,7 +28,7 @@ class Lease:
             raise StoreError(describe_os_error(lock, exc)) from exc
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # For the message of whoever comes second; the lock itself does not depend on it.
+            # The error message of a second process names this one; the lock does not depend on the content.
             os.truncate(self._descriptor, 0)
             os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)
         except OSError as exc:
@@ -42,5 +42,5 @@ class Lease:
             ) from exc
 
     def release(self) -> None:
-        """Let others write."""
+        """Give the lease up, so that another process can take it."""
         os.close(self._descriptor)

@@ -1,10 +1,10 @@
-"""Replies as they arrive, appended to files that a network file system can hold; it cannot hold SQLite's log.
+"""Append-only files of replies, for network file systems, which cannot hold a SQLite write-ahead log.
 
-A worker keeps its work log in local scratch and appends every reply to `000003-0000.replies` in the shared folder,
-too, before anybody reads the reply. Whoever makes the conversation next reads what the work log in place lacks. A copy
-of the work log that is put in place says up to which file it holds everything; those files are removed then.
+A worker keeps its work log in local scratch and also appends every reply to `000003-0000.replies` in the shared folder,
+before any code reads the reply. The next worker of the conversation reads the replies that the work log in place lacks.
+A copy of the work log that is put in place names the last reply file that it includes; these files are then removed.
 
-Each line is the CRC-32 of its JSON and the JSON; a line that was cut off by a crash ends the reading of its file.
+Each line is the CRC-32 of its JSON and the JSON; a line that a crash cut off ends the reading of its file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from longbeam.store.worklog import WorkLog
 
 SUFFIX = ".replies"
 HELD = "reply_files"
-"""Name in a work log's `meta`: [token, part] of the last reply file that it holds."""
+"""Name in a work log's `meta`: [token, part] of the last reply file that the log includes."""
 
 _PLAIN_FIELDS = tuple(f.name for f in fields(JournalEntry) if f.name not in ("request", "reply"))
 """Fields of an entry that are written as they are."""
@@ -37,7 +37,7 @@ FilePlace = tuple[int, int]
 
 
 class ReplyFiles:
-    """The files of one holder; one of them is open. Safe to share by threads."""
+    """The reply files of one holder, one of which is open. Safe to share by threads."""
 
     def __init__(self, lease: SharedLease) -> None:
         self._lease = lease
@@ -59,14 +59,14 @@ class ReplyFiles:
             self._is_synced = False
 
     def sync(self) -> None:
-        """Have everything on the disk of the machine that holds the folder."""
+        """Return when every reply is on the disk of the machine that holds the folder."""
         with self._lock:
             if not self._is_synced:
                 os.fsync(self._descriptor)
                 self._is_synced = True
 
     def rotate(self) -> FilePlace:
-        """Begin another file; return the place of the one before, which is whole."""
+        """Begin another file; return the place of the one before, which is complete."""
         with self._lock:
             self._close()
             self._part += 1
@@ -74,7 +74,7 @@ class ReplyFiles:
             return self._lease.token, self._part - 1
 
     def close(self) -> None:
-        """Write no more."""
+        """Close the open file."""
         with self._lock:
             self._close()
 
@@ -118,7 +118,7 @@ class CopiedJournal:
 
 
 def merge_replies(folder: Path, log: WorkLog) -> list[Path]:
-    """Record the replies of all files in `folder` that the log lacks; return the files, which it holds then."""
+    """Record the replies of all files in `folder` that the log lacks; return the files, which the log now includes."""
     held = tuple(log.meta_get(HELD) or (0, 0))
     places = _places(folder)
     for place in places:
@@ -132,9 +132,9 @@ def merge_replies(folder: Path, log: WorkLog) -> list[Path]:
 
 
 def take_back(folder: Path, log: WorkLog) -> None:
-    """Give the work log in place what workers on other machines left; HeldElsewhere while one of them is at it.
+    """Record the replies of other machines' workers in the work log in place; HeldElsewhere while one is running.
 
-    From then on none of them can put anything in place of it. `log` is open for writing, so that none begins.
+    Afterwards none of these workers can replace the log. `log` is open for writing, so that no worker begins.
     """
     if folder.exists():
         lease = SharedLease.take(folder)
@@ -146,14 +146,14 @@ def take_back(folder: Path, log: WorkLog) -> None:
 
 
 def remove_replies(folder: Path, up_to: FilePlace) -> None:
-    """Remove the files up to this one: a work log in place holds them."""
+    """Remove the files up to this one, which the work log in place includes."""
     for place in _places(folder):
         if place <= up_to:
             _path_of(folder, place).unlink(missing_ok=True)
 
 
 def has_replies(folder: Path) -> bool:
-    """Return whether there are files that may hold what no work log in place does."""
+    """Return whether there are files whose replies the work log in place may lack."""
     return bool(_places(folder))
 
 

@@ -1,14 +1,14 @@
-"""The right to make one conversation, among machines that share a folder: a lease that expires, with a fencing token.
+"""Exclusive right to generate one conversation, among machines that share a folder: an expiring lease with a token.
 
     leases/c000/000003.lease      the third holder, as JSON; its time of change is the last sign of life
-    leases/c000/000003.progress   how far that holder is
-    leases/c000/000003-*          what that holder made and has not moved into place yet
+    leases/c000/000003.progress   the progress of that holder
+    leases/c000/000003-*          files of that holder that are not moved into place yet
 
-Taking the lease creates the next number exclusively, which one of several takers can, and then removes what lower
-numbers still had to move. A holder moves a file into place by renaming it, after it has looked whether its number is
-still the highest. So a holder that was believed dead and wakes up either finds a higher number, or finds its file gone:
-nothing it made appears after the next one has begun. No clocks of two machines are compared: both times that count
-are given by the file system that holds the folder.
+Taking the lease creates the file of the next number exclusively, which only one process can, and then removes the
+files that lower numbers have not moved. A holder checks that its number is still the highest, and then moves a file
+into place by renaming it. A holder that was believed dead and wakes up therefore finds a higher number, or finds its
+file gone: none of its files appears after the next holder has begun. Clocks of two machines are never compared: the
+file system that holds the folder gives both times.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from longbeam.schemas.base import Record
 from longbeam.store.files import describe_os_error, is_alive, sync_folder
 
 LEASE_S = 30.0
-"""A holder that gave no sign of life for so long has lost its lease."""
+"""Seconds without a heartbeat after which a holder loses its lease."""
 BEAT_S = 1.0
-"""How often a holder gives one: far more often, because a busy file server may be slow."""
+"""Seconds between heartbeats; far fewer than LEASE_S, because a busy file server may be slow."""
 _RELEASED = (0, 0)
-"""Time of change of a lease that was given back."""
+"""Modification time of a released lease."""
 
 
 class Holder(Record):
-    """Who makes a conversation."""
+    """The worker that generates a conversation."""
 
     worker: str
-    """As people are told: host and process."""
+    """Host and process, for messages."""
     machine: str
-    """What tells whether its process can be looked for here; empty where that cannot be told."""
+    """`machine_id` of the worker, by which another process knows whether `pid` is one of its own machine."""
     pid: int
 
 
 class Position(Record):
-    """How far a holder is."""
+    """Progress of a holder."""
 
     stage: str = ""
     units_done: int = 0
@@ -53,15 +53,15 @@ class Position(Record):
 
 
 class HeldElsewhere(StoreError):
-    """Somebody else makes this conversation now."""
+    """Another worker generates this conversation now."""
 
 
 class LeaseLost(Exception):
-    """Somebody else has taken the lease: nothing may be moved into place any more."""
+    """Another worker has taken the lease: no file may be moved into place any more."""
 
 
 class SharedLease:
-    """Held from `take` to `release`."""
+    """A lease, held from `take` to `release`."""
 
     def __init__(self, folder: Path, token: int) -> None:
         """Use `take`."""
@@ -70,7 +70,7 @@ class SharedLease:
 
     @classmethod
     def take(cls, folder: Path, worker: str = "") -> SharedLease:
-        """Return the lease on what `folder` stands for; HeldElsewhere if its holder is alive."""
+        """Return the lease of this folder; HeldElsewhere if its holder is alive."""
         holder = Holder(worker=worker or worker_name(), machine=machine_id(), pid=os.getpid())
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -89,12 +89,12 @@ class SharedLease:
             raise StoreError(describe_os_error(folder, exc)) from exc
 
     def check(self) -> None:
-        """Raise LeaseLost if somebody else holds it."""
+        """Raise LeaseLost if another worker holds the lease."""
         if _last_token(self.folder) != self.token:
             raise LeaseLost(f"{self.folder.name}: another worker has taken over")
 
     def renew(self) -> None:
-        """Give a sign of life; LeaseLost if it comes too late."""
+        """Give a heartbeat; LeaseLost if it comes too late."""
         self.check()
         try:
             os.utime(self._path)
@@ -102,18 +102,18 @@ class SharedLease:
             raise LeaseLost(f"{self.folder.name}: another worker has taken over") from exc
 
     def show(self, position: Position) -> None:
-        """Tell whoever asks how far the holder is."""
+        """Publish the holder's progress."""
         path = self.source("progress.new")
         path.write_text(position.model_dump_json(), encoding="utf-8")
         path.replace(self.folder / f"{self.token:06d}.progress")
 
     def source(self, name: str) -> Path:
-        """Where the holder writes a file that it will put in place."""
+        """Return where the holder writes a file before it moves the file into place."""
         return self.folder / f"{self.token:06d}-{name}"
 
     def put_in_place(self, source: Path, target: Path) -> None:
-        """Rename a file that `source` named to `target`; LeaseLost, and no change, if somebody else took over."""
-        # The look comes after the writing: whoever takes over later finds the file and removes it.
+        """Rename a file of `source` to `target`; LeaseLost, and no change, if another worker took over."""
+        # The check comes after the writing: a later holder finds the file and removes it.
         self.check()
         try:
             source.replace(target)
@@ -122,7 +122,7 @@ class SharedLease:
         sync_folder(target.parent)
 
     def release(self) -> None:
-        """Let others take it at once; without effect if somebody has."""
+        """Release the lease at once; without effect if another worker has taken it."""
         (self.folder / f"{self.token:06d}.progress").unlink(missing_ok=True)
         try:
             os.utime(self._path, _RELEASED)
@@ -138,7 +138,7 @@ class SharedLease:
             with self._path.open("x", encoding="utf-8") as file:
                 file.write(holder.model_dump_json())
         except FileExistsError:
-            return False  # another was faster
+            return False  # another worker was faster
         return True
 
     def _retire_lower(self) -> None:
@@ -149,13 +149,13 @@ class SharedLease:
 
 
 def living_holder(folder: Path) -> Holder | None:
-    """Return who holds the lease now; None if nobody does."""
+    """Return the holder of the lease; None if nobody holds it."""
     last = _last_token(folder)
     return _living_holder(folder, last) if last else None
 
 
 def position_of_holder(folder: Path) -> Position | None:
-    """Return how far the last holder said it was; None if it has not said, or has ended."""
+    """Return the last holder's progress; None if it has published none, or has ended."""
     try:
         text = (folder / f"{_last_token(folder):06d}.progress").read_text(encoding="utf-8")
         return Position.model_validate_json(text)
@@ -164,12 +164,12 @@ def position_of_holder(folder: Path) -> Position | None:
 
 
 def worker_name() -> str:
-    """Return host and process, for people."""
+    """Return host and process, for messages."""
     return f"{os.uname().nodename}, process {os.getpid()}"
 
 
 def machine_id() -> str:
-    """Return what two processes share that see each other's process ids; empty where that cannot be told."""
+    """Return an id that processes share if they see each other's process ids; empty if the system gives none."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot} {os.readlink('/proc/self/ns/pid')}"
@@ -178,7 +178,7 @@ def machine_id() -> str:
 
 
 def _last_token(folder: Path) -> int:
-    """The highest number ever given; 0 if there is none."""
+    """Return the highest number ever given; 0 if there is none."""
     try:
         names = os.listdir(folder)
     except FileNotFoundError:
@@ -188,29 +188,29 @@ def _last_token(folder: Path) -> int:
 
 def _living_holder(folder: Path, token: int) -> Holder | None:
     try:
-        # Opened, not only looked at: a network file system asks its server then.
+        # Opening the file, unlike `stat`, makes a network file system ask its server.
         with (folder / f"{token:06d}.lease").open(encoding="utf-8") as file:
             beat, text = os.fstat(file.fileno()).st_mtime, file.read()
         is_old = beat <= 0 or _now_of(folder) - beat > LEASE_S
     except FileNotFoundError:
-        return None  # somebody else has just taken it over
+        return None  # another worker has just taken over
     if is_old:
         return None
     try:
         holder = Holder.model_validate_json(text)
-    except ValidationError:  # in the moment of its making
+    except ValidationError:  # the holder is still writing the file
         return Holder(worker="another worker", machine="", pid=0)
     is_dead = holder.machine and holder.machine == machine_id() and not is_alive(holder.pid)
     return None if is_dead else holder
 
 
 def _now_of(folder: Path) -> float:
-    """The time, by the clock of the machine that holds the folder."""
+    """Return the time by the clock of the machine that holds the folder."""
     probe = folder / f".now-{os.uname().nodename}-{os.getpid()}-{time.monotonic_ns()}"
     try:
         probe.write_bytes(b"now")
         return probe.stat().st_mtime
-    except OSError:  # whoever may only read here is shown a guess
+    except OSError:  # a process that may only read here gets a guess
         return time.time()
     finally:
         with contextlib.suppress(OSError):

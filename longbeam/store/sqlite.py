@@ -1,6 +1,6 @@
-"""How a SQLite file of ours is opened: recognised, migrated, in WAL mode, its errors in one line.
+"""SQLite files of longbeam: recognised, migrated, opened in WAL mode; errors are reported in one line.
 
-A file is ours when its `application_id` is the format's; `user_version` counts the migrations it has had.
+A file belongs to a format when it has the format's `application_id`; `user_version` counts its migrations.
 Both are set in the transaction of the migration, so a killed process leaves the old version or the new one.
 """
 
@@ -16,11 +16,11 @@ from longbeam.errors import StoreError
 from longbeam.store.files import describe_os_error
 
 BUSY_TIMEOUT_S = 5.0
-"""One writer and WAL: nobody waits for long but while the log is folded into the file."""
+"""With one writer and WAL, a process waits only while the log is folded into the file."""
 
 PAGES_PER_FOLDING = 16_000
-"""Of the write-ahead log (64 MB), before they are folded into the file. That waits for the disk, 15 to 45 ms, and with
-SQLite's 1,000 pages it came with every hundredth model call, while replies waited."""
+"""Pages of the write-ahead log (64 MB) before they are folded into the file. Folding waits 15 to 45 ms for the disk;
+with SQLite's default of 1,000 pages every hundredth model call would wait for it."""
 
 _PRIMARY_CODE = 0xFF
 """SQLite's extended result codes carry the primary one in their low byte."""
@@ -35,10 +35,10 @@ class Format:
     """A kind of SQLite file."""
 
     name: str
-    """As error messages call it: `work log`."""
+    """Name in error messages: `work log`."""
     application_id: int
     migrations: tuple[tuple[str, ...], ...]
-    """Statements of each migration; once released they never change, another is appended."""
+    """Statements of each migration. A released migration never changes; a new one is appended."""
 
     @property
     def version(self) -> int:
@@ -75,7 +75,7 @@ def open_for_writing(path: Path, fmt: Format) -> sqlite3.Connection:
 def open_for_reading(path: Path, fmt: Format) -> sqlite3.Connection:
     """Return a connection that cannot write and never keeps a writer waiting.
 
-    Raises StoreError if there is no such file, or is not of this format; OlderFileError if it is older.
+    Raises StoreError if there is no such file, or it has another format; OlderFileError if it lacks a migration.
     """
     if not path.is_file():
         raise StoreError(f"{path}: there is no {fmt.name} here")
@@ -100,7 +100,7 @@ def open_for_reading(path: Path, fmt: Format) -> sqlite3.Connection:
     return db
 
 
-# Classes, because they stand around every statement: a generator takes three times as long.
+# Classes, because every statement is run within them: a generator would take three times as long.
 class transaction:
     """Commit what the block writes, all or nothing."""
 
@@ -130,7 +130,7 @@ class transaction:
 
 
 class translated_errors:
-    """Turn what SQLite says of the file or the disk into a StoreError of one line.
+    """Turn errors of SQLite about the file or the disk into a StoreError of one line.
 
     Broken constraints and wrong statements are bugs and keep their traceback.
     """

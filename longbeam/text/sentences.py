@@ -1,7 +1,7 @@
-"""Where sentences begin and end in chat text: markdown, lists, lower-case users, abbreviations, decimals.
+"""Boundaries of sentences in chat text: markdown, lists, lower-case users, abbreviations, decimals.
 
-Fenced code is no sentence and no run of sentences crosses it, because a quote with half a fence in it would
-change how everything around it is read.
+Fenced code is no sentence, and no run of sentences crosses it: a quote with half a fence would change how the text
+around the quote is rendered.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def prose_spans(text: str) -> tuple[Span, ...]:
 def sentences(text: str) -> tuple[Span, ...]:
     """Return the spans of the sentences outside fenced code, in order and without overlap.
 
-    List markers, heading signs and the blanks around a sentence belong to none. A list item, heading or table
+    List markers, heading signs and the blanks around a sentence belong to no sentence. A list item, heading or table
     row ends a sentence even without a full stop; a plain line break does not.
     """
     return tuple(s for prose in prose_spans(text) for s in sentences_within(text, prose))
@@ -75,6 +75,7 @@ def sentences_within(text: str, prose: Span) -> tuple[Span, ...]:
 
 
 def _blocks(text: str, prose: Span) -> Iterator[Span]:
+    """Yield the spans of paragraphs, list items, headings and table rows, without their markers."""
     start = end = -1
     for line in _LINE.finditer(text, *prose):
         marker = _MARKER.match(line.group())
@@ -92,6 +93,7 @@ def _blocks(text: str, prose: Span) -> Iterator[Span]:
 
 
 def _split(text: str, block: Span) -> Iterator[Span]:
+    """Yield the spans of the sentences of a block."""
     start, stop = block
     for mark in _BREAK.finditer(text, start, stop):
         if mark.end() < stop and _ends_sentence(text, mark, start, stop):

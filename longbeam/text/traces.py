@@ -1,9 +1,9 @@
-"""Traces of the machinery in what people say: plan markers, prompt words, placeholders, special tokens.
+"""Traces of the machinery in messages: plan markers, prompt words, placeholders, special tokens.
 
-Generators ask again for a text that has one, the check `leaks` looks for what is left. Each pattern has a literal
-that must be in the case-folded text before the pattern is tried, because most texts have none. Patterns that people and
-code may have reasons to write (`TODO`, `[Your Name]` in a letter the assistant drafts, `{id}` in a path) are `maybe_`
-ones; fenced and inline code is left out for them.
+Generators retry a text that has a trace; the check `leaks` reports the traces that remain. A pattern is tried only
+where its trigger, a literal, is in the case-folded text, because most texts have no trace. Kinds that begin with
+`maybe_` are those that people may have reasons to write: `TODO`, `[Your Name]` in a drafted letter, `{id}` in a path.
+Most patterns do not search fenced and inline code.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from longbeam.schemas.spec import ENGLISH
 from longbeam.text.sentences import prose_spans
 
 ENGLISH_KINDS = ("plan_word", "role_prefix", "ai_phrase", "placeholder", "maybe_placeholder", "maybe_plan_word")
-"""Kinds that are looked for by English words."""
+"""Kinds whose patterns consist of English words."""
 
 _INLINE_CODE = re.compile(r"(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
 _MATH = re.compile(r"\$\$.*?\$\$|(?<![\w$])\$[^$\n]{1,200}\$(?!\w)|\\\(.*?\\\)|\\\[.*?\\\]", re.DOTALL)
@@ -26,18 +26,18 @@ _MATH = re.compile(r"\$\$.*?\$\$|(?<![\w$])\$[^$\n]{1,200}\$(?!\w)|\\\(.*?\\\)|\
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A trace of the machinery."""
+    """One pattern of a trace."""
 
     kind: str
     trigger: str
-    """In every case-folded text that matches."""
+    """Literal that every matching text holds when it is case-folded."""
     pattern: re.Pattern[str]
     in_code: bool = False
-    """Whether code is searched too."""
+    """Whether fenced and inline code is searched, too."""
     role: MessageRole | None = None
-    """Whose messages; both when None."""
+    """Role whose messages are searched; both when None."""
     categories: tuple[Category, ...] = tuple(Category)
-    """Families of domains in which it is searched for."""
+    """Categories of domains whose conversations are searched."""
 
 
 def _p(kind: str, trigger: str, pattern: str, flags: int = re.IGNORECASE, **where: object) -> Pattern:
@@ -54,7 +54,7 @@ _SLOTS = (
     "text|reason|reply|messages?|history|summary|plan|bullets?|seed|profile|people|context|narratives?|ledger|"
     "questions?|facts?|excerpts?|state|instructions?|stages?"
 )
-# A pattern that begins with the letters to look for, and looks back from there, is tried at these letters only.
+# A pattern that begins with a letter, and looks behind from there, is tried at that letter only: this is fast.
 PATTERNS = (
     _p("marker", "->->", r"->\s?->", in_code=False),
     _p("marker", ".s", r"[Pp](?<![\w.].)\d+\.[Ss]\d+(?:\.[BTXbtx]\d+)?(?:\.[Nn]\d+)?(?!\w)", 0, in_code=True),
@@ -95,7 +95,7 @@ PATTERNS = (
     _p("maybe_plan_word", "bullet", r"\bbullet(?: point)? \d+ of (?:my|the) plan\b"),
     _p("maybe_plan_word", "probing question", r"\bprobing questions?\b"),
 )
-"""Everything searched for; the first match of each pattern in a message is reported."""
+"""All patterns; the first match of each pattern in a message is reported."""
 
 
 _BY_PLACE = {
@@ -116,7 +116,7 @@ def _matches(text: str, folded: str, patterns: Sequence[Pattern]) -> Iterator[tu
     for pattern in patterns:
         if pattern.trigger not in folded:
             continue
-        # Prose is made only for a text in which the whole of it matches somewhere.
+        # Code is cut out only where the pattern matches somewhere in the whole text: cutting is the slow part.
         match = pattern.pattern.search(text)
         if match is not None and not pattern.in_code:
             prose = _without_code(text) if prose is None else prose
@@ -126,7 +126,7 @@ def _matches(text: str, folded: str, patterns: Sequence[Pattern]) -> Iterator[tu
 
 
 def trace_problem(text: str, role: MessageRole, category: Category, language: str = ENGLISH) -> str | None:
-    """Return what a writer is to leave out of a text, or None."""
+    """Return the problem of a text with a trace, worded for its writer, or None."""
     for kind, words in _matches(text, text.casefold(), _REFUSED[role, category]):
         if language == ENGLISH or kind not in ENGLISH_KINDS:
             return f"the text says {' '.join(words.split())[:60]!r}, which nobody in a conversation would; leave it out"

@@ -23,6 +23,11 @@ _CONTRACTION_PIECES = frozenset(
 """Pieces that `I've` or `didn't` leave where words are runs of letters."""
 
 
+def bare_words(text: str) -> str:
+    """Return a text's words in lower case, without punctuation; texts that differ only in these are equal."""
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
 def words_of(text: str) -> list[str]:
     """Return the stems of a text's words in order, without function words; numbers stay whole."""
     found = (word.casefold() for word in _WORD.findall(text))

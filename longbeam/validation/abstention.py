@@ -1,4 +1,4 @@
-"""Abstentions: what is said to be missing is searched for in everything that anybody said."""
+"""Abstentions: a search of all messages for the information that the probe declares missing."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from longbeam.validation.index import ConversationIndex
 
 MAX_REPORTED = 3
 MIN_COVERED = 0.9
-"""Share of the question's words in one message from which somebody should read it."""
+"""Share of the question's words in one message from which a person should read the message."""
 MAX_COMMON = 0.3
-"""Words in more of the messages than this tell nothing."""
+"""Words in a larger share of the messages than this say nothing about the question."""
 _ASKING = content_words(
     "what which specific exactly details provide share tell describe list recommend mention discuss give"
 )
 
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
-    """Yield messages that hold what the probe says is nowhere."""
+    """Yield messages that hold the information that the probe declares missing."""
     if not has_trait(probe, Trait.ABSTAINS):
         return
     terms = [t for t in probe.details.searches if t.strip()]
@@ -40,7 +40,7 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
 
 
 def _search(index: ConversationIndex, probe: Probe) -> Problem:
-    """Search the conversation for the question's own words, where the source says of no search; return the record."""
+    """Search for the question's own words, where an import has no search terms; return the result as a problem."""
     terms = content_words(probe.question) - _ASKING
     common = {t for t in terms if sum(t in index.words(m) for m in index.messages) > MAX_COMMON * len(index.messages)}
     terms = terms - common or terms
@@ -59,7 +59,7 @@ def find_messages(index: ConversationIndex, terms: Sequence[str]) -> list[str]:
     """Return keys of the first messages that hold all terms as whole words, whatever the case and white space."""
     folded = [" ".join(t.casefold().split()) for t in terms]
     patterns = [_pattern(t) for t in folded]
-    # A plain search for their words leaves few messages to the patterns.
+    # A plain search for the words leaves few messages to the slower patterns.
     words = [word for t in folded for word in t.split()]
     found: list[str] = []
     for at, text in index.holding(words):

@@ -1,7 +1,7 @@
-"""What a check is: a name, one line of documentation, the kinds of what it can find with their severities.
+"""Checks: a name, one line of documentation, and the kinds of problems with their severities.
 
-Severities belong to the check and not to the moment, so that two runs of `validate` never disagree on what an
-error is. A check yields `Problem`s; `run.py` makes them findings.
+A check declares its severities, so that two runs of `validate` never disagree on what an error is. A check yields
+`Problem`s; `run.py` turns them into findings.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
 
 class Scope(StrEnum):
-    """What a check is run on."""
+    """The input of a check."""
 
     CONVERSATION = "conversation"
     PROBE = "probe"
@@ -31,7 +31,7 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What a check found; `kind` is one of those it declares."""
+    """One problem that a check found; `kind` is one that the check declares."""
 
     kind: str
     subject: str
@@ -40,7 +40,7 @@ class Problem:
     evidence: tuple[str, ...] = ()
     """Message keys to look at."""
     conversation_id: str = ""
-    """Only from checks of a benchmark."""
+    """Set only by checks of a benchmark."""
 
 
 Problems = Iterable[Problem]
@@ -48,15 +48,15 @@ Problems = Iterable[Problem]
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """One check; exactly one of the three functions is given, and it tells the scope."""
+    """One check. Exactly one of the three functions is given; it decides the scope."""
 
     name: str
     doc: str
-    """One line: what is found, and why it matters."""
+    """One line: the problems that the check finds, and why they matter."""
     severities: Mapping[str, Severity]
     """Severity of each kind of problem."""
     english_only: Mapping[str, str] = field(default_factory=dict)
-    """Kinds that cannot be looked for in another language, and what of English they need (`reads English dates`)."""
+    """Kinds that are found only in English, and the reason (`reads English dates`)."""
     on_conversation: Callable[[ConversationIndex], Problems] | None = None
     on_probe: Callable[[ConversationIndex, Probe], Problems] | None = None
     on_benchmark: Callable[[Sequence[ConversationDigest]], Problems] | None = None
@@ -70,13 +70,13 @@ class Check:
 
     @property
     def scope(self) -> Scope:
-        """What the check is run on."""
+        """The input of the check."""
         if self.on_conversation is not None:
             return Scope.CONVERSATION
         return Scope.PROBE if self.on_probe is not None else Scope.BENCHMARK
 
     def applies(self, language: str, kind: str | None = None) -> bool:
-        """Whether this kind, or any kind, can be looked for in a language."""
+        """Return whether this kind, or any kind, can be found in a language."""
         kinds = self.severities.keys() if kind is None else {kind}
         return language == ENGLISH or not kinds <= self.english_only.keys()
 

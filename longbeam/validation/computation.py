@@ -1,4 +1,4 @@
-"""Computed gold, computed again: from values that stand in the quotes, to the value that the gold says."""
+"""Computed gold, computed again from its inputs: the quotes say each input, and the gold says the result."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from longbeam.validation.base import ERROR, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
 
 MAX_YEAR_GUESSES = 4
-"""Dates without year, up to which all years near the messages are tried: 3^4 combinations."""
+"""Dates without year for which all nearby years are tried: at most 3^4 combinations."""
 
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
-    """Yield inputs that nobody says, results that are not what the inputs give, and gold without the result."""
+    """Yield inputs that no quote says, results that do not follow from the inputs, and gold without the result."""
     details = probe.details
     if not details.computation:
         return
@@ -58,7 +58,7 @@ def _result_problems(probe: Probe, readings: Sequence[Sequence[Value]]) -> Itera
 
 
 def _readings(index: ConversationIndex, probe: Probe, ordinal: int, text: str) -> tuple[Value, ...]:
-    """Return what an input may mean: the ledger's value of these words, or the words read in a year nearby."""
+    """Return the values that an input can mean: the ledger's value of this text, or the text read in a nearby year."""
     for fact_id in probe.fact_ids:
         for assertion in index.by_fact.of(fact_id):
             if assertion.value is not None and assertion.value.text == text:
@@ -67,10 +67,10 @@ def _readings(index: ConversationIndex, probe: Probe, ordinal: int, text: str) -
     if value.kind is not ValueKind.DATE or value.date is not None:
         return (value,)
     cited = [index.message(e.message_key) for e in probe.evidence]
-    told = cited[ordinal] if ordinal < len(cited) else None
-    if told is None or len(probe.details.computed_from) > MAX_YEAR_GUESSES:
+    message = cited[ordinal] if ordinal < len(cited) else None
+    if message is None or len(probe.details.computed_from) > MAX_YEAR_GUESSES:
         return (value,)
-    year = told.sent_at.year
+    year = message.sent_at.year
     return tuple(parse_value(text, year=y) for y in (year, year - 1, year + 1))
 
 

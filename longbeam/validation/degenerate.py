@@ -1,4 +1,4 @@
-"""Text that no person or working model would send: empty, looping, cut off, or far too long."""
+"""Texts that no person or working model would send: empty, repetitive, cut off, or far too long."""
 
 from __future__ import annotations
 
@@ -12,27 +12,26 @@ from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 
 MIN_RATIO = 0.10
-"""Compressed share of a text below which it repeats itself; prose is at 0.35 to 0.55, tables and code above 0.15."""
+"""Compressed share below which a text repeats itself; prose is at 0.35 to 0.55, tables and code above 0.15."""
 MIN_COMPRESSED_CHARACTERS = 3_000
 MAX_SHARE = 0.20
+"""Share of a conversation's tokens above which one message outweighs the rest."""
 MIN_TOTAL_FOR_SHARE = 16_000
 MIN_CUT_CHARACTERS = 200
 NEARBY = 64
-"""Messages before a reply that are looked at first: a word of its subject stands there, perhaps in no other plan."""
+"""Messages before a reply that are searched first: a word of the subject is likely to stand there."""
 _CUT = re.compile(r"(?:[a-z]{2,}|,|\b(?:the|and|of|to|a))\s+[a-z]+\s*\Z")
-"""A reply that ends in small letters, without a stop, was probably cut."""
+"""End of a reply that was probably cut: lower-case letters without a full stop."""
 _ITEM = re.compile(r"\s*(?:[-*+•|#>\[]|\d{1,3}[.)]|[a-z][.)]\s)")
-"""The last line of a list, a table or under a heading needs no stop."""
+"""Start of a line that needs no full stop: a list item, a table row, a heading."""
 _BLANKS = re.compile(r"[ \t]{200}")
 _EMPTY_LINES = re.compile(r"\n(?:[ \t]*\n){19}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]")
-
-
 _FRAGMENT = re.compile(r"(?<![\w'’.*_`/-])([a-z]+)\Z")
 
 
 def find_problems(index: ConversationIndex) -> Iterator[Problem]:
-    """Yield what is wrong with the text of each message."""
+    """Yield the problems of each message's text."""
     for message in index.messages:
         key = message.message_key
         for kind, text in _faults(index, message):
@@ -59,7 +58,7 @@ def _faults(index: ConversationIndex, message: Message) -> Iterator[tuple[str, s
         yield "control_character", f"character U+{ord(control.group()):04X}, which no person types"
     if not all(closed for _, closed in fenced_spans(content)):
         yield "open_fence", "a code fence is opened and never closed"
-    elif message.role is MessageRole.ASSISTANT and (_is_cut(content) or _ends_in_a_word(index, message)):
+    elif message.role is MessageRole.ASSISTANT and (_is_cut(content) or _ends_in_fragment(index, message)):
         yield "cut_off", f"the reply ends in the middle of a sentence: ...{shorten(content[-50:])}"
 
 
@@ -74,22 +73,26 @@ def _is_cut(content: str) -> bool:
     return len(content) > MIN_CUT_CHARACTERS and not _ITEM.match(last) and _CUT.search(last) is not None
 
 
-def _ends_in_a_word(index: ConversationIndex, message: Message) -> bool:
-    """Whether a reply ends in a row that is not closed, or in letters that are no word here and begin one."""
+def _ends_in_fragment(index: ConversationIndex, message: Message) -> bool:
+    """Return whether a reply ends in an unclosed table row, or in letters that only begin a word of the texts."""
     lines = message.content.rstrip().rsplit("\n", 2)
     is_row = len(lines) > 1 and all(line.lstrip().startswith("|") for line in lines[-2:])
     if is_row and lines[-2].rstrip().endswith("|"):
         return not lines[-1].endswith("|")
     end = _FRAGMENT.search(lines[-1])
-    if end is None or len(message.content) <= MIN_CUT_CHARACTERS:
-        return False
-    word, begun = re.compile(rf"(?<!\w){end[1]}(?!\w)"), re.compile(rf"(?<!\w){end[1]}\w")
+    return end is not None and len(message.content) > MIN_CUT_CHARACTERS and _is_fragment(index, message, end[1])
+
+
+def _is_fragment(index: ConversationIndex, message: Message, letters: str) -> bool:
+    """Return whether the last letters of a message are no word of the conversation, but begin one."""
+    word, begun = re.compile(rf"(?<!\w){letters}(?!\w)"), re.compile(rf"(?<!\w){letters}\w")
     own = index.position[message.message_key]
     if any(word.search(m.content) for m in index.messages[max(own - NEARBY, 0) : own]):
         return False
     begins = False
-    for ordinal, text in index.holding([end[1]]):
-        rest = text.rstrip()[: -len(end[1])] if ordinal == own else text
+    for ordinal, text in index.holding([letters]):
+        # The message's own ending would always count as a word.
+        rest = text.rstrip()[: -len(letters)] if ordinal == own else text
         if word.search(rest):
             return False
         begins = begins or begun.search(rest) is not None

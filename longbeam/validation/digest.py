@@ -1,4 +1,4 @@
-"""What checks over a whole benchmark keep of each conversation, so that none has to be held whole."""
+"""Digests of conversations for checks of a whole benchmark, so that no conversation is held in memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ProbeDigest:
 
 @dataclass(frozen=True, slots=True)
 class ConversationDigest:
-    """Who, about what, and what is asked."""
+    """Seed, persona and selected probes of a conversation."""
 
     conversation_id: str
     seed: Seed

@@ -1,4 +1,4 @@
-"""Messages that say the same again, to the letter or nearly so.
+"""Messages that repeat an earlier message, exactly or nearly.
 
 Near-duplicates are pairs of one role whose word 5-grams have a Jaccard similarity of at least 0.8 outside code.
 Candidates share one of their four smallest shingle hashes (bottom-k sketch: a pair at 0.8 is missed with
@@ -25,26 +25,27 @@ from longbeam.validation.index import ConversationIndex
 SHINGLE_WORDS = 5
 MIN_SIMILARITY = 0.8
 MIN_DUPLICATE_CHARACTERS = 60
-"""Shorter messages repeat in real life (`Thanks, that helps!`): worth knowing, no fault."""
+"""Shorter messages repeat in real life (`Thanks, that helps!`), so their repetition is only an info."""
 MAX_NEAR_SHARE = {MessageRole.USER: 0.02, MessageRole.ASSISTANT: 0.02}
-"""Share of near-duplicates among a role's messages above which somebody should look."""
+"""Share of near-duplicates among a role's messages above which a person should look."""
 NEARBY = 8
-"""Messages within which a user who nearly repeats himself does so for no reason: the rounds of one turn."""
+"""Distance in messages within which a user has no reason to repeat a message: the rounds of one turn."""
 MIN_SHINGLES = 8
 BOTTOM = 4
+"""Smallest shingle hashes that make up the sketch of a message."""
 BUCKET = 8
-"""Earlier messages of one bucket that a message is compared with: boilerplate must not cost quadratic time."""
+"""Earlier messages with one hash that a message is compared with: boilerplate must not cost quadratic time."""
 WORST = 5
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A message that is nearly an earlier one, by their keys."""
+    """Two near-duplicates, by their message keys."""
 
     similarity: float
     is_contained: bool
-    """Whether the shorter one stands in the longer."""
+    """Whether all shingles of the shorter message are in the longer one."""
     earlier: str
     later: str
 
@@ -74,11 +75,11 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
 def _unlike_earlier(
     index: ConversationIndex, role: MessageRole, equals: Mapping[int, int], exact: list[Problem]
 ) -> Iterator[Message]:
-    """Yield the messages of a role but those that equal an earlier one, which go to `exact` as problems."""
+    """Yield the messages of a role that equal no earlier one; append a problem to `exact` for each of the others."""
     for ordinal, message in enumerate(index.messages):
         if message.role is not role:
             continue
-        if ordinal not in equals or not (text := plain(message.content)):
+        if ordinal not in equals or not (text := normalized(message.content)):
             yield message
             continue
         earlier, later = index.messages[equals[ordinal]].message_key, message.message_key
@@ -87,8 +88,8 @@ def _unlike_earlier(
 
 
 def equal_messages(messages: Iterable[Message]) -> dict[int, int]:
-    """Return the ordinals of messages that equal an earlier one of their role, with the first such one's."""
-    digests = array("Q", (digest(m.role.value + plain(m.content)) for m in messages))
+    """Return ordinals of messages that equal an earlier one of their role, with the ordinal of the first such one."""
+    digests = array("Q", (digest(m.role.value + normalized(m.content)) for m in messages))
     first: dict[int, int] = {}
     for later, earlier in enumerate(previous_equals(digests)):
         if earlier >= 0:
@@ -96,18 +97,18 @@ def equal_messages(messages: Iterable[Message]) -> dict[int, int]:
     return first
 
 
-def plain(text: str) -> str:
-    """Return a text without what does not count between two that are equal: case and spacing."""
+def normalized(text: str) -> str:
+    """Return a text in one case and spacing; messages that differ only in these are equal."""
     return " ".join(text.casefold().split())
 
 
 def digest(text: str) -> int:
-    """Return what is kept of a text to know it again: 64 bits, whatever its length."""
+    """Return a 64-bit hash that identifies a text."""
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest())
 
 
 def near_duplicates(messages: Iterable[Message]) -> list[Pair]:
-    """Return each message that is nearly an earlier one, with the most similar of those compared.
+    """Return each message that nearly repeats an earlier one, paired with the most similar message found.
 
     Messages of fewer than 12 words outside code are left out: their 5-grams say little.
     """
@@ -131,7 +132,7 @@ def near_duplicates(messages: Iterable[Message]) -> list[Pair]:
 
 
 def _alike(sketched: Sequence[int], sketches: Sequence[int]) -> Iterator[tuple[int, list[int]]]:
-    """Yield ordinals of messages with those of the earlier ones to compare them with; a sketch is BOTTOM hashes."""
+    """Yield the ordinal of each message with the ordinals of earlier messages that share a hash of its sketch."""
     previous = previous_equals(sketches)
     for number, ordinal in enumerate(sketched):
         earlier: set[int] = set()
@@ -169,13 +170,13 @@ def _shingles(content: str, words: dict[str, int]) -> set[int]:
 
 
 def _jaccard(own: set[int], shingles: SpilledBytes, ordinal: int) -> float:
-    """Return how alike two messages are; 0 for those that cannot be alike enough."""
+    """Return the Jaccard similarity of two messages; 0 where it cannot reach `MIN_SIMILARITY`."""
     count = (shingles.start(ordinal + 1) - shingles.start(ordinal)) // 8
     small, large = sorted((len(own), count))
     if small < MIN_SIMILARITY * large:
         return 0.0  # even a subset would not reach it
     other = _read(shingles, ordinal)
-    # Most pairs share little but boilerplate, and lack too much of each other in the first part already.
+    # Most pairs share little but boilerplate: the first part of the shingles rules them out.
     spare = count - MIN_SIMILARITY / (1 + MIN_SIMILARITY) * (small + large) + 1
     part = other[: 2 * int(spare)]
     if len(part) - len(own.intersection(part)) > spare:

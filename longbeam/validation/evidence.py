@@ -1,4 +1,4 @@
-"""Evidence: the cited messages exist, and hold the quote word for word."""
+"""Evidence: cited messages exist, hold their quotes verbatim, and are related to the question."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from longbeam.validation.index import ConversationIndex
 from longbeam.validation.wording import claim
 
 MIN_WORDS = 3
-WISHES = (EvidencePart.INSTRUCTION, EvidencePart.PREFERENCE)
-MIN_OF_WISH = 0.25
-"""Share of the words of an instruction or preference that the message which is cited for it must have."""
+"""Texts with fewer content words are too short to tell that a message is unrelated."""
+REQUESTS = (EvidencePart.INSTRUCTION, EvidencePart.PREFERENCE)
+MIN_OF_REQUEST = 0.25
+"""Share of the words of an instruction or preference that a message cited for it must have."""
 
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
@@ -49,22 +50,22 @@ def _unrelated(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
         ):
             text = f"{message.message_key} has no word of question and gold: {shorten(message.content)}"
             yield Problem("unrelated", probe.probe_id, text, (message.message_key,))
-    yield from _unrelated_wish(index, probe)
+    yield from _unrelated_request(index, probe)
 
 
-def _unrelated_wish(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
-    """Yield messages cited for an instruction or preference that the probe words, and that say something else."""
-    wish = content_words(f"{probe.details.instruction} {probe.details.preference}")
-    cited = [m for e in probe.evidence if e.part in WISHES and (m := index.message(e.message_key)) is not None]
-    if not cited or len(wish) < MIN_WORDS or any(_says_wish(index, m, wish) for m in cited):
+def _unrelated_request(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
+    """Yield messages that are cited for the probe's instruction or preference and say something else."""
+    request = content_words(f"{probe.details.instruction} {probe.details.preference}")
+    cited = [m for e in probe.evidence if e.part in REQUESTS and (m := index.message(e.message_key)) is not None]
+    if not cited or len(request) < MIN_WORDS or any(_says_request(index, m, request) for m in cited):
         return
     keys = tuple(m.message_key for m in cited)
     text = f"{', '.join(keys)} is cited for a wish and says another thing: {shorten(cited[0].content)}"
     yield Problem("unrelated", probe.probe_id, text, keys)
 
 
-def _says_wish(index: ConversationIndex, message: Message, wish: frozenset[str]) -> bool:
-    return len(index.words(message) & wish) >= MIN_OF_WISH * len(wish)
+def _says_request(index: ConversationIndex, message: Message, request: frozenset[str]) -> bool:
+    return len(index.words(message) & request) >= MIN_OF_REQUEST * len(request)
 
 
 def _quote_problems(index: ConversationIndex, probe: Probe, evidence: Evidence) -> Iterator[Problem]:

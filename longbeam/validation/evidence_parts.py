@@ -1,4 +1,4 @@
-"""The right speaker and the right part: an update after its original, a denial apart from its statement."""
+"""Parts of the evidence: each is said by the right speaker, an update after its original, a denial elsewhere."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from longbeam.abilities.record import Trait
 from longbeam.abilities.registry import ability_of
-from longbeam.schemas.dialogue import MessageRole
+from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.probes import EvidencePart, Probe
 from longbeam.text.numbers import SMALL_NUMBER, read_count
 from longbeam.text.words import content_words
@@ -21,7 +21,7 @@ _ITEMS_ASKED = (
     re.compile(rf"{_COUNT} (?:items?|events?|things|steps|points)\b", re.IGNORECASE),
     re.compile(rf"{_COUNT} (?:[a-z]+ )?(?!(?:second|minute|hour|day|week|month|year|time)s\b)[a-z]+s\b", re.IGNORECASE),
 )
-"""How many items a question asks for; the first pattern that matches tells."""
+"""Number of items that a question asks for; the first pattern that matches decides."""
 
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
@@ -105,12 +105,10 @@ def _asked_problems(probe: Probe) -> Iterator[Problem]:
 
 
 def _elsewhere_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
-    """Yield items whose words are all in another item's evidence, and none in their own: the gold is out of order."""
+    """Yield items that another item's evidence says completely and their own not at all: the gold is out of order."""
     said: dict[int, frozenset[str]] = {}
-    for evidence in probe.evidence:
-        message = index.message(evidence.message_key)
-        if evidence.group is not None and message is not None:
-            said[evidence.group] = said.get(evidence.group, frozenset()) | index.words(message)
+    for group, message, _ in _grouped(index, probe):
+        said[group] = said.get(group, frozenset()) | index.words(message)
     if sorted(said) != list(range(len(probe.details.items))):
         return
     for place, item in enumerate(probe.details.items):
@@ -123,12 +121,9 @@ def _elsewhere_problems(index: ConversationIndex, probe: Probe) -> Iterator[Prob
 
 def _item_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     first: dict[int, tuple[int, int]] = {}
-    for evidence in probe.evidence:
-        message = index.message(evidence.message_key)
-        if evidence.group is None or message is None:
-            continue
-        place = index.position[evidence.message_key], message.content.find(evidence.quote)
-        first[evidence.group] = min(place, first.get(evidence.group, place))
+    for group, message, quote in _grouped(index, probe):
+        place = index.position[message.message_key], message.content.find(quote)
+        first[group] = min(place, first.get(group, place))
     if not first:
         return
     items = len(probe.details.items)
@@ -139,6 +134,14 @@ def _item_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     if any(a > b for a, b in pairwise(places)):
         keys = tuple(index.messages[at].message_key for at, _ in places)
         yield Problem("item_order", probe.probe_id, f"items are not in the order of mention: {', '.join(keys)}", keys)
+
+
+def _grouped(index: ConversationIndex, probe: Probe) -> Iterator[tuple[int, Message, str]]:
+    """Yield item, message and quote of the evidence that belongs to an item."""
+    for evidence in probe.evidence:
+        message = index.message(evidence.message_key)
+        if evidence.group is not None and message is not None:
+            yield evidence.group, message, evidence.quote
 
 
 CHECK = Check(

@@ -1,4 +1,4 @@
-"""What an import noticed in somebody else's files, as findings: an oddity is read as well as can be, never dropped."""
+"""Notes that an import made about the source files, as findings: unusual content is read, never dropped."""
 
 from __future__ import annotations
 

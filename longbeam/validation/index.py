@@ -1,8 +1,7 @@
-"""One conversation read once, with the look-ups that the checks share.
+"""Index of one conversation: read once, with the look-ups that the checks share.
 
-The messages go to a temporary file when there are many: a check goes through them as often as it likes, and what is in
-memory does not grow with their text; so do bullets, facts and assertions. The look-ups over them are made when a check
-first asks for them, and hold places.
+Many messages, bullets, facts and assertions are kept in temporary files. A check may read them as often as it likes,
+and memory does not grow with their text. Look-ups hold positions in these files, and are built on first use.
 """
 
 from __future__ import annotations
@@ -38,13 +37,13 @@ class ConversationIndex:
     probes: tuple[Probe, ...] = ()
     """All candidates."""
     asked: Mapping[str, int] | None = None
-    """Probes asked for by ability; None where nobody knows."""
+    """Number of probes that each ability should have; None where that is unknown."""
     texts: FoldedTexts | None = None
-    """Of the messages, where somebody else searches them, too."""
+    """Folded texts of the messages, where the caller searches them, too."""
 
     @property
     def is_import(self) -> bool:
-        """Whether somebody else made the conversation: no length was asked for, and there may be no plan."""
+        """Whether the conversation was imported: it has no target length, and may have no plan."""
         return self.head.target_tokens == 0
 
     @cached_property
@@ -54,12 +53,12 @@ class ConversationIndex:
 
     @cached_property
     def position(self) -> Ordinals:
-        """Ordinal of each message by key; the first one's where a key occurs twice."""
-        messages = self.messages  # without the index, which would hold itself
+        """Ordinal of each message by key; the first ordinal where a key occurs twice."""
+        messages = self.messages  # a closure over `self` would make the index hold itself
         return Ordinals((m.message_key for m in messages), lambda i: messages[i].message_key)
 
     def message(self, message_key: str) -> Message | None:
-        """The message of this key."""
+        """Return the message of this key; None if there is none."""
         at = self.position.get(message_key)
         return None if at is None else self.messages[at]
 
@@ -68,7 +67,7 @@ class ConversationIndex:
         return self.texts or FoldedTexts(m.content for m in self.messages)
 
     def holding(self, words: Sequence[str]) -> Iterator[tuple[int, str]]:
-        """Yield the ordinals of the messages that hold all these case-folded words, with their case-folded texts."""
+        """Yield ordinal and case-folded text of each message that holds all these case-folded words."""
         return self._folded.holding(words)
 
     @cached_property
@@ -76,7 +75,7 @@ class ConversationIndex:
         return {}
 
     def words(self, message: Message) -> frozenset[str]:
-        """Stems of a message's content words, read once."""
+        """Return the stems of a message's content words, read once."""
         found = self._words.get(message.message_key)
         if found is None:
             found = self._words[message.message_key] = content_words(message.content)
@@ -88,22 +87,22 @@ class ConversationIndex:
         return Counter(chain.from_iterable(said)), len(said)
 
     def share_of_user(self, stem: str) -> float:
-        """Share of the user's messages that have a stem."""
+        """Return the share of the user's messages that have a stem."""
         counts, total = self._user_words
         return counts[stem] / max(total, 1)
 
     def rarity(self, stem: str) -> float:
-        """How much a stem tells: the logarithm of how few of the user's messages have it, from 0."""
+        """Return the inverse document frequency of a stem among the user's messages, from 0."""
         counts, total = self._user_words
         return math.log((total + 1) / (counts[stem] + 1))
 
     def speaks_as_user(self, message: Message) -> bool:
-        """Whether a person says this whom questions may be about: the user, or any of several named speakers."""
+        """Return whether the speaker can be the subject of questions: the user, or one of several named speakers."""
         return message.role is MessageRole.USER or message.speaker != MessageRole.ASSISTANT
 
     @cached_property
     def total_tokens(self) -> int:
-        """Tokens of all messages, as they say."""
+        """Sum of the token counts that the messages carry."""
         return sum(m.tokens for m in self.messages)
 
     # --- the ledger ---------------------------------------------------------------------------------------
@@ -129,7 +128,7 @@ class ConversationIndex:
         return _spooled(a for plan in self.head.plans for a in plan.assertions)
 
     @cached_property
-    def _told(self) -> Sequence[int]:
+    def _story_order(self) -> Sequence[int]:
         """Places of the assertions in the order of the story; those of unknown bullets are left out."""
         places = (self.bullets.place.get(a.bullet_id) for a in self._assertions)
         order = array("i", (-1 if place is None else place for place in places))
@@ -138,12 +137,12 @@ class ConversationIndex:
     @cached_property
     def by_fact(self) -> Grouped[Assertion]:
         """Assertions on each fact, in the order of the story; those of unknown bullets are left out."""
-        made = ((self._assertions[i].fact_id, i) for i in self._told)
+        made = ((self._assertions[i].fact_id, i) for i in self._story_order)
         return Grouped(self._assertions, made, lambda a, fact_id: a.fact_id == fact_id)
 
-    def facts_told(self) -> Iterable[str]:
-        """Ids of the facts that `by_fact` knows, in the order of the story."""
-        return dict.fromkeys(self._assertions[i].fact_id for i in self._told)
+    def facts_in_order(self) -> Iterable[str]:
+        """Return the ids of the facts that `by_fact` knows, in the order of the story."""
+        return dict.fromkeys(self._assertions[i].fact_id for i in self._story_order)
 
     @cached_property
     def by_bullet(self) -> Grouped[Assertion]:
@@ -158,34 +157,34 @@ class ConversationIndex:
         return Grouped(self.messages, said, lambda m, bullet_id: bullet_id in m.bullet_ids)
 
     def voicing(self, bullet_id: str) -> tuple[Message, ...]:
-        """User messages that voice a bullet, in order."""
+        """Return the user messages that voice a bullet, in order."""
         return self._voicing.of(bullet_id)
 
     def values_over_time(self, fact_id: str) -> tuple[Assertion, ...]:
-        """Assertions that set or change a fact, in the order of the story; each has a value."""
+        """Return the assertions that set or change a fact, in the order of the story; each has a value."""
         changes = (Stance.SETS, Stance.UPDATES)
         return tuple(a for a in self.by_fact.of(fact_id) if a.stance in changes and a.value is not None)
 
     def current_value(self, fact_id: str) -> Value | None:
-        """The last value that a fact takes."""
+        """Return the last value that a fact takes; None if it takes none."""
         changes = self.values_over_time(fact_id)
         return changes[-1].value if changes else None
 
     # --- a probe and its evidence -------------------------------------------------------------------------
 
     def cited(self, probe: Probe) -> tuple[Message, ...]:
-        """Messages that a probe cites and that exist, each once, in the order of the conversation."""
+        """Return the existing messages that a probe cites, each once, in the order of the conversation."""
         places = {self.position.get(e.message_key) for e in probe.evidence}
         return tuple(self.messages[i] for i in sorted(i for i in places if i is not None))
 
 
 def build_index(reader: ConversationReader, *, asked: Mapping[str, int] | None = None) -> ConversationIndex:
-    """Return the index of a conversation: messages, probes and plans are read once, and the reader may be closed."""
+    """Read messages, probes and plans of a conversation; the reader may be closed afterwards."""
     index = ConversationIndex(reader.head, SpilledSequence(reader.messages()), tuple(reader.probes()), asked)
-    len(index.head.plans)  # of a sealed file they are read when something is first asked of them
+    len(index.head.plans)  # the plans of a sealed file are read on first use: read them before the reader is closed
     return index
 
 
 def _spooled(records: Iterable[R]) -> SpilledSequence[R]:
-    """Keep records of the plans: those of a plan and a half, and those read last, are in memory."""
+    """Return records of the plans in a spool that holds few of them in memory."""
     return SpilledSequence(records, held=32)

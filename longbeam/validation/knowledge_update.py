@@ -1,4 +1,4 @@
-"""Knowledge updates: the value changed, the gold says what it became, and nothing changed it once more."""
+"""Knowledge updates: the value changed, the gold says the new value, and no later message changes it again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from longbeam.validation.index import ConversationIndex
 
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
-    """Yield updates that are none, gold that lacks the new value, and a third value later."""
+    """Yield updates without a change, gold that lacks the new value, and later third values."""
     if not has_trait(probe, Trait.ASKS_UPDATED_VALUE):
         return
     old, new = probe.details.old_value, probe.details.new_value

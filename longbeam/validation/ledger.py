@@ -1,4 +1,4 @@
-"""The plan's ledger: contradictions, stale gold and voicing are queries on it, so it must hold together."""
+"""The ledger of the plans: contradictions, stale gold and voicing are queries on it, so it must be consistent."""
 
 from __future__ import annotations
 
@@ -11,18 +11,23 @@ from longbeam.validation.index import ConversationIndex
 
 def find_problems(index: ConversationIndex) -> Iterator[Problem]:
     """Yield ids that occur twice, references to nothing, and updates that change nothing."""
-    yield from _duplicates((b.bullet_id for p in index.head.plans for b in p.bullets()), "bullet")
-    yield from _duplicates((f.fact_id for p in index.head.plans for f in p.facts), "fact")
-    for assertion in (a for p in index.head.plans for a in p.assertions):
-        if assertion.bullet_id not in index.bullets or assertion.fact_id not in index.facts:
-            text = f"assertion of {assertion.bullet_id!r} on {assertion.fact_id!r}: no plan has both"
-            yield Problem("unknown_reference", assertion.bullet_id, text)
-        if assertion.value is None and assertion.stance is not Stance.DENIES:
-            text = f"{assertion.bullet_id} {assertion.stance.value} {assertion.fact_id} without a value"
-            yield Problem("missing_value", assertion.bullet_id, text)
+    plans = index.head.plans
+    yield from _duplicates((b.bullet_id for p in plans for b in p.bullets()), "bullet")
+    yield from _duplicates((f.fact_id for p in plans for f in p.facts), "fact")
+    for assertion in (a for p in plans for a in p.assertions):
+        yield from _assertion_problems(index, assertion)
     yield from _target_problems(index)
-    for fact_id in index.facts_told():
+    for fact_id in index.facts_in_order():
         yield from _update_problems(index.values_over_time(fact_id))
+
+
+def _assertion_problems(index: ConversationIndex, assertion: Assertion) -> Iterator[Problem]:
+    if assertion.bullet_id not in index.bullets or assertion.fact_id not in index.facts:
+        text = f"assertion of {assertion.bullet_id!r} on {assertion.fact_id!r}: no plan has both"
+        yield Problem("unknown_reference", assertion.bullet_id, text)
+    if assertion.value is None and assertion.stance is not Stance.DENIES:
+        text = f"{assertion.bullet_id} {assertion.stance.value} {assertion.fact_id} without a value"
+        yield Problem("missing_value", assertion.bullet_id, text)
 
 
 def _duplicates(ids: Iterable[str], what: str) -> Iterator[Problem]:

@@ -1,4 +1,4 @@
-"""The length asked for: a score at 128K must not come from 110K."""
+"""Length of the conversation: a score at 128K must not come from 110K tokens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STRICT_FROM = 128_000
 
 
 def find_problems(index: ConversationIndex) -> Iterator[Problem]:
-    """Yield a length that is further from the target than it may be."""
+    """Yield a length that is too far from the target."""
     target = index.head.target_tokens
     allowed = allowed_deviation(index)
     if target and abs(index.total_tokens - target) > allowed:
@@ -22,7 +22,7 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
 
 
 def allowed_deviation(index: ConversationIndex) -> int:
-    """Return tokens that the conversation may be off: 2 %, or its longest exchange if that is more below 128K."""
+    """Return the allowed deviation in tokens: 2 %; below 128K the longest exchange if it is longer."""
     target = index.head.target_tokens
     share = int(TOLERANCE * target)
     if target >= STRICT_FROM:

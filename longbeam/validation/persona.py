@@ -1,4 +1,4 @@
-"""People who could live: ages that fit their relations, names that cannot be mixed up."""
+"""Plausible people: ages fit the relations, and no two people share a first name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FRIEND_GAP = 12
 
 
 def find_problems(index: ConversationIndex) -> Iterator[Problem]:
-    """Yield ages that cannot be, first names that two people share, and a graph that is not of these people."""
+    """Yield implausible ages, shared first names, and people that the graph lacks."""
     profile, people = index.head.profile, index.head.relationships.people
     if profile is None:
         return
@@ -34,10 +34,10 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
 
 
 def age_fault(profile: Profile, person: Person) -> str | None:
-    """Return why a person of this age cannot be this to the user, or None.
+    """Return why a person's age does not fit the relation to the user, or None.
 
     Parents are 18 to 45 years older than their children; friends differ by at most 12 years; partners and
-    friends are adults. The user is one by the record.
+    friends are adults. The record of a user allows only adults.
     """
     gap = person.age - profile.age
     if person.relation is Relation.PARENT and not PARENT_GAP[0] <= gap <= PARENT_GAP[1]:

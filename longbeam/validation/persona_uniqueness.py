@@ -1,4 +1,4 @@
-"""One person per conversation: a system that mixes up two conversations must not be right by chance."""
+"""Distinct personas: a system that mixes up two conversations must not be right by chance."""
 
 from __future__ import annotations
 

@@ -1,21 +1,20 @@
-"""The selected probes of a conversation as a set: as many as asked, and no two that ask the same."""
+"""The selected probes of a conversation as a set: the requested number, and no two that ask the same."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 
 from longbeam.schemas.probes import Probe
-from longbeam.text.words import content_words
+from longbeam.text.words import bare_words, content_words
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 
 SIMILAR = 0.8
 """Jaccard similarity of the questions' words from which two probes are near-duplicates."""
 SHARED_EVIDENCE = 0.5
-_WORD = re.compile(r"\w+")
+"""Share of common quotes above which two similar questions are about the same evidence."""
 
 
 def find_problems(index: ConversationIndex) -> Iterator[Problem]:
@@ -41,9 +40,9 @@ def _count_problems(index: ConversationIndex) -> Iterator[Problem]:
 
 
 def _pair_problems(first: Probe, second: Probe) -> Iterator[Problem]:
-    words = [frozenset(_WORD.findall(p.question.casefold())) for p in (first, second)]
+    words = [frozenset(bare_words(p.question).split()) for p in (first, second)]
     similarity = len(words[0] & words[1]) / max(len(words[0] | words[1]), 1)
-    if _plain(first.question) == _plain(second.question):
+    if bare_words(first.question) == bare_words(second.question):
         text = f"asks the same as {first.probe_id}: {shorten(second.question)}"
         yield Problem("same_question", second.probe_id, text)
     elif first.ability != second.ability:
@@ -56,7 +55,7 @@ def _pair_problems(first: Probe, second: Probe) -> Iterator[Problem]:
 
 
 def _is_one_thing(first: Probe, second: Probe) -> bool:
-    """Whether one question has no content word that the other lacks: else each may ask the same of another thing."""
+    """Return whether all content words of one question are in the other: else the questions name different things."""
     words = content_words(first.question), content_words(second.question)
     return words[0] <= words[1] or words[1] <= words[0]
 
@@ -64,10 +63,6 @@ def _is_one_thing(first: Probe, second: Probe) -> bool:
 def _share_evidence(first: Probe, second: Probe) -> bool:
     quotes = _quotes(first), _quotes(second)
     return len(quotes[0] & quotes[1]) > SHARED_EVIDENCE * len(quotes[0] | quotes[1])
-
-
-def _plain(text: str) -> str:
-    return " ".join(_WORD.findall(text.casefold()))
 
 
 def _quotes(probe: Probe) -> frozenset[tuple[str, str]]:
@@ -84,7 +79,7 @@ def _spread_problems(index: ConversationIndex) -> Iterator[Problem]:
 
 
 def _plan_problems(index: ConversationIndex) -> Iterator[Problem]:
-    """Yield abilities whose selected probes all rest on one plan of several: they measure a part of the length."""
+    """Yield abilities whose probes all rest on one of several plans: they measure only a part of the length."""
     for ability, count in Counter(p.ability for p in index.selected if p.evidence).items():
         cited = (m for p in index.selected if p.ability == ability for m in index.cited(p))
         plans = {m.plan_index for m in cited if m.plan_index is not None}

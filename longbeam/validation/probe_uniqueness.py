@@ -1,14 +1,12 @@
-"""Probes that occur in two conversations: pasted from one to the other, or too general to prove memory."""
+"""Probes that occur in two conversations: they are copied, or too general to prove memory."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
+from longbeam.text.words import bare_words
 from longbeam.validation.base import INFO, WARNING, Check, Problem, shorten
 from longbeam.validation.digest import ConversationDigest
-
-_WORD = re.compile(r"\w+")
 
 
 def find_problems(digests: Sequence[ConversationDigest]) -> Iterator[Problem]:
@@ -17,17 +15,13 @@ def find_problems(digests: Sequence[ConversationDigest]) -> Iterator[Problem]:
     for digest in digests:
         own = digest.conversation_id
         for probe in digest.probes:
-            question, gold = _plain(probe.question), _plain(probe.gold_answer)
+            question, gold = bare_words(probe.question), bare_words(probe.gold_answer)
             where, probe_id, answer = seen.setdefault(question, (own, probe.probe_id, gold))
             if where == own:
                 continue
             kind = "same_answer" if answer == gold else "same_question"
             text = f"asks the same as {probe_id} of {where}: {shorten(probe.question)}"
             yield Problem(kind, probe.probe_id, text, conversation_id=own)
-
-
-def _plain(text: str) -> str:
-    return " ".join(_WORD.findall(text.casefold()))
 
 
 CHECK = Check(

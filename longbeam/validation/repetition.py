@@ -1,8 +1,8 @@
-"""How much a conversation repeats itself, as it stands and with its values masked.
+"""Repetition within a conversation, as it stands and with its values masked.
 
-A machine that writes from templates hides behind the values it fills in, so messages are compared a second time
-with ledger values, names, dates and numbers masked, all by one sign: which of them stood there must not matter.
-Messages are alike as `duplicates` has it; sentences are compared word for word.
+Text from templates differs in the values that are filled in. So messages are compared a second time with ledger
+values, names, dates and numbers masked, all by one sign: which value stood there must not matter. Messages are compared
+as in `duplicates`, sentences word for word.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from longbeam.text.times import MONTHS, WEEKDAYS
 from longbeam.validation.duplicates import digest, equal_messages, near_duplicates
 
 MASK = "_"
-"""A word to the shingles, and no abbreviation or initial to the sentence splitter."""
+"""Sign that counts as a word in shingles, and as no abbreviation or initial when sentences are split."""
 MAX_SENTENCE_SHARE = 0.005
 """A masked sentence in a larger share of the replies (and in two at least) counts as frequent."""
 LEAST_WORDS = 4
-"""Of a sentence; shorter pieces of text are bound to come back in any writing."""
+"""Least words of a sentence; shorter pieces of text repeat in any writing."""
 WORST = 5
+"""Most frequent sentences that are shown."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _MONTH = "|".join(MONTHS).lower()
 _DATES = (
@@ -44,8 +45,8 @@ _NO_SENTENCE = re.compile(r"^[ \t>]*(?:#{1,6}[ \t].*|\|.*|(?:[-*+•][ \t]+)?\*\
 class Mask:
     """Replaces ledger values and names, longest first, then dates and numbers outside code by `MASK`.
 
-    Upper and lower case are equal, and a run such as `March 5, 2024` is one mask, so rather too much is masked
-    than too little: `may` is a month here.
+    Upper and lower case are equal, and a run such as `March 5, 2024` is one mask. Too much is masked rather than too
+    little: `may` is a month here.
     """
 
     def __init__(self, names: Iterable[str], values: Iterable[str] = ()) -> None:
@@ -65,7 +66,7 @@ class Mask:
     def _masked(self, prose: str) -> str:
         prose = _LIST_NUMBER.sub(r"\1-", prose)
         folded = prose.lower()
-        if len(folded) != len(prose):  # İ and its like: places would be off
+        if len(folded) != len(prose):  # lower case of İ is longer, so offsets in both texts differ
             return _RUN.sub(MASK, self._pattern.sub(MASK, prose))
         pieces, at = [], 0
         for found in self._pattern.finditer(folded):
@@ -99,38 +100,46 @@ def measure_repetition(messages: Sequence[Message], mask: Mask) -> Repetition:
 
 
 def measure_sentences(messages: Sequence[Message]) -> tuple[dict[str, float], tuple[FrequentSentence, ...]]:
-    """Return the sentence figures of the replies among messages that are masked already, and the most frequent ones."""
-    tally, said = Tally(), 0  # of the sentences themselves, ten times as much would be held
-    for message in messages:
-        if message.role is MessageRole.ASSISTANT:
-            for text in set(prose_sentences(message.content)):
-                tally.add(digest(text))
-            said += 1
+    """Return sentence figures of the replies, and their most frequent sentences; the messages are masked already."""
+    tally, replies = Tally(), 0  # counts of hashes: the sentences themselves would take ten times the memory
+    for message in _replies(messages):
+        for text in set(prose_sentences(message.content)):
+            tally.add(digest(text))
+        replies += 1
     sizes = Counter(times for _, times in tally.items())
     figures: dict[str, float] = {
         "distinct_sentences": sizes.total(),
-        "most_frequent_share": _share(max(sizes, default=0), said),
-        "frequent_sentences": sum(n for times, n in sizes.items() if times > max(1, MAX_SENTENCE_SHARE * said)),
+        "most_frequent_share": _share(max(sizes, default=0), replies),
+        "frequent_sentences": sum(n for times, n in sizes.items() if times > max(1, MAX_SENTENCE_SHARE * replies)),
     }
-    repeated = nlargest(WORST, (times for times, n in sizes.items() if times > 1 for _ in range(min(n, WORST))))
-    wanted = {d: times for d, times in tally.items() if repeated and times >= repeated[-1]}
-    worst = sorted(_texts_of(wanted, messages), key=lambda item: (-item[1], item[0]))[:WORST]
-    shown = (FrequentSentence(text=text, replies=count, share=_share(count, said)) for text, count in worst)
+    found = _texts_of(_most_frequent(tally, sizes), messages)
+    worst = sorted(found, key=lambda item: (-item[1], item[0]))[:WORST]
+    shown = (FrequentSentence(text=text, replies=count, share=_share(count, replies)) for text, count in worst)
     return figures, tuple(shown)
 
 
-def _texts_of(wanted: dict[int, int], messages: Iterable[Message]) -> Iterator[tuple[str, int]]:
-    """Yield the sentences of replies that have these digests, each once, with what their digests stand for."""
-    replies = (m for m in messages if wanted and m.role is MessageRole.ASSISTANT)
-    for text in (text for reply in replies for text in prose_sentences(reply.content)):
-        if (found := wanted.pop(digest(text), None)) is not None:
-            yield text, found
-        if not wanted:
+def _most_frequent(tally: Tally, sizes: Counter[int]) -> dict[int, int]:
+    """Return hash and count of the `WORST` most frequent repeated sentences, and of all that are as frequent."""
+    repeated = nlargest(WORST, (times for times, n in sizes.items() if times > 1 for _ in range(min(n, WORST))))
+    return {d: times for d, times in tally.items() if times >= repeated[-1]} if repeated else {}
+
+
+def _replies(messages: Iterable[Message]) -> Iterator[Message]:
+    return (m for m in messages if m.role is MessageRole.ASSISTANT)
+
+
+def _texts_of(counts: dict[int, int], messages: Iterable[Message]) -> Iterator[tuple[str, int]]:
+    """Yield the sentences of replies that have these hashes, each once, with their counts."""
+    left = dict(counts)
+    for text in (text for reply in _replies(messages) for text in prose_sentences(reply.content)):
+        if not left:
             return
+        if (found := left.pop(digest(text), None)) is not None:
+            yield text, found
 
 
 def count_repetitions(messages: Sequence[Message]) -> dict[MessageRole, tuple[int, int]]:
-    """Return by role how many messages equal an earlier one but for case and spacing, and how many others nearly do."""
+    """Return by role how many messages equal an earlier one, and how many others are near-duplicates of one."""
     equals = equal_messages(messages)
     exact = Counter(messages[i].role for i in equals)
 
@@ -143,8 +152,8 @@ def count_repetitions(messages: Sequence[Message]) -> dict[MessageRole, tuple[in
 def prose_sentences(text: str) -> Iterator[str]:
     """Yield the sentences of a text in lower case, without code, tables, headings and lines all in bold.
 
-    What has fewer than four words (of two letters or more; masks, numbers and signs are none) is a label, a formula or
-    an interjection and no sentence: `Chance: _ of _`, `Agreed.`
+    A piece of fewer than four words (of two letters or more; masks, numbers and signs do not count) is a label, a
+    formula or an interjection and no sentence: `Chance: _ of _`, `Agreed.`
     """
     for start, end in prose_spans(text):
         prose = _NO_SENTENCE.sub("", text[start:end])
@@ -154,13 +163,13 @@ def prose_sentences(text: str) -> Iterator[str]:
 
 
 def _one_of(texts: Sequence[str]) -> str:
-    """A pattern of the sorted texts as a tree of prefixes: thousands cost little more than one, longer ones win."""
+    """Return a pattern of sorted texts as a tree of prefixes: thousands cost little more than one, longer ones win."""
     branches = []
     for first, group in groupby(texts, key=lambda text: text[:1]):
         if not first:
             continue
         same = list(group)
-        # of sorted texts, what the first and the last share is shared by all
+        # The common prefix of the first and the last of sorted texts is the common prefix of all.
         prefix = "".join(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], zip(same[0], same[-1], strict=False)))
         rest = [text[len(prefix) :] for text in same]
         tail = f"(?:{_one_of(rest)})" + ("?" if "" in rest else "") if any(rest) else ""

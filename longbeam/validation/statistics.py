@@ -1,8 +1,7 @@
-"""The tables of a benchmark: sizes, turn shapes, probes, where the evidence lies, repetitions.
+"""The tables of a benchmark: sizes, turn shapes, probes, places of the evidence, repetition.
 
-The messages of one conversation at a time are compared with each other, from a temporary file. The definitions are
-BEAM's where it has one (a turn is a main question; a decile is a tenth of the messages), so that its figures
-can stand beside ours; how much is repeated, `repetition` says.
+One conversation at a time is read, from a temporary file. Definitions are BEAM's where BEAM has one (a turn is a main
+question; a decile is a tenth of the messages), so that its figures are comparable. `repetition` measures repetition.
 """
 
 from __future__ import annotations
@@ -46,11 +45,11 @@ def benchmark_statistics(readers: Iterable[ConversationReader]) -> Statistics:
 
 
 def index_statistics(indexes: Iterable[ConversationIndex]) -> Statistics:
-    """Return what `benchmark_statistics` does, of conversations that were read; their readers may be closed."""
+    """Return the tables over conversations that were already read; their readers may be closed."""
     rows: list[ConversationStatistics] = []
     placed: list[_PlacedProbe] = []
     borders: list[PlanBorder] = []
-    for row, probes, crossing in map(_count_conversation, indexes):  # of the indexes, one is there at a time
+    for row, probes, crossing in map(_count_conversation, indexes):  # one index is in memory at a time
         rows.append(row)
         placed.extend(probes)
         borders.extend(crossing)
@@ -98,7 +97,7 @@ class _PlacedProbe:
     cited: tuple[int, ...]
     """Ordinals of the distinct cited messages, ascending; those that do not exist are left out."""
     messages: int
-    """In the conversation."""
+    """Number of messages in the conversation."""
 
     @property
     def deciles(self) -> frozenset[int]:
@@ -113,7 +112,7 @@ class _PlacedProbe:
 
 @dataclass
 class _Tally:
-    """What one pass over the messages leaves."""
+    """Counts of one pass over the messages."""
 
     cited: Collection[str]
     """Keys of the messages whose ordinals are wanted."""
@@ -152,7 +151,7 @@ class _Tally:
 
 
 def turn_shape(answers: int, follow_ups: int) -> str:
-    """Return which of `TURN_SHAPES` a turn with so many user messages after the main question has."""
+    """Return the one of `TURN_SHAPES` of a turn with these numbers of user messages after the main question."""
     if answers and follow_ups:
         return "answers_and_follow_ups"
     return {
@@ -258,7 +257,7 @@ def _median_span(placed: Sequence[_PlacedProbe]) -> float | None:
 
 
 def _nearest_length(published: Published, tokens: float) -> PublishedLength:
-    """BEAM's length with the smallest ratio to `tokens`."""
+    """Return BEAM's figures of the length with the smallest ratio to `tokens`."""
     return min(published.lengths, key=lambda length: abs(math.log(length.tokens / max(tokens, 1))))
 
 

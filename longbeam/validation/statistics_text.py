@@ -1,4 +1,4 @@
-"""The tables of a benchmark as plain text, BEAM's figures beside them."""
+"""Rendering of a benchmark's tables as plain text, with BEAM's figures beside them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from longbeam.validation.base import shorten
 Row = Sequence[str]
 MISSING = "-"
 WORST = 5
-"""Masked sentences shown, over all conversations."""
+"""Number of masked sentences shown, over all conversations."""
 SENTENCE_WIDTH = 90
 _REPEATED = {
     "user_duplicates": "user messages equal to an earlier one",
@@ -32,11 +32,11 @@ def render_text(statistics: Statistics) -> str:
         ("Turns by what follows the main question", _shapes(statistics)),
         ("Tokens per message", _category_tokens(statistics)),
         ("Probes", _abilities(statistics)),
-        ("Where the evidence lies", _deciles(statistics)),
+        ("Places of the evidence", _deciles(statistics)),
         ("Repetition, mean per conversation", _repetition(statistics)),
         ("Repetition by conversation", _repetition_by_conversation(statistics)),
         ("Most frequent masked sentences of replies", _frequent(statistics)),
-        ("What crosses the borders of plans", _borders(statistics)),
+        ("Continuity across plan borders", _borders(statistics)),
         ("Conversations", _conversations(statistics)),
     ]
     blocks = [f"{title}\n{_table(rows)}" for title, rows in sections if len(rows) > 1]
@@ -69,7 +69,7 @@ def _borders(statistics: Statistics) -> list[Row]:
         (
             "plan",
             "people new",
-            "come back",
+            "people back",
             "facts changed",
             "denied",
             "plans back",
@@ -227,7 +227,7 @@ def _conversations(statistics: Statistics) -> list[Row]:
 
 
 def _table(rows: Sequence[Row]) -> str:
-    """Aligned columns: the first to the left, the others to the right."""
+    """Return rows as aligned columns: the first to the left, the others to the right."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "\n".join(
         "  ".join(
@@ -253,7 +253,7 @@ def _repeated(measure: str, value: float | None) -> str:
 
 
 def _exact_percent(share: float | None) -> str:
-    """Two places: what is asked for is under half a per cent."""
+    """Return a share with two decimal places: the limit is half a per cent."""
     return MISSING if share is None else f"{share:.2%}"
 
 

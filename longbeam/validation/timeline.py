@@ -1,4 +1,4 @@
-"""Time: temporal probes are only as right as the dates around them."""
+"""Dates of messages, sub-plans and bullets: temporal probes are only as right as these."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from longbeam.validation.index import ConversationIndex
 
 
 def find_problems(index: ConversationIndex) -> Iterator[Problem]:
-    """Yield messages and sub-plans that go back in time or lie outside the timeline, and bullets too early."""
+    """Yield messages and sub-plans that go back in time or lie outside the timeline, and bullets told too early."""
     yield from _message_problems(index)
     yield from _plan_problems(index)
 

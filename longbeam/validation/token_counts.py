@@ -1,4 +1,4 @@
-"""Token counts that can be believed: a sample of messages is counted again."""
+"""Token counts of messages: a sample is counted again."""
 
 from __future__ import annotations
 

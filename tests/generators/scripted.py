@@ -9,6 +9,7 @@ from longbeam.models.base import ChatModel, ModelCall
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec
+from tests.wired import answered_by
 
 Answer = str | ModelReply
 
@@ -32,4 +33,4 @@ class ScriptedModel:
 def asker_for(model: ChatModel, unit_key: str = "c000/stage/unit") -> Asker:
     """An asker over the real prompts."""
     spec = BenchmarkSpec.model_validate({"name": "test", "seed": 3})
-    return Asker(model=model, prompts=default_registry(), spec=spec, unit_key=unit_key)
+    return Asker(models=answered_by(model), prompts=default_registry(), spec=spec, unit_key=unit_key)

@@ -22,7 +22,8 @@ from longbeam.generators.ledger import Ledger, standing_bullets
 from longbeam.generators.plans import Frame
 from longbeam.models.base import ModelCall
 from longbeam.models.tokens import load_tokenizer
-from longbeam.prompts.calls.dialogue import AssistantReplyInputs, FollowUpDetectorInputs, UserReplyInputs
+from longbeam.offline.extras import WriterExtras
+from longbeam.prompts.calls.dialogue import AssistantReplyInputs, TurnState, UserReplyInputs
 from longbeam.prompts.calls.plans import Stage
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
 from longbeam.schemas.plans import BulletKind
@@ -269,13 +270,11 @@ async def test_dialogue_without_further_questions_ends_short_and_does_not_fail()
 @pytest.mark.parametrize(
     ("served_by", "is_told"), [({}, True), ({"detector": "openai:m"}, True), ({"default": "openai:m"}, False)]
 )
-async def test_only_the_offline_writer_is_told_what_stands_behind_a_turn(
-    served_by: dict[str, str], is_told: bool
-) -> None:
+async def test_only_calls_to_rules_carry_the_state_of_the_turn(served_by: dict[str, str], is_told: bool) -> None:
     model = _model()
     spec = BenchmarkSpec.model_validate({"name": "test", "models": {"default": "offline", **served_by}})
     await talk(replace(asker_for(model), spec=spec), TOKENIZER, _material(600, turns=1))
 
-    hints = [c.inputs.hints for c in model.calls if isinstance(c.inputs, AssistantReplyInputs | FollowUpDetectorInputs)]
-    assert [bool(h.bullets) for h in hints] == [is_told] * len(hints)
-    assert hints
+    states = [c.extras.state for c in model.calls if isinstance(c.extras, WriterExtras)]
+    assert bool(states) is is_told
+    assert any(isinstance(s, TurnState) and s.bullets for s in states) is is_told

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from aiohttp import web
+from fastapi import FastAPI, Request, Response
 
 from longbeam.errors import UserError
 from longbeam.evaluation.arms import arms_of
 from longbeam.memory.base import MemorySystem
 from longbeam.memory.exchanges import exchanges_of
 from longbeam.memory.registry import find_system, settings_of
+from longbeam.serving import LOOPBACK, open_listener, serving
 from tests.memory.test_systems import asked, messages, tools
 
 
@@ -29,34 +29,29 @@ class Server:
     asked: list[dict[str, Any]] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
 
-    async def add(self, request: web.Request) -> web.Response:
+    async def add(self, request: Request) -> dict[str, Any]:
         self.told.append(await request.json())
-        return web.json_response({"results": [{"id": "m"}]})
+        return {"results": [{"id": "m"}]}
 
-    async def delete(self, request: web.Request) -> web.Response:
-        self.deleted.append(request.query["user_id"])
+    async def delete(self, user_id: str) -> Response:
+        self.deleted.append(user_id)
         self.told.clear()
-        return web.Response(status=204)
+        return Response(status_code=204)
 
-    async def search(self, request: web.Request) -> web.Response:
+    async def search(self, request: Request, response: Response) -> dict[str, Any]:
         self.asked.append(await request.json())
-        return web.json_response({"results": self.results}, status=self.status)
+        response.status_code = self.status
+        return {"results": self.results}
 
 
 @asynccontextmanager
 async def served(server: Server) -> AsyncIterator[str]:
-    app = web.Application()
-    app.router.add_post("/memories", server.add)
-    app.router.add_delete("/memories", server.delete)
-    app.router.add_post("/search", server.search)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
-        await asyncio.sleep(0)
+    app = FastAPI()
+    app.add_api_route("/memories", server.add, methods=["POST"])
+    app.add_api_route("/memories", server.delete, methods=["DELETE"])
+    app.add_api_route("/search", server.search, methods=["POST"])
+    async with serving(app, open_listener(LOOPBACK, 0)) as url:
+        yield url
 
 
 async def told(url: str, **values: object) -> MemorySystem:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from aiohttp import web
+from longbeam.serving import LOOPBACK, Receive, Scope, Send, open_listener, serving
 
 
 def completion(text: str = "yes", **changes: Any) -> dict[str, Any]:
@@ -39,35 +39,27 @@ class FakeEndpoint:
     bodies: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
 
-    async def handle(self, request: web.Request) -> web.StreamResponse:
-        self.bodies.append(json.loads(await request.read()))
-        self.headers.append({k.lower(): v for k, v in request.headers.items()})
+    async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
+        raw, is_whole = b"", False
+        while not is_whole:
+            event = await receive()
+            raw, is_whole = raw + event["body"], not event["more_body"]
+        self.bodies.append(json.loads(raw))
+        self.headers.append({k.decode(): v.decode() for k, v in scope["headers"]})
         answer = self.answer(self.bodies[-1])
         body = answer.body
         raw = json.dumps(body).encode() if isinstance(body, dict) else body.encode() if isinstance(body, str) else body
-        headers = {"Content-Type": "application/json", **answer.headers}
-        if answer.cut_at is None:
-            return web.Response(body=raw, status=answer.status, headers=headers)
-        response = web.StreamResponse(status=answer.status, headers=headers)
-        response.content_length = len(raw)
-        await response.prepare(request)
-        await response.write(raw[: answer.cut_at])
-        assert request.transport is not None
-        request.transport.close()
-        raise ConnectionError
+        headers = {"Content-Type": "application/json", "Content-Length": str(len(raw)), **answer.headers}
+        listed = [(k.lower().encode(), v.encode()) for k, v in headers.items()]
+        await send({"type": "http.response.start", "status": answer.status, "headers": listed})
+        # An answer that the app leaves unfinished makes the server end the connection.
+        is_cut = answer.cut_at is not None
+        await send({"type": "http.response.body", "body": raw[: answer.cut_at], "more_body": is_cut})
 
 
 @asynccontextmanager
 async def endpoint(answer: Answer | Callable[[dict[str, Any]], Answer]) -> AsyncIterator[tuple[FakeEndpoint, str]]:
     """Give the server and its base URL."""
     fake = FakeEndpoint(answer if callable(answer) else lambda body: answer)
-    app = web.Application()
-    app.router.add_post("/v1/chat/completions", fake.handle)
-    app.router.add_post("/v1/embeddings", fake.handle)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        yield fake, f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
-    finally:
-        await runner.cleanup()
+    async with serving(fake.app, open_listener(LOOPBACK, 0), log_level="critical") as base_url:
+        yield fake, f"{base_url}/v1"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
+from functools import partial
 
 import pytest
 
@@ -13,7 +14,7 @@ from longbeam.prompts.calls.dialogue import (
     FollowUpDetectorInputs,
     QuestionDetectorInputs,
     QuestionDetectorReply,
-    TurnHints,
+    TurnState,
 )
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec
@@ -115,19 +116,27 @@ async def test_every_call_carries_the_language_of_the_spec() -> None:
 
 
 @pytest.mark.parametrize(("model_name", "keys"), [("openai:m", 1), ("vllm:m", 1), ("offline", 2), ("openai:served", 2)])
-async def test_what_only_the_offline_writer_reads_is_part_of_its_keys_alone(model_name: str, keys: int) -> None:
+async def test_the_state_of_a_call_is_part_of_the_keys_of_rules_alone(model_name: str, keys: int) -> None:
     model = ScriptedModel({"follow_up_detector": ['{"reason": "all is said", "asks_on": false}']})
     made = {"name": "test", "models": {"default": model_name}}
     spec = BenchmarkSpec.model_validate({**made, "endpoints": {"openai:served": {"sends_extras": True}}})
-    for known_to_writer in ("", "Which one?"):
-        hints = TurnHints(turn_id="p0.s0.t0", today=date(2026, 1, 5), bullets=(), previous_reply=known_to_writer)
-        inputs = FollowUpDetectorInputs(title="A trip", question="When?", reply="In May.", follow_ups=0, hints=hints)
+    inputs = FollowUpDetectorInputs(title="A trip", question="When?", reply="In May.", follow_ups=0)
+    computed = 0
+
+    def state_of(previous_reply: str) -> TurnState:
+        nonlocal computed
+        computed += 1
+        return TurnState(turn_id="p0.s0.t0", today=date(2026, 1, 5), bullets=(), previous_reply=previous_reply)
+
+    for previous_reply in ("", "Which one?"):
         asker = replace(asker_for(model), spec=spec)
-        await asker.structured("follow_up_detector", inputs)
+        await asker.structured("follow_up_detector", inputs, state=partial(state_of, previous_reply))
 
     first, second = model.calls
     assert first.messages() == second.messages()
     assert len({first.key, second.key}) == keys
+    assert computed == (2 if keys == 2 else 0)
+    assert [c.extras is None for c in model.calls] == [keys == 1] * 2
 
 
 async def test_another_message_is_another_call() -> None:

@@ -6,6 +6,7 @@ import contextlib
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from longbeam.errors import ProviderError
 from longbeam.models.base import Sampling
 from longbeam.models.openai_client import OpenAIModel
+from longbeam.offline.extras import WriterExtras
 from longbeam.prompts.calls.dialogue import QuestionDetectorReply
 from longbeam.prompts.calls.memory import RecallStepReply
 from longbeam.schemas.calls import ModelReply, Tool
@@ -98,13 +100,16 @@ async def test_reasoning_models_get_no_temperature(settings: dict[str, Any], sen
     assert {k: v for k, v in fake.bodies[0].items() if k not in {"model", "messages"}} == sent
 
 
-async def test_an_offline_writer_gets_the_typed_inputs() -> None:
-    _, fake = await reply_to(Answer(), sends_extras=True, model="offline")
-    assert fake.bodies[0]["model"] == "offline"
+async def test_extras_are_sent_as_they_are() -> None:
+    extras = WriterExtras(call().inputs)
+    async with endpoint(Answer()) as (fake, base_url), client_of(base_url) as client:
+        await client.complete(replace(call(), extras=extras))
+        await client.complete(call())
+    assert "longbeam" not in fake.bodies[1]
     assert fake.bodies[0]["longbeam"] == {
         "prompt_id": "question_detector",
         "prompt_version": 1,
-        "inputs": call().inputs.model_dump(mode="json"),
+        "extras": {"inputs": call().inputs.model_dump(mode="json"), "state": None},
         "role": "detector",
         "benchmark_seed": 1,
         "unit_key": "c000/dialogue/p0.s0/t0",

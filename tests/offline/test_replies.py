@@ -25,11 +25,11 @@ from longbeam.prompts.calls.dialogue import (
     AssistantReplyInputs,
     DialogueContext,
     QuestionDetectorInputs,
-    TurnHints,
+    TurnState,
     UserReplyInputs,
 )
 from longbeam.prompts.calls.plans import LedgerLine, Stage
-from longbeam.prompts.calls.user_turns import BulletBrief, UserTurnsInputs
+from longbeam.prompts.calls.user_turns import BatchState, BulletBrief, UserTurnsInputs
 from longbeam.schemas.calls import ChatMessage
 from longbeam.schemas.plans import CLOSING, Bullet, BulletKind, ValueKind
 from longbeam.text.values import date_value, money
@@ -83,9 +83,14 @@ def _context() -> DialogueContext:
     )
 
 
-def _inputs(
-    text: str, *, tokens: int = 600, kind: BulletKind = BulletKind.EVENT, said: str = ""
-) -> AssistantReplyInputs:
+BATCH = BatchState(first_ordinal=0)
+
+
+def _state(kind: BulletKind = BulletKind.EVENT) -> TurnState:
+    return TurnState(turn_id="p0.s0.t0", today=TODAY, bullets=(_brief(kind),))
+
+
+def _inputs(text: str, *, tokens: int = 600, said: str = "") -> AssistantReplyInputs:
     history = [ChatMessage(role="user", content="Hello."), ChatMessage(role="assistant", content=said)] if said else []
     return AssistantReplyInputs(
         context=_context(),
@@ -93,7 +98,6 @@ def _inputs(
         history=(*history, ChatMessage(role="user", content=text)),
         target_tokens=tokens,
         today=TODAY,
-        hints=TurnHints(turn_id="p0.s0.t0", today=TODAY, bullets=(_brief(kind),)),
     )
 
 
@@ -108,13 +112,13 @@ def _question() -> tuple[str, str]:
 def test_reply_is_about_the_card_asked_for() -> None:
     question, thing = _question()
     card = _thread().cards[0]
-    reply = assistant_reply(_inputs(question), random.Random(1))
+    reply = assistant_reply(_inputs(question), _state(), random.Random(1))
     advice = [p.do.format(it=thing) for p in card.points]
     assert sum(a.casefold() in reply.casefold() for a in advice) >= len(advice) - 1
 
 
 def test_reply_takes_up_the_user_s_value() -> None:
-    replies = [assistant_reply(_inputs(_question()[0]), random.Random(i)) for i in range(8)]
+    replies = [assistant_reply(_inputs(_question()[0]), _state(), random.Random(i)) for i in range(8)]
     # fourteen days from the day on which it is said
     assert all("March 18, 2024" in r and "14 days" in r for r in replies)
 
@@ -123,21 +127,21 @@ def test_reply_takes_up_the_user_s_value() -> None:
 def test_reply_is_never_much_longer_than_asked(tokens: int) -> None:
     tokenizer = load_tokenizer("o200k_base")
     for i in range(20):
-        length = tokenizer.count(assistant_reply(_inputs(_question()[0], tokens=tokens), random.Random(i)))
+        length = tokenizer.count(assistant_reply(_inputs(_question()[0], tokens=tokens), _state(), random.Random(i)))
         # blocks are never cut within a sentence or a table row; one of them may be over
         assert length <= tokens * 1.3 + 60
 
 
 def test_what_was_just_said_is_not_said_again() -> None:
     question, _ = _question()
-    first = assistant_reply(_inputs(question, tokens=900), random.Random(1))
-    again = assistant_reply(_inputs(question, tokens=900, said=first), random.Random(2))
+    first = assistant_reply(_inputs(question, tokens=900), _state(), random.Random(1))
+    again = assistant_reply(_inputs(question, tokens=900, said=first), _state(), random.Random(2))
     first_lines = {line for line in first.splitlines() if len(line) > 60}
     assert len(first_lines & set(again.splitlines())) <= 1
 
 
 def test_update_is_acknowledged_with_the_new_value() -> None:
-    reply = assistant_reply(_inputs("It is March 18, 2024 now.", kind=BulletKind.UPDATE), random.Random(3))
+    reply = assistant_reply(_inputs("It is March 18, 2024 now."), _state(BulletKind.UPDATE), random.Random(3))
     assert "March 18, 2024" in reply.split("\n\n")[0]
 
 
@@ -163,7 +167,7 @@ def test_a_reply_warns_of_nothing_twice() -> None:
     thread = _thread()
     card, fields = thread.cards[0], {"it": thread.things[0]}
     for seed in range(30):
-        reply = assistant_reply(_inputs(_question()[0], tokens=1100), random.Random(seed))
+        reply = assistant_reply(_inputs(_question()[0], tokens=1100), _state(), random.Random(seed))
         assert all(reply.count(text.format(**fields)) <= 1 for text in (*card.watch, *card.check))
 
 
@@ -173,29 +177,32 @@ def test_closing_question_is_detected_and_answered_in_its_thread() -> None:
     question = back.q.format(it=thread.things[0])
     assert detect_question(QuestionDetectorInputs(reply=f"Do this.\n\n{question}")).asks_user
     assert not detect_question(QuestionDetectorInputs(reply="Why? Because.\n\nDo this.")).asks_user
-    hints = TurnHints(
+    state = TurnState(
         turn_id="p0.s0.t0", today=TODAY, bullets=(_brief(),), kind="answer", previous_reply=f"Do this.\n\n{question}"
     )
-    inputs = UserReplyInputs(context=_context(), summary="", history=(), today=TODAY, told=(), hints=hints)
-    answer = user_answer(inputs, random.Random(1)).casefold()
+    inputs = UserReplyInputs(context=_context(), summary="", history=(), today=TODAY, told=())
+    answer = user_answer(inputs, state, random.Random(1)).casefold()
     assert any(a.format(it=thread.things[0]).casefold().rstrip(".") in answer for a in back.a)
 
 
 def test_second_follow_up_is_of_another_kind() -> None:
     kinds = []
     for ordinal in (0, 1):
-        hints = TurnHints(turn_id="p0.s0.t0", today=TODAY, bullets=(_brief(),), ordinal=ordinal)
-        inputs = UserReplyInputs(context=_context(), summary="", history=(), today=TODAY, told=(), hints=hints)
-        kinds.append(follow_up_kind(user_follow_up(inputs, random.Random(5)), _thread().things[0]))
+        state = TurnState(turn_id="p0.s0.t0", today=TODAY, bullets=(_brief(),), ordinal=ordinal)
+        inputs = UserReplyInputs(context=_context(), summary="", history=(), today=TODAY, told=())
+        kinds.append(follow_up_kind(user_follow_up(inputs, state, random.Random(5)), _thread().things[0]))
     assert None not in kinds
     assert kinds[0] != kinds[1]
 
 
 def test_follow_up_that_was_asked_before_is_put_otherwise() -> None:
-    hints = TurnHints(turn_id="p2.s0.t90", today=TODAY, bullets=(_brief(),), ordinal=0)
-    first = UserReplyInputs(context=_context(), summary="", history=(), today=TODAY, told=(), hints=hints)
+    state = TurnState(turn_id="p2.s0.t90", today=TODAY, bullets=(_brief(),), ordinal=0)
+    first = UserReplyInputs(context=_context(), summary="", history=(), today=TODAY, told=())
     again = first.model_copy(update={"feedback": "this was said before"})
-    asked = [user_follow_up(first, random.Random(1)), *(user_follow_up(again, random.Random(i)) for i in range(6))]
+    asked = [
+        user_follow_up(first, state, random.Random(1)),
+        *(user_follow_up(again, state, random.Random(i)) for i in range(6)),
+    ]
     assert len(set(asked)) >= 6
     assert None not in [follow_up_kind(text, _thread().things[0]) for text in asked]
 
@@ -212,7 +219,7 @@ def test_update_of_an_earlier_plan_says_that_it_goes_back() -> None:
             batch=(changed.model_copy(update={"bullet": bullet}),),
             questions=1,
         )
-        return user_turns(inputs, random.Random(seed)).turns[0].text.partition("I want to be done")[0]
+        return user_turns(inputs, BATCH, random.Random(seed)).turns[0].text.partition("I want to be done")[0]
 
     assert all(opening("p2.s0.b9", seed) in _LONG_AGO for seed in range(8))
     assert not any(opening("p0.s3.b9", seed) in _LONG_AGO for seed in range(8))
@@ -230,10 +237,10 @@ def test_questions_beside_outcomes_and_wishes_are_about_what_was_told_before_the
         context=(told,),
         questions=5,
     )
-    more = user_turns(inputs, random.Random(1)).turns[1:]
+    more = user_turns(inputs, BATCH, random.Random(1)).turns[1:]
     assert [t.asks_about for t in more] == [[told.bullet_id]] * 4
     assert all(_thread().things[0] in t.text for t in more)
-    without = user_turns(inputs.model_copy(update={"context": ()}), random.Random(1)).turns[1:]
+    without = user_turns(inputs.model_copy(update={"context": ()}), BATCH, random.Random(1)).turns[1:]
     subject = within_sentence(HEAD.seed.subtopics[STAGE.stage_index % len(HEAD.seed.subtopics)])
     assert all(subject in t.text for t in without)
 
@@ -249,7 +256,7 @@ def test_questions_of_different_stages_never_coincide() -> None:
             batch=(_brief(),),
             questions=9,
         )
-        texts += [t.text for t in user_turns(inputs, random.Random(stage_index)).turns[1:]]
+        texts += [t.text for t in user_turns(inputs, BATCH, random.Random(stage_index)).turns[1:]]
     assert len(set(texts)) == len(texts) == 80
 
 

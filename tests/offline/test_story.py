@@ -15,7 +15,7 @@ from longbeam.offline.drawing import changed, draw
 from longbeam.offline.packs import load_pack, pack_for, pack_paths
 from longbeam.offline.planning import _scenes_of
 from longbeam.offline.remarks import without_remark
-from longbeam.offline.story import Story, people_thread, story_of
+from longbeam.offline.story import Story, StoryInputs, people_thread, story_of
 from longbeam.offline.telling import COST_SLOT, WHOLE, relation_words
 from longbeam.prompts.calls.plans import SubPlanInputs
 from longbeam.schemas.people import Person
@@ -37,7 +37,7 @@ def _people(index: int = 0) -> tuple[Person, ...]:
 
 
 def _story(rng_key: str = "1/c000/story", domain: Domain = Domain.CODING) -> Story:
-    return story_of(_seed(domain), draw_profile(1, 0), _people(), STAGES, ROOM, rng_key)
+    return story_of(StoryInputs(_seed(domain), _people(), STAGES, ROOM, rng_key))
 
 
 def test_stages_have_exactly_the_scenes_they_have_room_for() -> None:
@@ -225,7 +225,7 @@ def test_values_with_a_trend_change_only_its_way_twice_in_a_row(name: str) -> No
 
 def test_short_stories_follow_few_threads_with_several_things_each() -> None:
     stage = ((dt.date(2024, 1, 1), dt.date(2024, 2, 1)),)
-    (scenes,) = story_of(_seed(), draw_profile(1, 0), _people(), stage, ((40, 0),), "3/c000/story")
+    (scenes,) = story_of(StoryInputs(_seed(), _people(), stage, ((40, 0),), "3/c000/story"))
     things: dict[str, set[str]] = {}
     for scene in scenes:
         things.setdefault(scene.thread.thread, set()).add(scene.thing)

@@ -14,7 +14,7 @@ from longbeam.prompts.calls.plans import SubPlanInputs
 from longbeam.prompts.declarations import PROMPTS, default_registry
 from longbeam.schemas.plans import Bullet, BulletKind
 from longbeam.schemas.spec import Role
-from tests.prompts.samples import SAMPLES
+from tests.prompts.samples import SAMPLES, extras_of
 
 
 def _call(prompt_id: str, *, generation: int = 0, seed: int = 1) -> ModelCall:
@@ -26,6 +26,7 @@ def _call(prompt_id: str, *, generation: int = 0, seed: int = 1) -> ModelCall:
         benchmark_seed=seed,
         unit_key="c000/stage/unit/place",
         generation=generation,
+        extras=extras_of(prompt_id, SAMPLES[prompt_id]),
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 
+from longbeam.offline.extras import WriterExtras
 from longbeam.prompts.calls import checks as check_calls
 from longbeam.prompts.calls import evaluation as evaluation_calls
 from longbeam.prompts.calls import memory as memory_calls
@@ -16,7 +17,7 @@ from longbeam.prompts.calls.dialogue import (
     DialogueContext,
     FollowUpDetectorInputs,
     QuestionDetectorInputs,
-    TurnHints,
+    TurnState,
     UserReplyInputs,
 )
 from longbeam.prompts.calls.persona import NarrativesInputs, PersonalityInputs
@@ -34,7 +35,8 @@ from longbeam.prompts.calls.plans import (
 )
 from longbeam.prompts.calls.probes import AbstentionInputs, CandidateOption, CandidatesInputs, Excerpt, ProbeInputs
 from longbeam.prompts.calls.seeds import SeedsInputs
-from longbeam.prompts.calls.user_turns import BulletBrief, UserTurnsInputs
+from longbeam.prompts.calls.user_turns import BatchState, BulletBrief, UserTurnsInputs
+from longbeam.schemas.base import KeptJson
 from longbeam.schemas.calls import ChatMessage, PromptInputs
 from longbeam.schemas.people import Gender, Person, Profile, Relation
 from longbeam.schemas.plans import Bullet, BulletKind, Narrative, PlanSeed, Value, ValueKind
@@ -191,8 +193,10 @@ HISTORY = (
     ChatMessage(role="assistant", content="Fire a first load in April. Do you have a liquor licence?"),
 )
 ASKED = ChatMessage(role="user", content="No. And how many chairs does a room of that size take?")
-HINTS = TurnHints(turn_id="p0.s1.t0", today=BRIEFS[0].bullet.happens_on, bullets=BRIEFS[:1], standing=(PREFERENCE,))
-TODAY = HINTS.today
+TURN_STATE = TurnState(
+    turn_id="p0.s1.t0", today=BRIEFS[0].bullet.happens_on, bullets=BRIEFS[:1], standing=(PREFERENCE,)
+)
+TODAY = TURN_STATE.today
 SUMMARY = "User: the first test firing reached 1,040 degrees on March 9, 2023."
 
 
@@ -324,7 +328,6 @@ SAMPLES: dict[str, PromptInputs] = {
             ContradictionTarget(target_id="c0", variety="never_statement", fact=LEDGER[0], bullet=SIGNING),
         ),
         instructions=1,
-        instructions_before=1,
         areas=("Money and lease",),
         taken_conditions=("when I ask about permits",),
     ),
@@ -333,7 +336,6 @@ SAMPLES: dict[str, PromptInputs] = {
         batch=BRIEFS,
         context=(SIGNING, PREFERENCE),
         questions=3,
-        first_ordinal=100,
     ),
     "more_turns": UserTurnsInputs(
         **_STAGE_INPUTS,  # type: ignore[arg-type]
@@ -341,21 +343,18 @@ SAMPLES: dict[str, PromptInputs] = {
         about=BRIEFS[:1],
         questions=2,
         asked_before=("What do I need for the opening night?",),
-        first_ordinal=23,
     ),
     "assistant_reply": AssistantReplyInputs(
-        context=CONTEXT, summary=SUMMARY, history=(*HISTORY, ASKED), target_tokens=640, today=TODAY, hints=HINTS
+        context=CONTEXT, summary=SUMMARY, history=(*HISTORY, ASKED), target_tokens=640, today=TODAY
     ),
     "question_detector": QuestionDetectorInputs(reply=HISTORY[1].content),
     "user_answer": UserReplyInputs(
-        context=CONTEXT, summary=SUMMARY, history=exchanged(HISTORY), today=TODAY, told=(1,), hints=HINTS
+        context=CONTEXT, summary=SUMMARY, history=exchanged(HISTORY), today=TODAY, told=(1,)
     ),
     "follow_up_detector": FollowUpDetectorInputs(
-        title=SEED.title, question=HISTORY[0].content, reply=HISTORY[1].content, follow_ups=1, hints=HINTS
+        title=SEED.title, question=HISTORY[0].content, reply=HISTORY[1].content, follow_ups=1
     ),
-    "user_follow_up": UserReplyInputs(
-        context=CONTEXT, summary="", history=exchanged(HISTORY), today=TODAY, told=(1,), hints=HINTS
-    ),
+    "user_follow_up": UserReplyInputs(context=CONTEXT, summary="", history=exchanged(HISTORY), today=TODAY, told=(1,)),
     "compact_memory": CompactInputs(context=CONTEXT, summary=SUMMARY, messages=HISTORY, max_tokens=600),
     "probe_candidates": CandidatesInputs(
         ability="knowledge_update",
@@ -526,3 +525,19 @@ def many_bullets(count: int) -> DialogueContext:
     """A context with this many earlier bullets, as at the end of a long conversation."""
     texts = tuple(f"Load {i} came out on a {number(i, 'pots').text} shelf, and {SIGNING.text}" for i in range(count))
     return CONTEXT.model_copy(update={"earlier_bullets": texts})
+
+
+STATES: dict[str, KeptJson] = {
+    "user_turns": BatchState(first_ordinal=100),
+    "more_turns": BatchState(first_ordinal=23),
+    "assistant_reply": TURN_STATE,
+    "user_answer": TURN_STATE,
+    "follow_up_detector": TURN_STATE,
+    "user_follow_up": TURN_STATE,
+}
+"""The states that the samples' calls are made from."""
+
+
+def extras_of(prompt_id: str, inputs: PromptInputs) -> WriterExtras:
+    """Return the extras of a call of a prompt, with the state of its sample."""
+    return WriterExtras(inputs, STATES.get(prompt_id))

@@ -28,7 +28,6 @@ from longbeam.text.matching import says
 from tests.prompts.samples import (
     ASKED,
     CONTEXT,
-    HINTS,
     HISTORY,
     PEOPLE,
     PROFILE,
@@ -193,7 +192,7 @@ def test_the_next_call_of_a_dialogue_begins_with_the_messages_of_the_last(prompt
     prompt = default_registry()[prompt_id]
     shown = HISTORY if prompt_id == "assistant_reply" else tuple(swapped(m) for m in HISTORY)
     asked = ASKED if prompt_id == "assistant_reply" else swapped(ASKED)
-    inputs = {"context": CONTEXT, "summary": "", "hints": HINTS, "today": TODAY}
+    inputs = {"context": CONTEXT, "summary": "", "today": TODAY}
     length = {"target_tokens": 300} if prompt_id == "assistant_reply" else {"told": (1,)}
 
     first = prompt.render(prompt.inputs(**inputs, **length, history=shown[:1]))
@@ -266,7 +265,7 @@ def test_a_dialogue_prompt_with_300_bullets_renders_fast() -> None:
     history = (*HISTORY, ASKED)
     context = many_bullets(300)
     inputs = [
-        AssistantReplyInputs(context=context, summary="", history=history, target_tokens=n, today=TODAY, hints=HINTS)
+        AssistantReplyInputs(context=context, summary="", history=history, target_tokens=n, today=TODAY)
         for n in range(100, 1_100)
     ]
     system = prompt.render(inputs[0])[0]

@@ -16,13 +16,21 @@ from longbeam.prompts.calls.user_turns import UserTurnsInputs
 from longbeam.prompts.declarations import PROMPTS, default_registry
 from longbeam.schemas.calls import PromptInputs
 from longbeam.schemas.spec import Role
-from tests.prompts.samples import SAMPLES
+from tests.prompts.samples import SAMPLES, extras_of
 
 STRUCTURED = [p.prompt_id for p in PROMPTS if p.output is not None]
 
 
 def _call(prompt_id: str, inputs: PromptInputs) -> ModelCall:
-    return ModelCall(default_registry()[prompt_id], inputs, Role.WRITER, "offline", 1, "c000/stage/unit")
+    return ModelCall(
+        default_registry()[prompt_id],
+        inputs,
+        Role.WRITER,
+        "offline",
+        1,
+        "c000/stage/unit",
+        extras=extras_of(prompt_id, inputs),
+    )
 
 
 def _inputs(prompt_id: str) -> PromptInputs:

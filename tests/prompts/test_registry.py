@@ -122,10 +122,10 @@ def test_check_looks_for_faults_in_included_parts(make: Maker) -> None:
     "declared",
     [
         {"fixed": ("plaice",)},
-        {"offline_fields": frozenset({"hints"})},
+        {"unshown": frozenset({"hints"})},
         {"history": "messages"},
         {"history": "note"},
-        {"offline_fields": frozenset({"place"})},
+        {"unshown": frozenset({"place"})},
     ],
 )
 def test_check_refuses_a_declaration_that_does_not_fit_the_inputs(make: Maker, declared: dict[str, object]) -> None:
@@ -209,7 +209,7 @@ TALK = SYSTEM + "{% block opening %}[goes on]{% endblock %}{% block user %}[now]
 
 
 def declared_talk(make: Maker, template: str = TALK) -> Prompt:
-    return make(template, inputs=Talk, history="messages", offline_fields=frozenset({"hint"}))
+    return make(template, inputs=Talk, history="messages", unshown=frozenset({"hint"}))
 
 
 def test_history_stands_between_system_and_user(make: Maker) -> None:

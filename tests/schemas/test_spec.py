@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
+from longbeam.models.kinds import answers_by_rule
 from longbeam.schemas.spec import BenchmarkSpec, Endpoint, Role, RoleSampling
 
 
@@ -54,7 +55,7 @@ def test_a_model_in_place_of_others_is_told_all_and_they_stay_what_they_are() ->
         {"name": "a", "models": {"default": "openai:m", "judge": "offline"}, "endpoints": {"openai:m": endpoint}}
     )
     told = spec.for_any_model()
-    assert [spec.reads_inputs(name) for name in ("openai:m", "offline")] == [False, True]
-    assert [told.reads_inputs(name) for name in ("openai:m", "offline")] == [True, True]
+    assert [answers_by_rule(spec, name) for name in ("openai:m", "offline")] == [False, True]
+    assert [answers_by_rule(told, name) for name in ("openai:m", "offline")] == [True, True]
     assert told.identity_of("openai:m") == spec.identity_of("openai:m")
     assert told.endpoint_for("openai:m").price == spec.endpoint_for("openai:m").price

@@ -20,8 +20,8 @@ from longbeam.schemas.conversation import ConversationHead, ConversationReader
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
 from longbeam.schemas.probes import Probe
 from longbeam.store import duck
-from longbeam.store.artifact_schema import SEALED_CONVERSATION, TABLE_NAMES
-from longbeam.store.artifacts import SealedConversation, attach_all, seal_conversation
+from longbeam.store.artifact_schema import SEALED_CONVERSATION
+from longbeam.store.artifacts import SealedConversation, seal_conversation
 from longbeam.store.benchmark import write_benchmark
 from longbeam.store.duck import Kind, Loader, replaced_file
 from tests.store.strategies import heads, messages, probes
@@ -110,8 +110,8 @@ def test_rows_come_back_in_order_where_the_file_is_opened_again_between_them(
     sizes = {"_LOADED_AT_ONCE": 10_000, "_MOST_HELD": 300, "_MOST_HELD_BETWEEN": 1}
     for name, size in sizes.items():
         monkeypatch.setattr(duck, name, size)
-    letting_go = mock.Mock(wraps=Loader._let_go)
-    monkeypatch.setattr(Loader, "_let_go", lambda loader: letting_go(loader))
+    reopening = mock.Mock(wraps=Loader._reopen)
+    monkeypatch.setattr(Loader, "_reopen", lambda loader: reopening(loader))
     tiny = tiny_conversation()
     spoken = [said(i).model_copy(update={"message_id": i}) for i in range(5_000)]
 
@@ -121,7 +121,7 @@ def test_rows_come_back_in_order_where_the_file_is_opened_again_between_them(
         assert list(sealed.messages()) == spoken
         assert sealed.head == tiny.head
         assert list(sealed.probes()) == by_ability_and_rank(list(tiny.probes()))
-    assert letting_go.call_count > 10
+    assert reopening.call_count > 10
 
 
 def test_the_digest_of_what_is_said_takes_no_more_memory_than_the_messages(tmp_path: Path) -> None:
@@ -372,37 +372,3 @@ def test_many_readers_in_many_processes(tmp_path: Path) -> None:
             for _ in range(3)
         ]
         assert [child.communicate(timeout=60)[0] for child in children] == [b"8\n"] * 3
-
-
-def test_a_benchmark_is_queried_as_one(tmp_path: Path) -> None:
-    paths = [seal_tiny(tmp_path / f"{name}.duckdb", name) for name in ("c000", "c001", "o'brien")]
-
-    with attach_all(paths) as connection:
-        for table in TABLE_NAMES:
-            counts = connection.execute(
-                f"SELECT conversation_id, count(*) FROM {table} GROUP BY conversation_id ORDER BY conversation_id"
-            ).fetchall()
-            assert [name for name, _ in counts] in (["c000", "c001", "o'brien"], []), table
-        assert connection.execute("SELECT count(*), sum(tokens) FROM messages").fetchall() == [(24, 3 * 230)]
-        cited = (
-            "SELECT count(*) FROM evidence JOIN messages USING (conversation_id, message_key)"
-            " WHERE contains(content, quote)"
-        )
-        assert connection.execute(cited).fetchall() == [(9,)]  # 2 + 1 quotes per conversation
-
-
-def test_the_first_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
-    good = seal_tiny(tmp_path / "c000.duckdb")
-    make_garbage(tmp_path / "c001.duckdb")
-
-    with pytest.raises(StoreError, match=r"c001\.duckdb: is not a DuckDB file"):
-        attach_all([good, tmp_path / "c001.duckdb"])
-    with pytest.raises(StoreError, match="no conversation is sealed yet"):
-        attach_all([])
-
-
-def test_the_list_of_tables_is_the_schema(tmp_path: Path) -> None:
-    with SealedConversation(seal_tiny(tmp_path / "c000.duckdb")) as sealed:
-        shown = {row[0] for row in sealed.connection.execute("SHOW TABLES").fetchall()}
-
-    assert shown == {*TABLE_NAMES, "about"}

@@ -18,7 +18,6 @@ from longbeam.memory.cogcanvas.artifacts import Artifact, is_duplicate, locate
 from longbeam.memory.cogcanvas.settings import CogCanvasSettings
 from longbeam.memory.cogcanvas.times import TimeExpression, find_times
 from longbeam.memory.exchanges import said
-from longbeam.offline import canvassing
 from longbeam.prompts.calls.memory import ArtifactDraft, ArtifactsReply, ExtractArtifactsInputs, GleanArtifactsInputs
 from longbeam.schemas.calls import PromptInputs
 from longbeam.schemas.dialogue import Message, MessageRole
@@ -31,7 +30,10 @@ _AROUND = 100
 
 @dataclass
 class Extractor:
-    """Makes the artifacts of a conversation; `calls` and `failed` count what was asked and what was not usable."""
+    """Makes the artifacts of a conversation. `calls` counts model calls; `failed`, those whose reply was of no use.
+
+    An exchange whose extraction failed has no artifacts.
+    """
 
     settings: CogCanvasSettings
     tools: Tools
@@ -66,10 +68,7 @@ class Extractor:
     async def _of(self, unit: _Unit, known: tuple[str, ...]) -> list[Artifact]:
         drafts = await self._drafts(unit, known)
         if drafts is None:
-            if self.settings.failures == "absent":
-                return []
-            inputs = ExtractArtifactsInputs(known=known, exchange=unit.text, said_on=unit.said_on.date())
-            drafts = canvassing.extract_artifacts(inputs).artifacts
+            return []  # nothing stands in for the model: a system under test is measured with its failures
         made = [artifact for draft in drafts if (artifact := self._grounded(unit, draft)) is not None]
         return made + self._times(unit, made)
 

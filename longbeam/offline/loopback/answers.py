@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from longbeam.models.base import ModelCall, PromptDeclaration, Sampling
 from longbeam.models.openai_client import EXTRA_FIELD
+from longbeam.offline.extras import STATES, WriterExtras
 from longbeam.offline.loopback.settings import ServerSettings
 from longbeam.offline.turns import follow_up_rate
 from longbeam.offline.writer import OfflineWriter, text_of
@@ -51,7 +52,7 @@ def call_of(body: Mapping[str, Any], prompts: Prompts) -> ModelCall:
     extra = body.get(EXTRA_FIELD)
     if not isinstance(extra, dict):
         raise UnknownRequest(
-            f"the request has no {EXTRA_FIELD!r} member with typed inputs: this server is the offline writer, which "
+            f"the request has no {EXTRA_FIELD!r} member with extras: this server is the offline writer, which "
             "cannot read prose. Set `sends_extras = true` for this endpoint in the spec, or start the server with "
             "fixed_reply_tokens=N"
         )
@@ -62,16 +63,18 @@ def call_of(body: Mapping[str, Any], prompts: Prompts) -> ModelCall:
                 f"prompt {prompt.prompt_id!r} has version {prompt.version} here and {extra['prompt_version']} in the "
                 "request: server and client are different versions of longbeam"
             )
+        inputs = prompt.inputs.model_validate(extra["extras"]["inputs"])
+        state = extra["extras"]["state"]
         return ModelCall(
             prompt=prompt,
-            inputs=prompt.inputs.model_validate(extra["inputs"]),
+            inputs=inputs,
             role=Role(extra["role"]),
             model=str(body.get("model", "")),
             benchmark_seed=int(extra["benchmark_seed"]),
             unit_key=str(extra["unit_key"]),
             generation=int(extra["generation"]),
             sampling=Sampling(temperature=body.get("temperature")),
-            reads_inputs=True,
+            extras=WriterExtras(inputs, state and STATES[prompt.prompt_id].model_validate(state)),
         )
     except KeyError as exc:
         raise UnknownRequest(f"{EXTRA_FIELD}: {exc.args[0]!r} is missing, or no prompt of that name") from exc

@@ -5,8 +5,7 @@
     GET  /counts                what was asked and answered; `?calls=1` adds the answered calls, and latencies by unit
     POST /control               a JSON object of settings to change; `{"reset": true}` zeroes the counts
 
-It listens on 127.0.0.1 only. aiohttp serves it, because it is cheap and tells a handler at once when its client
-goes away.
+It listens on 127.0.0.1 only.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ import asyncio
 import hashlib
 import signal
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
-from aiohttp import web
 from pydantic_core import from_json, to_json
 
 from longbeam.errors import UserError
@@ -29,26 +28,14 @@ from longbeam.models.tokens import DEFAULT_TOKENIZER, load_tokenizer
 from longbeam.offline.loopback.answers import Prompts, UnknownRequest, answer, call_of
 from longbeam.offline.loopback.counts import Counts
 from longbeam.offline.loopback.faults import break_json, draw_fault, is_poisoned, latency_s
+from longbeam.offline.loopback.requests import CutOff, Refusal, Request
 from longbeam.offline.loopback.settings import ServerSettings, changed
 from longbeam.offline.loopback.usage import PromptUsage, UsageMeter
 from longbeam.offline.writer import OfflineWriter
 from longbeam.schemas.calls import ModelReply
+from longbeam.serving import LOOPBACK, Receive, Scope, Send, open_listener, serving
 
-HOST = "127.0.0.1"
-MAX_BODY = 64 * 1024**2
 _STRUCTURED = {"none": set[str](), "json_object": {"json_object"}, "json_schema": {"json_object", "json_schema"}}
-
-
-class Refusal(Exception):
-    """A request that gets an error; `status` is HTTP's."""
-
-    def __init__(self, status: int, code: str, message: str, *, headers: dict[str, str] | None = None) -> None:
-        super().__init__(message)
-        self.status, self.code, self.headers = status, code, headers or {}
-
-
-class CutOff(ConnectionError):
-    """The connection was ended on purpose, in the middle of a reply."""
 
 
 class RecordedReply(Protocol):
@@ -101,29 +88,25 @@ class LoopbackServer:
     writer: OfflineWriter = field(default_factory=OfflineWriter)
     usage: UsageMeter = field(default_factory=lambda: UsageMeter(load_tokenizer(DEFAULT_TOKENIZER)))
 
-    def app(self) -> web.Application:
-        """The routes."""
-        app = web.Application(client_max_size=MAX_BODY)
-        app.router.add_post("/v1/chat/completions", self.chat)
-        app.router.add_get("/v1/models", self.models)
-        app.router.add_get("/counts", self.show_counts)
-        app.router.add_post("/control", self.control)
-        return app
+    async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request at one of the routes; an ASGI app."""
+        work = _ROUTES.get((scope["method"], scope["path"]), _refuse_route)
+        await Request(scope, receive, send).handle(partial(work, self))
 
-    async def models(self, request: web.Request) -> web.Response:
-        """The one model there is; any name is served."""
+    async def models(self, request: Request) -> None:
+        """Answer with the one model there is; any name is served."""
         model = {"id": "offline", "object": "model", "created": 0, "owned_by": "longbeam"}
-        return _json({"object": "list", "data": [model]})
+        await request.answer(to_json({"object": "list", "data": [model]}))
 
-    async def show_counts(self, request: web.Request) -> web.Response:
-        """Counts, and the answered calls when they are asked for."""
+    async def show_counts(self, request: Request) -> None:
+        """Answer with the counts, and with the answered calls when they are asked for."""
         shown = self.counts.as_json()
         if request.query.get("calls"):
             shown["answered_calls"] = list(self.counts.answered_calls.values())
             shown["latencies_s"] = dict(sorted(self.counts.latencies_s.items()))
-        return _json(shown)
+        await request.answer(to_json(shown))
 
-    async def control(self, request: web.Request) -> web.Response:
+    async def control(self, request: Request) -> None:
         """Change settings, zero the counts; the answer is the settings as they are now."""
         try:
             values = from_json(await request.read())
@@ -132,12 +115,16 @@ class LoopbackServer:
             reset = values.pop("reset", False)
             self.settings = changed(self.settings, values)
         except (UserError, ValueError) as exc:
-            return _error(Refusal(400, "bad_request", str(exc)))
+            await _answer_error(request, Refusal(400, "bad_request", str(exc)))
+            return
+        except Refusal as exc:
+            await _answer_error(request, exc)
+            return
         if reset:
             self.counts = Counts(in_flight=self.counts.in_flight)
-        return _json(self.settings.model_dump(mode="json"))
+        await request.answer(to_json(self.settings.model_dump(mode="json")))
 
-    async def chat(self, request: web.Request) -> web.StreamResponse:
+    async def chat(self, request: Request) -> None:
         """Answer a request, or refuse it."""
         arrived = asyncio.get_running_loop().time()
         settings = self.settings
@@ -145,12 +132,13 @@ class LoopbackServer:
         try:
             self._admit(request, settings)
         except Refusal as exc:
-            return self._refuse(exc)
+            await self._refuse(request, exc)
+            return
         self.counts.enter()
         try:
-            return await self._serve(request, settings, arrived)
+            await self._serve(request, settings, arrived)
         except Refusal as exc:
-            return self._refuse(exc)
+            await self._refuse(request, exc)
         except CutOff:
             self.counts.refused["cut_off"] += 1
             raise
@@ -160,13 +148,13 @@ class LoopbackServer:
         finally:
             self.counts.in_flight -= 1
 
-    def _admit(self, request: web.Request, settings: ServerSettings) -> None:
-        if settings.key and request.headers.get("Authorization") != f"Bearer {settings.key}":
+    def _admit(self, request: Request, settings: ServerSettings) -> None:
+        if settings.key and request.header(b"authorization") != f"Bearer {settings.key}":
             raise Refusal(401, "invalid_api_key", "Incorrect API key provided.")
         if settings.max_in_flight is not None and self.counts.in_flight >= settings.max_in_flight:
             raise _too_many(settings, f"{settings.max_in_flight} requests are being served; no more at once")
 
-    async def _serve(self, request: web.Request, settings: ServerSettings, arrived: float) -> web.StreamResponse:
+    async def _serve(self, request: Request, settings: ServerSettings, arrived: float) -> None:
         # Everything that came in together is looked at before the first of it is answered, so that waiting for the
         # others' answers is part of each one's latency.
         await asyncio.sleep(0)
@@ -174,7 +162,8 @@ class LoopbackServer:
         body = _body(raw)
         _check_structured(body, settings)
         if settings.fixed_reply_tokens and EXTRA_FIELD not in body:
-            return await self._serve_fixed(request, body, settings, arrived)
+            await self._serve_fixed(request, body, settings, arrived)
+            return
         asked = self._asked(body, settings)
         if is_poisoned(settings, asked.unit_key):
             raise Refusal(400, "content_policy_violation", f"the request of {asked.unit_key} is poisoned")
@@ -182,21 +171,21 @@ class LoopbackServer:
         attempt = self.counts.ask(key)
         fault = draw_fault(settings, key, attempt)
         if fault == "hanging":
-            await asyncio.Event().wait()
+            await request.wait(None)
         # Worked out at once, so that the time it takes is part of the latency.
         reply = b""
         if fault not in ("rate_limited", "failing"):
             reply = self._completion(body, asked, fault, f"{key}/{attempt}")
         latency = latency_s(settings, key, attempt)
-        await _until(arrived + latency)
+        await _wait_until(request, arrived + latency)
         if fault == "rate_limited":
             raise _too_many(settings, "rate limit reached")
         if fault == "failing":
             raise Refusal(500, "server_error", "the server had an error while processing the request")
-        sent = await _send(request, reply, cut_off=fault == "cut_off")
-        if fault != "cut_off":
-            self.counts.answer(key, asked.unit_key, asked.generation, latency)
-        return sent
+        if fault == "cut_off":
+            await request.cut_off(reply)
+        await request.answer(reply)
+        self.counts.answer(key, asked.unit_key, asked.generation, latency)
 
     def _asked(self, body: dict[str, Any], settings: ServerSettings) -> Asked:
         if self.recording is not None and EXTRA_FIELD not in body:
@@ -215,14 +204,13 @@ class LoopbackServer:
         )
 
     async def _serve_fixed(
-        self, request: web.Request, body: dict[str, Any], settings: ServerSettings, arrived: float
-    ) -> web.StreamResponse:
-        await _until(arrived + latency_s(settings, "", self.counts.received))
+        self, request: Request, body: dict[str, Any], settings: ServerSettings, arrived: float
+    ) -> None:
+        await _wait_until(request, arrived + latency_s(settings, "", self.counts.received))
         words = settings.fixed_reply_tokens
-        sent = await _send(request, to_json(_envelope(body, "word " * words, "stop", {"completion_tokens": words})))
+        await request.answer(to_json(_envelope(body, "word " * words, "stop", {"completion_tokens": words})))
         self.counts.answered += 1
         self.counts.last_at = time.monotonic()
-        return sent
 
     def _completion(self, body: dict[str, Any], asked: Asked, fault: str | None, draw: str) -> bytes:
         reply = asked.answer()
@@ -249,9 +237,21 @@ class LoopbackServer:
         }
         return to_json(_envelope(body, text, finish_reason, usage))
 
-    def _refuse(self, refusal: Refusal) -> web.Response:
+    async def _refuse(self, request: Request, refusal: Refusal) -> None:
         self.counts.refused[str(refusal.status)] += 1
-        return _error(refusal)
+        await _answer_error(request, refusal)
+
+
+_ROUTES: Mapping[tuple[str, str], Callable[[LoopbackServer, Request], Awaitable[None]]] = {
+    ("POST", "/v1/chat/completions"): LoopbackServer.chat,
+    ("GET", "/v1/models"): LoopbackServer.models,
+    ("GET", "/counts"): LoopbackServer.show_counts,
+    ("POST", "/control"): LoopbackServer.control,
+}
+
+
+async def _refuse_route(server: LoopbackServer, request: Request) -> None:
+    await _answer_error(request, Refusal(404, "not_found", f"there are {', '.join(map(' '.join, _ROUTES))}"))
 
 
 @asynccontextmanager
@@ -260,16 +260,13 @@ async def listening(server: LoopbackServer, port: int = 0) -> AsyncIterator[str]
 
     Raises UserError when the port is taken.
     """
-    runner = web.AppRunner(server.app(), handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
-    await runner.setup()
     try:
-        try:
-            await web.TCPSite(runner, HOST, port, backlog=1024).start()
-        except OSError as exc:
-            raise UserError(f"--port {port}: cannot listen on {HOST}: {exc.strerror}; choose another") from exc
-        yield f"http://{HOST}:{runner.addresses[0][1]}/v1"
-    finally:
-        await runner.cleanup()
+        listener = open_listener(LOOPBACK, port)
+    except OSError as exc:
+        raise UserError(f"--port {port}: cannot listen on {LOOPBACK}: {exc.strerror}; choose another") from exc
+    # Answers are cut off on purpose, and `Request.handle` logs all other errors.
+    async with serving(server.app, listener, log_level="critical") as base_url:
+        yield f"{base_url}/v1"
 
 
 async def serve(
@@ -321,10 +318,10 @@ def _too_many(settings: ServerSettings, message: str) -> Refusal:
     return Refusal(429, "rate_limit_exceeded", message, headers=headers)
 
 
-async def _until(moment: float) -> None:
+async def _wait_until(request: Request, moment: float) -> None:
     left = moment - asyncio.get_running_loop().time()
     if left > 0:
-        await asyncio.sleep(left)
+        await request.wait(left)
 
 
 def _envelope(body: dict[str, Any], text: str, finish_reason: str, usage: dict[str, Any]) -> dict[str, Any]:
@@ -339,27 +336,7 @@ def _envelope(body: dict[str, Any], text: str, finish_reason: str, usage: dict[s
     }
 
 
-async def _send(request: web.Request, payload: bytes, *, cut_off: bool = False) -> web.StreamResponse:
-    """Write a reply to the connection, or its first half, and end the connection then."""
-    if not cut_off:
-        whole = web.Response(body=payload, content_type="application/json")
-        await whole.prepare(request)
-        await whole.write_eof()  # in one piece with the headers: the client wakes up once
-        return whole
-    response = web.StreamResponse(headers={"Content-Type": "application/json"})
-    response.content_length = len(payload)
-    await response.prepare(request)
-    await response.write(payload[: len(payload) // 2])
-    if request.transport is not None:
-        request.transport.close()
-    raise CutOff
-
-
-def _json(content: object, status: int = 200, headers: dict[str, str] | None = None) -> web.Response:
-    return web.Response(body=to_json(content), status=status, headers=headers, content_type="application/json")
-
-
-def _error(refusal: Refusal) -> web.Response:
+async def _answer_error(request: Request, refusal: Refusal) -> None:
     kind = "server_error" if refusal.status >= 500 else "invalid_request_error"
     error = {"message": str(refusal), "type": kind, "param": None, "code": refusal.code}
-    return _json({"error": error}, refusal.status, refusal.headers)
+    await request.answer(to_json({"error": error}), refusal.status, refusal.headers)

@@ -4,9 +4,9 @@
     POST   /search              {query, user_id, limit?}               what the system finds for a query
     DELETE /memories?user_id=   forgets a user
 
-A user is a conversation. A system is told a whole conversation and then asked, so it is prepared at the first search
-after something new; what that asks of models is replayed from the journal. Memories live as long as the process. It
-listens on 127.0.0.1 only.
+A user is a conversation. Our systems take in a whole conversation before they answer questions, so a search after a
+new message prepares the system again, with model replies from the journal. Memories live as long as the process. The
+server listens on 127.0.0.1 only.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from aiohttp import web
+from fastapi import FastAPI, HTTPException, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import to_json
 
@@ -42,14 +42,16 @@ from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
 from longbeam.schemas.evaluation import Question
 from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.serving import LOOPBACK, open_listener, serving
 from longbeam.store.worklog import WorkLog
 
-HOST = "127.0.0.1"
 MAX_BODY = 64 * 1024**2
+Gives = Literal["passages", "context"]
+"""Results of a search: passages one by one, or the context that a reader would see as one memory."""
 
 
-class _Said(BaseModel):
-    """One message of a request; what else a harness sends with it is not read."""
+class _GivenMessage(BaseModel):
+    """One message of a request; further fields of a harness are ignored."""
 
     model_config = ConfigDict(extra="ignore")
     role: Literal["user", "assistant", "system"]
@@ -57,35 +59,54 @@ class _Said(BaseModel):
     name: str = ""
 
 
-class _Adding(BaseModel):
+class _AddRequest(BaseModel):
     model_config = ConfigDict(extra="ignore")
-    messages: list[_Said] = Field(min_length=1)
+    messages: list[_GivenMessage] = Field(min_length=1)
     user_id: str = Field(min_length=1)
     timestamp: datetime | None = None
     """Seconds since 1970, or an ISO time."""
 
 
-class _Searching(BaseModel):
+class _SearchRequest(BaseModel):
     model_config = ConfigDict(extra="ignore")
     query: str
     user_id: str = Field(min_length=1)
     limit: int = Field(default=10, ge=1, le=10_000)
 
 
+_Body = TypeVar("_Body", _AddRequest, _SearchRequest)
+
+
 @dataclass
 class _User:
-    """One conversation."""
+    """A user's conversation and the system that has read it."""
 
     messages: list[Message] = field(default_factory=list)
     posts: int = 0
     system: MemorySystem | None = None
-    """None when something was said since it was prepared."""
+    """None if messages came after it was prepared."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+@dataclass(frozen=True)
+class ServedSystem:
+    """The memory system to serve and how it answers, as the command line names them."""
+
+    name: str
+    settings: Sequence[str] = ()
+    """`k=10`, ..."""
+    embedder: str = ""
+    """Embedding model; empty for none."""
+    gives: Gives = "passages"
+    budget: int = 4_000
+    """Tokens of a context."""
+    port: int = 0
+    """Port on 127.0.0.1; 0 takes a free one."""
 
 
 @dataclass
 class MemoryServer:
-    """The users and their memories; one event loop."""
+    """The users and their memories. For one event loop."""
 
     name: str
     registered: Registered
@@ -93,26 +114,21 @@ class MemoryServer:
     models: Models
     spec: BenchmarkSpec
     embedder: Embedder | None = None
-    gives: Literal["passages", "context"] = "passages"
-    """What a search gives: passages one by one, or the context that a reader would see as one memory."""
+    gives: Gives = "passages"
     budget: int = 4_000
-    """Tokens of such a context."""
     users: dict[str, _User] = field(default_factory=dict)
 
-    def app(self) -> web.Application:
-        """The routes."""
-        app = web.Application(client_max_size=MAX_BODY)
-        app.router.add_post("/memories", self.add)
-        app.router.add_post("/search", self.search)
-        app.router.add_delete("/memories", self.forget)
+    def app(self) -> FastAPI:
+        """Return the app with its three routes."""
+        app = FastAPI(title=f"Memory server: {self.name}", openapi_url=None)
+        app.add_api_route("/memories", self.add, methods=["POST"])
+        app.add_api_route("/search", self.search, methods=["POST"])
+        app.add_api_route("/memories", self.forget, methods=["DELETE"])
         return app
 
-    async def add(self, request: web.Request) -> web.Response:
+    async def add(self, request: Request) -> Response:
         """Keep the messages."""
-        try:
-            asked = _Adding.model_validate_json(await request.read())
-        except ValidationError as exc:
-            return _refused(exc)
+        asked = await _read(_AddRequest, request)
         user = self.users.setdefault(asked.user_id, _User())
         async with user.lock:
             added = self._messages(asked, user)
@@ -122,7 +138,7 @@ class MemoryServer:
         results = [{"id": m.message_key, "memory": m.content, "event": "ADD"} for m in added]
         return _json({"results": results})
 
-    def _messages(self, asked: _Adding, user: _User) -> list[Message]:
+    def _messages(self, asked: _AddRequest, user: _User) -> list[Message]:
         count = load_tokenizer(self.spec.tokenizer).count
         last = user.messages[-1].sent_at if user.messages else datetime(1970, 1, 1)
         said_at = _local(asked.timestamp) if asked.timestamp else last
@@ -140,12 +156,9 @@ class MemoryServer:
             for i, said in enumerate(asked.messages)
         ]
 
-    async def search(self, request: web.Request) -> web.Response:
-        """Find; nothing for a user that is not known."""
-        try:
-            asked = _Searching.model_validate_json(await request.read())
-        except ValidationError as exc:
-            return _refused(exc)
+    async def search(self, request: Request) -> Response:
+        """Return what the system finds; nothing for a user that is not known."""
+        asked = await _read(_SearchRequest, request)
         user = self.users.get(asked.user_id)
         if user is None:
             return _json({"results": []})
@@ -154,9 +167,9 @@ class MemoryServer:
                 system = user.system = user.system or await self._prepared(asked.user_id, user)
                 return _json({"results": await self._found(system, asked, user)})
         except LongbeamError as exc:
-            return _json({"detail": str(exc)}, 500)
+            raise HTTPException(500, str(exc)) from exc
 
-    async def _found(self, system: MemorySystem, asked: _Searching, user: _User) -> list[dict[str, Any]]:
+    async def _found(self, system: MemorySystem, asked: _SearchRequest, user: _User) -> list[dict[str, Any]]:
         last = user.messages[-1].sent_at
         question = Question(text=asked.query, asked_at=last)
         passages = await system.retrieve(question, k=asked.limit) if self.gives == "passages" else ()
@@ -168,7 +181,7 @@ class MemoryServer:
 
     async def _prepared(self, user_id: str, user: _User) -> MemorySystem:
         place = f"{user_id.replace('/', '_')}/prepare/{self.name}"
-        asker = Asker(model=self.models.chat, prompts=default_registry(), spec=self.spec, unit_key=place)
+        asker = Asker(models=self.models, prompts=default_registry(), spec=self.spec, unit_key=place)
         count = load_tokenizer(self.spec.tokenizer).count
         system = self.registered.make(self.settings, Tools(count, asker, self.embedder, f"{self.spec.seed}/{place}"))
         for exchange in exchanges_of(user.messages):
@@ -176,11 +189,10 @@ class MemoryServer:
         await system.finish()
         return system
 
-    async def forget(self, request: web.Request) -> web.Response:
+    async def forget(self, user_id: str = "") -> Response:
         """Forget a user; one that is not known is forgotten already."""
-        user_id = request.query.get("user_id", "")
         if not user_id:
-            return _json({"detail": "user_id is missing: DELETE /memories?user_id=NAME"}, 400)
+            raise HTTPException(400, "user_id is missing: DELETE /memories?user_id=NAME")
         self.users.pop(user_id, None)
         return _json({"message": f"the memories of {user_id} are deleted"})
 
@@ -194,66 +206,67 @@ def _local(time: datetime) -> datetime:
     return time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time
 
 
-def _refused(exc: ValidationError) -> web.Response:
-    error = exc.errors(include_url=False, include_input=False)[0]
-    where = ".".join(str(part) for part in error["loc"])
-    return _json({"detail": f"{where or 'the body'}: {error['msg']}"}, 400)
+async def _read(kind: type[_Body], request: Request) -> _Body:
+    """Return the body of a request. Raises HTTPException, which names the field, for one that does not fit."""
+    raw = bytearray()
+    async for piece in request.stream():
+        raw += piece
+        if len(raw) > MAX_BODY:
+            raise HTTPException(413, f"the body is longer than {MAX_BODY:,} bytes")
+    try:
+        return kind.model_validate_json(bytes(raw))
+    except ValidationError as exc:
+        error = exc.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in error["loc"])
+        raise HTTPException(400, f"{where or 'the body'}: {error['msg']}") from exc
 
 
-def _json(content: object, status: int = 200) -> web.Response:
-    return web.Response(body=to_json(content), status=status, content_type="application/json")
+def _json(content: object) -> Response:
+    return Response(to_json(content), media_type="application/json")
 
 
 @asynccontextmanager
 async def listening(server: MemoryServer, port: int = 0) -> AsyncIterator[str]:
     """Yield the base URL of the server while it runs; UserError when the port is taken."""
-    runner = web.AppRunner(server.app(), access_log=None, shutdown_timeout=0.1)
-    await runner.setup()
     try:
-        site = web.TCPSite(runner, HOST, port)
-        try:
-            await site.start()
-        except OSError as exc:
-            raise UserError(f"--port {port}: cannot listen on {HOST}: {exc.strerror}; choose another") from exc
-        yield f"http://{HOST}:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
+        listener = open_listener(LOOPBACK, port)
+    except OSError as exc:
+        raise UserError(f"--port {port}: cannot listen on {LOOPBACK}: {exc.strerror}; choose another") from exc
+    async with serving(server.app(), listener) as base_url:
+        yield base_url
 
 
 async def run_server(
-    system: str,
-    settings: Sequence[str],
-    spec: BenchmarkSpec,
-    services: Services,
-    folder: Path,
-    *,
-    embedder_name: str,
-    gives: Literal["passages", "context"],
-    budget: int,
-    port: int,
-    on_ready: Callable[[str], None],
+    served: ServedSystem, spec: BenchmarkSpec, services: Services, folder: Path, on_ready: Callable[[str], None]
 ) -> None:
-    """Serve the system until SIGINT or SIGTERM; `on_ready` gets the base URL.
+    """Serve the system until SIGINT or SIGTERM; `on_ready` receives the base URL.
 
-    `folder` keeps replies and vectors, so that nothing is paid twice. Raises UserError for what cannot be served.
+    `folder` keeps replies and vectors, so that nothing is paid twice. Raises UserError for a system that cannot be
+    served.
     """
-    (arm,) = arms_of(system, settings, ())
+    (arm,) = arms_of(served.name, served.settings, ())
     assert arm.registered is not None
     assert arm.settings is not None
     async with AsyncExitStack() as stack:
         embedder: Embedder | None = None
-        if embedder_name:
-            embedder = StoredEmbedder(make_embedder(embedder_name, spec), folder / "vectors.sqlite")
+        if served.embedder:
+            embedder = StoredEmbedder(make_embedder(served.embedder, spec), folder / "vectors.sqlite")
             stack.callback(embedder.close)
         log = stack.enter_context(WorkLog.open(folder / "journal.sqlite"))
         clients = services.make_model(spec)
         stack.push_async_callback(close_model, clients)
-        models = services.models(JournalledModel(LimitedModel(clients, spec), log.journal))
         server = MemoryServer(
-            arm.name, arm.registered, arm.settings, models, spec, embedder=embedder, gives=gives, budget=budget
+            name=arm.name,
+            registered=arm.registered,
+            settings=arm.settings,
+            models=services.models(JournalledModel(LimitedModel(clients, spec), log.journal)),
+            spec=spec,
+            embedder=embedder,
+            gives=served.gives,
+            budget=served.budget,
         )
         stopped = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-        on_ready(await stack.enter_async_context(listening(server, port)))
+        on_ready(await stack.enter_async_context(listening(server, served.port)))
         await stopped.wait()

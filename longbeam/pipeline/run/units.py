@@ -118,12 +118,11 @@ class Units:
     def asker(self, spec: UnitSpec[R], key: str) -> Asker:
         """Return an asker for a unit's work, in the generation that the unit has come to."""
         return Asker(
-            model=self.models.chat,
+            models=self.models,
             prompts=DeclaredPrompts(self.prompts, spec),
             spec=self.spec,
             unit_key=str(UnitKey(self.conversation_id, spec.stage, key)),
             generation=self.log.units.generation(spec.stage, key),
-            version_of=self.models.version_of,
         )
 
     def fingerprint(self, spec: UnitSpec[R], *inputs: object) -> str:

@@ -33,8 +33,8 @@ class DialogueContext(KeptJson):
     """Summary of the plans before this one; empty in the first."""
 
 
-class TurnHints(KeptJson):
-    """What the offline writer is told of the present turn, because it cannot read prose."""
+class TurnState(KeptJson):
+    """The state of a dialogue in which a message of a turn is written or judged; no prompt shows it."""
 
     turn_id: str
     today: dt.date
@@ -61,7 +61,6 @@ class AssistantReplyInputs(PromptInputs):
     """Recent messages, ending with the user's."""
     target_tokens: int
     today: dt.date
-    hints: TurnHints
 
     @property
     def asked_tokens(self) -> int:
@@ -90,7 +89,6 @@ class FollowUpDetectorInputs(PromptInputs):
     reply: str
     follow_ups: int
     """Follow-ups asked already in this turn."""
-    hints: TurnHints
 
 
 class FollowUpDetectorReply(ReplyModel):
@@ -110,7 +108,6 @@ class UserReplyInputs(PromptInputs):
     today: dt.date
     told: tuple[int, ...]
     """Numbers, from 1, of the `current_bullets` that have been told so far."""
-    hints: TurnHints
 
 
 class CompactInputs(PromptInputs):

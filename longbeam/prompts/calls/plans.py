@@ -252,8 +252,6 @@ class AugmentInputs(PromptInputs):
     contradictions: tuple[ContradictionTarget, ...]
     instructions: int
     """How many standing instructions to write."""
-    instructions_before: int
-    """How many the earlier stages were asked for: the offline writer's place in its list."""
     areas: tuple[str, ...] = ()
     """One narrative's label for each instruction: stages are written side by side and must not wish the same."""
     taken_conditions: tuple[str, ...] = ()

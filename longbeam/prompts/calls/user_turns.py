@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from longbeam.prompts.calls.plans import LedgerLine, Stage
-from longbeam.schemas.base import Record
+from longbeam.schemas.base import KeptJson, Record
 from longbeam.schemas.calls import PromptInputs, ReplyModel
 from longbeam.schemas.people import Person, Profile
 from longbeam.schemas.plans import Bullet, Value
@@ -20,6 +20,13 @@ class BulletBrief(Record):
     """Facts it sets, updates or denies; `value` is the asserted one."""
     old_values: tuple[Value | None, ...] = ()
     """For each fact the value before, or None."""
+
+
+class BatchState(KeptJson):
+    """Where a call's turns stand in their sub-plan; no prompt shows it."""
+
+    first_ordinal: int
+    """Ordinal of the first of the turns."""
 
 
 class UserTurnsInputs(PromptInputs):
@@ -39,8 +46,6 @@ class UserTurnsInputs(PromptInputs):
     """Turns asked for."""
     asked_before: tuple[str, ...] = ()
     """The last questions, not to be repeated."""
-    first_ordinal: int = 0
-    """Ordinal of the first of these turns in the sub-plan."""
 
 
 class UserTurnDraft(ReplyModel):

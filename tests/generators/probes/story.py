@@ -23,6 +23,7 @@ from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Fact, Plan, St
 from longbeam.schemas.seeds import Domain, Seed
 from longbeam.schemas.spec import BenchmarkSpec, Role
 from longbeam.text.values import date_value, money, name
+from tests.wired import answered_by
 
 START = dt.date(2024, 3, 1)
 
@@ -265,7 +266,7 @@ class OfflineModel:
 
 def asker(model: OfflineModel | None = None) -> Asker:
     """The real asker on the offline prober."""
-    return Asker(model or OfflineModel(), BarePrompts(), BenchmarkSpec(name="t"), "c000/probes")
+    return Asker(answered_by(model or OfflineModel()), BarePrompts(), BenchmarkSpec(name="t"), "c000/probes")
 
 
 def reply(question: str, gold: str, *nuggets: tuple[str, list[int]]) -> ProbeReply:

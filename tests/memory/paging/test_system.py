@@ -17,16 +17,16 @@ from longbeam.memory.paging.system import Paging, PagingSettings
 from longbeam.models.asking import Asker
 from longbeam.models.base import ModelCall
 from longbeam.models.tokens import load_tokenizer
-from longbeam.offline.writer import OfflineWriter
 from longbeam.prompts.calls.memory import BookmarkPagesInputs
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.conversation import GivenConversation
 from longbeam.schemas.evaluation import Question
 from longbeam.schemas.spec import BenchmarkSpec
+from tests.wired import answered_by, offline
 
 COUNT = load_tokenizer("o200k_base").count
-ASKER = Asker(OfflineWriter(), default_registry(), BenchmarkSpec(name="x"), "c000/evaluate/paging")
+ASKER = Asker(offline(), default_registry(), BenchmarkSpec(name="x"), "c000/evaluate/paging")
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +128,7 @@ class Marking:
 
 
 async def marked(conversation: GivenConversation, model: Marking, generator: str) -> tuple[Paging, str]:
-    asker = Asker(model, default_registry(), BenchmarkSpec(name="x"), "c000/prepare/paging")
+    asker = Asker(answered_by(model), default_registry(), BenchmarkSpec(name="x"), "c000/prepare/paging")
     settings = PagingSettings.model_validate({"bookmarks": generator, "bookmarker": "model"})
     system = Paging(settings, Tools(count_tokens=COUNT, asker=asker, rng_key="k"))
     for exchange in exchanges_of(conversation.messages()):

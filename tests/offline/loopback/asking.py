@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -13,7 +14,7 @@ from longbeam.offline.loopback.server import LoopbackServer, listening
 from longbeam.offline.loopback.settings import ServerSettings
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.spec import Role
-from tests.prompts.samples import SAMPLES
+from tests.prompts.samples import SAMPLES, extras_of
 
 
 def sample_call(prompt_id: str, *, place: str = "place", generation: int = 0) -> ModelCall:
@@ -26,15 +27,17 @@ def sample_call(prompt_id: str, *, place: str = "place", generation: int = 0) ->
         benchmark_seed=1,
         unit_key=f"c000/stage/unit/{place}",
         generation=generation,
+        extras=extras_of(prompt_id, SAMPLES[prompt_id]),
     )
 
 
 def typed_inputs(call: ModelCall) -> dict[str, Any]:
     """The extra member of the request."""
+    assert call.extras is not None
     return {
         "prompt_id": call.prompt.prompt_id,
         "prompt_version": call.prompt.version,
-        "inputs": call.inputs.model_dump(mode="json"),
+        "extras": json.loads(call.extras.json),
         "role": call.role.value,
         "benchmark_seed": call.benchmark_seed,
         "unit_key": call.unit_key,

@@ -171,7 +171,7 @@ async def test_status_shows_what_was_used_and_what_is_expected(paid: BenchmarkSp
 
     capped = paid.model_copy(update={"limits": paid.limits.model_copy(update={"max_cost_usd": 0.15})})
     benchmark = create_benchmark(capped, tmp_path)
-    kept = await asyncio.to_thread(module.rehearsal_of, benchmark)
+    kept = await asyncio.to_thread(module.rehearsal_of, benchmark, services())
     outlook = Outlook(benchmark, CostMeter(Scaled(), capped), kept)
     assert "of about" in outlook.line()
     assert "about $0." in module.unfit_cap(outlook)
@@ -185,7 +185,7 @@ async def test_status_shows_what_was_used_and_what_is_expected(paid: BenchmarkSp
     assert left is not None
     assert left > 0
     # The second time it is read, not made.
-    assert await asyncio.to_thread(module.rehearsal_of, benchmark) == kept
+    assert await asyncio.to_thread(module.rehearsal_of, benchmark, services()) == kept
 
 
 def test_outlook_line_says_tokens_alone_without_a_price() -> None:

@@ -1,4 +1,4 @@
-"""The memory server under the requests of mem0's memory-benchmarks (reference/memory-systems.md, section 9)."""
+"""The memory server under the requests that mem0's memory-benchmarks sends."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
-import aiohttp
+import httpx
 import pytest
 
 from longbeam.evaluation.arms import arm_of
@@ -14,7 +14,7 @@ from longbeam.pipeline.evaluate.memory_server import MemoryServer, listening
 from longbeam.schemas.spec import BenchmarkSpec
 from tests.wired import offline
 
-Client = Callable[..., AbstractAsyncContextManager[aiohttp.ClientSession]]
+Client = Callable[..., AbstractAsyncContextManager[httpx.AsyncClient]]
 PAIRS = [
     ("I moved the launch to 14 May because of the audit.", "Noted: the launch is on 14 May."),
     ("My cat Minka is ill.", "I am sorry to hear that."),
@@ -23,13 +23,13 @@ PAIRS = [
 
 
 @asynccontextmanager
-async def serving(system: str, **options: Any) -> AsyncIterator[aiohttp.ClientSession]:
+async def serving(system: str, **options: Any) -> AsyncIterator[httpx.AsyncClient]:
     arm = arm_of(system, {})
     assert arm.registered is not None
     assert arm.settings is not None
     spec = BenchmarkSpec(name="served", length=16_000)
     server = MemoryServer(system, arm.registered, arm.settings, offline(), spec, **options)
-    async with listening(server) as url, aiohttp.ClientSession(url) as session:
+    async with listening(server) as url, httpx.AsyncClient(base_url=url) as session:
         yield session
 
 
@@ -45,25 +45,25 @@ def body_of(i: int, user_id: str = "beam_0") -> dict[str, Any]:
     }
 
 
-async def found(client: aiohttp.ClientSession, query: str, user_id: str = "beam_0", limit: int = 5) -> list[Any]:
-    async with client.post("/search", json={"query": query, "user_id": user_id, "limit": limit}) as reply:
-        assert reply.status == 200
-        return list((await reply.json())["results"])
+async def found(client: httpx.AsyncClient, query: str, user_id: str = "beam_0", limit: int = 5) -> list[Any]:
+    reply = await client.post("/search", json={"query": query, "user_id": user_id, "limit": limit})
+    assert reply.status_code == 200
+    return list(reply.json()["results"])
 
 
 async def test_add_search_and_delete_as_the_harness_does() -> None:
     async with serving("rag") as client:
         for i in range(3):
-            async with client.post("/memories", json=body_of(i)) as reply:
-                assert reply.status == 200
-                assert [m["event"] for m in (await reply.json())["results"]] == ["ADD", "ADD"]
+            reply = await client.post("/memories", json=body_of(i))
+            assert reply.status_code == 200
+            assert [m["event"] for m in reply.json()["results"]] == ["ADD", "ADD"]
         (best, *_) = await found(client, "When is the launch?", limit=1)
         assert set(best) == {"id", "memory", "score", "created_at"}
         assert "14 May" in best["memory"]
         assert best["created_at"] == "2024-03-15T00:00:00"
         assert await found(client, "launch", user_id="somebody else") == []
-        async with client.delete("/memories", params={"user_id": "beam_0"}) as reply:
-            assert reply.status == 200
+        reply = await client.delete("/memories", params={"user_id": "beam_0"})
+        assert reply.status_code == 200
         assert await found(client, "launch") == []
 
 
@@ -102,11 +102,12 @@ async def test_a_context_is_one_memory_within_its_budget() -> None:
     ],
 )
 async def test_a_wrong_request_is_told_what_is_wrong(route: str, body: dict[str, Any], named: str) -> None:
-    async with serving("rag") as client, client.post(route, json=body) as reply:
-        assert reply.status == 400
-        assert named in (await reply.json())["detail"]
+    async with serving("rag") as client:
+        reply = await client.post(route, json=body)
+    assert reply.status_code == 400
+    assert named in reply.json()["detail"]
 
 
 async def test_deleting_needs_a_user() -> None:
-    async with serving("rag") as client, client.delete("/memories") as reply:
-        assert reply.status == 400
+    async with serving("rag") as client:
+        assert (await client.delete("/memories")).status_code == 400

@@ -1,0 +1,59 @@
+"""What the offline writer reads of a call, in this process or behind an endpoint.
+
+The writer cannot read prose: it answers from the typed inputs, and where they do not say enough, from the state that
+the call is made from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from longbeam.models.base import ModelCall
+from longbeam.prompts.calls.dialogue import TurnState
+from longbeam.prompts.calls.user_turns import BatchState
+from longbeam.schemas.base import KeptJson
+from longbeam.schemas.calls import PromptInputs
+
+STATES: Mapping[str, type[KeptJson]] = {
+    "user_turns": BatchState,
+    "more_turns": BatchState,
+    "assistant_reply": TurnState,
+    "user_answer": TurnState,
+    "follow_up_detector": TurnState,
+    "user_follow_up": TurnState,
+}
+"""The state that calls of a prompt are made from; the other prompts' inputs say all."""
+
+
+@dataclass(frozen=True)
+class WriterExtras:
+    """The typed inputs of a call, and the state it is made from."""
+
+    inputs: PromptInputs
+    state: KeptJson | None = None
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (hex) of both."""
+        if self.state is None:
+            return self.inputs.digest
+        return hashlib.sha256(f"{self.inputs.digest}/{self.state.digest}".encode()).hexdigest()
+
+    @cached_property
+    def json(self) -> bytes:
+        """Both as a JSON object."""
+        state = b"null" if self.state is None else self.state.kept_json
+        return b'{"inputs":%s,"state":%s}' % (self.inputs.kept_json, state)
+
+
+def state_of(call: ModelCall) -> KeptJson:
+    """Return the state that a call is made from; raises TypeError where the call carries none."""
+    state = call.extras.state if isinstance(call.extras, WriterExtras) else None
+    if state is None:
+        raise TypeError(
+            f"prompt {call.prompt.prompt_id!r}: the offline writer needs the state that a call is made from"
+        )
+    return state
