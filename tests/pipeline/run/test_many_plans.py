@@ -105,7 +105,7 @@ def test_evidence_spans_and_borders_are_counted(made_once: SealedConversation) -
         assert row.facts_changed
         assert row.facts_denied
         assert row.instructions_in_force
-    assert "What crosses the borders of plans" in render_text(statistics)
+    assert "Continuity across plan borders" in render_text(statistics)
 
 
 async def test_same_bytes_at_any_concurrency(out: Path) -> None:
