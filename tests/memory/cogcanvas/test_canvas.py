@@ -22,11 +22,11 @@ from longbeam.memory.cogcanvas.reranking import LexicalReranker, make_reranker
 from longbeam.memory.cogcanvas.searching import adaptive_k, expand, expand_released
 from longbeam.memory.cogcanvas.settings import CogCanvasSettings
 from longbeam.memory.cogcanvas.system import CogCanvas
-from longbeam.memory.cogcanvas.times import TimeSpan
 from longbeam.memory.exchanges import exchanges_of
 from longbeam.models.base import ChatModel, ModelCall
 from longbeam.offline.writer import OfflineWriter
 from longbeam.schemas.calls import ModelReply
+from longbeam.text.time_spans import TimeSpan
 from tests.generators.scripted import asker_for
 from tests.memory.test_systems import SAID, START, asked, messages
 
