@@ -2,8 +2,8 @@
 
 Slots are read from the messages alone, without a ledger:
 
-- The clause of the gold that says the value names a thing, behind its last `of` or `for`, and an attribute of the thing.
-- The core of a slot are the words of the thing that the cited messages have, too. A word weighs more the rarer it is in
+- The clause of the gold that says the value names a thing, behind its last `of` or `for`, and an attribute of it.
+- The core of the slot is made of the words of the thing that the cited messages have, too. A word weighs more the rarer it is in
   the conversation.
 - A sentence of the user gives the slot a new value if the sentence has the core, a word of the attribute, and another
   value of the same kind and unit.
