@@ -3,8 +3,8 @@
 Slots are read from the messages alone, without a ledger:
 
 - The clause of the gold that says the value names a thing, behind its last `of` or `for`, and an attribute of it.
-- The core of the slot is made of the words of the thing that the cited messages have, too. A word weighs more the rarer it is in
-  the conversation.
+- The core of the slot is made of the thing's words that the cited messages have, too. A word weighs the more the rarer
+  it is in the conversation.
 - A sentence of the user gives the slot a new value if the sentence has the core, a word of the attribute, and another
   value of the same kind and unit.
 - Without a word of the attribute, the unit (`outings`) or a word of change (`now`) may stand in for it. They do so only
