@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.generators.probes.selection import select_probes
+from longbeam.generators.probes.selection import Places, select_probes
 from longbeam.generators.probes.writing import plan_candidates, planning_prompts, write_probe, writing_prompts
 from longbeam.keys import ProbeId
 from longbeam.models.asking import Asker
@@ -91,10 +91,8 @@ async def write_probe_pool(
     else:
         selected = select_probes(
             probes,
-            per_ability=per_ability,
-            positions=positions,
-            total_messages=len(spooled),
-            prefers_wide=len(head.plans) > 1,
+            per_ability,
+            Places(positions, len(spooled), prefers_wide=len(head.plans) > 1),
             doubted={f.subject for f in findings if f.severity is Severity.WARNING},
         )
     return ProbePool(tuple(selected), refused)
