@@ -22,6 +22,7 @@ from longbeam.cli.app import (
     warn_of_unfinished,
 )
 from longbeam.errors import UserError
+from longbeam.keys import UnitKey
 from longbeam.schemas.spec import DEFAULT_MODEL
 from longbeam.terminal import Display, Target, display_for
 
@@ -293,7 +294,7 @@ def canvas(
         models = services().models(services().stand_in())
         tools = Tools(
             count_tokens=load_tokenizer(benchmark.spec.tokenizer).count,
-            asker=Asker(models, default_registry(), benchmark.spec, unit_key="canvas"),
+            asker=Asker(models, default_registry(), benchmark.spec, unit_key=UnitKey("canvas", "prepare", "cogcanvas")),
             embedder=kept,
         )
         categories = [part.strip() for part in category.split(",") if part.strip()]

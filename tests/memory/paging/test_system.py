@@ -10,6 +10,7 @@ from longbeam.cli import OK, USER_ERROR, run
 from longbeam.generators.suites.base import Draw
 from longbeam.generators.suites.paging import TYPES, make_conversation
 from longbeam.generators.suites.paging import PagingSettings as SuiteSettings
+from longbeam.keys import UnitKey
 from longbeam.memory.base import Tools
 from longbeam.memory.exchanges import exchanges_of
 from longbeam.memory.paging.study import workload_of
@@ -26,7 +27,7 @@ from longbeam.schemas.spec import BenchmarkSpec
 from tests.wired import answered_by, offline
 
 COUNT = load_tokenizer("o200k_base").count
-ASKER = Asker(offline(), default_registry(), BenchmarkSpec(name="x"), "c000/evaluate/paging")
+ASKER = Asker(offline(), default_registry(), BenchmarkSpec(name="x"), UnitKey("c000", "evaluate", "paging"))
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +129,7 @@ class Marking:
 
 
 async def marked(conversation: GivenConversation, model: Marking, generator: str) -> tuple[Paging, str]:
-    asker = Asker(answered_by(model), default_registry(), BenchmarkSpec(name="x"), "c000/prepare/paging")
+    asker = Asker(answered_by(model), default_registry(), BenchmarkSpec(name="x"), UnitKey("c000", "prepare", "paging"))
     settings = PagingSettings.model_validate({"bookmarks": generator, "bookmarker": "model"})
     system = Paging(settings, Tools(count_tokens=COUNT, asker=asker, rng_key="k"))
     for exchange in exchanges_of(conversation.messages()):
