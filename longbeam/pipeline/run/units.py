@@ -118,7 +118,7 @@ class Units:
             models=self.models,
             prompts=DeclaredPrompts(self.prompts, spec),
             spec=self.spec,
-            unit_key=str(UnitKey(self.conversation_id, spec.stage, key)),
+            unit_key=UnitKey(self.conversation_id, spec.stage, key),
             generation=self.log.units.generation(spec.stage, key),
         )
 
