@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from longbeam.schemas.progress import Position
 from longbeam.store import shared_lease
 from longbeam.store.shared_lease import (
     LEASE_S,
     HeldElsewhere,
     Holder,
     LeaseLost,
-    Position,
     SharedLease,
     living_holder,
     position_of_holder,
