@@ -40,6 +40,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from benchmarks.bench_generate import Watch
+from longbeam.keys import UnitKey
 
 N = TypeVar("N", int, float)
 LATENCY_MS, CONCURRENCY, CALLS = 50, 64, 1_000
@@ -268,7 +269,8 @@ def _leave_that_core() -> None:
 def calls_of(work_log: Path) -> Counter[str]:
     """Return the calls of each unit (`dialogue/p0.s1`) of a conversation."""
     with sqlite3.connect(f"file:{work_log}?mode=ro", uri=True) as db:
-        return Counter("/".join(key.split("/")[1:3]) for (key,) in db.execute("SELECT unit_key FROM replies"))
+        keys = [UnitKey.parse(key) for (key,) in db.execute("SELECT unit_key FROM replies")]
+    return Counter(f"{key.stage}/{key.unit}" for key in keys)
 
 
 def longest_chain(units: Mapping[str, N]) -> N:

@@ -27,6 +27,7 @@ from benchmarks.bench_http import get_json, longest_chain, loopback, write_spec
 from benchmarks.bench_lengths import digest_of_export
 from benchmarks.virtual_clock import DelayedModel, VirtualClockLoop
 from longbeam.formats.jsonl import export_jsonl
+from longbeam.keys import UnitKey
 from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.schemas.spec import MAX_SINGLE_PLAN_LENGTH, BenchmarkSpec, parse_length
@@ -107,7 +108,8 @@ def measure_over_http(length: str, in_flight: int) -> None:
         command = [sys.executable, "-m", "longbeam", "generate", str(spec), "--runner", "inline", "--out", folder]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         counts = get_json(f"{base_url.removesuffix('/v1')}/counts?calls=1")
-    units = {key.partition("/")[2]: seconds for key, seconds in counts["latencies_s"].items()}
+    keys = {UnitKey.parse(key): seconds for key, seconds in counts["latencies_s"].items()}
+    units = {f"{key.stage}/{key.unit}": seconds for key, seconds in keys.items()}
     serial_s, chains_s, wall_s = sum(units.values()), longest_chain(units), counts["span_s"]
     bound_s = max(chains_s, serial_s / in_flight)
     print(

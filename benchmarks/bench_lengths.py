@@ -1,7 +1,7 @@
-"""From nothing to a validated export, at every length: wall, CPU, memory, disk, and how they grow.
+"""Time, memory and disk of a conversation from nothing to a validated export, and how they grow with its length.
 
-Each step (generate inline, validate, export, stats) is a process of its own; peak memory is the largest of the three.
-What is measured goes to a JSON file run by run, so that hours of runs may be spread over a day; `--plot` draws it and
+Each step (generate inline, validate, export, stats) is a process of its own; peak memory is the largest of the first
+three. Each run is appended to a JSON file, so that hours of runs may be spread over a day; `plot` draws the file and
 prints the tables of docs/lengths.md.
 
 Run: `python -m benchmarks.bench_lengths run --length 10M --strategy hierarchical --results docs/lengths.json`
@@ -33,7 +33,7 @@ KIBIBYTES_PER_MB = 1024
 TABLES = ("conversations.jsonl", "messages.jsonl", "probes.jsonl")
 STEPS = ("generate", "validate", "export", "stats")
 COUNTED = STEPS[:3]
-"""From nothing to a validated export."""
+"""Steps from nothing to a validated export."""
 
 
 @dataclass(frozen=True)
@@ -55,27 +55,27 @@ class Run:
     plans: int
     steps: dict[str, Step]
     work_mb: float
-    """The work log."""
+    """Size of the work log."""
     sealed_mb: float
     export_mb: float
     off_target: float
-    """Tokens too many, as a share of those asked for."""
+    """Difference from the tokens asked for, as a share of them."""
     worst_plan: float
-    """The same of the plan that is furthest off."""
+    """`off_target` of the plan that is furthest off."""
     findings: dict[str, int]
-    """By severity."""
+    """Findings by severity."""
     median_span: float | None
-    """Of the evidence of probes that cite several messages, as a share of the conversation."""
+    """Median span of the evidence of probes that cite several messages, as a share of the conversation."""
     load: float
-    """Mean number of processes that were running or waiting, of the last five minutes, at the end."""
+    """Load average of the last five minutes, at the end of the run."""
     loop_s: float
-    """What `loop_s` took between the steps, on average: how fast the machine was."""
+    """Mean seconds of `loop_s` between the steps: the speed of the machine."""
     export_sha256: str
     """`digest_of_export`; bench_latency prints the same."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure one run, or draw what was measured."""
+    """Measure one run, or draw the measured runs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("run", "plot"))
     parser.add_argument("--results", type=Path, required=True)
@@ -133,7 +133,7 @@ def measure(length: str, strategy: str, out: Path) -> Run:
 
 
 def loop_s() -> float:
-    """Seconds of CPU for three million steps of plain Python: how fast the machine is just now."""
+    """Return the seconds of CPU of three million steps of plain Python: the present speed of the machine."""
     begun, seen, x = time.process_time(), {}, 0
     for i in range(3_000_000):
         x = (x * 31 + i) & 0xFFFF
@@ -142,7 +142,7 @@ def loop_s() -> float:
 
 
 def timed(*arguments: str, may_fail: bool = False) -> tuple[Step, str]:
-    """Run a step to its end, alone in a process; what it and its children used, and what it said."""
+    """Run a step in a process of its own; return the resources that it used, and its output."""
     begun = time.monotonic()
     with tempfile.TemporaryFile("w+") as said:
         process = subprocess.Popen([sys.executable, "-m", "longbeam", *arguments], stdout=said)
@@ -157,13 +157,13 @@ def timed(*arguments: str, may_fail: bool = False) -> tuple[Step, str]:
 
 
 def digest_of_export(folder: Path) -> str:
-    """First digits of a SHA-256 over those of the three tables of a JSONL export."""
+    """Return the first digits of a SHA-256 over the digests of the three tables of a JSONL export."""
     files = json.loads((folder / "manifest.json").read_text())["files"]
     return digest_of([files[name]["sha256"] for name in TABLES])[:12]
 
 
 def size_mb(folder: Path) -> float:
-    """Megabytes of a folder's files."""
+    """Return the megabytes of a folder's files."""
     return sum(p.stat().st_size for p in folder.rglob("*") if p.is_file()) / MB
 
 
@@ -171,7 +171,7 @@ def size_mb(folder: Path) -> float:
 
 
 def tables(runs: Sequence[dict[str, Any]]) -> str:
-    """Return the table of runs, and that of ratios between lengths, as Markdown."""
+    """Return the table of runs, and the table of ratios between lengths, as Markdown."""
     lines = [
         f"{platform.machine()}, Python {platform.python_version()}, {os.cpu_count()} cores",
         "",
@@ -213,22 +213,22 @@ def _ratios(runs: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def ordered(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """By length, then strategy."""
+    """Return the runs by length, then strategy."""
     return sorted(runs, key=lambda r: (r["tokens"] // 100_000, r["strategy"], r["tokens"]))
 
 
 def cpu(run: dict[str, Any]) -> float:
-    """Seconds of CPU from nothing to a validated export."""
+    """Return the seconds of CPU from nothing to a validated export."""
     return sum(float(run["steps"][s]["cpu_s"]) for s in COUNTED)
 
 
 def peak(run: dict[str, Any]) -> float:
-    """The largest memory of the three steps, MB."""
+    """Return the peak memory of the three steps, MB."""
     return max(float(run["steps"][s]["peak_mb"]) for s in COUNTED)
 
 
 def disk(run: dict[str, Any]) -> float:
-    """All that is left on disk, MB."""
+    """Return the size of all files that are left on disk, MB."""
     return float(run["work_mb"] + run["sealed_mb"] + run["export_mb"])
 
 

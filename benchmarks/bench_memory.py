@@ -1,4 +1,4 @@
-"""What memory systems take at 10M tokens, and what the copies in BEAM's released code do to evidence recall.
+"""Cost of memory systems at 10M tokens, and the effect of the copies in BEAM's released code on evidence recall.
 
 `index` prepares LIGHT on each finished conversation of a benchmark with the model-free extractor, through the
 journal as an evaluation does, and times `retrieve` and `context` on its probes. `copies` reads what each system
@@ -43,7 +43,7 @@ from longbeam.wiring import services
 
 MILLISECONDS = 1_000
 READER_BUDGET = 29_000
-"""Tokens that BEAM's code reads with RAG; its working memory has 14,000."""
+"""Tokens of context that BEAM's code reads with RAG; its working memory has 14,000."""
 WORKING_BUDGET = 14_000
 
 
@@ -56,12 +56,12 @@ class Subject:
     probes: tuple[Probe, ...]
 
     def question(self, probe: Probe) -> Question:
-        """The probe as a system is asked it."""
+        """Return the probe as a question to a system."""
         return Question(text=probe.question, asked_at=self.exchanges[-1].sent_at + timedelta(days=1))
 
 
 def subjects(benchmark: Benchmark) -> list[Subject]:
-    """All finished conversations."""
+    """Return all finished conversations."""
     found = []
     for conversation_id in benchmark.sealed_ids:
         with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
@@ -73,7 +73,7 @@ def subjects(benchmark: Benchmark) -> list[Subject]:
 async def prepared(
     benchmark: Benchmark, subject: Subject, arm: Arm, log: WorkLog, embedder: Embedder | None
 ) -> MemorySystem:
-    """The arm's system, told the whole conversation."""
+    """Return the arm's system after it was given the whole conversation."""
     place = f"{subject.conversation_id}/prepare/{arm.name.partition('[')[0]}"
     model = JournalledModel(OfflineWriter(), log.journal)
     tools = Tools(
@@ -132,7 +132,7 @@ def _peak_mib() -> float:
 
 
 def arms_of_copies(embedder: Embedder | None) -> list[tuple[Arm, int]]:
-    """RAG and working memory, as released, with one fault mended at a time, and mended; each with its budget."""
+    """Return RAG and working memory as released, with one fault mended at a time, and mended; each with its budget."""
     retrievers = ("bm25", "dense", "hybrid") if embedder else ("bm25",)
     rag = [
         arm_of("rag", {"retriever": retriever, "k": k, "copies": copies})
@@ -151,7 +151,7 @@ def arms_of_copies(embedder: Embedder | None) -> list[tuple[Arm, int]]:
 
 
 async def copies(benchmark: Benchmark, embedder: Embedder | None, folder: Path) -> None:
-    """Print the table."""
+    """Print evidence recall of each system."""
     everything = subjects(benchmark)
     print("| system | distinct exchanges read | tokens | evidence recall | whole evidence read |")
     print("|---|---|---|---|---|")
@@ -181,7 +181,7 @@ async def copies(benchmark: Benchmark, embedder: Embedder | None, folder: Path) 
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure."""
+    """Run the benchmark that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("index", "copies"))
     parser.add_argument("benchmark", type=Path)

@@ -22,6 +22,7 @@ from longbeam.pipeline.api import generate
 
 from benchmarks.beam_layout import Request, SubPlanTalk, requests_of
 from longbeam.generators.dialogue import DIALOGUE_PROMPTS
+from longbeam.keys import DialogueKey, MessageKey, UnitKey
 from longbeam.models.base import ModelCall
 from longbeam.models.prefix_cache import PrefixCache, PromptEncoder, tokens_in
 from longbeam.models.tokens import DEFAULT_TOKENIZER, load_tokenizer
@@ -99,7 +100,7 @@ class Rehearsal:
 
 
 def _sub_plan_of(call: ModelCall) -> str:
-    return call.unit_key.split("/")[2].partition(".settle")[0]
+    return str(DialogueKey.parse(UnitKey.parse(call.unit_key).unit).sub_plan)
 
 
 def main() -> None:
@@ -142,7 +143,7 @@ def talks_of(messages: Iterable[Message], rehearsal: Rehearsal) -> Iterable[SubP
     """The dialogue of each sub-plan with the texts that its calls begin with, in the plan's order."""
     by_sub_plan: dict[str, list[Message]] = defaultdict(list)
     for message in messages:
-        by_sub_plan[message.message_key.partition(".t")[0]].append(message)
+        by_sub_plan[str(MessageKey.parse(message.message_key).sub_plan)].append(message)
     systems = rehearsal.systems
     for key, said in by_sub_plan.items():
         assistant = systems[("assistant", key)]

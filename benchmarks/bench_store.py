@@ -1,4 +1,4 @@
-"""How fast the stores are: `python -m benchmarks.bench_store`.
+"""Speed of the stores: `python -m benchmarks.bench_store`.
 
 Replies with requests of 20 messages, all known already, as in a dialogue; a sealed conversation of
 20,000 messages of 4 KB, which is about 18M tokens; reading both.
@@ -96,7 +96,7 @@ def measure_sealing(path: Path) -> None:
 
 
 def make_texts(count: int) -> Iterator[str]:
-    """Yield texts of words that do not repeat more than prose does."""
+    """Yield texts whose words repeat no more than those of prose."""
     rng = random.Random(1)
     words = ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(2, 9))) for _ in range(5_000)]
     for _ in range(count):

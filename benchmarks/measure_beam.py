@@ -14,6 +14,7 @@ import re
 from pathlib import Path
 from statistics import fmean
 
+from longbeam.keys import MessageKey
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
 from longbeam.schemas.statistics import REPETITION_MEASURES
 from longbeam.validation.repetition import Mask, measure_repetition, measure_sentences
@@ -64,7 +65,7 @@ def read_names(folder: Path) -> set[str]:
 def _message(number: int, role: MessageRole, content: str) -> Message:
     is_user = role is MessageRole.USER
     return Message(
-        message_key=f"p0.s0.t{number}.n0",
+        message_key=str(MessageKey(0, 0, number, 0)),
         role=role,
         speaker=role.value,
         kind=MessageKind.QUESTION if is_user else MessageKind.REPLY,

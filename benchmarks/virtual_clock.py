@@ -8,6 +8,7 @@ import zlib
 from collections import defaultdict
 from dataclasses import dataclass, field
 
+from longbeam.keys import UnitKey
 from longbeam.models.base import ChatModel, ModelCall
 from longbeam.schemas.calls import ModelReply
 
@@ -64,7 +65,7 @@ class DelayedModel:
         latency = self.latency_of(call)
         self.calls += 1
         self.total_s += latency
-        self.of_unit["/".join(call.unit_key.split("/", 3)[:3])] += latency
+        self.of_unit[str(UnitKey.parse(call.unit_key).without_place)] += latency
         begun = asyncio.get_running_loop().time()
         self.spans.append((begun, begun + latency))
         self.in_flight += 1

@@ -7,8 +7,10 @@ Imports are read from the syntax tree, so that one inside a function or under `i
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -170,6 +172,69 @@ def plant(folder: Path, file: str, source: str) -> Path:
     (package / "errors.py").write_text("", encoding="utf-8")
     planted.write_text(source + "\n", encoding="utf-8")
     return package
+
+
+# Code above the writer knows it under no name: it receives models and services from `wiring`. What is left are the
+# name of the default model, which is also what a spec of an earlier version says, and texts that users read.
+OFFLINE_LINES = {
+    "schemas/spec.py": ('DEFAULT_MODEL = "offline"', 'FORMER_KEYS = {"offline_writer": "sends_extras"}'),
+    "cli/app.py": ("with its probes, offline.",),
+    "cli/serving.py": (
+        "serve-offline, serve-memory",
+        '@app.command("serve-offline", short_help="Serve the offline writer over HTTP, with faults.")',
+        "def serve_offline(",
+        '"""Serve the offline writer at an OpenAI-compatible address',
+    ),
+    "pipeline/cost/estimate.py": ("from an offline rehearsal",),
+    "prompts/docs.py": ("the inputs of a call of an offline run",),
+}
+
+
+def test_only_wiring_imports_the_offline_writer() -> None:
+    importing = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        for _, target in _imported_modules(path, PACKAGE)
+        if target.split(".")[0] == "offline"
+    }
+    assert {path for path in importing if not path.startswith("offline/")} == {"wiring.py"}
+
+
+def test_production_code_contains_no_word_of_the_offline_writer() -> None:
+    found = [
+        f"{name}:{number}: {line.strip()}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if not (name := path.relative_to(PACKAGE).as_posix()).startswith("offline/") and name != "wiring.py"
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if "offline" in line.casefold() and not any(text in line for text in OFFLINE_LINES.get(name, ()))
+    ]
+    assert found == []
+
+
+OTHER_NAMES = {
+    "Stemmer": "pystemmer",
+    "markdown_it": "markdown-it-py",
+    "pydantic_core": "pydantic",
+    "starlette": "fastapi",
+    "text_to_num": "text2num",
+    "yaml": "pyyaml",
+}
+"""Distribution of a library that is imported under another name, or that re-exports it."""
+
+
+def test_every_library_that_is_imported_is_declared() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    groups = [project["dependencies"], *project["optional-dependencies"].values()]
+    declared = {re.split(r"[^\w.-]", line)[0].casefold().replace("_", "-") for group in groups for line in group}
+    imported = {
+        name.split(".")[0]
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if not (isinstance(node, ast.ImportFrom) and node.level)
+        for name in _names_of(node, [])
+    }
+    libraries = imported - set(sys.stdlib_module_names) - {"longbeam", "__future__"}
+    assert sorted(n for n in libraries if OTHER_NAMES.get(n, n).casefold().replace("_", "-") not in declared) == []
 
 
 def test_the_command_line_starts_without_the_heavy_libraries() -> None:

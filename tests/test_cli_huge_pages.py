@@ -1,4 +1,4 @@
-"""Commands that work long begin anew with huge pages; the others, and users who chose otherwise, do not."""
+"""`--huge-pages` runs a command again with huge pages; without it, and where users chose otherwise, nothing changes."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ UNSET = {name: value for name, value in os.environ.items() if name not in SETTIN
 
 
 @contextmanager
-def serving(environment: dict[str, str]) -> Iterator[dict[str, str]]:
+def serving(environment: dict[str, str], *options: str) -> Iterator[dict[str, str]]:
     """The environment of a server that is ready, as the kernel knows it."""
-    command = [sys.executable, "-m", "longbeam", "serve-offline", "--port", "0"]
+    command = [sys.executable, "-m", "longbeam", *options, "serve-offline", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
         try:
@@ -33,22 +33,36 @@ def serving(environment: dict[str, str]) -> Iterator[dict[str, str]]:
             process.terminate()
 
 
-@needs_offer
-def test_a_long_command_runs_under_the_same_id_with_huge_pages() -> None:
+def test_huge_pages_are_off_by_default() -> None:
     with serving(UNSET) as environment:
+        assert not SETTINGS.keys() & environment.keys()
+
+
+@needs_offer
+def test_a_command_runs_under_the_same_id_with_huge_pages() -> None:
+    with serving(UNSET, "--huge-pages") as environment:
         assert environment.items() >= SETTINGS.items()
         assert environment["PATH"] == os.environ["PATH"]
 
 
 @needs_offer
 def test_a_choice_of_the_user_stands() -> None:
-    with serving({**UNSET, "PYTHONMALLOC": "pymalloc"}) as environment:
+    with serving({**UNSET, "PYTHONMALLOC": "pymalloc"}, "--huge-pages") as environment:
         assert environment["PYTHONMALLOC"] == "pymalloc"
         assert "GLIBC_TUNABLES" not in environment
 
 
 def test_arguments_and_exit_code_are_those_of_the_command(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "longbeam", "validate", "no such benchmark", "--out", str(tmp_path)]
+    command = [
+        sys.executable,
+        "-m",
+        "longbeam",
+        "--huge-pages",
+        "validate",
+        "no such benchmark",
+        "--out",
+        str(tmp_path),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, env=UNSET, check=False)
     assert done.returncode == 2
     assert "no such benchmark" in done.stderr

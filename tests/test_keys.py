@@ -19,6 +19,7 @@ from longbeam.keys import (
     SubPlanKey,
     TurnKey,
     UnitKey,
+    conversation_of,
     natural_order,
     plan_index_of,
 )
@@ -95,3 +96,8 @@ def test_keys_lead_to_the_keys_around_them() -> None:
 def test_any_keys_have_one_order(keys: list[str]) -> None:
     backwards = keys[::-1]
     assert sorted(keys, key=natural_order) == sorted(backwards, key=natural_order)
+
+
+@pytest.mark.parametrize(("subject", "conversation"), [("c000/abstention.0", "c000"), ("c000", "c000"), ("", "")])
+def test_subjects_of_the_review_name_their_conversation(subject: str, conversation: str) -> None:
+    assert conversation_of(subject) == conversation

@@ -1,4 +1,4 @@
-"""Offline bundle of a review: one folder with items and their evidence, which a browser opens without a server.
+"""Bundle of a review: one folder with items and their evidence, which a browser opens without a server.
 
 The reviewer's decisions come back as JSON lines for `longbeam reviews import`. Abstentions are left out, because a
 window of messages cannot show that something is missing.

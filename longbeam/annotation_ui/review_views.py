@@ -130,7 +130,7 @@ class HistoryFilter(Record):
 def adjudication_page(workspace: Workspace, viewer: Viewer) -> AdjudicationPage:
     """Return all items in conflict, and those that a lead has decided."""
     found = []
-    for item_id in workspace.judged_ids():
+    for item_id in workspace.reviewed_ids():
         state = workspace.state(item_id)
         if state.status is ItemStatus.CONFLICT or state.adjudication is not None:
             found.append(_conflict(item_id, state, viewer))

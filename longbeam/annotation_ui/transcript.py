@@ -227,6 +227,7 @@ def view_of(message: Message, shown: MessageMarks, limit: int = CLAMP) -> Messag
     """Return a message as pages show it; a message longer than `limit` opens at its first mark."""
     marks = shown.marks
     content = message.content
+    # A long message opens at cited evidence rather than at a search hit.
     evidence = [m for m in marks if m.kind == "evidence"] or list(marks)
     around = (evidence[0].start, evidence[0].end) if evidence else None
     part = clamp(content, limit, around)

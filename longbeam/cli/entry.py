@@ -13,7 +13,6 @@ from typing import NoReturn
 import typer
 
 from longbeam.cli.app import INCOMPLETE, INTERRUPTED, OK, USER_ERROR, app
-from longbeam.cli.huge_pages import begin_with_huge_pages
 from longbeam.errors import LongbeamError, UserError
 
 # Typer's usage errors have a public subclass only; Typer 0.29 carries a Click of its own.
@@ -47,7 +46,6 @@ def _complain(message: str, code: int) -> int:
 
 def main() -> NoReturn:
     """Run the command line of this process; being terminated is being stopped with Ctrl-C."""
-    begin_with_huge_pages(sys.argv[1:])
     # Records hold no cycles: looking for some after every 700 of them took 0.5 s of a run of 2,000 calls; this 0.1 s.
     gc.set_threshold(20_000)
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))

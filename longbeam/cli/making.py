@@ -26,6 +26,7 @@ from longbeam.cli.app import (
 )
 from longbeam.errors import UserError
 from longbeam.generators.suites.registry import SUITES
+from longbeam.schemas.spec import DEFAULT_MODEL
 from longbeam.terminal import Target, counted, display_for
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def generate(
     conversations: Annotated[int | None, typer.Option(help="How many [default: 1].")] = None,
     seeds: Annotated[Path | None, typer.Option(help="JSON file of seeds, instead of the catalogue.")] = None,
     domain: Annotated[list[str] | None, typer.Option(help="Domain to draw from; may be repeated.")] = None,
-    model: Annotated[str | None, typer.Option(help="Model of all roles [default: offline].")] = None,
+    model: Annotated[str | None, typer.Option(help=f"Model of all roles [default: {DEFAULT_MODEL}].")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of all randomness [default: 0].")] = None,
     runner: RunnerOption = Runner.PREFECT,
     workers: Workers = None,
@@ -178,10 +179,10 @@ def estimate(
     length: Annotated[str | None, typer.Option(help=LENGTH_HELP)] = None,
     conversations: Annotated[int | None, typer.Option(help="How many [default: 1].")] = None,
     domain: Annotated[list[str] | None, typer.Option(help="Domain to draw from; may be repeated.")] = None,
-    model: Annotated[str | None, typer.Option(help="Model of all roles [default: offline].")] = None,
+    model: Annotated[str | None, typer.Option(help=f"Model of all roles [default: {DEFAULT_MODEL}].")] = None,
     json: AsJson = False,
 ) -> int:
-    """Print calls, tokens and cost by stage and role, from an offline rehearsal of the same spec."""
+    """Print calls, tokens and cost by stage and role, from a rehearsal of the same spec."""
     from longbeam.pipeline.cost.estimate import estimate_of, render_estimate
     from longbeam.pipeline.cost.rehearsal import rehearse
     from longbeam.pipeline.spec_file import load_spec
@@ -207,7 +208,7 @@ def seeds(
     file: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="JSON file to write [default: print them].")
     ] = None,
-    model: Annotated[str | None, typer.Option(help="Model that writes them [default: offline].")] = None,
+    model: Annotated[str | None, typer.Option(help=f"Model that writes them [default: {DEFAULT_MODEL}].")] = None,
     spec_file: Annotated[
         Path | None,
         typer.Option("--spec", metavar="SPEC.toml", help="Spec to take models and language from."),

@@ -1,4 +1,6 @@
-"""Builds the pages of all prompts from an offline run: `python -m longbeam.cli.prompt_docs PAGES TABLE`.
+"""Build the pages of all prompts from a run with the stand-in model.
+
+Usage: `python -m longbeam.cli.prompt_docs PAGES TABLE`.
 
 `make docs-prompts` calls it with `output/prompts` and `docs/prompts/README.md`. It takes a minute or two.
 """

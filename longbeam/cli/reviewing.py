@@ -1,4 +1,4 @@
-"""Commands of the human half of validation: review, and reviews export, import, bundle."""
+"""Commands of the human review: review, and reviews export, import, bundle."""
 
 from __future__ import annotations
 
@@ -22,32 +22,31 @@ if TYPE_CHECKING:
 def review(
     name: Name,
     host: Annotated[
-        str, typer.Option("--host", help="Address to listen on; others than this machine's need links.")
+        str,
+        typer.Option("--host", help="Address to listen on; one that other machines can reach needs personal links."),
     ] = ("127.0.0.1"),
     port: Annotated[int, typer.Option("--port", help="Port; 0 takes a free one.", min=0, max=65535)] = 8000,
     reviewer: Annotated[
         list[str] | None,
-        typer.Option(
-            "--reviewer", metavar="NAME[:lead]", help="Somebody who reviews; may be repeated.", show_default=False
-        ),
+        typer.Option("--reviewer", metavar="NAME[:lead]", help="A reviewer; may be repeated.", show_default=False),
     ] = None,
     overlap: Annotated[
         int | None, typer.Option("--overlap", min=1, max=9, help="Opinions wanted of each probe.", show_default=False)
     ] = None,
     min_searches: Annotated[
         int | None,
-        typer.Option("--min-searches", min=0, max=20, help="Searches an abstention needs.", show_default=False),
+        typer.Option("--min-searches", min=0, max=20, help="Searches that an abstention needs.", show_default=False),
     ] = None,
     with_links: Annotated[
-        bool, typer.Option("--with-links", help="Let nobody in without a personal link, on this machine too.")
+        bool, typer.Option("--with-links", help="Require a personal link from everybody, on this machine too.")
     ] = False,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option("--allow-host", help="Another name that the server is reached by.", show_default=False),
+        typer.Option("--allow-host", help="Another host name of this server; may be repeated.", show_default=False),
     ] = None,
     out: Out = DEFAULT_OUT,
 ) -> int:
-    """Serve the review pages until stopped; finished conversations only, and those that a run finishes meanwhile."""
+    """Serve the review pages until stopped; they show conversations as soon as they are finished."""
     from longbeam.annotation_ui.security import Reach, is_loopback
     from longbeam.annotation_ui.server import ServerOptions, serve
     from longbeam.store.layout import open_benchmark
@@ -97,7 +96,7 @@ def _reviewers(given: Sequence[str]) -> dict[str, ReviewerRole]:
     return found
 
 
-reviews_app = typer.Typer(help="The log of a review: take it elsewhere, or take one in.", no_args_is_help=True)
+reviews_app = typer.Typer(help="The log of a review: export it, or import another one.", no_args_is_help=True)
 app.add_typer(reviews_app, name="reviews", short_help="Export and import the log of a review.")
 
 
@@ -107,7 +106,7 @@ def export_reviews(
     file: Annotated[Path, typer.Argument(metavar="FILE.jsonl", help="File to write.", show_default=False)],
     out: Out = DEFAULT_OUT,
 ) -> int:
-    """Write every review event of a benchmark, one a line; nothing is left out."""
+    """Write all review events of a benchmark, one a line."""
     from longbeam.review.log import export_log
     from longbeam.store.layout import open_benchmark
 
@@ -139,7 +138,7 @@ def bundle_reviews(
     around: Annotated[int, typer.Option("--around", min=0, max=20, help="Messages on each side of the evidence.")] = 3,
     out: Out = DEFAULT_OUT,
 ) -> int:
-    """Write the open items with their evidence as a page without server; `reviews import` takes what it saves."""
+    """Write the open items with their evidence as a page that needs no server; `reviews import` reads its decisions."""
     from longbeam.annotation_ui.bundle import write_bundle
     from longbeam.review.workspace import open_workspace
     from longbeam.store.layout import open_benchmark

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
+from longbeam.keys import ItemId
+
 
 @dataclass(frozen=True)
 class Latency:
@@ -48,7 +50,7 @@ class Timings:
 
     def add_answer(self, system: str, conversation_id: str, probe_id: str, context_s: float, answer_s: float) -> None:
         """Take in what an answer took: until its context was there, and until it was there itself."""
-        self.answers.setdefault(system, {})[f"{conversation_id}/{probe_id}"] = (context_s, answer_s)
+        self.answers.setdefault(system, {})[str(ItemId(conversation_id, probe_id))] = (context_s, answer_s)
 
     def as_json(self) -> str:
         """Return it as text for a file."""

@@ -15,6 +15,7 @@ from typing import Any
 from longbeam.formats.beam_text import has_marker, is_usual_index, read_index, split_marker
 from longbeam.formats.dates import beam_day
 from longbeam.formats.reading import Notes, describe, refuse, want_dict, want_list, want_text
+from longbeam.keys import BulletId, MessageKey
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
 from longbeam.schemas.imports import NoteKind
@@ -125,7 +126,7 @@ class ChatReader:
         elif not is_usual_index(str(said)):
             text = f"index {describe(said)} is not a sub-plan and one bullet; read as bullets {list(index[1])}"
             notes.add(NoteKind.BAD_INDEX, place.key, text, place.key)
-        return tuple(f"p{place.plan}.s{place.sub_plan}.b{n - 1}" for n in index[1] if n in there)
+        return tuple(str(BulletId(place.plan, place.sub_plan, n - 1)) for n in index[1] if n in there)
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ class Place:
     @property
     def key(self) -> str:
         """The message's key."""
-        return f"p{self.plan}.s{self.sub_plan}.t{self.turn}.n{self.n}"
+        return str(MessageKey(self.plan, self.sub_plan, self.turn, self.n))
 
 
 def turns_of(batch: Mapping[str, Any], where: str) -> list[list[Any]]:

@@ -14,7 +14,7 @@ from typing import Any
 from longbeam.abilities.record import Ability, Trait
 from longbeam.abilities.registry import ability_named, ability_of
 from longbeam.formats.reading import Notes, describe, refuse, want_dict, want_list, want_text
-from longbeam.keys import NuggetId, ProbeId
+from longbeam.keys import MessageKey, NuggetId, ProbeId, SubPlanKey
 from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.imports import NoteKind
 from longbeam.schemas.probes import Difficulty, Evidence, EvidencePart, Nugget, Probe, ProbeDetails
@@ -276,7 +276,7 @@ def _own_keys(probe: Probe, cited: Sequence[int]) -> dict[str, Any]:
         "non_compliance_signs": [],
         "tests_retention_of": details.new_value,
         "potential_confusion": details.old_value,
-        "sessions_required": len({e.message_key.rpartition(".t")[0] for e in probe.evidence}),
+        "sessions_required": len({_sub_plan_of(e.message_key) for e in probe.evidence}),
         "reasoning_steps": list(details.computed_from),
         "bullet_points_covered": len(probe.bullet_ids),
         "conversation_sessions": sorted(set(cited)),
@@ -288,6 +288,14 @@ def _own_keys(probe: Probe, cited: Sequence[int]) -> dict[str, Any]:
     ability = ability_of(probe.ability)
     made = {key: details.variety if key.endswith("_type") else values.get(key, "") for key in ability.beam.further}
     return made | ({} if ability.has(Trait.ABSTAINS) else {"source_chat_ids": _source_ids(probe, cited)})
+
+
+def _sub_plan_of(message_key: str) -> SubPlanKey | None:
+    """Return the sub-plan of a message; None for keys of imports, whose messages belong to no plan."""
+    try:
+        return MessageKey.parse(message_key).sub_plan
+    except ValueError:
+        return None
 
 
 def _source_ids(probe: Probe, cited: Sequence[int]) -> Any:  # Any: BEAM's three shapes

@@ -27,6 +27,7 @@ from longbeam.formats.beam_text import (
 )
 from longbeam.formats.dates import find_day
 from longbeam.formats.reading import ImportOptions, Notes, parse_json, want_dict, want_list
+from longbeam.keys import SubPlanKey
 from longbeam.models.tokens import load_tokenizer
 from longbeam.schemas.conversation import ConversationHead, GivenConversation
 from longbeam.schemas.dialogue import UserTurn
@@ -164,7 +165,7 @@ def _survey_batches(
         if day is None:
             stands_in = "its plan's" if _plan_day(plans, plan, sub_plan) else "its neighbour's"
             what = f"sub-plan {sub_plan + 1} has no day ({text or 'nothing'!r}); {stands_in} stands in"
-            raw.notes.add(NoteKind.NO_DATE, f"p{plan}.s{sub_plan}", what)
+            raw.notes.add(NoteKind.NO_DATE, str(SubPlanKey(plan, sub_plan)), what)
             day = _plan_day(plans, plan, sub_plan)
         said[plan, sub_plan] = day
         if beyond := batch_details(batch, sub_plan + 1):
@@ -223,11 +224,11 @@ def _user_turns(raw: RawChat) -> tuple[tuple[UserTurn, ...], dict[str, Any]]:
     turns: list[UserTurn] = []
     kept: dict[str, Any] = {}
     for plan, listed in raw.user_messages.items():
-        kept[str(plan)] = [_planned_batch(batch, f"p{plan}.s{i}", turns) for i, batch in enumerate(listed)]
+        kept[str(plan)] = [_planned_batch(batch, SubPlanKey(plan, i), turns) for i, batch in enumerate(listed)]
     return tuple(turns), kept
 
 
-def _planned_batch(batch: object, key: str, turns: list[UserTurn]) -> object:
+def _planned_batch(batch: object, key: SubPlanKey, turns: list[UserTurn]) -> object:
     messages = batch.get("messages") if isinstance(batch, dict) else None
     plain = isinstance(messages, list) and all(
         isinstance(m, dict) and set(m) <= {"role", "content"} and isinstance(m.get("content"), str) for m in messages
@@ -235,7 +236,7 @@ def _planned_batch(batch: object, key: str, turns: list[UserTurn]) -> object:
     if not isinstance(batch, dict) or not isinstance(messages, list) or not plain:
         return {"raw": batch}
     split = [split_marker(m["content"]) for m in messages]
-    turns += [UserTurn(turn_id=f"{key}.t{i}", text=text, bullet_ids=()) for i, (text, _) in enumerate(split)]
+    turns += [UserTurn(turn_id=str(key.turn(i)), text=text, bullet_ids=()) for i, (text, _) in enumerate(split)]
     beyond = {k: v for k, v in batch.items() if k != "messages"}
     roles = sorted({str(m.get("role")) for m in messages})
     return beyond | {"markers": [marker for _, marker in split]} | ({} if roles == ["user"] else {"roles": roles})

@@ -12,6 +12,7 @@ from datetime import date
 
 from longbeam.formats.dates import find_day
 from longbeam.formats.reading import Notes
+from longbeam.keys import BulletId
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.imports import NoteKind
 from longbeam.schemas.people import Gender, Person, Profile, Relation, RelationshipGraph, people_graph
@@ -117,7 +118,7 @@ def to_plan(plan_index: int, text: PlanText, anchors: Sequence[date]) -> Plan:
                 sub_plan_index=s,
                 anchor=anchor,
                 bullets=tuple(
-                    _bullet(f"p{plan_index}.s{s}.b{b}", label, said or label, anchor)
+                    _bullet(str(BulletId(plan_index, s, b)), label, said or label, anchor)
                     for b, (label, said) in enumerate(bullets)
                 ),
             )

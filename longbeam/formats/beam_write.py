@@ -9,6 +9,7 @@ from longbeam.formats.beam_chat import batch_object, chat_batches
 from longbeam.formats.beam_probes import write_probe
 from longbeam.formats.dates import beam_day, find_day
 from longbeam.formats.exporting import ExportWriter, cited_ids, json_text
+from longbeam.keys import SubPlanKey, TurnKey
 from longbeam.schemas.conversation import ConversationHead, ConversationReader
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.probes import ABILITIES
@@ -91,15 +92,15 @@ def questions_of(
 
 def user_messages(head: ConversationHead) -> Iterator[tuple[str, list[Any]]]:
     """Yield the planned user messages by file name: one file, or one for each of several plans."""
-    turns: dict[str, list[str]] = {}
+    turns: dict[SubPlanKey, list[str]] = {}
     for turn in head.user_turns:
-        turns.setdefault(turn.turn_id.rpartition(".t")[0], []).append(turn.text)
+        turns.setdefault(TurnKey.parse(turn.turn_id).sub_plan, []).append(turn.text)
     kept: Mapping[str, list[Any]] | None = head.details.get("user_messages")
     many = has_many_plans(head)
     if kept is not None:
         for plan, batches in kept.items():
             name = f"plan-{plan}/user_messages.json" if many else "user_messages.json"
-            yield name, [_restored(batch, turns.get(f"p{plan}.s{i}", [])) for i, batch in enumerate(batches)]
+            yield name, [_restored(batch, turns.get(SubPlanKey(int(plan), i), [])) for i, batch in enumerate(batches)]
         return
     for plan_record in head.plans if turns else ():
         name = f"plan-{plan_record.plan_index}/user_messages.json" if many else "user_messages.json"
@@ -109,7 +110,9 @@ def user_messages(head: ConversationHead) -> Iterator[tuple[str, list[Any]]]:
                 {
                     "batch": sub_plan.sub_plan_index + 1,
                     "time_anchor": beam_day(sub_plan.anchor),
-                    "messages": [{"role": "user", "content": text} for text in turns.get(sub_plan.key, [])],
+                    "messages": [
+                        {"role": "user", "content": text} for text in turns.get(SubPlanKey.parse(sub_plan.key), [])
+                    ],
                 }
                 for sub_plan in plan_record.sub_plans
             ],

@@ -1,4 +1,4 @@
-"""When messages are sent: plausible times within their days, never going back."""
+"""Times of messages: plausible within their days, and never decreasing."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ FIRST_MINUTE, LAST_MINUTE = 7 * 60 + 30, 22 * 60 + 30
 
 
 def sent_times(days: Sequence[dt.date], rng_key: str) -> list[dt.datetime]:
-    """Return one time per message; `days` never go back. Messages of a day are spread over its waking hours.
+    """Return one time per message; `days` never decrease. Messages of a day are spread over its waking hours.
 
-    A day's times depend on its own messages only, so adding days at the end changes nothing before them.
+    The times of a day depend on its own messages only, so adding days at the end changes no earlier time.
     """
     times: list[dt.datetime] = []
     for day, group in groupby(days):
         count = len(list(group))
         rng = random.Random(f"{rng_key}/{day.isoformat()}")
-        # A reply comes within a minute or two; the gaps between exchanges share what is left of the day.
+        # A reply comes within a minute or two; the gaps between exchanges share the rest of the day.
         first = FIRST_MINUTE * 60 + rng.randrange(0, 3 * 3600)
         room = (LAST_MINUTE * 60 - first) / max(count, 1)
         at = float(first)

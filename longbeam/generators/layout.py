@@ -1,7 +1,7 @@
-"""How many sub-plans, bullets and questions a conversation of a given length is made of.
+"""Numbers of sub-plans, bullets and questions in a conversation of a given length.
 
-BEAM's Table 6 gives 128K, 500K and 1M; the rows between and below are ours. The table alone decides: the
-token budget then drives each dialogue until its share is used, so a row need only be near the truth.
+BEAM's Table 6 gives 128K, 500K and 1M; the rows between and below are ours. A row need only be near the truth,
+because the token budget drives each dialogue until its share is used.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from longbeam.schemas.seeds import Category
 from longbeam.schemas.spec import MAX_SINGLE_PLAN_LENGTH, MIN_LENGTH
 
 POOL_PER_KIND = 10
-"""Special bullets of each kind per plan: eight checked candidates are kept, two may fail their checks."""
+"""Special bullets of each kind per plan: eight checked candidates are needed, and two may fail their checks."""
 
 
 class Layout(Record):
@@ -24,7 +24,7 @@ class Layout(Record):
     sub_plans: int = Field(ge=1)
     """N in BEAM's Table 6."""
     bullets_per_sub_plan: int = Field(ge=1)
-    """Before augmentation; introduction and preferences included."""
+    """Bullets before augmentation, with the introduction and the preferences."""
     batches: int = Field(ge=1)
     """K: groups of neighbouring bullets per sub-plan, never more than there are bullets."""
     questions: int = Field(ge=1)
@@ -70,7 +70,7 @@ def _rows(*rows: tuple[int, int, int, int, int]) -> tuple[_Row, ...]:
     return tuple(_Row.model_validate(dict(zip(names, row, strict=True))) for row in rows)
 
 
-# 128K, 500K and 1M: BEAM's Table 6 and the bullet counts of its code (reference/beam.md §1.4). The others
+# 128K, 500K and 1M: Table 6 of BEAM (arXiv 2510.27246), and the bullet counts of its code. The others
 # keep tokens per question between those of their neighbours; questions grow slower than the length below
 # 128K, because exchanges get longer with it. Below 128K there are more bullets than at 128K, and several of
 # them in one question: a pool of eight candidates per ability needs as many facts at 16K as at 128K.

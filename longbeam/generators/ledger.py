@@ -1,7 +1,7 @@
-"""Queries on the facts and assertions of plans: what is so at which point of the story.
+"""Queries on the facts and assertions of plans: the value of a fact at a point of the story.
 
-What a fact is over its whole life, for gold, is `generators/probes/histories.py`. `validation` has an index of its own,
-so that a check does not trust what it checks.
+`generators/probes/histories.py` follows a fact over the whole story, for gold answers. `validation` has an index of its
+own, so that a check does not rely on the code that it checks.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Ledger:
 
     @classmethod
     def of(cls, plan: Plan) -> Ledger:
-        """The ledger of a whole plan."""
+        """Return the ledger of a whole plan."""
         return cls(plan.sub_plans, plan.facts, plan.assertions)
 
     @cached_property
@@ -90,7 +90,7 @@ class Ledger:
         return {k: tuple(v) for k, v in grouped.items()}
 
     def lines(self, before: str | None = None) -> tuple[LedgerLine, ...]:
-        """The state of every fact asserted before a bullet (of all of them when None), in order of first mention."""
+        """Return the state of every fact asserted before a bullet (by default, of all), in order of first mention."""
         end = len(self.bullets) if before is None else self.position[before]
         return tuple(self._line(fact_id, value) for fact_id, value in self._state(end).items())
 
@@ -102,7 +102,7 @@ class Ledger:
         return state
 
     def changed_lines(self, before: str) -> tuple[LedgerLine, ...]:
-        """The state of those facts that were updated before a bullet."""
+        """Return the state of the facts that were updated before a bullet."""
         end = self.position[before]
         updated = {
             a.fact_id for a in self.assertions if a.stance is Stance.UPDATES and self.position[a.bullet_id] < end
@@ -110,7 +110,7 @@ class Ledger:
         return tuple(self._line(fact_id, value) for fact_id, value in self._state(end).items() if fact_id in updated)
 
     def briefs(self, bullets: Iterable[Bullet]) -> tuple[BulletBrief, ...]:
-        """Each bullet with the facts it sets, updates or denies, and what they were before."""
+        """Return each bullet with the facts that it sets, updates or denies, and their values before it."""
         return tuple(self._brief(b) for b in bullets)
 
     def _brief(self, bullet: Bullet) -> BulletBrief:
@@ -122,7 +122,7 @@ class Ledger:
         )
 
     def current_brief(self, bullet: Bullet, now: str) -> BulletBrief:
-        """A bullet with the values its facts have just after bullet `now`, for questions asked later."""
+        """Return a bullet with the values of its facts just after bullet `now`, for later questions."""
         lines = []
         for assertion in self.by_bullet.get(bullet.bullet_id, ()):
             value: Value | None = None
@@ -133,7 +133,7 @@ class Ledger:
         return BulletBrief(bullet=bullet, facts=tuple(lines), old_values=(None,) * len(lines))
 
     def known_about(self, subject: str, now: str) -> tuple[LedgerLine, ...]:
-        """The facts about a subject just after bullet `now`, with their current values, in order of first mention."""
+        """Return the facts about a subject with their values just after bullet `now`, in order of first mention."""
         state: dict[str, Value | None] = {}
         for fact_id in self.by_subject.get(subject, ()):
             for assertion in self.by_fact.get(fact_id, ()):
@@ -142,7 +142,7 @@ class Ledger:
         return tuple(self._line(fact_id, value) for fact_id, value in state.items() if value is not None)
 
     def value_before(self, fact_id: str, bullet_id: str) -> Value | None:
-        """The fact's value just before a bullet."""
+        """Return the fact's value just before a bullet."""
         value: Value | None = None
         for assertion in self.by_fact.get(fact_id, ()):
             if self.position[assertion.bullet_id] >= self.position[bullet_id]:
@@ -155,7 +155,7 @@ class Ledger:
 
 
 def line_of(fact: Fact, value: Value | None) -> LedgerLine:
-    """The state of a fact that has this value."""
+    """Return the state of a fact that has this value."""
     return LedgerLine(
         fact_id=fact.fact_id,
         subject=fact.subject,
@@ -167,7 +167,7 @@ def line_of(fact: Fact, value: Value | None) -> LedgerLine:
 
 
 def after(value: Value | None, assertion: Assertion) -> Value | None:
-    """What a fact is after an assertion on it."""
+    """Return a fact's value after an assertion on it."""
     # A denial is a contradiction for the reader to resolve, not a change of the world: the value stays.
     if assertion.stance is Stance.DENIES or assertion.value is None:
         return value
@@ -175,7 +175,7 @@ def after(value: Value | None, assertion: Assertion) -> Value | None:
 
 
 def standing_bullets(bullets: Iterable[Bullet]) -> tuple[Bullet, ...]:
-    """Instructions and preferences in force after these bullets; an evolved preference replaces its elder."""
+    """Return the instructions and preferences in force; an evolved preference replaces the former one."""
     standing: dict[tuple[str, str], Bullet] = {}
     for bullet in bullets:
         if bullet.kind is BulletKind.INSTRUCTION:

@@ -1,4 +1,4 @@
-"""The written half of a persona and of a story's frame: personality and narratives. The drawn half is code."""
+"""Personality and narratives, which a model writes; code draws the rest of a persona and of a story's frame."""
 
 from __future__ import annotations
 

@@ -1,11 +1,13 @@
 """The plans made so far, indexed for the plans after them.
 
-A plan refers back to a few of the plans before it. Whole plans lie in a temporary file; facts, and the bullets that
-other plans touch, stay in memory, because every new plan looks them up.
+A plan refers back to a few of the plans before it. Whole plans lie in a temporary file. Facts, and the bullets that
+other plans touch, stay in memory, because every new plan looks them up; they are stored compactly, so that memory
+hardly grows with the number of plans.
 """
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -21,6 +23,10 @@ CHANGING = frozenset({BulletKind.EVENT, BulletKind.RELATIONSHIP})
 """Kinds of bullets that special bullets may refer back to."""
 PLANS_IN_MEMORY = 2
 """A plan takes 0.65 MB in memory and 3 ms to read from the file; with two, each new plan reads five."""
+
+
+_FACT_FIELDS = set(Fact.model_fields)
+"""Names of a fact's fields, for all facts of a history: a set for each record takes half of a fact's memory."""
 
 
 def _spilled_plans() -> SpilledSequence[Plan]:
@@ -46,10 +52,10 @@ class PlanHistory:
     """Number of sub-plans of all plans together."""
     _referred_to: set[str] = field(default_factory=set)
     """Ids of facts and bullets that a plan after their own touches, changes or contradicts."""
-    _excerpts: list[Plan] = field(default_factory=list)
+    _excerpts: list[bytes] = field(default_factory=list)
     """Excerpt of each plan: the bullets that later plans refer to, that refer back, or whose topic an earlier plan had.
 
-    An excerpt takes 75 KB where a plan takes 650.
+    As compressed JSON an excerpt takes 4 KB instead of 75, for 0.3 ms whenever it is read.
     """
     _topics: set[str] = field(default_factory=set)
     """Topics of bullets of the kinds CHANGING."""
@@ -60,8 +66,9 @@ class PlanHistory:
         """Append the next plan."""
         self.plans.append(plan)
         self.sub_plans += len(plan.sub_plans)
-        self.facts.update((fact.fact_id, fact) for fact in plan.facts)
-        self.slots.update((fact.slot, fact) for fact in plan.facts)
+        facts = [Fact.model_construct(_FACT_FIELDS, **dict(fact)) for fact in plan.facts]
+        self.facts.update((fact.fact_id, fact) for fact in facts)
+        self.slots.update((fact.slot, fact) for fact in facts)
         self.digest = digest_of(self.digest, plan)
         self.standing = standing_bullets((*self.standing, *plan.bullets()))
         self._add_excerpt(plan)
@@ -108,7 +115,7 @@ class PlanHistory:
         if plan.plan_index >= len(self._excerpts):
             raise RuntimeError(f"plan {plan.plan_index} is not in the history, or its indexes were dropped")
         facts, targets = {a.fact_id for a in plan.assertions}, _targets(plan)
-        earlier = (narrowed(p, facts, targets) for p in self._excerpts[: plan.plan_index])
+        earlier = (narrowed(_unpacked(e), facts, targets) for e in self._excerpts[: plan.plan_index])
         return self._ledger([*earlier, plan])
 
     def around(self, plan: Plan, looked_back_to: Sequence[Plan]) -> Ledger:
@@ -120,7 +127,7 @@ class PlanHistory:
         parts = {p.plan_index: p for p in (*looked_back_to, plan)}
         facts = {a.fact_id for p in parts.values() for a in p.assertions}
         topics = {b.topic for p in looked_back_to for b in p.bullets() if b.kind in CHANGING}
-        for i, other in enumerate(self._excerpts):
+        for i, other in enumerate(map(_unpacked, self._excerpts)):
             if i not in parts:
                 parts[i] = narrowed(other, facts, {b.bullet_id for b in other.bullets() if b.topic in topics})
         return self._ledger([parts[i] for i in sorted(parts)])
@@ -132,10 +139,10 @@ class PlanHistory:
         new = (back | targets) - self._referred_to
         self._referred_to |= new
         for i in sorted(set(map(plan_index_of, new))):
-            kept = {b.bullet_id for b in self._excerpts[i].bullets()}
-            self._excerpts[i] = narrowed(self.plans[i], self._referred_to, self._referred_to | kept)
+            kept = {b.bullet_id for b in _unpacked(self._excerpts[i]).bullets()}
+            self._excerpts[i] = _packed(narrowed(self.plans[i], self._referred_to, self._referred_to | kept))
         again = {b.bullet_id for b in plan.bullets() if b.topic in self._topics}
-        self._excerpts.append(narrowed(plan, self._referred_to, again))
+        self._excerpts.append(_packed(narrowed(plan, self._referred_to, again)))
 
     def _ledger(self, plans: Sequence[Plan]) -> Ledger:
         """Return the ledger of plans, or of parts of them, with the facts of plans before them that they touch."""
@@ -146,6 +153,14 @@ class PlanHistory:
             (*self.known(back), *last.facts),
             tuple(a for p in plans for a in p.assertions),
         )
+
+
+def _packed(plan: Plan) -> bytes:
+    return zlib.compress(plan.canonical_json(), level=1)
+
+
+def _unpacked(packed: bytes) -> Plan:
+    return Plan.model_validate_json(zlib.decompress(packed))
 
 
 def _targets(plan: Plan) -> set[str]:

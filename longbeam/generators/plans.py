@@ -1,7 +1,7 @@
 """The plan of a story: stages with dates, an outline, then the bullets of stage after stage with their facts.
 
-A plan is drafted recursively: one call says what changes from stage to stage, then one call per stage writes
-its bullets, given the outline, the bullets before it and the ledger so far. Ids and dates of stages are code's.
+A plan is drafted recursively: one call writes an outline of the stages, then one call per stage writes its bullets,
+given the outline, the bullets before it and the ledger so far. Code assigns ids and the dates of stages.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ SUB_PLAN_PROMPTS = ("sub_plan",)
 
 
 class Frame(Record):
-    """What a story is told within."""
+    """The setting of a story: seed, user, people and narratives."""
 
     seed: Seed
     profile: Profile
     relationships: RelationshipGraph
     narratives: tuple[Narrative, ...]
     chapter: Chapter | None = None
-    """What the plan knows of those before it; None in a conversation of one plan."""
+    """What the prompts contain of earlier plans; None in a conversation of one plan."""
 
 
 class Drafted(Record):
@@ -108,10 +108,10 @@ async def write_outline(asker: Asker, frame: Frame, stages: tuple[Stage, ...]) -
 
 
 def bullet_counts(layout: Layout, stage_index: int, plan_index: int = 0) -> dict[str, int]:
-    """How many bullets of each kind one stage has, before augmentation.
+    """Return the number of bullets of each kind that one stage has before augmentation.
 
-    The introduction stands in the first stage of the first plan only. BEAM asks for one preference and two or three
-    relationship bullets; ours are as many preferences as the probe pool needs.
+    The introduction is in the first stage of the first plan only. BEAM asks for one preference and two or three
+    relationship bullets; this module asks for as many preferences as the probe pool needs.
     """
     preferences = layout.preferences_per_sub_plan
     relationships = max(1, min(3, layout.bullets_per_sub_plan // 7))
@@ -206,7 +206,7 @@ def _mended(
 ) -> list[BulletDraft]:
     """Give the drafts the kinds that are asked for, days of the stage in order, and no facts that are not there.
 
-    What their texts do not say stays: validation finds it.
+    A text that does not state its value stays: validation finds it.
     """
     left = Counter(counts)
     kinds: list[BulletKind | None] = []
@@ -237,7 +237,7 @@ class _Assembler:
     stage: Stage
     ledger: Ledger
     history: PlanHistory
-    """The plans before this one: a fact that comes back keeps its id."""
+    """The plans before this one: a fact that is asserted again keeps its id."""
 
     def assemble(self, drafts: Sequence[BulletDraft]) -> Drafted:
         key = SubPlanKey(self.plan_index, self.stage.stage_index)
@@ -298,12 +298,12 @@ class _Assembler:
 
 
 def _is_another(fact: Fact, draft: FactDraft) -> bool:
-    """Whether a draft of a later plan cannot be about a fact of an earlier one, for all that they are named alike."""
+    """Return whether a later plan's draft cannot be about an earlier plan's fact, although their names are equal."""
     return fact.kind is not draft.value.kind or (fact.is_fixed and draft.stance is not Stance.MENTIONS)
 
 
 def ledger_of(drafted: Iterable[Drafted], history: PlanHistory) -> Ledger:
-    """The ledger of sub-plans drafted so far, in their order, with the facts of earlier plans that they touch."""
+    """Return the ledger of the sub-plans drafted so far, with the facts of earlier plans that they touch."""
     parts = tuple(drafted)
     assertions = tuple(a for d in parts for a in d.assertions)
     back = history.known({a.fact_id for a in assertions})

@@ -1,9 +1,9 @@
-"""Personas: who the user of each conversation is.
+"""Personas: the user of each conversation.
 
 Persona i is a pure function of (benchmark seed, i). Names, cities and professions come from pools (Faker's
 tables and our own table of cities) that are shuffled once per benchmark and walked with a stride, so that no
 two conversations share a name or a (city, profession) by construction. Faker's own `name()` and `job()` draw
-with replacement, which would need a memory of everybody drawn before.
+with replacement, so avoiding repeats would need a record of everybody drawn before.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def first_names(gender: Gender) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def cities() -> tuple[tuple[str, str], ...]:
-    """Return (city, country) of real cities where a story in English is at home; each city once."""
+    """Return (city, country) of real cities where a story in English is plausible; each city once."""
     return tuple((city, country) for city, country in json.loads(_CITIES.read_text(encoding="utf-8")))
 
 
@@ -197,9 +197,9 @@ def _pools(spec_seed: int) -> _Pools:
 
 
 def _walk(index: int, places: int, pool: tuple[str, ...]) -> tuple[int, str]:
-    """Return a place and a member of the pool; no pair comes twice before places x len(pool).
+    """Return a place and a member of the pool; no pair repeats within places x len(pool) indexes.
 
-    A place comes back after `places` steps, with the next member each round. Along a round the members go by a
+    A place repeats after `places` steps, with the next member of the pool. Within a round, members are taken with a
     stride that is coprime with their number, so neighbours differ in both.
     """
     turn, place = divmod(index, places)

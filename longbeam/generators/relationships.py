@@ -1,7 +1,7 @@
 """The people around a user, as a graph.
 
-Kinds, counts and probabilities are near BEAM's (reference/beam.md §1.3), but what must hold of ages and names
-holds by construction: bounds are computed before an age is drawn, and names are dealt, not drawn.
+Kinds, counts and probabilities are near BEAM's. The rules of ages and names hold by construction: bounds are
+computed before an age is drawn, and names are dealt from a shuffled deck.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from longbeam.schemas.people import Gender, Person, Profile, Relation, Relations
 ADULT = 18
 OLDEST = 99
 PARENT_GAP = (18, 45)
-"""Years between a parent and a child, at least and at most."""
+"""Least and most years between a parent and a child."""
 PARTNER_GAP = 10
 FRIEND_GAP = 12
 LARGEST_SIZE = 12
-"""So many times two to five friends and three to six acquaintances still find names of their own."""
+"""Largest `size`: beyond it, the names of so many friends and acquaintances would run out."""
 CORE = frozenset({Relation.PARENT, Relation.PARTNER, Relation.CHILD})
-"""Relations that are there from the first plan to the last."""
+"""Relations of people who are in every plan."""
 RETURNING = 2
-"""Friends and acquaintances of earlier plans who come back in each later one."""
+"""Number of friends and acquaintances of earlier plans who return in each later plan."""
 
 
 def draw_relationships(spec_seed: int, index: int, profile: Profile, size: int = 1) -> RelationshipGraph:
@@ -57,7 +57,7 @@ def draw_relationships(spec_seed: int, index: int, profile: Profile, size: int =
 
 
 def circles_of(spec_seed: int, index: int, profile: Profile, size: int) -> tuple[tuple[Person, ...], ...]:
-    """Return the friends and acquaintances that come in with each plan, from the graph of this size, friends first.
+    """Return the friends and acquaintances that each plan introduces, from the graph of this size, friends first.
 
     Ages are those of the first day; `person_id`s are those of the graph.
     """
@@ -70,15 +70,15 @@ def circles_of(spec_seed: int, index: int, profile: Profile, size: int) -> tuple
 def people_of_plan(
     graph: RelationshipGraph, circles: Sequence[Sequence[Person]], plan_index: int, rng_key: str
 ) -> tuple[tuple[Person, ...], tuple[Person, ...]]:
-    """Return the people of one plan, and which of them it introduces.
+    """Return the people of one plan, and the people among them whom it introduces.
 
-    The core is in every plan; each plan brings in a circle of its own, and some of the earlier circles come back.
+    The core is in every plan; each plan introduces a circle of its own, and some people of earlier circles return.
     """
     new = tuple(circles[plan_index]) if plan_index < len(circles) else ()
     met = [p for circle in circles[:plan_index] for p in circle]
     back = random.Random(f"{rng_key}/returning/{plan_index}").sample(met, min(len(met), RETURNING))
     if plan_index >= len(circles):
-        back = list(circles[plan_index % len(circles)])  # nobody is left to meet: a former circle comes back
+        back = list(circles[plan_index % len(circles)])  # nobody is left to introduce: an earlier circle returns
     wanted = {p.person_id for p in (*new, *back)}
     people = tuple(p for p in graph.people if p.relation in CORE or p.person_id in wanted)
     introduced = tuple(p for p in people if p in new or (plan_index == 0 and p.relation in CORE))
@@ -86,14 +86,14 @@ def people_of_plan(
 
 
 def aged(person: Person, first: dt.date, now: dt.date, rng_key: str) -> Person:
-    """Return the person with their age on a later day; whose birthday is when follows from `rng_key`."""
+    """Return the person with their age on a later day; `rng_key` determines their birthday."""
     return person.model_copy(
         update={"age": min(OLDEST, person.age + birthdays(first, now, f"{rng_key}/{person.person_id}"))}
     )
 
 
 def birthdays(first: dt.date, now: dt.date, rng_key: str) -> int:
-    """Return how many birthdays lie behind `first` and not behind `now`."""
+    """Return the number of birthdays after `first` and up to `now`."""
     offset = random.Random(f"{rng_key}/birthday").randrange(365)
     return ((now - first).days + offset) // 365
 
@@ -106,7 +106,7 @@ def _circle(spec_seed: int, index: int, block: int, profile: Profile) -> list[_D
 
 
 class _NameDealer:
-    """Deals first names, each at most once and none that is easily taken for another."""
+    """Deals first names: each at most once, and none that is easily confused with another."""
 
     def __init__(self, draw: random.Random, taken: str) -> None:
         self._used = {taken[:4].casefold()}
@@ -116,7 +116,7 @@ class _NameDealer:
             self._decks[gender] = iter(draw.sample(deck, len(deck)))
 
     def deal(self, gender: Gender) -> str:
-        """The next name of this gender."""
+        """Return the next name of this gender."""
         for name in self._decks[gender]:
             head = name[:4].casefold()
             if head not in self._used:
@@ -155,7 +155,7 @@ def _draw_partner(draw: random.Random, profile: Profile) -> list[_Drawn]:
 
 
 def _draw_children(draw: random.Random, age: int, youngest_parent: int) -> list[_Drawn]:
-    """Up to three, of whom both the user (`age`) and the partner are old enough to be a parent."""
+    """Return up to three children; the user (`age`) and the partner are old enough to be their parents."""
     at_birth = youngest_parent - age  # added to the user's age then: the younger one's
     if draw.random() >= _interpolate(age, (25, 0.0), (45, 0.8)):
         return []
@@ -187,7 +187,7 @@ def _draw_circle(draw: random.Random, profile: Profile) -> list[_Drawn]:
 
 
 def _interpolate(x: float, start: tuple[float, float], end: tuple[float, float]) -> float:
-    """The value on the line from start to end, and flat beyond them."""
+    """Return the value on the line from start to end; beyond them it is constant."""
     share = min(1.0, max(0.0, (x - start[0]) / (end[0] - start[0])))
     return start[1] + share * (end[1] - start[1])
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 END_CHARACTERS = 400
-"""Of a reply's end that is always kept, in whole lines."""
+"""Length of a reply's end that is always kept, in whole lines."""
 QUESTION_MARKS = "?？؟"
 LEFT_OUT = "[...]"
 
 
 def asking_part(reply: str) -> str:
-    """Return the end of a reply, and before it each line outside of code that holds a question mark.
+    """Return the end of a reply and, before it, each line outside of code that has a question mark.
 
-    Whether a reply asks the user for something can be seen in them; the rest, nine tenths of a long reply, would be
-    prompt tokens that no cache can hold. What is left out is marked by a line of its own.
+    These lines show whether a reply asks the user for something. The rest, nine tenths of a long reply, would be prompt
+    tokens that no cache can hold; a line of its own marks each omission.
     """
     lines = reply.rstrip().split("\n")
     end, size = len(lines), 0

@@ -1,7 +1,7 @@
-"""Seeds: our own catalogue, seeds files, which conversation gets which seed, and when its story takes place.
+"""Seeds of conversations, from the built-in catalogue or a seeds file, and the timelines of their stories.
 
-Every choice is a pure function of the benchmark's seed and the conversation's index, so that a benchmark
-that grows keeps the seeds of the conversations it has.
+Every choice is a pure function of the benchmark's seed and the conversation's index, so a benchmark that grows keeps
+the seeds of its conversations.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["CATALOGUE_DOMAINS", "draw_timeline", "load_catalogue", "read_seeds_f
 
 CATALOGUE = Path(__file__).parent / "data" / "seeds.json"
 CATALOGUE_DOMAINS = tuple(domain for domain in Domain if domain is not Domain.GENERAL)
-"""The nineteen that are taken in turn when a spec names none."""
+"""The nineteen domains that are taken in turn if a spec names none."""
 
 FIRST_DAY = dt.date(2019, 1, 1)
 LAST_DAY = dt.date(2025, 12, 31)
@@ -30,9 +30,9 @@ LAST_DAY = dt.date(2025, 12, 31)
 
 _DAYS_PER_SUB_PLAN = {Category.GENERAL: (25, 45), Category.CODING: (20, 35), Category.MATH: (20, 35)}
 _MOST_DAYS = 2_400
-"""Of a drawn timeline: leaves some months of choice between the first and the last day."""
+"""Upper limit of a drawn timeline; it leaves some months of choice between FIRST_DAY and LAST_DAY."""
 _LEAST_DAYS_PER_SUB_PLAN = 3
-"""Of a given timeline: anchors strictly increase and leave days for what happens between them."""
+"""Lower limit of a given timeline: anchors strictly increase, with days between them."""
 
 
 @lru_cache(maxsize=1)
@@ -47,10 +47,10 @@ def load_catalogue() -> tuple[Seed, ...]:
 def seeds_for(spec: BenchmarkSpec, count: int, *, copy: Path | None = None) -> tuple[list[Seed], list[str]]:
     """Return the seeds of conversations 0..count-1, and warnings about the seeds file.
 
-    A seeds file is taken in its order (only the entries of `spec.domains`, if any are named) and again from
-    the start when it is exhausted. Without one, domains take turns, and which of a domain's catalogue entries
-    is drawn depends on (spec.seed, domain, round). `spec.seeds_file` is read relative to the working folder;
-    `copy` is read in its place.
+    The entries of a seeds file are used in order (only those of `spec.domains`, if any are named), and again from
+    the start when they are exhausted. Without a file, domains take turns, and (spec.seed, domain, round) determine
+    the entry of the catalogue. `spec.seeds_file` is read relative to the working folder;
+    `copy` is read instead of it.
 
     Raises UserError for a file that cannot be used, for one without an entry of the named domains, and for
     timelines too short for the length asked for.
@@ -72,15 +72,15 @@ def seeds_for(spec: BenchmarkSpec, count: int, *, copy: Path | None = None) -> t
 
 
 def sub_plans_of(length: int, category: Category) -> int:
-    """Return how many sub-plans a story's timeline must hold; several plans may be of several categories."""
+    """Return the number of sub-plans that a story's timeline must hold; plans may have different categories."""
     return layout_for(length, category).sub_plans if len(plan_lengths(length)) == 1 else most_sub_plans(length)
 
 
 def ideas_for(spec_seed: int, conversation_index: int, main: Seed, count: int) -> tuple[Seed, ...]:
     """Return `count` seeds of the catalogue that the plans of one conversation may draw on, the main one first.
 
-    Domains take turns in an order of the conversation's own, so that neighbouring plans are about different things;
-    no entry comes twice while there are others.
+    Domains take turns in the conversation's own order, so that neighbouring plans have different subjects; no entry
+    repeats while others are left.
     """
     rng = random.Random(f"{spec_seed}/ideas/{conversation_index}")
     by_domain: dict[Domain, list[Seed]] = defaultdict(list)
@@ -160,7 +160,7 @@ def _draw_from_catalogue(spec: BenchmarkSpec, count: int) -> list[Seed]:
 
 
 def _draw_entry(spec_seed: int, entries: list[Seed], domain: Domain, rank: int) -> Seed:
-    # Each pass over a domain's entries has its own order, and uses every entry before any comes again.
+    # Each pass over a domain's entries has its own order, and uses every entry once.
     passed, place = divmod(rank, len(entries))
     order = list(range(len(entries)))
     random.Random(f"{spec_seed}/seeds/{domain.value}/{passed}").shuffle(order)

@@ -1,8 +1,7 @@
-"""Reading seeds files: what people write by hand, made into `Seed` records or refused in one clear line.
+"""Reader of seeds files, which people write by hand: entries become `Seed` records, or are refused in one line.
 
-Categories are matched after their case, punctuation and conjunctions are set aside, so that BEAM's spellings
-of one domain are one domain. What is unknown but harmless is a warning; what would change the benchmark
-silently is an error.
+Categories are matched without case, punctuation and conjunctions, so that BEAM's spellings of one domain are one
+domain. Unknown keys that are harmless give a warning; an entry that would silently change the benchmark is an error.
 """
 
 from __future__ import annotations
@@ -69,8 +68,8 @@ _ALIASES: dict[Domain, tuple[str, ...]] = {
 def read_seeds_file(path: Path, *, name: str | None = None) -> tuple[list[Seed], list[str]]:
     """Return the seeds of a JSON file in its order, and warnings.
 
-    `name` stands for the file in messages and in the seeds' sources, where `path` is only a copy of it.
-    Raises UserError in one line with file, entry number (from 1), field, what was found and what is allowed.
+    `name` replaces the path in messages and in the seeds' sources, if `path` is a copy of the file.
+    Raises UserError with one line: file, entry number (from 1), field, the value found and the values allowed.
     """
     try:
         text = path.read_bytes().decode("utf-8-sig")
@@ -86,8 +85,8 @@ def read_seeds_file(path: Path, *, name: str | None = None) -> tuple[list[Seed],
 def parse_seeds(text: str, *, name: str, source: str | None = None) -> tuple[list[Seed], list[str]]:
     """Return the seeds and warnings of a seeds file's text.
 
-    `name` stands for the file in messages. `source` is written into every seed in place of the file's name and
-    the entry's id.
+    `name` is the file's name in messages. `source` is written into every seed instead of the file's name and the
+    entry's id.
     """
     entries = _load_entries(text, name)
     warnings: list[str] = []
@@ -136,7 +135,7 @@ def _load_entries(text: str, name: str) -> list[Any]:
 
 
 class _EntryParser:
-    """One entry of a seeds file; `where` begins every message about it."""
+    """Parser of one entry of a seeds file; `where` begins every message about the entry."""
 
     def __init__(self, entry: object, where: str, warnings: list[str]) -> None:
         self.where = where
@@ -146,7 +145,7 @@ class _EntryParser:
         self.entry: dict[str, Any] = entry
 
     def parse(self, source: str) -> Seed:
-        """The entry as a seed."""
+        """Return the entry as a seed."""
         for key in self.entry:
             if key not in KNOWN_KEYS:
                 self.warnings.append(f"{self.where}: key {key!r} is not used; known are {', '.join(KNOWN_KEYS)}")
@@ -165,7 +164,7 @@ class _EntryParser:
         raise UserError(f"{self.where}: {field}: found {_describe(found)}; needed: {allowed}")
 
     def entry_id(self, number: int) -> str:
-        """The entry's own id, or its number."""
+        """Return the entry's own id, or its number."""
         value = self.entry.get("id")
         if value is None:
             return str(number)
@@ -236,7 +235,7 @@ class _EntryParser:
 
 
 def _describe(value: object) -> str:
-    """The kind of a JSON value, and the value itself if it is short."""
+    """Return the kind of a JSON value, and the value itself if it is short."""
     if value is None:
         return "null"
     if isinstance(value, (dict, list)):
@@ -273,7 +272,7 @@ def _parse_day(text: object, *, is_end: bool) -> dt.date | None:
 
 
 def _parse_month(text: str, *, is_end: bool) -> dt.date | None:
-    """First or last day of `May, 2022` or `2022-05`."""
+    """Return the first or last day of `May, 2022` or `2022-05`."""
     if match := re.fullmatch(r"([^\W\d_]+)\.?,?\s+(\d{4})", text):
         month, year = _month_number(match[1].casefold()), int(match[2])
     elif match := re.fullmatch(r"(\d{4})-(\d{2})", text):
@@ -286,5 +285,5 @@ def _parse_month(text: str, *, is_end: bool) -> dt.date | None:
 
 
 def _month_number(name: str) -> int:
-    """1 to 12 for a month's name, or three or more of its first letters; 0 for other words."""
+    """Return 1 to 12 for a month's name, or three or more of its first letters; 0 for other words."""
     return next((n for n, full in enumerate(MONTHS, 1) if len(name) >= 3 and full.casefold().startswith(name)), 0)

@@ -1,7 +1,7 @@
-"""New seeds for a domain: titles, themes and subtopics by a model, timelines by code, near-duplicates asked again.
+"""New seeds for a domain: a model writes titles, themes and subtopics; code draws timelines.
 
-BEAM's authors removed similar titles by hand (Listing 22); here words are compared, within the result and with
-the catalogue.
+Near-duplicates are asked for again. BEAM's authors removed similar titles by hand (Listing 22); this module compares
+words, within the result and with the catalogue.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from longbeam.prompts.calls.seeds import SeedDraft, SeedsInputs, SeedsReply
 from longbeam.schemas.seeds import Domain, Seed, Timeline
 
 TITLE_OVERLAP, OVERLAP = 0.5, 0.35
-"""Jaccard index of the words of two titles, or of all words of two seeds, from which on they are near-duplicates.
+"""Least Jaccard index of the words of two titles, or of all words of two seeds, that makes them near-duplicates.
 
-No two of the catalogue reach half of either; of BEAM's hundred titles none reaches one (0.40 and 0.28)."""
+No two seeds of the catalogue reach half of either; BEAM's hundred titles reach 0.40 and 0.28."""
 ROUNDS = 6
-"""Times that a domain is asked for what is still missing."""
+"""Extra calls for seeds that are still missing."""
 AT_ONCE = 12
-"""Seeds asked for in one call: more of them begin to repeat each other."""
+"""Seeds asked for in one call; in longer lists seeds begin to repeat each other."""
 DAYS_PER_MONTH = 30.44
 
 
@@ -40,14 +40,13 @@ class WrittenSeeds:
     duplicates: int
     """Drafts left out because they resembled a seed that was there."""
     problem: str = ""
-    """Why the model gave no more; empty when it gave all that were asked for, or had none left."""
+    """Reason why the model gave no more; empty if it gave all that were asked for, or had none left."""
 
 
 async def write_seeds(asker: Asker, domain: Domain, count: int, known: Sequence[Seed] = ()) -> WrittenSeeds:
     """Return up to `count` new seeds of a domain that resemble neither each other nor the known ones.
 
-    What is missing after a call is asked for again, in `ROUNDS` calls more than were needed at the least; a reply
-    without anything new ends it.
+    Missing seeds are asked for again, in up to `ROUNDS` calls more than the minimum; an empty reply ends the calls.
     """
     taken = [*(s for s in load_catalogue() if s.domain is domain), *known]
     found: list[Seed] = []
@@ -91,7 +90,7 @@ def _seed_of(draft: SeedDraft, domain: Domain, rng_seed: int) -> Seed:
 def timeline_of(start_month: int, months: int, rng_key: str) -> Timeline:
     """Draw a first day in this month of a year, and the last day so many months later, within 2019 to 2025.
 
-    The month is the story's, year and day are drawn: models begin nearly everything on four days (BEAM).
+    The month belongs to the story; year and day are drawn, because models begin nearly every story on four days (BEAM).
     """
     rng = random.Random(f"{rng_key}/timeline")
     length = dt.timedelta(days=round(months * DAYS_PER_MONTH))
@@ -103,7 +102,7 @@ def timeline_of(start_month: int, months: int, rng_key: str) -> Timeline:
 
 
 def are_near_duplicates(one: Seed, other: Seed) -> bool:
-    """Whether two seeds tell of the same: most words of their titles, or many of all their words, are shared."""
+    """Return whether two seeds share most words of their titles, or many of all their words."""
     titles = _overlap(one.title, other.title)
     return titles >= TITLE_OVERLAP or _overlap(_text_of(one), _text_of(other)) >= OVERLAP
 
@@ -118,7 +117,7 @@ def _text_of(seed: Seed) -> str:
 
 
 def seeds_as_json(seeds: Sequence[Seed]) -> str:
-    """Return a seeds file's text, one entry a seed, as `read_seeds_file` reads it; ends a line."""
+    """Return the text of a seeds file that `read_seeds_file` reads, with a final newline."""
     return json.dumps([_entry(i, s) for i, s in enumerate(seeds, 1)], ensure_ascii=False, indent=2) + "\n"
 
 

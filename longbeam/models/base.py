@@ -82,7 +82,7 @@ class ModelCall:
     inputs: PromptInputs
     role: Role
     model: str
-    """As the spec names it: `offline`, `openai:small`."""
+    """As the spec names it: `openai:small`."""
     benchmark_seed: int
     unit_key: str
     """Conversation, stage, unit and the call's place in it: `c000/dialogue/p0.s2/t5.n1`."""

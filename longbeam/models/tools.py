@@ -1,7 +1,7 @@
-"""Prompts whose reply may be a tool call: put as `tools` to an endpoint that has them, read back as the prompt's JSON.
+"""Prompts whose reply may be a tool call: sent as `tools` to an endpoint that has them, read back as the prompt's JSON.
 
-A reply is then of one form whoever gave it, so that the journal, the check of the reply and the offline writer know
-nothing of tools. An endpoint that refuses `tools` is asked for the same as structured output.
+Every reply then has one form, whoever gave it, so that the journal and the check of the reply know nothing of tools. An
+endpoint that refuses `tools` is asked for the same as structured output.
 """
 
 from __future__ import annotations

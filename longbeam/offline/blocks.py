@@ -1,7 +1,6 @@
-"""Advice of a reply: a card's points, what goes wrong, how one knows that it worked, answers to follow-ups.
+"""Advice in a reply: a card's points, common mistakes, signs of success, answers to follow-ups.
 
-Every block varies its words and its form by the generator it is given, and leaves out what was said a short while
-ago.
+Every block draws its words and its form at random, and leaves out what was said recently.
 """
 
 from __future__ import annotations
@@ -9,17 +8,18 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from longbeam.offline.language import fill, fill_low, has_word, is_new, lower_first, upper_first
 from longbeam.offline.packs import Card, Point, Thread
 from longbeam.offline.phrasing import Piece, advice, example, labelled, openers, piece_of, reason
 
 HEADINGS = ("**{}**", "### {}", "**{}**")
-"""How a reply marks its parts; each keeps to one."""
+"""Forms of headings; a reply uses one of them."""
 
 
 def shortened(text: str, room: int) -> str:
-    """As many whole lines or sentences of a block as fit; empty if none does. Code and tables are taken whole."""
+    """Return as many whole lines or sentences of a block as fit; code and tables only whole. Empty if none fits."""
     if len(text) <= room:
         return text
     if "```" in text or text.lstrip().startswith("|") or "\n|" in text:
@@ -39,7 +39,7 @@ def shortened(text: str, room: int) -> str:
             break
         kept_.append(sentence)
         used += len(sentence) + 1
-    # A heading sentence without what it announces says nothing.
+    # A heading sentence alone says nothing.
     return " ".join(kept_) if len(kept_) > 1 else ""
 
 
@@ -54,43 +54,46 @@ _TITLES_WITH_THING = ("{About} for {it}", "{About}: {it}", "{About}", "{About} w
 _ALSO_TITLES = ("{About}", "{About}", "Also: {about}", "Next to it: {about}", "{About} as well")
 
 
-def points_block(
-    card: Card,
-    fields: dict[str, str],
-    said: str,
-    rng: random.Random,
-    *,
-    heading: str = "**{}**",
-    also: bool = False,
-    at_most: int = 5,
-) -> str:
-    """A card's points that are new, as list, table, checklist or prose; empty if none is.
+@dataclass(frozen=True)
+class Frame:
+    """Setting of a block: the fields of its texts, the recent text, the form of headings, and the random draws."""
 
-    `also`: another card than the one that was asked for; it says no more than `at_most` points.
+    fields: dict[str, str]
+    said: str
+    """Recent text, which the block does not repeat."""
+    rng: random.Random
+    heading: str = HEADINGS[0]
+
+
+def points_block(card: Card, frame: Frame, *, also: bool = False, at_most: int = 5) -> str:
+    """Return the new points of a card as list, table, checklist or prose; empty if all were said recently.
+
+    `also`: whether the card is another than the one asked for; the block has at most `at_most` points.
     """
-    points = new_points(card, fields, said)
+    points = new_points(card, frame.fields, frame.said)
     if not points:
         return ""
-    rng.shuffle(points)
-    pieces = [piece_of(p, fields) for p in points[:at_most]]
-    return f"{_head(card, fields, heading, rng, also=also)}\n\n{_formed(pieces, fields['matter'], rng)}"
+    frame.rng.shuffle(points)
+    pieces = [piece_of(p, frame.fields) for p in points[:at_most]]
+    return f"{_head(card, frame, also=also)}\n\n{_formed(pieces, frame.fields['matter'], frame.rng)}"
 
 
 def new_points(card: Card, fields: dict[str, str], said: str) -> list[Point]:
-    """The points of a card that were not made a short while ago."""
+    """Return the points of a card that were not said recently."""
     return [p for p in card.points if is_new(fill(p.how, fields), said) and is_new(fill_low(p.do, fields), said)]
 
 
-def _head(card: Card, fields: dict[str, str], heading: str, rng: random.Random, *, also: bool) -> str:
+def _head(card: Card, frame: Frame, *, also: bool) -> str:
+    fields, rng = frame.fields, frame.rng
     about, it = lower_first(fill(lower_first(card.about), fields)), fields["matter"]
     names = {"about": about, "About": upper_first(about), "it": it}
     if also:
-        return heading.format(rng.choice(_ALSO_TITLES).format(**names))
+        return frame.heading.format(rng.choice(_ALSO_TITLES).format(**names))
     if rng.random() < 0.45:
         named = about if has_word(about, it) else f"{about} with {it}"
         return rng.choice(_LEADS).format(about=named)
     titles = _TITLES if has_word(about, it) else _TITLES_WITH_THING
-    return heading.format(rng.choice(titles).format(**names))
+    return frame.heading.format(rng.choice(titles).format(**names))
 
 
 def _formed(pieces: Sequence[Piece], it: str, rng: random.Random) -> str:
@@ -110,7 +113,7 @@ def _formed(pieces: Sequence[Piece], it: str, rng: random.Random) -> str:
 
 
 def _beside(piece: Piece, it: str, rng: random.Random) -> str:
-    """What stands below a piece of advice that is a title: its way, its reason, or both."""
+    """Return the text below a piece of advice that is a title: its example, its reason, or both."""
     kind = rng.random()
     if kind < 0.12:
         return reason(piece.why, it, rng)
@@ -144,7 +147,7 @@ _REMINDERS = (
 
 
 def reminder(card: Card, fields: dict[str, str], rng: random.Random) -> str:
-    """One sentence that goes back to what was said a short while ago."""
+    """Return one sentence that refers back to recent advice."""
     first, second = rng.sample(list(card.points), 2)
     about, it = lower_first(fill(lower_first(card.about), fields)), fields["matter"]
     names = {"about": about if has_word(about, it) else f"{about} with {it}"}
@@ -177,32 +180,27 @@ _CHECK_WITH_THING = (
 )  # fmt: skip
 
 
-def watch_block(card: Card, fields: dict[str, str], said: str, rng: random.Random, *, heading: str = "**{}**") -> str:
-    """What goes wrong, as far as it is new: one or two sentences."""
-    return _short_block(card.watch, _WATCH_TITLES, (_WATCH, _WATCH_WITH_THING), fields, said, rng, heading)
+def watch_block(card: Card, frame: Frame) -> str:
+    """Return one or two common mistakes that were not said recently."""
+    return _short_block(card.watch, _WATCH_TITLES, (_WATCH, _WATCH_WITH_THING), frame)
 
 
-def check_block(card: Card, fields: dict[str, str], said: str, rng: random.Random, *, heading: str = "**{}**") -> str:
-    """How one knows that it worked, as far as it is new: one or two sentences."""
-    return _short_block(card.check, _CHECK_TITLES, (_CHECK, _CHECK_WITH_THING), fields, said, rng, heading)
+def check_block(card: Card, frame: Frame) -> str:
+    """Return one or two signs of success that were not said recently."""
+    return _short_block(card.check, _CHECK_TITLES, (_CHECK, _CHECK_WITH_THING), frame)
 
 
 def _short_block(
-    sentences: Sequence[str],
-    titles: Sequence[str],
-    labels: tuple[Sequence[str], Sequence[str]],
-    fields: dict[str, str],
-    said: str,
-    rng: random.Random,
-    heading: str,
+    sentences: Sequence[str], titles: Sequence[str], labels: tuple[Sequence[str], Sequence[str]], frame: Frame
 ) -> str:
-    texts = [text for t in sentences if is_new(text := fill(t, fields), said)]
+    rng = frame.rng
+    texts = [text for t in sentences if is_new(text := fill(t, frame.fields), frame.said)]
     if not texts:
         return ""
     rng.shuffle(texts)
-    it = fields["matter"]
+    it = frame.fields["matter"]
     if len(texts) > 1 and rng.random() < 0.4:
-        title = heading.format(rng.choice(titles))
+        title = frame.heading.format(rng.choice(titles))
         return "\n".join([title, "", *(f"- {t}" for t in labelled(texts[:2], *labels, it, rng))])
     return " ".join(labelled(texts[: rng.choice((1, 1, 2))], *labels, it, rng))
 
@@ -215,16 +213,17 @@ _NEIGHBOUR_TITLES = (
 )
 
 
-def neighbour_block(thing: str, card: Card, said: str, rng: random.Random, *, heading: str = "**{}**") -> str:
-    """A look at another matter that the user has open."""
-    fields = {"it": thing, "matter": thing}
-    points = new_points(card, fields, said)
+def neighbour_block(card: Card, frame: Frame) -> str:
+    """Return two points on another thing of the user's, which the frame's fields name; empty if they are not new."""
+    thing, rng = frame.fields["it"], frame.rng
+    points = new_points(card, frame.fields, frame.said)
     if len(points) < 2:
         return ""
-    about = lower_first(fill(lower_first(card.about), fields))
+    about = lower_first(fill(lower_first(card.about), frame.fields))
     named = about if has_word(about, thing) else f"{about} for {thing}"
     title = rng.choice(_NEIGHBOUR_TITLES).format(about=named, About=upper_first(named))
-    return f"{heading.format(title)}\n\n{_formed([piece_of(p, fields) for p in rng.sample(points, 2)], thing, rng)}"
+    pieces = [piece_of(p, frame.fields) for p in rng.sample(points, 2)]
+    return f"{frame.heading.format(title)}\n\n{_formed(pieces, thing, rng)}"
 
 
 _ORDER = (
@@ -253,7 +252,7 @@ _CONCRETE = (
 
 
 def follow_up_answer(kind: str, card: Card, thread: Thread, fields: dict[str, str], rng: random.Random) -> str:
-    """The direct answer to a follow-up of one kind."""
+    """Return the direct answer to a follow-up of one kind."""
     first, second = (piece_of(p, fields) for p in rng.sample(list(card.points), 2))
     it = fields["matter"]
     names = {"one": first.do, "two": second.do, "why": first.why, "it": it}

@@ -1,6 +1,6 @@
-"""How a reply begins and ends: taking up what the user has said, honouring wishes, a last line.
+"""Beginnings and ends of replies: a response to the user's statement, compliance with wishes, a last line.
 
-Templates here are for any domain; what is said about the subject comes from the packs.
+The templates here fit any domain; the packs have the texts on the subject.
 """
 
 from __future__ import annotations
@@ -117,11 +117,11 @@ _OCCASIONS = {
     "length of the friendship": "your friendship", "loan": "the loan", "offered help": "the help on offer",
     "meeting place": "the meetings", "starting gift": "the present",
 }  # fmt: skip
-"""What a fact about a person is an occasion of; people are masked when repetitions are counted, occasions are not."""
+"""Occasion by attribute of a person. Counts of repetition mask the names of people, but not occasions."""
 
 
 def occasion_of(brief: BulletBrief | None) -> str:
-    """What the user has to do with a person just now: `the visit`."""
+    """Return the current occasion with a person: `the visit`."""
     for line in brief.facts if brief else ():
         if line.attribute in _OCCASIONS:
             return _OCCASIONS[line.attribute]
@@ -129,7 +129,7 @@ def occasion_of(brief: BulletBrief | None) -> str:
 
 
 def opening(brief: BulletBrief | None, thing: str, user_text: str, today: dt.date, rng: random.Random) -> str:
-    """One or two sentences that take up what the user has said; empty where there is nothing to take up."""
+    """Return one or two sentences in response to the user's statement; empty if there is nothing to respond to."""
     if brief is None:
         return ""
     kind = brief.bullet.kind
@@ -140,7 +140,7 @@ def opening(brief: BulletBrief | None, thing: str, user_text: str, today: dt.dat
         return rng.choice(_WISH)
     if kind is BulletKind.CONTRADICTION:
         return fill(rng.choice(_DENIAL), {"it": thing})
-    # What the user says of themselves, such as an age, is no value of the thing.
+    # A fact about the user, such as an age, is no value of the thing.
     lines = [line for line in brief.facts if line.value is not None and line.subject != "me"]
     if not lines:
         return ""
@@ -159,11 +159,11 @@ _ROOM = (
     ("room for the essentials", "time for the main things", "a fair amount of time"),
     ("not much slack", "little time", "a tight schedule"),
 )
-"""How days left are spoken of: many, some, few."""
+"""Phrases for the days left: many, some, few."""
 
 
 def about_value(line: LedgerLine, thing: str, today: dt.date, rng: random.Random) -> str:
-    """A sentence that does something with one of the user's values."""
+    """Return a sentence that uses one of the user's values."""
     value = line.value
     assert value is not None
     fields = {"it": thing, "attribute": line.attribute, "value": value.text}
@@ -206,11 +206,11 @@ _TAKEN_UP = (
     'You write "{said}". For {it} that makes one step more important than the others.',
 )
 LONGEST_QUOTE = 90
-"""Characters of an answer that are said back; more of it would be an echo."""
+"""Characters of an answer that a reply quotes at most; more would be an echo."""
 
 
 def after_answer(thing: str, user_text: str, rng: random.Random) -> str:
-    """What an assistant says once it has been told; often it takes up a sentence of the answer."""
+    """Return a response to the user's answer, often with a sentence of it."""
     sentences = (s.strip() for s in re.split(r"(?<=[.!?])\s+", user_text))
     said = next((s.rstrip(".!") for s in sentences if len(s.split()) > 4), "")
     if said and len(said) <= LONGEST_QUOTE and '"' not in said and "?" not in said and rng.random() < 0.6:
@@ -225,18 +225,18 @@ _IDLE_WORDS = frozenset(
         "others certain way ways thing things you your from into over them they have has are was were will not all any"
     ).split()
 )
-"""Words of a condition that say nothing of what it is about."""
+"""Words of a condition that do not name its subject."""
 
 
 def concerns(condition: str, text: str) -> bool:
-    """Whether a text is about what a condition names: they share half the words that say something."""
+    """Whether a text is about a condition's subject: it has half of the condition's telling words."""
     words = {w[:6] for w in re.findall(r"[a-z]{3,}", condition.casefold()) if w not in _IDLE_WORDS}
     found = words & {w[:6] for w in re.findall(r"[a-z]{3,}", text.casefold())}
     return bool(found) and 2 * len(found) >= len(words)
 
 
 def honour_of(pack: Pack, bullet: Bullet, thing: str, rng: random.Random) -> str:
-    """A sentence that honours an instruction or preference, from the pack."""
+    """Return the pack's sentence that complies with an instruction or preference; empty if it has none."""
     known = wishes(pack)
     later = [p.later for p in known.preferences if p.later]
     for wish in (*known.instructions, *known.preferences, *later):
@@ -258,6 +258,6 @@ _CLOSINGS = (
 
 
 def closing(thing: str, today: dt.date, rng: random.Random) -> str:
-    """A last line that is no question."""
+    """Return a last line that is no question."""
     soon = times.weekday(today + dt.timedelta(days=rng.randint(2, 5)))
     return fill(rng.choice(_CLOSINGS), {"it": thing, "weekday": soon})

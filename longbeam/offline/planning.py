@@ -50,16 +50,16 @@ from longbeam.text.matching import says
 
 W = TypeVar("W", bound=Standing)
 WISHES_APART = 11
-"""Places in the list of wishes by which each conversation of a benchmark begins behind the one before it."""
+"""Offset in the list of wishes between one conversation of a benchmark and the next."""
 STORIES_KEPT = 16
-"""Of as many conversations as are open with 64 calls in flight; of each that of its newest plan, 0.3 MB."""
+"""Conversations whose newest story is kept (0.3 MB each): as many as are open with 64 calls in flight."""
 CHANGED_PER_PLAN = 3
-"""Preferences of earlier plans that change in one plan."""
+"""Number of preferences of earlier plans that change in one plan."""
 PREFERENCES_LABEL = "Ways of Working"
 INTRODUCTION_LABEL = BEGINNING
 ENDING_LABEL = "How It Came Out"
 _ARTICLE = re.compile(r"\b([Aa]) (?=[aeiouAEIOU])(?!uni|use|eu|one)")
-"""An `a` before a vowel: professions begin with either."""
+"""An `a` before a vowel, which a profession in a template can cause."""
 _FRAME_NARRATIVES = (
     (INTRODUCTION_LABEL, "The person, their work and what brought them here", ("Background", "Motives", "Daily life")),
     (PREFERENCES_LABEL, "How the person likes to work and be answered", ("Preferences", "Habits", "Standing wishes")),
@@ -77,7 +77,7 @@ _FRAME_NARRATIVES = (
 
 
 def personality(inputs: PersonalityInputs, rng: random.Random) -> str:
-    """A paragraph that joins the traits with connectives."""
+    """Return a paragraph that joins the traits with connectives."""
     subject = "She" if inputs.gender == "female" else "He"
     linkers = (
         "",
@@ -100,7 +100,7 @@ def personality(inputs: PersonalityInputs, rng: random.Random) -> str:
 
 
 def narratives(inputs: NarrativesInputs, rng: random.Random) -> NarrativesReply:
-    """The pack's threads, the people around the user, and as many common aspects as are asked for."""
+    """Return narratives: the pack's threads, the people around the user, and common ones up to the number asked for."""
     pack = pack_for(inputs.seed)
     threads = [*pack.threads, people_thread()]
     found = [Narrative(label=t.narrative, description=t.about, sub_labels=t.sub_labels) for t in threads]
@@ -111,7 +111,7 @@ def narratives(inputs: NarrativesInputs, rng: random.Random) -> NarrativesReply:
 
 
 def outline(inputs: OutlineInputs, rng: random.Random) -> OutlineReply:
-    """What a stage of a story is about, from beginning to end."""
+    """Return a title and a summary for each stage."""
     titles = ("A beginning", "First steps", "Under way", "Trouble", "A change of plan", "Catching up", "Steady work")
     count = len(inputs.stages)
     drafts = []
@@ -123,7 +123,7 @@ def outline(inputs: OutlineInputs, rng: random.Random) -> OutlineReply:
 
 
 def sub_plan(inputs: SubPlanInputs, conversation: str) -> SubPlanReply:
-    """This stage's part of the story, with introduction and preferences; `conversation`: `seed/conversation_id`."""
+    """Return a stage's part of the story, with introduction and preferences; `conversation`: `seed/conversation_id`."""
     rng_key = conversation
     if inputs.chapter is not None and inputs.chapter.plan_index:
         rng_key = f"{rng_key}/p{inputs.chapter.plan_index}"
@@ -149,7 +149,7 @@ def sub_plan(inputs: SubPlanInputs, conversation: str) -> SubPlanReply:
 
 
 def _scenes_of(inputs: SubPlanInputs, conversation: str, rng_key: str) -> Story:
-    """The story of the plan, told once for its stages, which are asked for one after the other."""
+    """Return the story of the plan; it is made once and kept for the calls of the other stages."""
     counts = inputs.counts
     events = counts["event"] + counts["introduction"]
     rooms = tuple((events - (s.stage_index == 0), counts["relationship"]) for s in inputs.stages)
@@ -164,7 +164,7 @@ def _scenes_of(inputs: SubPlanInputs, conversation: str, rng_key: str) -> Story:
 
 @lru_cache(maxsize=STORIES_KEPT)
 def _newest_of(conversation: str) -> list[tuple[StoryInputs, Story]]:
-    """A place for a conversation's newest story, with what was asked for."""
+    """Return the place of a conversation's newest story and its inputs."""
     return []
 
 
@@ -234,13 +234,13 @@ def _introduction(pack: Pack, inputs: SubPlanInputs, rng: random.Random) -> Bull
 
 
 def _preferences(pack: Pack, inputs: SubPlanInputs, rng_key: str) -> list[BulletDraft]:
-    """This stage's preferences: first those that nothing went before, then those that have changed."""
+    """Return the preferences of a stage: first those without an earlier form, then changed ones."""
     count = inputs.counts["preference"]
     first = inputs.stage_index * count
     before = {(b.topic, b.condition): b for b in (inputs.chapter.standing if inputs.chapter else ())}
     order = _preference_order(pack, count * len(inputs.stages), before, rng_key)
     if inputs.chapter is not None:
-        # Tastes change over the years: of what was preferred in earlier plans, some is something else now.
+        # Tastes change over the years: some preferences of earlier plans have changed by now.
         grown = [p for p in changed_preferences() if _is_as_it_was(p, before)]
         order = [(p.later, "evolved") for p in grown[:CHANGED_PER_PLAN] if p.later] + order
     drafts = []
@@ -269,13 +269,13 @@ def _is_as_it_was(preference: Preference, before: Mapping[tuple[str, str], Bulle
 def _preference_order(
     pack: Pack, total: int, before: Mapping[tuple[str, str], Bullet], rng_key: str
 ) -> list[tuple[Standing, str]]:
-    """Preferences of a conversation: about an eighth of them are changed ones, which stand behind all the others.
+    """Return the preferences of a conversation in order; about an eighth are changed ones, at the end.
 
-    Those that change later stand in the first half, so that each changes at least one stage behind its elder.
+    Preferences that change later are in the first half, so that each changes at least one stage after its first form.
     """
     every = _of_conversation(pack.preferences, wishes(pack).preferences, rng_key)
     drawn = [p for p in every if (p.topic, p.condition) not in before]
-    if not drawn:  # forty plans have told all there is: what still holds is told again, as it is now
+    if not drawn:  # Some forty plans use up all preferences: the current ones are told again.
         return [(p if _is_as_it_was(p, before) else p.later or p, "") for p in every]
     changing = [p for p in drawn if p.later]
     elders = changing[: max(min(len(changing), total // 8), total - len(drawn))]
@@ -288,9 +288,9 @@ def _preference_order(
 
 
 def _of_conversation(own: Sequence[W], every: Sequence[W], rng_key: str) -> list[W]:
-    """The pack's own wishes, begun elsewhere in each conversation of a benchmark; the common ones wait behind them.
+    """Return the pack's own wishes, from another start in each conversation of a benchmark, then the common ones.
 
-    The common ones fit any domain, so if they came first, the conversations of a benchmark would ask for the same.
+    Common wishes fit any domain. If they came first, all conversations of a benchmark would have the same wishes.
     """
     benchmark, _, conversation = rng_key.partition("/")
     ordinal = int("".join(c for c in conversation if c.isdigit()) or 0)
@@ -312,13 +312,13 @@ def _sentence(text: str) -> str:
 
 
 def augment(inputs: AugmentInputs, rng: random.Random, rng_key: str) -> AugmentReply:
-    """Wording for what code has chosen; `rng_key` is the conversation's, whose stages share one list of wishes."""
+    """Return the wording of chosen updates and contradictions; the stages of `rng_key` share one list of wishes."""
     pack = pack_for(inputs.seed)
     taken = {condition.casefold() for condition in inputs.taken_conditions}
     pool = _of_conversation(pack.instructions, wishes(pack).instructions, rng_key)
     offered = [s for s in pool if s.condition.casefold() not in taken] or pool
     instructions = []
-    before = inputs.instructions * inputs.stage.stage_index  # every stage is asked for as many
+    before = inputs.instructions * inputs.stage.stage_index  # Every stage asks for the same number.
     for i in range(before, before + inputs.instructions):
         standing = offered[i % len(offered)]
         instructions.append(
@@ -337,13 +337,13 @@ def augment(inputs: AugmentInputs, rng: random.Random, rng_key: str) -> AugmentR
 
 
 def thread_of(pack: Pack, narrative: str) -> Thread | None:
-    """The thread whose narrative this is: the pack's, the people's, or that of another pack, of an earlier plan."""
+    """Return the thread of a narrative: of the pack, of the people, or of an earlier plan's pack; None if unknown."""
     own = next((t for t in (*pack.threads, people_thread()) if t.narrative == narrative), None)
     return own or threads_elsewhere().get(narrative)
 
 
 def slot_of(thread: Thread, attribute: str) -> Slot | None:
-    """The slot with this attribute."""
+    """Return the slot with this attribute; None if there is none."""
     return next((s for s in thread.slots.values() if s.attribute == attribute), None)
 
 
@@ -368,7 +368,7 @@ def _update(pack: Pack, target: UpdateTarget, told: dt.date, rng: random.Random)
     if slot is None or old is None:
         new = _other_value(target.fact.value, rng)
     else:
-        # A change is told at some day of the stage: a date put off lies behind the stage's last.
+        # A change may be told on any day of the stage, so a postponed date lies after the stage's last day.
         new = changed(slot, old, rng, after=told if target.bullet.happens_on < (old.date or told) else None)
     fields = {"it": target.bullet.topic, "new": new.text, "attribute": target.fact.attribute}
     template = rng.choice(slot.moved if slot and slot.moved else MOVED_ANYWHERE)
@@ -389,7 +389,7 @@ def _other_value(old: Value | None, rng: random.Random) -> Value:
 
 
 def _contradiction(pack: Pack, target: ContradictionTarget, rng: random.Random) -> ContradictionDraft:
-    """A denial of the target's beat, in the variety asked for where the beat has one."""
+    """Return a contradiction of the target's beat, of the requested variety if the beat has one."""
     thread = thread_of(pack, target.bullet.narrative)
     options: dict[str, list[tuple[str, Value | None]]] = {}
     fields = {"it": target.bullet.topic}
@@ -419,7 +419,7 @@ def _safe(fields: dict[str, str], template: str) -> dict[str, str]:
 
 
 def match_beat(template: str, bullet: Bullet) -> dict[str, str] | None:
-    """The fields with which a beat's `tell` makes this bullet's text, or None."""
+    """Return the fields with which a beat's `tell` gives this bullet's text; None if none do."""
     body = template if template[-1] in ".!?" else template + "."
     for text in dict.fromkeys((bullet.text, without_remark(bullet.text))):
         found = match(upper_first(body), text)

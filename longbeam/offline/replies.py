@@ -1,8 +1,8 @@
 """The offline writer as the assistant: replies composed from a thread's knowledge and the user's own values.
 
-A reply is a list of blocks put together until the length asked for is reached: what the user said comes first,
-then the question's card, then what belongs to it. The form (list, table, prose, checklist, worked code or
-problem) is drawn per message, so that neighbouring replies do not share a skeleton.
+A reply joins blocks until it has the requested length: first a response to the user's statement, then the card of
+the question, then related material. The form (list, table, prose, checklist, worked code or problem) is drawn for each
+message, so that neighbouring replies differ in structure.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
@@ -40,32 +40,32 @@ from longbeam.schemas.plans import CLOSING, Bullet, BulletKind
 T = TypeVar("T")
 
 CHARACTERS_PER_TOKEN = 4.45
-"""Of this writer's replies in o200k_base, measured on a 500K conversation; code has fewer."""
+"""Characters of a token of these replies in o200k_base, measured on a 500K conversation; code has fewer."""
 ASK_BACK_SHARE = 0.16
 """Share of first replies that end with a question (in BEAM 13 to 18 % of turns have an answer)."""
 ASK_AGAIN_SHARE = 0.42
 """Share of answers after which the assistant asks once more (BEAM: 6 to 8 % of turns have two answers)."""
 CLOSING_SHARE = 0.2
-"""Share of replies with a last line that is no advice; in every other one it would be a tic."""
+"""Share of replies with a last line that is no advice; more would be noticeable."""
 IN_SHORT_SHARE = 0.35
-"""Share of replies that say their heart in one sentence although the user's value gave them an opening."""
+"""Share of replies with a one-sentence answer in front, among those that respond to a value of the user's."""
 ILLUSTRATION_SHARE = 0.3
-"""Share of replies in which code may stand that nobody asked for."""
+"""Share of replies that may show code without being asked."""
 PRACTICE_SHARE = 0.14
-"""The same of worked problems: there are only some thirty in a pack."""
+"""The same share for worked problems, of which a pack has only some thirty."""
 PLAIN_PRACTICE_SHARE = 0.02
-"""The same of those that draw no words and read alike each time."""
+"""The same share for problems that draw no words and so read alike each time."""
 HONOUR_SHARE = 0.6
-"""Share of the replies a standing wish applies to in which it is named; naming it each time sounds servile."""
+"""Share of replies that mention a standing wish, among those it applies to; always would sound servile."""
 SMALLEST_BLOCK = 160
-"""Characters; where fewer are left a reply ends."""
+"""Characters; a reply with less room left ends."""
 REMEMBERED = 2
-"""Replies back within which nothing is said again; further back people have forgotten, and ask again."""
+"""Number of earlier replies that a reply does not repeat; people forget older ones, and ask again."""
 
 
 @dataclass(frozen=True)
 class Situation:
-    """What a reply has to go on."""
+    """Everything that a reply depends on."""
 
     pack: Pack
     thread: Thread
@@ -74,45 +74,49 @@ class Situation:
     reading: Reading | None
     brief: BulletBrief | None
     wish: BulletBrief | None
-    """A wish said in passing, behind a question."""
+    """A wish said in passing, after a question."""
     user_text: str
     kind: str
     today: dt.date
     standing: tuple[Bullet, ...]
     known: tuple[LedgerLine, ...]
-    """What the user has said of the thing, with current values."""
+    """The user's current values of the thing."""
     others: tuple[tuple[Thread, str], ...]
-    """Other matters the user has told of before, each with its thread."""
+    """Other things that the user has told of, each with its thread."""
     said: str
-    """The assistant's recent messages, so that it does not repeat itself."""
+    """The assistant's recent messages, which the reply does not repeat."""
     rng: random.Random
     spoken: list[str] = field(default_factory=list)
     """The blocks of this reply so far."""
 
     @property
     def heard(self) -> str:
-        """What the user has read lately, this reply included."""
+        """The assistant's recent messages and this reply so far."""
         return "\n".join((self.said, *self.spoken))
 
     @property
     def is_wish(self) -> bool:
-        """Whether the user states an instruction or a preference: there is nothing to answer but that."""
+        """Whether the user states an instruction or a preference, and nothing else to answer."""
         return self.brief is not None and self.brief.bullet.kind in {BulletKind.INSTRUCTION, BulletKind.PREFERENCE}
 
     @property
     def is_person(self) -> bool:
-        """Whether the reply is about somebody."""
+        """Whether the reply is about a person."""
         return self.thread is people_thread()
 
     @property
     def fields(self) -> dict[str, str]:
-        """Fields for the thread's texts; what frames say of people they say of the matter between them."""
+        """Fields for the thread's texts; `matter` of a person is the occasion, such as a visit."""
         matter = openings.occasion_of(self.brief) if self.is_person else self.thing
         return {"it": self.thing, "matter": matter}
 
+    def frame(self, said: str, heading: str = blocks.HEADINGS[0]) -> blocks.Frame:
+        """Return the setting of a block that does not repeat `said`."""
+        return blocks.Frame(self.fields, said, self.rng, heading)
+
 
 def assistant_reply(inputs: AssistantReplyInputs, state: TurnState, rng: random.Random) -> str:
-    """A reply of about `target_tokens`; a farewell is as long as it is."""
+    """Return a reply of about `target_tokens`; a farewell has its own length."""
     situation = situation_of(inputs, state, rng)
     if situation.brief is not None and situation.brief.bullet.topic == WHOLE:
         return "\n\n".join(farewell_blocks(situation.brief, rng))
@@ -120,7 +124,7 @@ def assistant_reply(inputs: AssistantReplyInputs, state: TurnState, rng: random.
     ending = _ending(situation, inputs, state.ordinal)
     text = assemble(_recorded(_blocks(situation), situation.spoken), room - len(ending))
     if not ending and text.endswith("?"):
-        # A question among the advice is rhetorical; as the last line it would be taken for one to the user.
+        # A question within the advice is rhetorical; as the last line it would read as one to the user.
         ending = openings.closing(situation.thing, situation.today, situation.rng)
     return f"{text}\n\n{ending}" if ending else text
 
@@ -145,7 +149,7 @@ def assemble(parts: Iterator[str], room: int) -> str:
 
 
 def situation_of(inputs: AssistantReplyInputs, state: TurnState, rng: random.Random) -> Situation:
-    """Work out what the user's last message is about."""
+    """Return the situation of a reply: thread, thing and card of the user's last message, and the context."""
     pack = pack_for(inputs.context.seed)
     asked = [m.content for m in reversed(inputs.history) if m.role == "user"][:4]
     brief = state.bullets[-1] if state.bullets else None
@@ -156,7 +160,7 @@ def situation_of(inputs: AssistantReplyInputs, state: TurnState, rng: random.Ran
         cards = (asked_card(thread, text, fields) for text in asked)
         card = next((c for c in cards if c is not None), None)
     else:
-        # What belongs to no thread stays with one subject for the whole turn.
+        # A bullet without a thread keeps one subject for the whole turn.
         of_turn = random.Random(f"{inputs.context.seed.title}/{state.turn_id}")
         found = next((f for text in asked if (f := _introductory_card(pack, text)) is not None), None)
         thread, card = found or (of_turn.choice(pack.threads), None)
@@ -202,7 +206,7 @@ def _recorded(parts: Iterator[str], spoken: list[str]) -> Iterator[str]:
 
 
 def _blocks(s: Situation) -> Iterator[str]:
-    """The blocks of a reply, most needed first; more than any length needs."""
+    """Yield the blocks of a reply, the most important first; more than any length needs."""
     heading = s.rng.choice(blocks.HEADINGS)
     if s.kind == "follow_up":
         yield blocks.follow_up_answer(
@@ -249,12 +253,13 @@ def _in_short(s: Situation) -> str:
 
 
 def _body(s: Situation, heading: str) -> Iterator[str]:
-    """The card asked for, then what belongs to it; nothing that was said a short while ago."""
+    """Yield the card asked for, then related blocks that were not said recently."""
     own, rng = s.card, s.rng
     others = [c for c in shuffled(s.thread.cards, rng) if c is not own]
     shown, warned = _figures(s), _warnings(s, [own, *others[:1]], heading)
-    # What was asked for is answered even if it was said before.
-    yield blocks.points_block(own, s.fields, s.said, rng, heading=heading) or blocks.reminder(own, s.fields, rng)
+    # The question is answered even if the answer was given recently.
+    frame = s.frame(s.said, heading)
+    yield blocks.points_block(own, frame) or blocks.reminder(own, s.fields, rng)
     order = [shown, warned, None, shown, None, shown, warned, *(None for _ in others), shown, warned]
     for makers in [*_mostly_in_order(order[:4], rng), *order[4:]]:
         text = ""
@@ -262,13 +267,14 @@ def _body(s: Situation, heading: str) -> Iterator[str]:
             text = next((t for maker in makers if (t := maker())), "")
         elif others:
             card, at_most = others.pop(), rng.choice((2, 3, 3, 4, 5))
-            text = blocks.points_block(card, s.fields, s.said, rng, heading=heading, also=True, at_most=at_most)
+            text = blocks.points_block(card, frame, also=True, at_most=at_most)
         if text:
             yield text
     yield from (text for maker in shown if (text := maker()))
     if s.kind == "question" and not s.is_person and s.others:
         thread, thing = rng.choice(s.others)
-        if text := blocks.neighbour_block(thing, rng.choice(thread.cards), s.said, rng, heading=heading):
+        fields = {"it": thing, "matter": thing}
+        if text := blocks.neighbour_block(rng.choice(thread.cards), replace(frame, fields=fields)):
             yield text
 
 
@@ -276,22 +282,22 @@ Makers = Iterator[Callable[[], str]]
 
 
 def _warnings(s: Situation, cards: Sequence[Card], heading: str) -> Makers:
-    """What goes wrong and how one knows that it worked, in a drawn order, the first card's first."""
+    """Yield makers of common mistakes and signs of success, in a random order for each card."""
     for card in cards:
         for block in shuffled((blocks.watch_block, blocks.check_block), s.rng):
-            # As late as this, so that it knows what this reply has said itself.
-            yield partial(block, card, s.fields, s.heard, s.rng, heading=heading)
+            # The frame is made here and not before, so that it holds the blocks of this reply so far.
+            yield partial(block, card, s.frame(s.heard, heading))
 
 
 def _figures(s: Situation) -> Makers:
-    """Tables, sums, drafts, code and problems that fit this message: some that are drawn, then the other tables."""
+    """Return makers of tables, sums, drafts, code and problems: the drawn ones first, then the other tables."""
     rng, it = s.rng, s.thing
     is_denied = s.brief is not None and s.brief.bullet.kind is BulletKind.CONTRADICTION
     due = None if is_denied else tables.next_date((*(s.brief.facts if s.brief else ()), *s.known), s.today)
     makers: list[tuple[float, Callable[[], str]]] = [
         (0.55, partial(tables.options_table, s.thread, s.fields, s.said, rng)),
-        (0.5, partial(tables.schedule_block, s.card, s.fields, s.today, due, s.said, rng)),
-        (0.4, lambda: tables.milestones(s.thread, s.fields, s.today, due, s.heard, rng)),
+        (0.5, partial(tables.schedule_block, s.card, s.frame(s.said), s.today, due)),
+        (0.4, lambda: tables.milestones(s.thread, s.frame(s.heard), s.today, due)),
         (0.6, partial(tables.recap_table, s.thread, s.fields, s.said, rng)),
         (0.6, partial(figures.message_draft, s.thread, s.fields, s.brief, s.today, rng)),
         (0.6, partial(tables.numbers_block, s.brief, it, rng)),
@@ -314,7 +320,7 @@ def _mostly_in_order(items: Sequence[T], rng: random.Random) -> list[T]:
 
 
 def _illustrations(s: Situation) -> list[tuple[float, Callable[[], str]]]:
-    """Code of this thread, or a worked problem, that was not shown a short while ago, and how often one stands here."""
+    """Return at most one maker of code or a worked problem that was not shown recently, with its share of replies."""
     makers: list[tuple[float, Callable[[], str]]] = [
         (ILLUSTRATION_SHARE, partial(figures.code_example, snippet, s.thing, s.rng))
         for snippet in s.pack.snippets
@@ -336,7 +342,7 @@ def _ending(s: Situation, inputs: AssistantReplyInputs, ordinal: int) -> str:
     again = s.kind == "answer" and ordinal == 1 and s.rng.random() < ASK_AGAIN_SHARE
     if (wants or again) and s.brief is not None:
         said = " ".join(m.content for m in inputs.history)
-        # A second question of the same turn is the next stage's, because this one's has just been answered.
+        # A second question of the same turn is the next stage's, because the user has just answered this stage's.
         question = ask_back_for(s.thread, s.thing, inputs.context.stage.stage_index + again, said)
         if question:
             return question
@@ -346,7 +352,7 @@ def _ending(s: Situation, inputs: AssistantReplyInputs, ordinal: int) -> str:
 
 
 def compact(inputs: CompactInputs) -> str:
-    """The first sentences of the user's messages, newest last: what was talked about, not a model's summary."""
+    """Return the first sentences of the user's messages, newest last, in place of a model's summary."""
     lines = [inputs.summary] if inputs.summary else []
     for message in inputs.messages:
         if message.role == "user":

@@ -1,8 +1,7 @@
-"""Tables of a reply: the user's own figures, what a change comes to, ways compared, steps laid over dates,
-what was said.
+"""Tables of a reply: the user's values, changes, options, schedules, milestones, recaps.
 
-What is computed here is computed from the ledger's current values; a table says nothing that the user has not said
-or that does not follow from it.
+Figures are computed from the current values of the ledger. A table says only what the user has said, and what follows
+from it.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import random
 import re
 from collections.abc import Sequence
 
+from longbeam.offline.blocks import Frame
 from longbeam.offline.language import fill, fill_low, has_word, is_new, upper_first
 from longbeam.offline.packs import Card, Option, Thread
 from longbeam.offline.phrasing import piece_of
@@ -21,22 +21,22 @@ from longbeam.schemas.plans import Value, ValueKind
 from longbeam.text import times, values
 
 PLANNED = re.compile(r"budget|pot\b|limit|set aside|set-aside|allowance|planned sum|planned amount|target sum|allotted")
-"""Amounts that are there to be spent; a price or a debt is not divided up."""
+"""Attributes of amounts to be spent; a price or a debt is not divided up."""
 
 
 def table(columns: str, rows: Sequence[str]) -> str:
-    """A table from its cells, each row as `a | b | c`."""
+    """Return a Markdown table; each row is `a | b | c`."""
     rule = " | ".join("---" for _ in columns.split(" | "))
     return "\n".join(f"| {row} |" for row in (columns, rule, *rows))
 
 
 def day_of(date: dt.date) -> str:
-    """`Monday, March 4`."""
+    """Return a date as `Monday, March 4`."""
     return f"{times.weekday(date)}, {times.format_date(date, with_year=False)}"
 
 
 def days_text(count: int) -> str:
-    """`1 day`, `12 days`."""
+    """Return `1 day`, `12 days`."""
     return "1 day" if count == 1 else f"{count} days"
 
 
@@ -66,7 +66,7 @@ _KNOWN_ENDS = (
 
 
 def known_table(known: Sequence[LedgerLine], it: str, today: dt.date, said: str, rng: random.Random) -> str:
-    """What the user has said of the thing, with what follows from each value; empty below two values."""
+    """Return a table of the user's values of the thing, with what follows from each; empty for fewer than two."""
     lines = [line for line in known if line.value is not None]
     if len(lines) < 2 or not is_new(f"{upper_first(lines[0].attribute)} | {_text(lines[0])}", said):
         return ""
@@ -88,7 +88,7 @@ def _text(line: LedgerLine) -> str:
 
 
 def _meaning(line: LedgerLine, today: dt.date) -> str:
-    """What follows from a value, in a few words; empty if nothing does."""
+    """Return what follows from a value, in a few words; empty if nothing does."""
     value = line.value
     assert value is not None
     if value.date is not None:
@@ -140,7 +140,7 @@ _CHANGE_LEADS = (
 
 
 def change_table(brief: BulletBrief | None, it: str, rng: random.Random) -> str:
-    """Before, after and the difference, for the values that a message has changed."""
+    """Return a table of the values that a message has changed: before, after and the difference."""
     rows, attribute = [], ""
     for line, old in zip(brief.facts, brief.old_values, strict=True) if brief else ():
         if line.value is None or old is None or old.text == line.value.text:
@@ -178,13 +178,13 @@ _MONEY = (
 
 
 def numbers_block(brief: BulletBrief | None, thing: str, rng: random.Random) -> str:
-    """A calculation with a sum of money that the user means to spend."""
+    """Return a calculation with a sum of money that the user plans to spend."""
     for line in brief.facts if brief else ():
         value = line.value
         if value is None or line.is_fixed or value.kind is not ValueKind.MONEY or not value.number:
             continue
         if PLANNED.search(line.attribute):
-            # The same share whenever it is worked out again.
+            # Keyed by the value, so that a repeated calculation has the same share.
             share = random.Random(f"{thing}/{line.attribute}").choice((0.1, 0.15, 0.2))
             reserve = round(value.number * share)
             rest = value.number - reserve
@@ -232,7 +232,7 @@ _VERDICTS_WITHOUT_THING = (
 
 
 def options_table(thread: Thread, fields: dict[str, str], said: str, rng: random.Random) -> str:
-    """The thread's ways compared, unless that was done a short while ago."""
+    """Return a comparison of the thread's options; empty if one was given recently."""
     options: list[Option] = list(thread.options)
     if not is_new(fill_low(options[0].good, fields), said):
         return ""
@@ -281,13 +281,12 @@ _SCHEDULE_ENDS = (
 )
 
 
-def schedule_block(
-    card: Card, fields: dict[str, str], today: dt.date, due: dt.date | None, said: str, rng: random.Random
-) -> str:
-    """A card's points, five at most, laid over the days that are left."""
+def schedule_block(card: Card, frame: Frame, today: dt.date, due: dt.date | None) -> str:
+    """Return a table of a card's points, at most five, spread over the days that are left."""
+    fields, rng = frame.fields, frame.rng
     room = (due - today).days if due else rng.randint(9, 24)
     pieces = [piece_of(p, fields) for p in card.points[:5]]
-    if room <= len(pieces) or not is_new(f"| {upper_first(pieces[0].do)} |", said):
+    if room <= len(pieces) or not is_new(f"| {upper_first(pieces[0].do)} |", frame.said):
         return ""
     rows = []
     for i, piece in enumerate(pieces):
@@ -301,7 +300,7 @@ def schedule_block(
 
 
 def next_date(lines: Sequence[LedgerLine], today: dt.date) -> dt.date | None:
-    """The first date to come among the values of these facts."""
+    """Return the next date after today among the values of these facts; None if there is none."""
     dates = [f.value.date for f in lines if f.value and f.value.date and f.value.date > today]
     return min(dates, default=None)
 
@@ -316,11 +315,10 @@ _MILESTONE_LEADS = (
 _STOPS = ((1, 3, "a third of the time"), (2, 3, "two thirds"), (1, 1, "the day before"))
 
 
-def milestones(
-    thread: Thread, fields: dict[str, str], today: dt.date, due: dt.date | None, said: str, rng: random.Random
-) -> str:
-    """What should be true of the thing at three days before its date; empty if the date is near or there is none."""
-    checks = [text for c in thread.cards for t in c.check if is_new(text := fill(t, fields), said)]
+def milestones(thread: Thread, frame: Frame, today: dt.date, due: dt.date | None) -> str:
+    """Return a table of signs of success on three days before the due date; empty if it is near or there is none."""
+    fields, rng = frame.fields, frame.rng
+    checks = [text for c in thread.cards for t in c.check if is_new(text := fill(t, fields), frame.said)]
     if due is None or (due - today).days < 8 or len(checks) < len(_STOPS):
         return ""
     rows = []
@@ -349,7 +347,7 @@ _RECAP_LEADS = (
 
 
 def recap_table(thread: Thread, fields: dict[str, str], said: str, rng: random.Random) -> str:
-    """Points of the thread that were made a short while ago, as a table to keep; empty below three."""
+    """Return a table of points of the thread that were said recently; empty for fewer than three."""
     made = [
         (upper_first(fill(card.about, fields)), piece_of(p, fields))
         for card in thread.cards

@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from longbeam.keys import BulletId, TurnKey, plan_index_of
 from longbeam.offline.arithmetic import evaluate, format_number
 from longbeam.offline.chapters import BEGINNING
 from longbeam.offline.language import fill, identifier, lower_first, pattern_of, upper_first, within_sentence
@@ -35,7 +36,7 @@ _LONG_AGO = (
     "Something from a while back: ", "An older matter: ", "This goes back a while: ", "You may remember this one: ",
     "Back to something old: ", "Do you still have this? ", "From before all this: ", "An old thread: ",
 )  # fmt: skip
-"""What an update of something from an earlier part of the story begins with."""
+"""Openers of an update of something from an earlier part of the story."""
 _LOWERED = frozenset(
     (
         "We've", "There's", "That's", "Here's", "They've", "It'll",
@@ -45,7 +46,7 @@ _LOWERED = frozenset(
         "Over", "About",
     )
 )  # fmt: skip
-"""First words that lose their capital behind an opener; a name keeps it."""
+"""First words that lose their capital after an opener; names keep theirs."""
 _ABOUT_OPENERS = (
     "Back to {it}. ", "I've been thinking about {it} again. ", "Still on {it}: ", "A question on {it}. ",
     "While I have a quiet hour: ", "I keep coming back to {it}. ", "About {it}. ", "I slept on it. ",
@@ -97,7 +98,7 @@ _REASONED = (
     "{ask} To be clear, {denial}", "{ask} Just so that you know where I stand: {denial}",
     "{ask} It may sound odd, but {denial}", "{ask} For the record, {denial}", "{ask} Bear in mind that {denial}",
 )  # fmt: skip
-"""A forgetful statement given as the reason for a question."""
+"""Templates of a question whose reason is a forgetful statement."""
 _PLAIN_ASKS = (
     "Where would you start?", "What would you tell somebody in my place?", "How should I go about this?",
     "What is the first sensible step?", "What comes first, in your view?", "How would you set about it?",
@@ -108,7 +109,7 @@ _IN_PASSING = (
     "Something else I noticed about myself: {wish}", "A small thing, {wish}", "And please note: {wish}",
     "Before you answer: {wish}", "And since we're at it, {wish}",
 )  # fmt: skip
-"""How a wish is put behind a question."""
+"""Templates of a wish that follows a question."""
 _CLOSING_ASKS = (
     "What should I keep an eye on with {it} from here on?", "Is there anything about {it} that I should still tidy up?",
     "What would you note down about {it} for the next time?", "What is worth remembering about {it}?",
@@ -132,14 +133,14 @@ _WISH_ASKS = (
 
 WISHES = frozenset({BulletKind.INSTRUCTION, BulletKind.PREFERENCE})
 PASSING_SHARE = 0.6
-"""Share of wishes that are said in passing, behind a question on what was talked about."""
+"""Share of wishes that are said in passing, after a question on the current subject."""
 REASONED_SHARE = 0.65
-"""Share of forgetful statements that are the reason given for a question."""
+"""Share of forgetful statements that are given as the reason for a question."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a bullet is about, found again in the pack."""
+    """Thread, thing and beat of a bullet, found again in the pack."""
 
     pack: Pack
     thread: Thread
@@ -150,7 +151,7 @@ class Reading:
 
 
 def read(pack: Pack, brief: BulletBrief) -> Reading | None:
-    """Find a bullet's thread and beat again; None for what belongs to no thread (preferences, introduction)."""
+    """Return a bullet's thread and beat; None for bullets without a thread (preferences, introduction)."""
     bullet = brief.bullet
     thread = thread_of(pack, bullet.narrative)
     if thread is None:
@@ -175,28 +176,25 @@ def can_fill(template: str, fields: dict[str, str]) -> bool:
 
 
 def user_turns(inputs: UserTurnsInputs, state: BatchState, rng: random.Random) -> UserTurnsReply:
-    """One turn per bullet, bullets joined where there are fewer questions, and questions about them where more."""
+    """Return one turn for each bullet; fewer questions join bullets, more questions ask about them again."""
     pack = pack_for(inputs.seed)
     groups = _grouped(inputs.batch, inputs.questions)
     turns = [_voicing_turn(pack, group, _told_before(inputs, group[0]), rng) for group in groups]
     more = inputs.questions - len(turns)
-    extra = _about_turns(pack, inputs.batch, more, inputs, state.first_ordinal, rng)
+    extra = _about_turns(inputs, inputs.batch, more, state.first_ordinal, rng)
     return UserTurnsReply(turns=[*turns, *extra])
 
 
 def _told_before(inputs: UserTurnsInputs, brief: BulletBrief) -> list[Bullet]:
-    """Bullets told before one of the batch, newest last."""
+    """Return the bullets told before one of the batch, newest last."""
     batch = [b.bullet for b in inputs.batch]
     return [*inputs.context, *batch[: batch.index(brief.bullet)]]
 
 
 def more_turns(inputs: UserTurnsInputs, state: BatchState, rng: random.Random) -> UserTurnsReply:
-    """Questions about what was voiced already."""
-    pack = pack_for(inputs.seed)
-    # Far from the questions of the batches, which count from zero.
-    return UserTurnsReply(
-        turns=_about_turns(pack, inputs.about, inputs.questions, inputs, 7 + state.first_ordinal, rng)
-    )
+    """Return questions on bullets that were voiced already."""
+    # The ordinals of the batches' questions count from zero; seven more keep these questions apart from them.
+    return UserTurnsReply(turns=_about_turns(inputs, inputs.about, inputs.questions, 7 + state.first_ordinal, rng))
 
 
 def _grouped(briefs: Sequence[BulletBrief], questions: int) -> list[list[BulletBrief]]:
@@ -235,7 +233,7 @@ def _voicing_turn(
     if opener.rstrip().endswith((",", ":", "so")):
         if said.partition(" ")[0] in _LOWERED:
             said = lower_first(said)
-        elif opener not in _LONG_AGO:  # behind these a capital may stand
+        elif opener not in _LONG_AGO:  # A capital may stand after these.
             opener = ""
     shown = ""
     if reading is not None and reading.beat is not None and reading.beat.show:
@@ -245,11 +243,11 @@ def _voicing_turn(
 
 def _is_of_earlier_plan(bullet: Bullet) -> bool:
     target = bullet.target_bullet_id or bullet.bullet_id
-    return target.partition(".")[0] != bullet.bullet_id.partition(".")[0]
+    return plan_index_of(target) != plan_index_of(bullet.bullet_id)
 
 
 def _going_on(pack: Pack, context: Sequence[Bullet]) -> Reading | None:
-    """What was talked about last before a wish, so that it can be said in passing."""
+    """Return the subject of the last event before a wish, so that a question on it can lead to the wish."""
     for bullet in reversed(context):
         reading = read(pack, BulletBrief(bullet=bullet)) if bullet.kind is BulletKind.EVENT else None
         if reading is not None:
@@ -270,7 +268,7 @@ def _joined(text: str, rng: random.Random) -> str:
 
 
 def _question(pack: Pack, brief: BulletBrief, reading: Reading | None, rng: random.Random, *, named: str) -> str:
-    """The question of a turn; a thing that `named` has named already is called by a short name."""
+    """Return the question of a turn; a thing that the text `named` contains gets a short name."""
     kind, thing = brief.bullet.kind, brief.bullet.topic
     asks: Sequence[str] = _WISH_ASKS
     fields = reading.fields if reading is not None else {"it": thing}
@@ -291,13 +289,14 @@ def _question(pack: Pack, brief: BulletBrief, reading: Reading | None, rng: rand
 
 
 def _about_turns(
-    pack: Pack, briefs: Sequence[BulletBrief], count: int, inputs: UserTurnsInputs, ordinal: int, rng: random.Random
+    inputs: UserTurnsInputs, briefs: Sequence[BulletBrief], count: int, ordinal: int, rng: random.Random
 ) -> list[UserTurnDraft]:
-    """`count` questions that voice nothing, spread over the bullets; each card's question once per thing."""
+    """Return `count` questions that voice no bullet, spread over the bullets; each card's question once per thing."""
+    pack = pack_for(inputs.seed)
     readings = _askable(pack, briefs)
-    if not readings:  # only wishes, outcomes or contradictions: one asks on about what came just before them
-        own = briefs[0].bullet.bullet_id.rpartition(".")[0]
-        told = (b for b in inputs.context if b.bullet_id.rpartition(".")[0] == own)
+    if not readings:  # only wishes, outcomes or contradictions: ask about the bullets just before them
+        own = BulletId.parse(briefs[0].bullet.bullet_id).sub_plan
+        told = (b for b in inputs.context if BulletId.parse(b.bullet_id).sub_plan == own)
         readings = _askable(pack, [BulletBrief(bullet=b) for b in told])[-len(briefs) :]
     if not readings:
         subject = within_sentence(inputs.seed.subtopics[inputs.stage.stage_index % len(inputs.seed.subtopics)])
@@ -306,9 +305,9 @@ def _about_turns(
     texts: set[str] = {" ".join(t.split()) for t in inputs.asked_before}
     step = ordinal
     while len(turns) < count:
-        # The latest bullets first: people ask on about what they have just told.
+        # The latest bullets first: people ask about what they have just told.
         brief, reading = readings[-1 - (len(turns) + rng.randrange(4)) % len(readings)]
-        text = _about_question(brief, reading, step, inputs.stage, rng, again=bool(inputs.feedback))
+        text = _about_question(inputs, brief, reading, step, rng)
         step += 1
         if text not in texts:
             texts.add(text)
@@ -317,7 +316,7 @@ def _about_turns(
 
 
 def _askable(pack: Pack, briefs: Sequence[BulletBrief]) -> list[tuple[BulletBrief, Reading]]:
-    """Bullets that more can be asked about, with what they tell of; there is nothing to ask about a wish."""
+    """Return the bullets that further questions can be about, with their readings; wishes are left out."""
     return [
         (b, r)
         for b in briefs
@@ -328,7 +327,7 @@ def _askable(pack: Pack, briefs: Sequence[BulletBrief]) -> list[tuple[BulletBrie
 
 
 def _around(stage_index: int, rng: random.Random, *, again: bool) -> tuple[str, str]:
-    """What stands before and behind a question; two stages never draw the same pair."""
+    """Return an opener and an ending for a question; two stages never draw the same pair."""
     openers, limits = _share_of(_ABOUT_OPENERS, stage_index), _share_of(_LIMITS, stage_index)
     kind = 1.0 if again else rng.random()
     if kind < 0.4:
@@ -339,18 +338,18 @@ def _around(stage_index: int, rng: random.Random, *, again: bool) -> tuple[str, 
 
 
 def _about_question(
-    brief: BulletBrief, reading: Reading, step: int, stage: Stage, rng: random.Random, *, again: bool
+    inputs: UserTurnsInputs, brief: BulletBrief, reading: Reading, step: int, rng: random.Random
 ) -> str:
     asks = [(c, q) for c in reading.thread.cards for q in c.ask]
     random.Random(f"{reading.thread.thread}/{reading.thing}").shuffle(asks)
-    position = int(brief.bullet.bullet_id.rpartition("b")[2]) * 3 + step
+    position = BulletId.parse(brief.bullet.bullet_id).ordinal * 3 + step
     _, template = asks[position % len(asks)]
     lines = [line for line in brief.facts if line.value is not None and not line.is_fixed]
     lead = ""
     if lines and rng.random() < 0.45:
         line = rng.choice(lines)
-        lead = _value_clause(line, brief.bullet, stage, rng)
-    opener, limit = _around(stage.stage_index, rng, again=again)
+        lead = _value_clause(line, brief.bullet, inputs.stage, rng)
+    opener, limit = _around(inputs.stage.stage_index, rng, again=bool(inputs.feedback))
     named = "{it}" in opener and reading.thread is not people_thread()
     question = fill(template, {"it": mention(template, reading.thing, rng) if named else reading.thing})
     opener = fill(opener, {"it": reading.thing})
@@ -362,7 +361,7 @@ def _about_question(
 
 
 def _value_clause(line: LedgerLine, bullet: Bullet, stage: Stage, rng: random.Random) -> str:
-    """A clause that brings a value in; none for a day of which one cannot say whether it has passed."""
+    """Return a clause with a value; empty for a date of which it is unclear whether it has passed."""
     assert line.value is not None
     fields = {"attribute": line.attribute, "value": line.value.text}
     if line.value.date is None or line.value.date > stage.last_day:
@@ -395,17 +394,17 @@ def _shown(pack: Pack, reading: Reading, rng: random.Random) -> str:
 
 
 def filled_code(code: str, thing: str) -> str:
-    """A snippet's code with its identifier."""
+    """Return a snippet's code with its identifier."""
     return code.format(ident=identifier(thing)).rstrip()
 
 
 def shown_values(known: dict[str, object]) -> dict[str, str]:
-    """A problem's parameters as they are written."""
+    """Return a problem's parameters as text."""
     return {name: format_number(value) for name, value in known.items()}
 
 
 def snippet_in(pack: Pack, text: str, thing: str) -> Snippet | None:
-    """The snippet that a message shows or asks for."""
+    """Return the snippet that a message shows or asks for; None if there is none."""
     for snippet in pack.snippets:
         needle = filled_code(snippet.code, thing) if snippet.code else snippet.fault
         if needle in text:
@@ -414,7 +413,7 @@ def snippet_in(pack: Pack, text: str, thing: str) -> Snippet | None:
 
 
 def problem_in(pack: Pack, text: str) -> tuple[Problem, dict[str, str]] | None:
-    """The problem that a message states, with its drawn parameters."""
+    """Return the problem that a message states, with its drawn parameters; None if there is none."""
     for problem in pack.problems:
         found = pattern_of(problem.text, problem.forms).search(text)
         if found:
@@ -487,8 +486,8 @@ _ANSWER_TAILS = (
 _OWN_TAILS = [t for t in _ANSWER_TAILS if "{it}" in t or "{day}" in t]
 _LONGER_TAILS = [t for t in _ANSWER_TAILS if t]
 STAGES_AT_MOST = 10
-"""Sub-plans of a plan. What is written in different stages draws its tail from different parts of the lists
-above, because the stages are written side by side and must not say the same."""
+"""Sub-plans of a plan. Each stage draws tails from its own part of the lists above, because stages are written
+concurrently and must not repeat each other."""
 
 
 def _share_of(items: Sequence[str], stage_index: int) -> Sequence[str]:
@@ -496,19 +495,19 @@ def _share_of(items: Sequence[str], stage_index: int) -> Sequence[str]:
 
 
 def detect_question(inputs: QuestionDetectorInputs) -> QuestionDetectorReply:
-    """A question to the user is one that ends the reply; an offer of more help is none."""
+    """Return whether the reply ends with a question to the user; an offer of more help is no question."""
     last = inputs.reply.rstrip().rsplit("\n", 1)[-1]
     asks = last.endswith("?") and not last.casefold().startswith(("would you like me", "shall i", "do you want me"))
     return QuestionDetectorReply(reason=f"The last line is: {last[:120]}", asks_user=asks)
 
 
 def follow_up_rate(follow_ups: int) -> float:
-    """How often one asks on: after one reply in ten, a second time after a quarter (BEAM: 7 % and 2 % of turns)."""
+    """Return the share of replies with a follow-up: a tenth, then a quarter (BEAM: 7 % and 2 % of turns)."""
     return 0.10 if follow_ups == 0 else 0.25
 
 
 def detect_follow_up(inputs: FollowUpDetectorInputs, state: TurnState, rng: random.Random) -> FollowUpDetectorReply:
-    """The verdict is drawn; nobody asks on where the story ends."""
+    """Return a drawn verdict; at the end of the story there is no follow-up."""
     if any(b.bullet.variety == CLOSING for b in state.bullets):
         return FollowUpDetectorReply(reason="The story ends here.", asks_on=False)
     asks = rng.random() < follow_up_rate(inputs.follow_ups)
@@ -516,7 +515,7 @@ def detect_follow_up(inputs: FollowUpDetectorInputs, state: TurnState, rng: rand
 
 
 def user_answer(inputs: UserReplyInputs, state: TurnState, rng: random.Random) -> str:
-    """The answer to the assistant's last question, from the thread that asked it."""
+    """Return the answer to the assistant's last question, from the thread that has the question."""
     pack = pack_for(inputs.context.seed)
     last = state.previous_reply.rstrip().rsplit("\n", 1)[-1]
     brief = state.bullets[-1] if state.bullets else None
@@ -530,7 +529,7 @@ def user_answer(inputs: UserReplyInputs, state: TurnState, rng: random.Random) -
     head = "As I said, " if inputs.feedback else rng.choice(_ANSWER_HEADS)
     tails = [t for t in _share_of(_ANSWER_TAILS, inputs.context.stage.stage_index) if can_fill(t, fields)]
     if inputs.context.earlier_plans:
-        # Another plan may have said the same in its stage: what names the thing or the day is this plan's own.
+        # Another plan may have drawn the same tail: one that names the thing or the day is specific to this plan.
         tails = list(_share_of(_OWN_TAILS, inputs.context.stage.stage_index))
     for thread in (*pack.threads, people_thread()):
         for back in thread.ask_back:
@@ -538,20 +537,20 @@ def user_answer(inputs: UserReplyInputs, state: TurnState, rng: random.Random) -
             if found is not None:
                 asked = found.groupdict().get("it", thing)
                 fields["it"] = thing if asked.casefold() == thing.casefold() else asked
-                # What was answered once is answered so again: nobody carries it from stage to stage.
+                # Keyed by question and thing, so that every stage gives the same answer without shared state.
                 remembered = random.Random(f"{inputs.context.profile.name}/{back.q}/{fields['it']}")
                 answer = fill(remembered.choice(back.a), fields)
                 answer = f"{head}{lower_first(answer) if head.endswith(', ') else answer}"
-                if inputs.feedback:  # said before, word for word: put it at greater length
+                if inputs.feedback:  # The answer was said before, word for word: make it longer.
                     answer += "".join(fill(t, fields) for t in rng.sample(_LONGER_TAILS, 2))
                 return upper_first(f"{answer}{fill(rng.choice(tails or ['']), fields)}")
     return upper_first(f"{head}I can't say for {thing} yet.{fill(rng.choice(tails or ['']), fields)}")
 
 
 def ask_back_for(thread: Thread, thing: str, stage_index: int, said: str) -> str:
-    """The thread's question to the user that belongs to this stage; empty if it was asked in what was said before.
+    """Return the thread's question to the user in this stage; empty if the text `said` contains it.
 
-    Stages are written side by side: each thing's questions are dealt out to them, so that none comes again soon.
+    Stages are written concurrently. Each thing's questions are distributed over them, so that none repeats soon.
     """
     first = sum(map(ord, thing))
     question = fill(thread.ask_back[(first + stage_index) % len(thread.ask_back)].q, {"it": thing})
@@ -559,7 +558,7 @@ def ask_back_for(thread: Thread, thing: str, stage_index: int, said: str) -> str
 
 
 def user_follow_up(inputs: UserReplyInputs, state: TurnState, rng: random.Random) -> str:
-    """A short question that follows from the reply."""
+    """Return a short question that follows from the reply."""
     brief = state.bullets[-1] if state.bullets else None
     reading = read(pack_for(inputs.context.seed), brief) if brief else None
     thing = reading.thing if reading else "this"
@@ -567,21 +566,24 @@ def user_follow_up(inputs: UserReplyInputs, state: TurnState, rng: random.Random
     first = random.Random(f"{thing}/{state.turn_id}").randrange(len(FOLLOW_UP_KINDS))
     kind = FOLLOW_UP_KINDS[(first + state.ordinal) % len(FOLLOW_UP_KINDS)]
     heads, templates = _share_of(_THANKS, inputs.context.stage.stage_index), _FOLLOW_UPS[kind]
-    # Dealt out by turn, so that two follow-ups of a stage with "it" in them do not meet.
-    round_, turn = divmod(2 * int(state.turn_id.rpartition("t")[2]) + state.ordinal, len(heads))
+    turn_key = TurnKey.parse(state.turn_id)
+    # Distributed by turn, so that two follow-ups of a stage with "it" in them do not coincide.
+    round_, turn = divmod(2 * turn_key.turn_index + state.ordinal, len(heads))
     again, place = divmod(round_, len(templates))
     thanks, template = heads[turn], templates[place]
-    if inputs.feedback:  # asked before, word for word: in a stage of many turns the deal begins anew
+    if (
+        inputs.feedback
+    ):  # The question was asked before, word for word: a stage of many turns runs through all combinations.
         thanks, template = rng.choice(heads), rng.choice(_FOLLOW_UPS[rng.choice(FOLLOW_UP_KINDS)])
     is_person = reading is not None and reading.thread is people_thread()
     called = "this" if is_person else mention(template, thing, rng)
-    if again or not state.turn_id.startswith("p0."):
-        called = thing  # two plans draw from the same words: only the name tells their follow-ups apart
+    if again or turn_key.plan_index:
+        called = thing  # Plans draw from the same words, so only the name makes their follow-ups different.
     return f"{thanks}{fill(template, {'it': called})}"
 
 
 def follow_up_kind(text: str, thing: str) -> str | None:
-    """Which kind of follow-up a message is."""
+    """Return the kind of a follow-up message; None if it is none."""
     for kind, templates in _FOLLOW_UPS.items():
         if any(fill(t, {"it": it}) in text for t in templates for it in names_of(thing)):
             return kind
@@ -589,7 +591,7 @@ def follow_up_kind(text: str, thing: str) -> str | None:
 
 
 def asked_card(thread: Thread, text: str, fields: dict[str, str], asks: Sequence[Ask] = ()) -> Card | None:
-    """The card that answers the question in a message."""
+    """Return the card that answers the question in a message; None if none does."""
     folded = text.casefold()
     named = [{**fields, "it": it} for it in names_of(fields.get("it", ""))]
 

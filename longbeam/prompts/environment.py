@@ -15,6 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, meta, nodes
 
 from longbeam.prompts.slots import day, fenced, inline, listed, only_trusted
 
+TEMPLATES = Path(__file__).parent / "templates"
 BLOCKS = frozenset({"system", "opening", "user"})
 FILTERS = frozenset({"fenced", "inline", "listed", "day", "length"})
 # Macros, filter blocks and calls give strings put together elsewhere; imports hide where a variable comes from.
@@ -33,10 +34,13 @@ _REFUSED = (
 
 @lru_cache(maxsize=64)
 def environment_of(directory: Path) -> Environment:
-    """Return the environment whose templates stand in a folder. A template that was read once is not read again."""
+    """Return the environment whose templates stand in a folder. A template that was read once is not read again.
+
+    Parts that the folder lacks are our own: a plug-in's prompt may include `_probe_rules.j2`.
+    """
     # The output is a prompt, not HTML: what must be kept apart is kept apart by `fenced` and `inline`.
     environment = Environment(
-        loader=FileSystemLoader(directory),
+        loader=FileSystemLoader([directory, TEMPLATES]),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -23,6 +23,7 @@ from pydantic import BaseModel
 
 from longbeam.prompts.environment import (
     BLOCKS,
+    TEMPLATES,
     block_of,
     environment_of,
     fault_of,
@@ -39,8 +40,6 @@ from longbeam.schemas.calls import ChatMessage, PromptInputs, Tool
 from longbeam.schemas.spec import Role
 
 __all__ = ["TEMPLATES", "Prompt", "PromptRegistry", "Trusted", "fenced", "inline", "listed"]
-
-TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ from longbeam.schemas.review import ITEM_TARGET, EventKind, NuggetLabel, ReviewE
 VERSIONED = frozenset({EventKind.JUDGED, EventKind.EDITED, EventKind.EVIDENCE_ADDED, EventKind.EVIDENCE_REMOVED})
 """Acts that change the version of the item; such an act on an old version is refused."""
 LEASED = VERSIONED | {EventKind.DRAFTED}
+"""Acts that need a lease; comments, flags and searches do not."""
 MOST_CHARS = 100_000
 
 
@@ -68,7 +69,7 @@ def act_on_item(workspace: Workspace, viewer: Viewer, item_id: str, act: Act) ->
     workspace.log.refresh()
     state = workspace.state(item_id)
     opinion = state.opinion(viewer.reviewer_id)
-    make = _MAKERS.get(act.kind)
+    make = _CONTENT_MAKERS.get(act.kind)
     if make is None:
         raise invalid(f"acts of kind {act.kind.value!r} have an address of their own")
     if act.kind in LEASED and not _is_leads_edit(viewer, act):
@@ -180,9 +181,8 @@ def _check_gates(workspace: Workspace, item_id: str, state: ItemState, opinion: 
         raise Refusal(Problem(error="gates", message=message, gates=tuple(closed), item_version=opinion.version))
 
 
-# --- one maker per kind: (target, before, after) -----------------------------------------------------------
-
 Made = tuple[str, JsonValue, JsonValue]
+"""Target, before and after of an event. One function per kind of act makes them, or raises Refusal."""
 
 
 def _judged(workspace: Workspace, item_id: str, opinion: Opinion, act: Act) -> Made:
@@ -337,7 +337,7 @@ def _subject(workspace: Workspace, item_id: str, target: str) -> str:
     return target
 
 
-_MAKERS: dict[EventKind, Callable[[Workspace, str, Opinion, Act], Made]] = {
+_CONTENT_MAKERS: dict[EventKind, Callable[[Workspace, str, Opinion, Act], Made]] = {
     EventKind.JUDGED: _judged,
     EventKind.EDITED: _edited,
     EventKind.EVIDENCE_ADDED: _evidence_added,

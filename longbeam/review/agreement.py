@@ -1,8 +1,9 @@
-"""How far reviewers agree: percent, Cohen's kappa, Krippendorff's alpha with a bootstrap interval. Pure functions.
+"""Agreement of reviewers: percent, Cohen's kappa, Krippendorff's alpha with a bootstrap interval. Pure functions.
 
-A unit is what was judged (a probe, a nugget, a conversation); its labels are by reviewer. Alpha is the krippendorff
-library's; its interval draws units with replacement, 95 % of the draws lie within (Hayes and Krippendorff 2007,
-"Answering the Call for a Standard Reliability Measure for Coding Data", draw coincidences; units are what we sample).
+A unit is a judged probe, nugget or conversation, with one label per reviewer. The krippendorff library computes alpha.
+Its interval contains 95 % of the alphas of samples of units drawn with replacement. Hayes and Krippendorff (2007),
+"Answering the Call for a Standard Reliability Measure for Coding Data", resample coincidences instead; a review
+samples units, so this module resamples units.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Unit = Mapping[str, str]
 Level = Literal["nominal", "ordinal"]
 DRAWS = 1_000
 FEWEST_UNITS = 3
-"""Below this an interval would say nothing."""
+"""Fewest units for which an interval is computed; with fewer it is meaningless."""
 _SEED = 20_251_027
 
 
@@ -37,17 +38,17 @@ class Agreement(Record):
     percent: float | None
     """Share of pairs of labels that are equal; None without a pair."""
     kappa: float | None
-    """Cohen's; with more than two reviewers the mean over their pairs. None where nothing but one label was given."""
+    """Cohen's kappa; the mean over pairs for more than two reviewers. None if only one label was given."""
     alpha: float | None
-    """Krippendorff's; None where nothing but one label was given."""
+    """Krippendorff's alpha; None if only one label was given."""
     alpha_low: float | None
     alpha_high: float | None
     labels: dict[str, int]
-    """How often each label was given."""
+    """Count of each label."""
 
 
 def agreement_over(name: str, units: Sequence[Unit], level: Level = "nominal") -> Agreement:
-    """Return the agreement over units; labels of an ordinal scale are figures."""
+    """Return the agreement over units; labels of an ordinal scale are numerals."""
     paired = [u for u in units if len(u) > 1]
     counts, domain = _counts(paired, level)
     low, high = _interval(counts, domain, level)
@@ -69,14 +70,8 @@ def percent_agreement(units: Sequence[Unit]) -> float | None:
     return sum(a == b for a, b in pairs) / len(pairs) if pairs else None
 
 
-def krippendorff_alpha(units: Sequence[Unit], level: Level = "nominal") -> float | None:
-    """Return Krippendorff's alpha: at most 1; 0 is what chance gives. None where only one label was ever given."""
-    paired = [u for u in units if len(u) > 1]
-    return _alpha(*_counts(paired, level), level)
-
-
 def pairs_of(units: Sequence[Unit]) -> Iterator[tuple[tuple[str, str], list[Unit]]]:
-    """Yield two reviewers, and the units that both have labelled with their two labels."""
+    """Yield each pair of reviewers, and the units that both have labelled, with their two labels."""
     shared: dict[tuple[str, str], list[Unit]] = defaultdict(list)
     for unit in units:
         for first, second in combinations(sorted(unit), 2):
@@ -94,7 +89,7 @@ def _mean_kappa(units: Sequence[Unit]) -> float | None:
 
 
 def _counts(units: Sequence[Unit], level: Level) -> tuple[NDArray[np.int64], list[str]]:
-    """Return how often each unit got each label, and the labels: in their order on an ordinal scale."""
+    """Return counts of labels by unit and label, and the labels, in their order on an ordinal scale."""
     labels = {label for unit in units for label in unit.values()}
     domain = sorted(labels, key=float) if level == "ordinal" else sorted(labels)
     place = {label: i for i, label in enumerate(domain)}
@@ -121,7 +116,7 @@ def _interval(
     found = []
     for _ in range(DRAWS):
         alpha = _alpha(counts[draw.integers(0, len(counts), len(counts))], domain, level)
-        if alpha is not None:  # a draw in which everybody gave one label has no alpha
+        if alpha is not None:  # a draw with a single label has no alpha
             found.append(alpha)
     if not found:
         return None, None

@@ -38,7 +38,7 @@ class Anchor(Record):
 
 
 class Attachment(StrEnum):
-    """How an anchor was found."""
+    """Way in which an anchor was found."""
 
     ATTACHED = "attached"
     """The quote stands in the message of this key."""
@@ -50,7 +50,7 @@ class Attachment(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An anchor's place now."""
+    """The place of an anchor now."""
 
     attachment: Attachment
     message_key: str = ""

@@ -1,7 +1,7 @@
-"""The conversations of a benchmark as the review reads them: sealed files, opened when asked for, few at a time.
+"""Access of the review to a benchmark's sealed conversations; files are opened on demand, few at a time.
 
-Messages are read by ordinal, a window at a time; what is kept of a conversation is one line per message without
-its text. A file that a run has sealed anew is noticed and read instead of the former one.
+Messages are read by ordinal, one window at a time. Memory holds one line per message without its text. When a run seals
+a conversation again, the new file takes the place of the former one.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from longbeam.store.layout import Benchmark, open_benchmark
 MOST_OPEN = 4
 """Conversations kept open; at 10M tokens an open one takes some 80 MB."""
 _MOST_KEPT_CHARS = 8_000_000
-"""Text of messages kept at hand, per conversation."""
+"""Characters of messages kept in memory, per conversation."""
 _MOST_PLACES = 6
-"""Places read one by one; more are read in one scan."""
+"""Most places that are read one by one; more are read in one scan."""
 _COLUMNS = (
     "message_id",
     "message_key",
@@ -84,12 +84,12 @@ class OpenConversation:
 
     @cached_property
     def title(self) -> str:
-        """What the conversation is about; read alone, because a long head takes a while."""
+        """Title of the conversation; read without the head, because a long head takes a while."""
         return str(self.rows("SELECT seed.title FROM sealed.conversation")[0][0])
 
     @cached_property
     def probes(self) -> dict[str, Probe]:
-        """All candidates by id, by ability and rank."""
+        """All candidates by id, in the order of ability and rank."""
         return {p.probe_id: p for p in self.reader.probes()}
 
     @cached_property
@@ -101,9 +101,10 @@ class OpenConversation:
 
     @cached_property
     def lowered(self) -> list[bytes]:
-        """All texts in lower case, as UTF-8, by message_id: what a search goes through.
+        """All texts in lower case, as UTF-8, by message_id; searches scan them.
 
-        45 MB at 10M tokens. There a scan in DuckDB takes 0.2 to 0.5 s of CPU, one of these bytes 0.05 to 0.1 s.
+        They take 45 MB at 10M tokens. There, a scan in DuckDB takes 0.2 to 0.5 s of CPU, a scan of these bytes 0.05 to
+        0.1 s.
         """
         with self._lock:
             found = self.rows("SELECT lower(content) FROM sealed.messages ORDER BY message_id")
@@ -119,10 +120,10 @@ class OpenConversation:
         return self._messages("WHERE message_id >= ? AND message_id < ?", [first, first + count])
 
     def messages_of(self, message_ids: Iterable[int]) -> list[Message]:
-        """Return the messages of these ordinals that exist, in order; those read lately are at hand.
+        """Return the messages of these ordinals that exist, in order; messages read lately come from memory.
 
-        Measured at 10M tokens: a place costs 25 ms of CPU, because its neighbours are unpacked with it; one scan of
-        everything 250 ms. So far-flung evidence is read in one scan, and once.
+        Measured at 10M tokens: one place costs 25 ms of CPU, because DuckDB unpacks its neighbours, too; a scan of the
+        whole file costs 250 ms. So evidence in many places is read in one scan, and once.
         """
         wanted = sorted(set(message_ids))
         with self._lock:
@@ -152,7 +153,7 @@ class OpenConversation:
             self._kept.update(messages)
 
     def rows(self, sql: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """Return what a query over the sealed tables gives."""
+        """Return the rows of a query over the sealed tables."""
         with self.reader.connection.cursor() as cursor:
             return cursor.execute(sql, list(values)).fetchall()
 
@@ -168,7 +169,7 @@ class OpenConversation:
 
 
 class Archive:
-    """The conversations of a benchmark, the spec and the findings, each as it is on disk now."""
+    """Conversations, spec and findings of a benchmark, each as it is on disk now."""
 
     def __init__(self, benchmark: Benchmark) -> None:
         self.name = benchmark.spec.name
@@ -181,7 +182,7 @@ class Archive:
 
     @property
     def benchmark(self) -> Benchmark:
-        """The benchmark; a run may have added conversations to its spec meanwhile."""
+        """The benchmark, read again if a run has added conversations to its spec."""
         stamp = stamp_of(self.root / "spec.json")
         if stamp != self._spec_stamp:
             self._benchmark = open_benchmark(self.root.parent, self.name)
@@ -190,11 +191,11 @@ class Archive:
 
     @property
     def conversation_ids(self) -> tuple[str, ...]:
-        """Sealed conversations."""
+        """Ids of the sealed conversations."""
         return self.benchmark.sealed_ids
 
     def stamp(self, conversation_id: str) -> tuple[int, int]:
-        """Return what tells a sealed file from the one that takes its place; KeyError if it is not sealed."""
+        """Return the stamp of a sealed file, which changes when the file is replaced; KeyError if it is not sealed."""
         if conversation_id not in self.benchmark.conversation_ids:
             raise KeyError(conversation_id)
         found = stamp_of(self.benchmark.sealed_path(conversation_id))
@@ -205,13 +206,13 @@ class Archive:
     def conversation(self, conversation_id: str) -> OpenConversation:
         """Return an open conversation; KeyError for one that is not sealed.
 
-        The id is looked up among those that there are: no text of an address becomes part of a path.
+        The id must be one of the benchmark's: no text of an address becomes part of a path.
         """
         with self._lock:
             stamp = self.stamp(conversation_id)
             found = self._open.get(conversation_id)
             if found is None or found.stamp != stamp:
-                # The former one is not closed: another thread may be reading it; it goes with its last reader.
+                # The former one stays open, because another thread may be reading it; its last reader frees it.
                 found = self._open[conversation_id] = OpenConversation(self.benchmark.sealed_path(conversation_id))
             self._open.move_to_end(conversation_id)
             while len(self._open) > MOST_OPEN:
@@ -225,7 +226,7 @@ class Archive:
 
     @property
     def findings(self) -> list[Finding]:
-        """What `validate` found last; empty if it never ran."""
+        """Findings of the last `validate`; empty if it never ran."""
         path = self.benchmark.database_path
         with self._lock:
             if not path.exists():
@@ -234,7 +235,7 @@ class Archive:
             if self._findings is None or self._findings[0] != stamp:
                 try:
                     self._findings = stamp, read_findings(path)
-                except StoreError:  # of a former version: `validate` makes it anew
+                except StoreError:  # written by a former version; `validate` writes it again
                     self._findings = stamp, []
             return self._findings[1]
 
@@ -245,7 +246,7 @@ class Archive:
 
 
 def stamp_of(path: Path) -> tuple[int, int]:
-    """Return what tells a file from the one that takes its place."""
+    """Return modification time and inode of a file, which change when it is replaced; zeros if it is missing."""
     try:
         found = path.stat()
     except FileNotFoundError:
@@ -258,7 +259,7 @@ def _message(row: dict[str, Any]) -> Message:
 
 
 def _ranges(ordinals: Sequence[int], gap: int = 8) -> list[tuple[int, int]]:
-    """Return first and last of runs; what lies a few apart is read together."""
+    """Return first and last ordinal of each run; ordinals at most `gap` apart are read together."""
     ranges = [(ordinals[0], ordinals[0])]
     for ordinal in ordinals[1:]:
         if ordinal - ranges[-1][1] <= gap:

@@ -110,6 +110,7 @@ def _scored(conversation: OpenConversation, terms: Sequence[str]) -> tuple[list[
     )
     total = len(rows)
     counts = [sum(row[i + 1] for row in rows) for i in range(len(terms))]
+    # In a short conversation, a term of three messages is rare enough although they are a large share.
     telling = [i for i, count in enumerate(counts) if 0 < count <= max(COMMON * total, 3)]
     telling.sort(key=lambda i: counts[i])
     telling = telling[:MOST_TERMS]

@@ -1,4 +1,4 @@
-"""Dates and lengths of time of a probe (X7): both endpoints, counted without and with the first day."""
+"""Dates and lengths of time of a probe and its evidence, counted without and with the first day."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from longbeam.validation.arithmetic import fault_of_length
 MOST_DATES = 12
 
 
-class DateSaid(Record):
-    """A date, and who says it."""
+class DateMention(Record):
+    """A date, and the text that says it."""
 
     text: str
     date: dt.date
@@ -27,51 +27,51 @@ class DateSaid(Record):
     where: str
     """`question`, `gold_answer`, `nugget/ID`, `message/KEY`, or `sent/KEY`: the day a cited message was sent."""
     is_year_guessed: bool
-    """The text has no year: that of the cited message, or of a date beside it, was taken."""
+    """Whether the text has no year, so that the year of the cited message or of a date beside it was taken."""
 
 
 class Span(Record):
-    """From one date to another."""
+    """Distance between two dates."""
 
     first: dt.date
     second: dt.date
     days: int
-    """Without the first day: March 1 to March 5 are 4."""
+    """Days without the first one: March 1 to March 5 are 4."""
     days_inclusive: int
     weeks: float
     months: float
 
 
-class LengthSaid(Record):
-    """A length of time as somebody states it, held against the spans."""
+class LengthMention(Record):
+    """A length of time as a text states it, compared with the spans."""
 
     text: str
     where: str
     verdict: str
     """`right`, `both_ends` (counted with the first day), `rounded`, `wrong`, or `unknown` without two dates."""
     span: Span | None
-    """The span that fits best; none without two dates."""
+    """The span that fits best; None without two dates."""
 
 
 class DatesView(Record):
-    """The calculator's content; local times without zones throughout."""
+    """Dates, spans and lengths of a probe; all times are local times without zones."""
 
-    dates: tuple[DateSaid, ...]
+    dates: tuple[DateMention, ...]
     spans: tuple[Span, ...]
-    lengths: tuple[LengthSaid, ...]
+    lengths: tuple[LengthMention, ...]
     computation: str
     computed_value: str
 
 
 def dates_view(conversation: OpenConversation, probe: Probe) -> DatesView:
-    """Return the dates and lengths of time that a probe and its evidence say."""
+    """Return the dates and lengths of time in a probe and its evidence."""
     ids = conversation.ids
     cited = [conversation.lines[ids[e.message_key]] for e in probe.evidence if e.message_key in ids]
     year = cited[0].sent_at.year if cited else conversation.lines[0].sent_at.year
     years = {line.message_key: line.sent_at.year for line in cited}
     said = list(_said(probe, year, years))
     sent = [
-        DateSaid(
+        DateMention(
             text=line.sent_at.date().isoformat(),
             date=line.sent_at.date(),
             weekday=weekday(line.sent_at.date()),
@@ -100,14 +100,15 @@ def _texts(probe: Probe) -> Iterator[tuple[str, str]]:
         yield f"message/{evidence.message_key}", evidence.quote
 
 
-def _said(probe: Probe, year: int, years: dict[str, int]) -> Iterator[DateSaid]:
+def _said(probe: Probe, year: int, years: dict[str, int]) -> Iterator[DateMention]:
     for where, text in _texts(probe):
+        # A date without a year takes the year of another date in the text, else of the cited message.
         written = [v.date.year for v in extract_values(text) if v.kind is ValueKind.DATE and v.date is not None]
         guess = written[0] if written else years.get(where.removeprefix("message/"), year)
         certain = {v.text for v in extract_values(text) if v.kind is ValueKind.DATE and v.date is not None}
         for value in extract_values(text, year=guess):
             if value.kind is ValueKind.DATE and value.date is not None:
-                yield DateSaid(
+                yield DateMention(
                     text=value.text,
                     date=value.date,
                     weekday=weekday(value.date),
@@ -119,19 +120,19 @@ def _said(probe: Probe, year: int, years: dict[str, int]) -> Iterator[DateSaid]:
 def _lengths(probe: Probe) -> Iterator[tuple[str, Value]]:
     for where, text in _texts(probe):
         if not where.startswith(("question", "message/")):
-            for value in extract_values(normalize_values(text)):  # "fifty-seven days" are not seven
+            for value in extract_values(normalize_values(text)):  # in numerals, or "fifty-seven days" would be seven
                 if value.kind is ValueKind.DURATION and value.unit in CALENDAR_UNITS:
                     yield where, value
 
 
-def _length(value: Value, where: str, spans: list[Span]) -> LengthSaid:
+def _length(value: Value, where: str, spans: list[Span]) -> LengthMention:
     order = ("", "both_ends", "rounded", "wrong_duration")
     faults = [(order.index(fault_of_length(value, s.first, s.second)), i) for i, s in enumerate(spans)]
     if not faults:
-        return LengthSaid(text=value.text, where=where, verdict="unknown", span=None)
+        return LengthMention(text=value.text, where=where, verdict="unknown", span=None)
     fault, best = min(faults)
     verdict = ("right", "both_ends", "rounded", "wrong")[fault]
-    return LengthSaid(text=value.text, where=where, verdict=verdict, span=spans[best])
+    return LengthMention(text=value.text, where=where, verdict=verdict, span=spans[best])
 
 
 def _span(first: dt.date, second: dt.date) -> Span:

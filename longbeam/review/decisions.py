@@ -31,7 +31,7 @@ class GuidelineText(BaseModel):
     section: str
     text: str = Field(min_length=1, max_length=50_000)
     note: str = Field(default="", max_length=20_000)
-    """What has changed and why."""
+    """The change and its reason."""
 
 
 def adjudicate(workspace: Workspace, viewer: Viewer, item_id: str, decision: Decision) -> ReviewEvent:

@@ -1,7 +1,7 @@
-"""The fold: from review events to what one reviewer thinks of one probe. Pure; nothing is read or written.
+"""The fold from review events to one reviewer's opinion of one probe, and differences between opinions. Pure functions.
 
-Events of another version of the sealed probe count as history and not as opinion: a corrected probe is judged anew.
-A verdict is in force only for the content it was given on: a later edit lets it lapse until it is given again.
+Events on another version of the sealed probe are history, not opinion: a corrected probe is judged again.
+A verdict is in force only for the content on which it was given: a later edit lapses it until it is given again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ HASH_LENGTH = 16
 
 @dataclass(frozen=True)
 class Search:
-    """A search that was made for this item."""
+    """A search that a reviewer made for the item."""
 
     query: str
     total: int
@@ -38,34 +38,34 @@ class Search:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What one reviewer has made of one probe."""
+    """One reviewer's opinion of one probe."""
 
     reviewer_id: str
     probe: Probe
-    """With the reviewer's edits."""
+    """The probe with the reviewer's edits."""
     verdict: Verdict | None = None
-    """In force; None when none was given or the probe was edited since."""
+    """The verdict in force; None if none was given or the probe was edited since."""
     is_lapsed: bool = False
-    """A verdict was given, and the probe edited since."""
+    """Whether the probe was edited after a verdict was given."""
     reason_code: str = ""
     note: str = ""
     labels: dict[str, NuggetLabel] = field(default_factory=dict)
-    """By nugget_id."""
+    """Labels by nugget_id."""
     stale: dict[str, str] = field(default_factory=dict)
-    """Targets that an edit has made doubtful (`nugget/<id>`, `checks`), and the event that did."""
+    """Targets that an edit has made doubtful (`nugget/<id>`, `checks`), each with the event of that edit."""
     drafts: dict[str, JsonValue] = field(default_factory=dict)
     searches: tuple[Search, ...] = ()
     cleared: frozenset[str] = frozenset()
-    """Messages offered as counter-evidence that change nothing."""
+    """Keys of messages offered as counter-evidence that change nothing."""
     edits: tuple[ReviewEvent, ...] = ()
-    """The events in force that changed the probe."""
+    """Events in force that changed the probe."""
     saved_at: datetime | None = None
     saved_by: str = ""
     """The event that holds the verdict."""
     guideline_version: str = ""
     active_ms: int = 0
     version: str = ""
-    """What a save must name: hash of content, verdict and labels."""
+    """Hash of content, verdict and labels; a save must name it."""
 
     @property
     def is_saved(self) -> bool:
@@ -79,12 +79,12 @@ class Opinion:
 
 
 def probe_version(probe: Probe) -> str:
-    """Return the hash of what a probe says; its rank and selection do not belong to it."""
+    """Return the hash of a probe's content, without its rank and selection."""
     return probe.model_copy(update={"is_selected": False, "rank": 0}).digest[:HASH_LENGTH]
 
 
 def in_force(events: Sequence[ReviewEvent]) -> list[ReviewEvent]:
-    """Return the events that count, undos left out: an event is undone if an undo that counts itself names it."""
+    """Return the events that count, without undos; an event is undone if an undo that itself counts names it."""
     undone: set[str] = set()
     for event in reversed(events):
         if event.kind is EventKind.UNDONE and event.event_id not in undone:
@@ -123,7 +123,7 @@ def _applied(opinion: Opinion, event: ReviewEvent) -> Opinion:
             return replace(opinion, cleared=opinion.cleared | {event.target.removeprefix(MESSAGE)})
         case EventKind.CHECKED:
             return replace(opinion, stale=_without(opinion.stale, CHECKS_TARGET))
-    return opinion
+    return opinion  # the other kinds say nothing about the probe
 
 
 def _judged(opinion: Opinion, event: ReviewEvent) -> Opinion:
@@ -151,7 +151,7 @@ def _changed(opinion: Opinion, event: ReviewEvent) -> Opinion:
     probe = edited_probe(opinion.probe, event)
     stale = {**opinion.stale, CHECKS_TARGET: event.event_id}
     if event.target in ("question", "gold_answer", ITEMS_TARGET):
-        # What the answer has to say may be another thing now; each nugget must be looked at again.
+        # The question may ask for another answer now, so each nugget must be looked at again.
         stale |= {f"{NUGGET}{n.nugget_id}": event.event_id for n in probe.rubric}
     if event.target.startswith(NUGGET):
         stale.pop(event.target, None)
@@ -168,7 +168,7 @@ def _changed(opinion: Opinion, event: ReviewEvent) -> Opinion:
 
 
 def edited_probe(probe: Probe, event: ReviewEvent) -> Probe:
-    """Return the probe with one edit made; an edit of what is not there changes nothing."""
+    """Return the probe after one edit; an edit of a missing part changes nothing."""
     target, after = event.target, event.after
     if event.kind is EventKind.EVIDENCE_ADDED and isinstance(after, dict):
         added = Evidence.model_validate({k: v for k, v in after.items() if k in Evidence.model_fields})
@@ -190,7 +190,7 @@ def edited_probe(probe: Probe, event: ReviewEvent) -> Probe:
 
 
 def _with_nugget(probe: Probe, nugget_id: str, after: JsonValue) -> Probe:
-    """Change, remove (None) or add a nugget; evidence of a removed one no longer supports it."""
+    """Return the probe with a nugget changed, added, or removed (None); no evidence supports a removed nugget."""
     rubric: list[Nugget] = []
     is_known = False
     for nugget in probe.rubric:
@@ -229,7 +229,7 @@ def _search(event: ReviewEvent) -> Search:
 
 
 def _with(mapping: dict[str, Any], key: str, value: JsonValue) -> dict[str, Any]:
-    """Return the mapping with one value set, or left out where it is None."""
+    """Return the mapping with one value set, or removed if it is None."""
     return _without(mapping, key) if value is None else {**mapping, key: value}
 
 
@@ -238,7 +238,7 @@ def _without(mapping: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def reviewers_of(events: Iterable[ReviewEvent]) -> list[str]:
-    """Return who has acted, in order of appearance."""
+    """Return the reviewers of events, in order of appearance."""
     return list(dict.fromkeys(e.reviewer_id for e in events))
 
 
@@ -248,14 +248,14 @@ def is_item_verdict(event: ReviewEvent) -> bool:
 
 
 def probe_changes(before: Probe, after: Probe) -> list[Change]:
-    """Return what differs between two versions of a probe, in the order of the page."""
+    """Return the differences between two versions of a probe, in the order of the page."""
     old, new = _values(before), _values(after)
     targets = list(dict.fromkeys([*old, *new]))
     return [Change(target=t, before=old.get(t), after=new.get(t)) for t in targets if old.get(t) != new.get(t)]
 
 
 def opinion_changes(before: Opinion, after: Opinion) -> list[Change]:
-    """Return what differs between two states of one reviewer's opinion."""
+    """Return the differences between two states of one reviewer's opinion."""
     changes = probe_changes(before.probe, after.probe)
     old, new = before.verdict, after.verdict
     if old != new:

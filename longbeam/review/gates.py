@@ -22,8 +22,8 @@ def gates_of(workspace: Workspace, item_id: str, state: ItemState, opinion: Opin
     """Return the gates that are closed; the item may be accepted if there are none."""
     gates = []
     if stale := [t for t in opinion.stale if t != CHECKS_TARGET]:
-        told = ", ".join(t.removeprefix(NUGGET) for t in stale)
-        gates.append(_gate("stale", f"the probe was edited; look again at {told}: yes, no or edit"))
+        nuggets = ", ".join(t.removeprefix(NUGGET) for t in stale)
+        gates.append(_gate("stale", f"the probe was edited; look again at {nuggets}: yes, no or edit"))
     if CHECKS_TARGET in opinion.stale:
         gates.append(_gate("checks", "the probe was edited; run the checks again"))
     if ability_of(opinion.probe.ability).has(Trait.ABSTAINS):

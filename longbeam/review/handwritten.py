@@ -113,7 +113,7 @@ def _probe_of(workspace: Workspace, conversation: OpenConversation, conversation
         details=ProbeDetails(
             variety=BY_HAND, items=tuple(draft.items), missing=draft.missing, searches=tuple(draft.searches)
         ),
-        rank=len(taken),
+        rank=len(taken),  # behind all other candidates of the ability
     )
 
 

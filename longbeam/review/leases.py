@@ -35,7 +35,7 @@ def take(workspace: Workspace, item_id: str, viewer: Viewer) -> LeaseView:
     if workspace.log.store.take_lease(item_id, viewer.reviewer_id, capacity, now, expires_at):
         return _view(viewer.reviewer_id, expires_at, viewer)
     holder = lease_of(workspace, item_id, viewer)
-    if holder is None:
+    if holder is None:  # the item is full because all wanted opinions are saved
         text = f"{item_id} has all the opinions that were wanted ({state.overlap})"
         raise Refusal(Problem(error="leased", message=text))
     until = holder.expires_at.strftime("%H:%M:%S UTC")

@@ -49,6 +49,7 @@ class ReviewLog:
                 self._counts[event.conversation_id] += 1
                 of_item = self._by_item[event.item_id]
                 of_item.append(event)
+                # An imported event may be older than those read before it.
                 if len(of_item) > 1 and of_item[-2].created_at >= event.created_at:
                     self._by_item[event.item_id] = in_order(of_item)
 
@@ -200,8 +201,8 @@ def import_log(reviews_path: Path, source: Path) -> tuple[int, int]:
     try:
         text = source.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as exc:
-        told = describe_os_error(source, exc, "read") if isinstance(exc, OSError) else f"{source}: is not UTF-8 text"
-        raise UserError(told) from exc
+        message = describe_os_error(source, exc, "read") if isinstance(exc, OSError) else f"{source}: is not UTF-8 text"
+        raise UserError(message) from exc
     events = list(from_jsonl(text, str(source)))
     with ReviewStore(reviews_path) as store:
         return store.merge(events)

@@ -98,7 +98,7 @@ def resume_at(items: Sequence[QueueItem], viewer: Viewer) -> QueueItem | None:
     return next(iter(begun or mine), None)
 
 
-def my_state(opinion: Opinion) -> str:
+def own_progress(opinion: Opinion) -> str:
     """Return a reviewer's progress on an item: `saved`, `skipped`, `lapsed`, `draft` or `none`."""
     if opinion.is_saved:
         return "saved"
@@ -122,7 +122,7 @@ def _item(viewer: Viewer, item_id: str, state: ItemState, *, is_candidate: bool)
         difficulty=shown.difficulty.value,
         question=shown.question,
         status=state.status.value,
-        mine=my_state(mine),
+        mine=own_progress(mine),
         saved=len(state.saved),
         errors=0,
         warnings=0,

@@ -104,6 +104,7 @@ def _cases(probe: Probe, others: Iterable[Probe]) -> Iterator[_Case]:
     if other is not None and not abstains:
         yield _Case("other_gold", other.gold_answer)
     if _FIGURE.search(probe.gold_answer):
+        # Other numbers in the right sentence: a rubric that asks for words only would give marks for them.
         yield _Case("other_figures", _FIGURE.sub(lambda m: str(int(m.group()) + 3), probe.gold_answer))
 
 

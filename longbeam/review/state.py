@@ -1,4 +1,4 @@
-"""What all reviewers together have made of an item: its status, its final probe, and who may see whose opinion."""
+"""State of an item over all reviewers: its status, its final probe, and whether opinions are still hidden."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from longbeam.schemas.review import EventKind, ReviewEvent, Taxonomy, Verdict
 
 
 class ItemStatus(StrEnum):
-    """Where a probe stands in its review."""
+    """Status of a probe in its review."""
 
     PENDING = "pending"
     """Nobody has saved an opinion."""
     IN_REVIEW = "in_review"
-    """Some of the wanted opinions are there."""
+    """Some of the wanted opinions are saved."""
     CONFLICT = "conflict"
     """The opinions differ; a lead decides."""
     RETURNED = "returned"
@@ -34,7 +34,7 @@ FINAL = frozenset({ItemStatus.ACCEPTED, ItemStatus.EDITED, ItemStatus.REJECTED})
 
 @dataclass(frozen=True)
 class Adjudication:
-    """A lead's final word."""
+    """Decision of a lead."""
 
     event_id: str
     reviewer_id: str
@@ -45,12 +45,12 @@ class Adjudication:
     """1 to 5."""
     note: str
     judged: tuple[str, ...]
-    """The events that hold the opinions decided upon."""
+    """Events that hold the opinions on which the lead decided."""
 
 
 @dataclass(frozen=True)
 class ItemState:
-    """A probe as sealed, and the events on it in the order in which they count."""
+    """A sealed probe, and the events on it in the order in which they count."""
 
     base: Probe
     events: Sequence[ReviewEvent]
@@ -59,12 +59,13 @@ class ItemState:
 
     @cached_property
     def version(self) -> str:
-        """The hash of the probe as sealed."""
+        """Hash of the probe as sealed."""
         return probe_version(self.base)
 
     @cached_property
     def counted(self) -> list[ReviewEvent]:
-        """The events in force on this version of the probe."""
+        """Events in force on this version of the probe."""
+        # Undo takes back an act of its own reviewer only, so each reviewer's events are folded alone.
         by_reviewer: dict[str, list[ReviewEvent]] = {}
         for event in self.events:
             if event.probe_version == self.version:
@@ -74,12 +75,12 @@ class ItemState:
 
     @cached_property
     def opinions(self) -> dict[str, Opinion]:
-        """By reviewer, in order of appearance."""
+        """Opinions by reviewer, in order of appearance."""
         current = [e for e in self.events if e.probe_version == self.version]
         return {r: fold_opinion(self.base, r, current) for r in reviewers_of(current)}
 
     def opinion(self, reviewer_id: str) -> Opinion:
-        """A reviewer's opinion; an empty one where nothing was done yet."""
+        """Return a reviewer's opinion; an empty one if the reviewer has done nothing yet."""
         return self.opinions.get(reviewer_id) or replace(self._untouched, reviewer_id=reviewer_id)
 
     @cached_property
@@ -88,19 +89,19 @@ class ItemState:
 
     @cached_property
     def saved(self) -> list[Opinion]:
-        """The opinions that count, oldest first."""
+        """Saved opinions, oldest first."""
         found = [o for o in self.opinions.values() if o.is_saved]
         return sorted(found, key=lambda o: (str(o.saved_at), o.reviewer_id))
 
     @cached_property
     def adjudication(self) -> Adjudication | None:
-        """The last final word in force."""
+        """The last decision in force."""
         found = [e for e in self.counted if e.kind is EventKind.ADJUDICATED and isinstance(e.after, dict)]
         return _adjudication(found[-1]) if found else None
 
     @cached_property
     def returned(self) -> ReviewEvent | None:
-        """The event that sent the item back, if nobody has judged it again since."""
+        """The event that returned the item to its author, if nobody has judged it again since."""
         for event in reversed(self.counted):
             if event.kind is EventKind.RETURNED:
                 return event
@@ -110,7 +111,7 @@ class ItemState:
 
     @property
     def flags(self) -> list[ReviewEvent]:
-        """Flags for a lead: the last word of each reviewer on each target."""
+        """Flags for a lead: the last flag of each reviewer on each target, unless taken back."""
         last: dict[tuple[str, str], ReviewEvent] = {}
         for event in self.counted:
             if event.kind is EventKind.FLAGGED:
@@ -124,12 +125,12 @@ class ItemState:
 
     @cached_property
     def is_open(self) -> bool:
-        """Whether all may see all opinions: as many are saved as were wanted, or a lead has decided."""
+        """Whether everybody may see all opinions: all wanted ones are saved, or a lead has decided."""
         return len(self.saved) >= self.overlap or self.adjudication is not None
 
     @cached_property
     def status(self) -> ItemStatus:
-        """Where the item stands."""
+        """Status of the item."""
         if self.returned is not None:
             return ItemStatus.RETURNED
         if self.adjudication is not None:
@@ -146,7 +147,7 @@ class ItemState:
 
     @cached_property
     def probe(self) -> Probe:
-        """The probe as it is to be exported: with the edits once the review of it is final, else as sealed."""
+        """The probe for exports: with its edits if the status is final, else as sealed."""
         if self.status not in FINAL:
             return self.base
         decided = self.adjudication.probe if self.adjudication else self.saved[0].probe
@@ -154,9 +155,9 @@ class ItemState:
 
     @cached_property
     def is_unsettled(self) -> bool:
-        """Whether somebody has edited the probe and not finished: neither version is fit for export.
+        """Whether somebody has edited the probe and not finished, so that neither version is fit for export.
 
-        Here no stale opinion can be saved; one that comes with another log may be.
+        This server saves no stale opinion, but an imported log may contain one.
         """
         if self.adjudication is not None or self.status is ItemStatus.CONFLICT:
             return False
@@ -164,13 +165,13 @@ class ItemState:
 
     @property
     def former(self) -> int:
-        """Verdicts given on earlier versions of the sealed probe."""
+        """Number of verdicts on earlier versions of the sealed probe."""
         old = [e for e in self.events if e.probe_version not in ("", self.version)]
         return sum(e.kind is EventKind.JUDGED and e.target == "item" for e in old)
 
 
 def outcome_of(opinion: Opinion) -> tuple[str, str]:
-    """Return what two opinions must share to agree: the verdict, and for an accepted probe what it says."""
+    """Return the outcome that two opinions must share to agree: the verdict, and the content of an accepted probe."""
     verdict = opinion.verdict.value if opinion.verdict else ""
     return verdict, probe_version(opinion.probe) if opinion.verdict is Verdict.ACCEPT else ""
 

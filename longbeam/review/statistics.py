@@ -12,7 +12,7 @@ from longbeam.review.fold import Opinion, in_force
 from longbeam.review.guidelines import current_version
 from longbeam.review.log import ActContent, SeenVersions, new_event
 from longbeam.review.people import Viewer
-from longbeam.review.queue import my_state
+from longbeam.review.queue import own_progress
 from longbeam.review.refusals import invalid
 from longbeam.review.state import FINAL, ItemState, ItemStatus
 from longbeam.review.workspace import Workspace
@@ -104,7 +104,7 @@ def agreement_page(workspace: Workspace) -> AgreementPage:
     """Return the agreement on all items that are no longer blind."""
     verdicts: dict[str, list[Unit]] = defaultdict(list)
     nuggets: dict[str, list[Unit]] = defaultdict(list)
-    for item_id in workspace.judged_ids():
+    for item_id in workspace.reviewed_ids():
         state = workspace.state(item_id)
         if not state.is_open or len(state.saved) < 2:
             continue
@@ -150,7 +150,7 @@ def progress_page(workspace: Workspace, viewer: Viewer) -> ProgressPage:
     for item_id, state in states.items():
         by_ability[state.base.ability][state.status.value] += 1
         for opinion in state.opinions.values():
-            if my_state(opinion) != "none" or opinion.active_ms:
+            if own_progress(opinion) != "none" or opinion.active_ms:
                 opinions[opinion.reviewer_id].append((item_id, state, opinion))
     by_status = sum(by_ability.values(), Counter[str]())
     return ProgressPage(
@@ -233,7 +233,7 @@ def _reviewer_row(
         reviewer_id=name,
         saved=len(saved),
         skipped=sum(o.verdict is Verdict.SKIP for _, _, o in opinions),
-        begun=sum(my_state(o) in ("draft", "lapsed") for _, _, o in opinions),
+        begun=sum(own_progress(o) in ("draft", "lapsed") for _, _, o in opinions),
         conflicts=sum(s.status is ItemStatus.CONFLICT and o.is_saved for _, s, o in opinions),
         active_s=active_s,
         items_per_hour=len(saved) / active_s * 3600 if active_s else None,

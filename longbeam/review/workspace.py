@@ -31,15 +31,15 @@ SETTINGS_OWNER = "longbeam"
 
 
 class Entry(StrEnum):
-    """How a probe came into the review."""
+    """Way in which a probe came into the review."""
 
     SEALED = "sealed"
     MOVED_UP = "moved_up"
-    """In place of a rejected one."""
+    """It took the place of a rejected probe."""
     CHOSEN = "chosen"
-    """Taken in from the pool by a reviewer."""
+    """A reviewer took it in from the pool."""
     WRITTEN = "written"
-    """Written by hand."""
+    """A reviewer wrote it by hand."""
 
 
 def entries_of(
@@ -154,6 +154,7 @@ class Workspace:
     def _state(self, item_id: str, base: Probe) -> ItemState:
         events = self.log.of_item(item_id)
         overlap = self.settings.overlap
+        # A state depends on these three and on nothing else: the log only grows.
         key = len(events), overlap, base.digest
         with self._lock:
             kept = self._states.get(item_id)
@@ -191,7 +192,7 @@ class Workspace:
             for probe_id in self.entries(conversation_id):
                 yield str(ItemId(conversation_id, probe_id))
 
-    def judged_ids(self) -> Iterable[str]:
+    def reviewed_ids(self) -> Iterable[str]:
         """Yield the items under review, then the candidates of the pool that somebody has worked on."""
         yield from dict.fromkeys((*self.item_ids(), *self._touched()))
 
@@ -210,6 +211,7 @@ class Workspace:
     def grouped_findings(self) -> Mapping[tuple[str, str], list[Finding]]:
         """Return the findings of `validate` by conversation and subject."""
         findings = self.archive.findings
+        # The archive returns the same list until `validate` replaces its file.
         if self._by_subject[0] != id(findings):
             grouped: dict[tuple[str, str], list[Finding]] = defaultdict(list)
             for finding in findings:

@@ -1,7 +1,7 @@
-"""What every record shares: frozen, unknown keys refused, a stable digest.
+"""The base of all records: frozen, without unknown keys, with a stable digest.
 
-Digests are SHA-256 over canonical JSON (a chat message's: over role and content), so that they are equal on every
-machine and Python version.
+Digests are SHA-256 over canonical JSON (for a chat message, over role and content), so they are equal on every machine
+and Python version.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, ValidatorFunct
 from pydantic_core import CoreSchema, core_schema
 
 _encode = json.JSONEncoder(sort_keys=True).encode
-"""What `json.dumps` does; that makes an encoder anew with each call."""
+"""Encodes as `json.dumps` does, which makes an encoder for each call."""
 
 
 class Record(BaseModel):
-    """A frozen record that flows between the rooms; it does no I/O."""
+    """A frozen record that packages exchange; it does no I/O."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(cached_property,))
 
@@ -31,11 +31,11 @@ class Record(BaseModel):
         return hashlib.sha256(self.canonical_json()).hexdigest()
 
     def canonical_json(self) -> bytes:
-        """The record as JSON: fields in their order, no white space."""
+        """Return the record as JSON: fields in their order, no white space."""
         return self.model_dump_json().encode()
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy with some fields replaced, without what was kept of the original, such as its digest."""
+        """Return a copy with some fields replaced, without the original's cached values, such as its digest."""
         copy = super().model_copy(update=update, deep=deep)
         for name in copy.__dict__.keys() - type(self).model_fields.keys():
             del copy.__dict__[name]
@@ -43,15 +43,15 @@ class Record(BaseModel):
 
 
 class KeptJson(Record):
-    """A record that goes into many requests: its JSON is made once, and kept as long as the record is."""
+    """A record that is part of many requests: its JSON is made once and kept as long as the record."""
 
     @cached_property
     def kept_json(self) -> bytes:
-        """What `canonical_json` gives."""
+        """The JSON that `canonical_json` returns."""
         return super().canonical_json()
 
     def canonical_json(self) -> bytes:
-        """The record as JSON, made once."""
+        """Return the record as JSON, made once."""
         return self.kept_json
 
 
@@ -59,11 +59,11 @@ class KeptJson(Record):
 class MayBeStored:
     """Annotation of a `Sequence[R]` field that may hold more than fits into memory.
 
-    A list or tuple becomes a validated tuple; any other sequence, such as a `SpilledSequence`, is taken as it is.
+    A list or tuple becomes a validated tuple; any other sequence, such as a `SpilledSequence`, stays as it is.
     """
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Validate as a tuple what is no stored sequence; serialize either as one."""
+        """Validate lists and tuples as a tuple; serialize every sequence as a tuple."""
         whole = handler.generate_schema(tuple[(*get_args(source), ...)])  # type: ignore[misc]
 
         def validated(value: Any, as_tuple: ValidatorFunctionWrapHandler) -> Any:

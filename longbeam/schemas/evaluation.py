@@ -117,7 +117,7 @@ class Judgement(Record):
     probe_id: str
     system: str
     judge: str
-    """Model and prompts: `offline judge_nugget.v1 strict`."""
+    """Model, prompts with their hashes, and strictness: `openai:small (judge_nugget.v1 5f2c...; strict)`."""
     nuggets: tuple[NuggetJudgement, ...]
     aligned_items: tuple[int | None, ...] = ()
     """Event ordering: for each item of the answer's list, the rubric item it is the same event as."""

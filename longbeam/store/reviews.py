@@ -1,7 +1,7 @@
-"""Review events of a benchmark, `reviews.sqlite`: appended, never changed; and the leases on items.
+"""Store of a benchmark's review, `reviews.sqlite`: events, which are appended and never changed, and leases on items.
 
-Any number of processes may read and append (WAL): a server, an import of somebody's log, an export. Leases are not
-history and are forgotten when they end.
+Any number of processes may read and append (WAL): a server, an import of another log, an export. Leases are no
+history; they are deleted after they end.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _TICK = timedelta(microseconds=1)
 
 
 class StoredLease(NamedTuple):
-    """Who has an item open until when (seconds since 1970)."""
+    """A lease: the reviewer who has an item open, and its end in seconds since 1970."""
 
     item_id: str
     reviewer_id: str
@@ -69,16 +69,16 @@ class ReviewStore:
     """An open review log; safe to use from several threads."""
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
-        """Open the log, making it where there is none; StoreError if it is something else or damaged."""
+        """Open the log, or create it; StoreError if the file is something else or damaged."""
         self.path = path
         self._lock = Lock()
         self._db = (open_for_reading if read_only else open_for_writing)(path, REVIEWS)
 
     def append(self, events: Sequence[ReviewEvent]) -> list[ReviewEvent]:
-        """Append events in one transaction and return them as kept: no two of them share a time.
+        """Append events in one transaction and return them as stored, each with a time of its own.
 
-        An event that is not later than all there are gets the next microsecond: what was done last counts last,
-        whatever the clock says.
+        An event that is not later than all others gets the next microsecond. So the last act counts last, even if the
+        clock was set back.
         """
         with self._lock, translated_errors(self.path), transaction(self._db):
             last = self._last_time()
@@ -93,7 +93,7 @@ class ReviewStore:
         return kept
 
     def merge(self, events: Iterable[ReviewEvent]) -> tuple[int, int]:
-        """Append the events of another log as they are; return how many were new and how many were here already."""
+        """Append the events of another log unchanged; return how many were new and how many were known."""
         new = known = 0
         with self._lock, translated_errors(self.path), transaction(self._db):
             for event in events:
@@ -102,7 +102,7 @@ class ReviewStore:
         return new, known
 
     def events(self, after: int = 0) -> Iterator[tuple[int, ReviewEvent]]:
-        """Yield the events of higher sequence with it, in the order of arrival."""
+        """Yield events with their sequence number, those after `after` in the order of arrival."""
         with self._lock, translated_errors(self.path):
             rows = self._db.execute(
                 "SELECT sequence, json FROM events WHERE sequence > ? ORDER BY sequence", (after,)
@@ -119,7 +119,7 @@ class ReviewStore:
     def take_lease(self, item_id: str, reviewer_id: str, capacity: int, now: float, expires_at: float) -> bool:
         """Give or renew a lease in one step; False if `capacity` others hold the item.
 
-        Who holds it already is renewed before capacity is looked at: a full item must not lock its holder out.
+        A holder's lease is renewed before the capacity is checked: a full item must not lock its holder out.
         """
         with self._lock, translated_errors(self.path), transaction(self._db):
             holders = {
@@ -139,12 +139,12 @@ class ReviewStore:
         return True
 
     def release_lease(self, item_id: str, reviewer_id: str) -> None:
-        """End a lease; one that is not there has ended already."""
+        """End a lease; a missing lease has ended already."""
         with self._lock, translated_errors(self.path):
             self._db.execute("DELETE FROM leases WHERE item_id = ? AND reviewer_id = ?", (item_id, reviewer_id))
 
     def secret(self, name: str) -> bytes:
-        """Return the 32 random bytes of this name, the same for ever."""
+        """Return the 32 random bytes of this name; they never change."""
         with self._lock, translated_errors(self.path), transaction(self._db):
             self._db.execute(
                 "INSERT INTO secrets VALUES (?, ?) ON CONFLICT DO NOTHING", (name, secrets.token_bytes(32))
@@ -177,7 +177,7 @@ def _row(event: ReviewEvent) -> tuple[str, str, str, str]:
 
 
 def stored_events(path: Path) -> list[ReviewEvent]:
-    """Return all events of a log in the order in which they count; none where there is no log."""
+    """Return all events of a log in the order in which they count; none if there is no log."""
     if not path.exists():
         return []
     with ReviewStore(path, read_only=True) as store:

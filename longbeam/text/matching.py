@@ -1,7 +1,7 @@
-"""Whether a text says a typed value, and which of its sentences do.
+"""Matching of typed values with texts: whether a text says a value, and the sentences that say it.
 
 `says` is asked of every message, quote and gold answer, so it is strict: another number, currency or year is never a
-match. `says_equivalent` also accepts other wordings of the same value and is for texts that nobody generated.
+match. `says_equivalent` also accepts other wordings of the same value and is for texts from other sources.
 """
 
 from __future__ import annotations

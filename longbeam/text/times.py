@@ -1,7 +1,7 @@
 """The lexicon of time words: months, weekdays, units of time, and words that are relative to the day of a text.
 
 Every package takes its time words from here, so that no two packages read the same phrase differently. What a package
-makes of a word is its own rule: `relative_days` reads tolerant ranges of days, `memory.cogcanvas.times` reads spans of
+makes of a word is its own rule: `relative_days` reads tolerant ranges of days, `time_spans` reads spans of
 the calendar, `formats.dates` reads the stamps of other benchmarks.
 """
 

@@ -24,7 +24,7 @@ _SPELLINGS = (
     ("people", "person"),
     ("children", "child"),
 )
-# A sign is its currency; a word is told by its first letter: `dollars` and `bucks`, `USD`, `euros`, `GBP`.
+# A sign names its currency; so does the first letter of a word: `dollars` and `bucks`, `USD`, `euros`, `GBP`.
 _CURRENCY_BY_FIRST = {"d": "USD", "b": "USD", "u": "USD", "e": "EUR", "g": "GBP"}
 _CURRENCY_BY_FIRST |= {symbol: code for code, symbol in CURRENCY_SYMBOLS.items()}
 

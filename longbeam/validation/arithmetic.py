@@ -21,6 +21,7 @@ from longbeam.text.numbers import SMALL_NUMBER, read_count
 from longbeam.text.times import CALENDAR_UNITS, months_between
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, has_trait
 from longbeam.validation.index import ConversationIndex
+from longbeam.validation.wording import answer_text
 
 MOST_DATES = 12
 MOST_AMOUNTS = 24
@@ -54,12 +55,12 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
 
 
 def _length_faults(index: ConversationIndex, probe: Probe) -> Iterator[tuple[str, str]]:
-    told = "\n".join((probe.gold_answer, *(n.text for n in probe.rubric)))
-    dates = dates_in(index, probe, told)
+    answer = answer_text(probe)
+    dates = dates_in(index, probe, answer)
     if len(dates) < 2:
         return
     spans = list(combinations(sorted(dates), 2))
-    for value in _lengths_in(told):
+    for value in _lengths_in(answer):
         if says_equivalent(probe.question, value):
             continue
         readings = [fault_of_length(value, a, b) for a, b in spans]

@@ -67,10 +67,10 @@ def _readings(index: ConversationIndex, probe: Probe, ordinal: int, text: str) -
     if value.kind is not ValueKind.DATE or value.date is not None:
         return (value,)
     cited = [index.message(e.message_key) for e in probe.evidence]
-    told = cited[ordinal] if ordinal < len(cited) else None
-    if told is None or len(probe.details.computed_from) > MAX_YEAR_GUESSES:
+    message = cited[ordinal] if ordinal < len(cited) else None
+    if message is None or len(probe.details.computed_from) > MAX_YEAR_GUESSES:
         return (value,)
-    year = told.sent_at.year
+    year = message.sent_at.year
     return tuple(parse_value(text, year=y) for y in (year, year - 1, year + 1))
 
 

@@ -20,7 +20,7 @@ from longbeam.text.words import content_words
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.slots import later_mentions, slot_of
-from longbeam.validation.wording import asks_for_past
+from longbeam.validation.wording import answer_text, asks_for_past
 
 _VERBS = (
     r"(?:re-?schedul|mov|postpon|chang|extend|increas|push|updat|adjust|revis|shift|rais|lower|reduc|delay|grow|grew|"
@@ -78,11 +78,11 @@ def _changed(index: ConversationIndex, probe: Probe, value: Value, cited: Messag
     if len(words) < MIN_WORDS:
         return None
     # Other values that the probe itself says are parts of its answer, not changes.
-    told = "\n".join((probe.gold_answer, *(n.text for n in probe.rubric)))
+    answer = answer_text(probe)
     for message in islice(index.messages, index.position[cited.message_key] + 1, None):
         if not index.speaks_as_user(message) or len(index.words(message) & words) < _least(words):
             continue
-        if (other := _other_value(message.content, value, words, told)) is not None:
+        if (other := _other_value(message.content, value, words, answer)) is not None:
             is_change = CHANGES.search(_before(message.content, other)) is not None
             is_third = has_trait(probe, Trait.ASKS_UPDATED_VALUE)
             kind = "other_later" if not is_change else "third_value" if is_third else "changed_later"
@@ -127,12 +127,12 @@ def _least(words: frozenset[str]) -> float:
     return max(MIN_WORDS, MIN_SHARED * len(words))
 
 
-def _other_value(text: str, value: Value, words: frozenset[str], told: str) -> Value | None:
-    """Return the first value of a text that stands near most of these words and is neither this one nor in `told`."""
+def _other_value(text: str, value: Value, words: frozenset[str], answer: str) -> Value | None:
+    """Return the first value of a text near most of these words that is neither this one nor in the answer."""
     if says(text, value):
         return None
     for other in extract_values(text):
-        if other.kind is not value.kind or not _is_comparable(value, other) or says(told, other):
+        if other.kind is not value.kind or not _is_comparable(value, other) or says(answer, other):
             continue
         if len(content_words(_around(text, other)) & words) >= _least(words):
             return other

@@ -21,7 +21,7 @@ _LETTER = re.compile(
 def find_problems(index: ConversationIndex) -> Iterator[Problem]:
     """Yield the first match of each pattern in each message."""
     category = index.head.seed.category
-    told = (index.head.seed.model_dump_json(),)
+    known = (index.head.seed.model_dump_json(),)
     for message in index.messages:
         folded = message.content.casefold()
         key, who = message.message_key, message.role.value
@@ -29,7 +29,7 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
             if kind == "maybe_placeholder" and words.startswith("[") and _LETTER.search(message.content):
                 kind = "drafted_blank"
             yield Problem(kind, key, f"the {who} says {shorten(words, 60)!r}", (key,))
-        if term := find_copied(folded, known=told):
+        if term := find_copied(folded, known=known):
             yield Problem("example", key, f"the {who} says {term!r}, which is from the examples in our prompts", (key,))
 
 

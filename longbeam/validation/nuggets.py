@@ -64,9 +64,9 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
 
 
 def _value_problems(probe: Probe, nugget: Nugget) -> Iterator[Problem]:
-    text, told = claim(nugget.text), f"{probe.gold_answer}\n{probe.question}"
+    text, known = claim(nugget.text), f"{probe.gold_answer}\n{probe.question}"
     for value in distinct_values(text) or _lone_number(text):
-        if not says_equivalent(told, value):
+        if not says_equivalent(known, value):
             text = f"{nugget.nugget_id} asks for {value.text!r}, and the gold says {shorten(probe.gold_answer)!r}"
             yield Problem("not_in_gold", probe.probe_id, text)
 

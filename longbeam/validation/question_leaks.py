@@ -46,15 +46,15 @@ def _requirements(index: ConversationIndex, probe: Probe) -> list[tuple[str, str
     if planned:
         return planned
     # An import has no such bullets, only the text of the instruction or the preference.
-    return [_split(told) for told in (probe.details.instruction, probe.details.preference) if told]
+    return [_split(request) for request in (probe.details.instruction, probe.details.preference) if request]
 
 
-def _split(told: str) -> tuple[str, str]:
+def _split(request: str) -> tuple[str, str]:
     """Return requirement and condition of `Always show costs when I ask about prices` or `When I ..., show costs`."""
-    opening = _CONDITION.search(told)
-    if opening and told[opening.end() :].strip():
-        return told[opening.end() :], told[: opening.end()]
-    requirement, _, condition = told.partition(" when I ")
+    opening = _CONDITION.search(request)
+    if opening and request[opening.end() :].strip():
+        return request[opening.end() :], request[: opening.end()]
+    requirement, _, condition = request.partition(" when I ")
     return requirement, condition
 
 
@@ -66,9 +66,9 @@ def _value_problems(probe: Probe) -> Iterator[Problem]:
             yield Problem(kind, probe.probe_id, f"the question says {shorten(said)!r}, which is the answer")
             return
     values = extract_values(probe.gold_answer)
-    told = [v for v in values if says_equivalent(probe.question, v)]
-    known = [v.text for v in told if not _is_small(v)]
-    if len(told) == len(values) and any(not _is_small(v) for v in values):
+    repeated = [v for v in values if says_equivalent(probe.question, v)]
+    known = [v.text for v in repeated if not _is_small(v)]
+    if len(repeated) == len(values) and any(not _is_small(v) for v in values):
         text = f"the question says all values of the gold answer: {', '.join(v.text for v in values)}"
         yield Problem("all_values", probe.probe_id, text)
     # Where the gold is computed from several values, the question may well name some of them.

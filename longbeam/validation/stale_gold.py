@@ -14,7 +14,7 @@ from longbeam.schemas.probes import Probe
 from longbeam.text.matching import says
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.wording import asks_for_past
+from longbeam.validation.wording import answer_text, asks_for_past
 
 _FIRST = re.compile(r"\bfirst\b", re.IGNORECASE)
 
@@ -33,9 +33,9 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
 
 def _superseded(index: ConversationIndex, probe: Probe, fact_id: str) -> Iterator[Problem]:
     changes = index.values_over_time(fact_id)
-    told = "\n".join((probe.gold_answer, *(n.text for n in probe.rubric), *probe.details.computed_from))
+    answer = "\n".join((answer_text(probe), *probe.details.computed_from))
     current = changes[-1].value if changes else None
-    if current is None or says(told, current):
+    if current is None or says(answer, current):
         return
     fact = index.facts.get(fact_id)
     name = f"{fact.attribute} of {fact.subject}" if fact else fact_id
@@ -43,7 +43,7 @@ def _superseded(index: ConversationIndex, probe: Probe, fact_id: str) -> Iterato
     # In gold that retells a story an old value may have its place.
     kind = "superseded_in_story" if has_trait(probe, Trait.RETELLS_HISTORY) else "superseded"
     for value in _old_values(index, probe, fact_id):
-        if not _is_same(value, current) and says(told, value):
+        if not _is_same(value, current) and says(answer, value):
             text = f"the gold says {shorten(value.text)!r} for the {name}; {last} makes it {shorten(current.text)!r}"
             yield Problem(kind, probe.probe_id, text, tuple(m.message_key for m in index.voicing(last)))
 

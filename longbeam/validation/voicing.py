@@ -22,7 +22,7 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
         voiced = index.voicing(bullet.bullet_id)
         if not voiced:
             kind = _unvoiced_kind(index, bullet)
-            if index.is_import and is_told(index, bullet):
+            if index.is_import and is_said(index, bullet):
                 continue
             yield Problem(kind, bullet.bullet_id, f"no user message says: {shorten(bullet.text)}")
             continue
@@ -34,7 +34,7 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
                 yield Problem("value_not_said", bullet.bullet_id, text, tuple(m.message_key for m in voiced))
 
 
-def is_told(index: ConversationIndex, bullet: Bullet) -> bool:
+def is_said(index: ConversationIndex, bullet: Bullet) -> bool:
     """Return whether a user message says a bullet in its own words, whatever bullet it is labelled with.
 
     An import's labels are free text. A message must have half of the bullet's words, its values, and `never` where it

@@ -1,8 +1,10 @@
-"""Wording of questions and nuggets: the claim of a nugget, and whom a question is about."""
+"""Wording of questions and nuggets: the claim of a nugget, and the subject of a question."""
 
 from __future__ import annotations
 
 import re
+
+from longbeam.schemas.probes import Probe
 
 _RUBRIC_OPENING = re.compile(
     r"^\W*(?:(?:the )?(?:LLM )?(?:response|answer) should \w+|"
@@ -24,6 +26,11 @@ _PAST = re.compile(
     r"improve\w*)\b",
     re.IGNORECASE,
 )
+
+
+def answer_text(probe: Probe) -> str:
+    """Return gold answer and nuggets of a probe as one text."""
+    return "\n".join((probe.gold_answer, *(n.text for n in probe.rubric)))
 
 
 def claim(nugget: str) -> str:

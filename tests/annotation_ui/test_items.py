@@ -99,3 +99,11 @@ async def test_drafts_come_back_until_the_field_is_saved(enter: Enter) -> None:
     assert (await again.item(ITEM))["mine"]["drafts"] == {"question": "Half a sent"}
     item = await again.act(ITEM, "edited", "question", "Half a sentence?")
     assert item["mine"]["drafts"] == {}
+
+
+async def test_without_a_judge_rubrics_are_not_tried(workspace: Workspace, enter: Enter) -> None:
+    workspace.judge = None
+    ana = await enter("ana")
+    await ana.act(ITEM, "edited", "gold_answer", "4 May; 900 euros")
+    assert "what_if" not in [gate["code"] for gate in (await ana.item(ITEM))["gates"]]
+    assert (await ana.get(f"/items/{ITEM}/what-if.json", status=404))["error"] == "not_found"

@@ -25,7 +25,7 @@ from playwright.sync_api import APIRequestContext, Browser, Page, sync_playwrigh
 from tests.browser.conftest import CHROMIUM, Server, generate_made, serve
 
 COLOURS = 64
-"""Of a page's palette: enough for text, and a tenth of the bytes."""
+"""Colours of a screenshot: enough for text, at a tenth of the bytes."""
 
 
 class Reviewer:

@@ -6,6 +6,7 @@ import datetime as dt
 import random
 
 from longbeam.offline import tables
+from longbeam.offline.blocks import Frame
 from longbeam.offline.packs import Thread, pack_for
 from longbeam.prompts.calls.plans import LedgerLine
 from longbeam.prompts.calls.user_turns import BulletBrief
@@ -106,19 +107,19 @@ def test_next_date_is_the_first_to_come() -> None:
 
 def test_schedule_and_milestones_end_before_the_date() -> None:
     due = TODAY + dt.timedelta(days=12)
-    thread, fields = _thread(), _fields()
-    schedule = tables.schedule_block(thread.cards[0], fields, TODAY, due, "", RNG)
+    thread, frame = _thread(), Frame(_fields(), "", RNG)
+    schedule = tables.schedule_block(thread.cards[0], frame, TODAY, due)
     days = [TODAY + dt.timedelta(days=i) for i in range(1, 12)]
     assert 4 <= len(_rows(schedule)) <= 5
     assert all(any(tables.day_of(day) in row for day in days) for row in _rows(schedule))
-    stops = tables.milestones(thread, fields, TODAY, due, "", RNG)
+    stops = tables.milestones(thread, frame, TODAY, due)
     # 12 days: a third is March 8, two thirds March 12, the day before March 15
     assert [row.split(" | ")[0] for row in _rows(stops)] == [
         "| Friday, March 8",
         "| Tuesday, March 12",
         "| Friday, March 15",
     ]
-    assert tables.milestones(thread, fields, TODAY, None, "", RNG) == ""
+    assert tables.milestones(thread, frame, TODAY, None) == ""
 
 
 def test_recap_holds_only_what_was_said() -> None:

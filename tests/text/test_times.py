@@ -6,13 +6,13 @@ import re
 import pytest
 
 from longbeam.formats.dates import find_day
-from longbeam.memory.cogcanvas.times import find_times
 from longbeam.schemas.plans import Value
 from longbeam.text.extraction import extract_values
 from longbeam.text.matching import says
 from longbeam.text.normalizing import normalize_values
 from longbeam.text.numbers import COUNT, VAGUE_COUNTS, read_count
 from longbeam.text.relative_days import is_day_meant
+from longbeam.text.time_spans import find_times
 from longbeam.text.times import MONTH, MONTHS, month_number, months_between
 from longbeam.text.values import date_value
 from tests.builders import good_conversation

@@ -1,4 +1,4 @@
-"""The defects of ten conversations of BEAM 100K that `reference/beam.md` §7 names by id or by quotation."""
+"""Known defects of ten conversations of BEAM 100K, by id or by quotation."""
 
 from __future__ import annotations
 

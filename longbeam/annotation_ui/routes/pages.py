@@ -35,7 +35,6 @@ from longbeam.annotation_ui.conversations import (
     conversations_view,
 )
 from longbeam.annotation_ui.item_views import ItemView
-from longbeam.annotation_ui.items import item_view
 from longbeam.annotation_ui.keyboard import KEYS
 from longbeam.annotation_ui.links import message_href
 from longbeam.annotation_ui.provenance import ProvenanceView, provenance_view
@@ -51,6 +50,7 @@ from longbeam.annotation_ui.review_views import (
     guidelines_view,
     history_view,
 )
+from longbeam.annotation_ui.routes.acts import ItemPage
 from longbeam.annotation_ui.transcript import (
     LocatedView,
     MessagePart,
@@ -148,7 +148,7 @@ def home() -> RedirectResponse:
 
 @page("/session", "session.html")
 def session(request: Request) -> SessionView:
-    """Who is looking: choose a name, see the settings."""
+    """Return the viewer and the settings; the page lets a reviewer choose a name."""
     return session_view(request)
 
 
@@ -170,12 +170,15 @@ def provenance(request: Request, workspace: WorkspaceOf, viewer: ViewerOf, item_
     return provenance_view(workspace, viewer, item_id)
 
 
+def item_reading(workspace: WorkspaceOf, viewer: ViewerOf, wanted: QueueOf, k: int = 0) -> ItemPage:
+    """Return the item page for a viewer who may only read."""
+    return ItemPage(workspace, viewer, wanted, min(max(k, 0), 20))
+
+
 @page("/items/{conversation_id}/{probe_id}", "item.html")
-def item(
-    request: Request, workspace: WorkspaceOf, viewer: ViewerOf, item_id: ItemOf, wanted: QueueOf, k: int = 0
-) -> ItemView:
+def item(request: Request, page: Annotated[ItemPage, Depends(item_reading)], item_id: ItemOf) -> ItemView:
     """Return one probe under review; the parameters of the queue determine the next item."""
-    return item_view(workspace, viewer, item_id, k=min(max(k, 0), 20), wanted=wanted)
+    return page.view(item_id)
 
 
 @page("/conversations", "conversations.html")

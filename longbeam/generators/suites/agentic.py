@@ -1,8 +1,7 @@
-"""The agentic suite: sessions of a coding agent with tool calls, results of realistic size, file writes, images as
-stubs, thinking and one compaction, and facts planted by where they stand.
+"""The agentic suite: sessions of a coding agent, with facts planted in each kind of place.
 
-A fact stands in one place only, so that what a memory system cuts can be read off the facts that are left. Source of
-the places: memory-systems.md 3.9.
+A session has tool calls, results of realistic size, file writes, images as stubs, thinking and one compaction. A fact
+is in one place only, so the facts that a memory system still knows show which places it has cut.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from pydantic import BeforeValidator, Field
 
 from longbeam.generators.suites import agentic_text as text
 from longbeam.generators.suites.base import Draw, Suite, Topic, head_of, key_of, seed_of
+from longbeam.keys import NuggetId, ProbeId
 from longbeam.schemas.base import Record
 from longbeam.schemas.conversation import GivenConversation
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, Part, PartKind, text_of
@@ -28,7 +28,7 @@ from longbeam.schemas.spec import parse_length
 
 
 class Place(StrEnum):
-    """Where a fact stands."""
+    """Place of a fact in a session."""
 
     USER_TEXT = "user_text"
     ASSISTANT_TEXT = "assistant_text"
@@ -59,12 +59,12 @@ class AgenticSettings(Record):
 
 @dataclass(frozen=True)
 class _Attribute:
-    """Something that has a value."""
+    """An attribute of a project that a fact gives a value."""
 
     words: str
     key: str
     draw: Callable[[random.Random], str]
-    """Draws values that no tool's output holds by chance."""
+    """Draws values that no tool's output contains by chance."""
     questions: tuple[str, str, str]
 
 
@@ -112,7 +112,7 @@ _ATTRIBUTES = (
 
 @dataclass(frozen=True)
 class Planted:
-    """A fact: what has a value, the value, and where it is said."""
+    """A planted fact: its name, its value, and its place."""
 
     name: str
     key: str
@@ -122,12 +122,12 @@ class Planted:
 
     @property
     def sentence(self) -> str:
-        """The fact in words."""
+        """The fact as a phrase."""
         return f"the {self.name} is {self.value}"
 
     @property
     def line(self) -> str:
-        """The fact as a setting."""
+        """The fact as a line of settings."""
         return f'{self.key.upper()} = "{self.value}"'
 
 
@@ -151,7 +151,7 @@ def draw_facts(rng: random.Random, each: int) -> list[Planted]:
 
 @dataclass
 class _Session:
-    """A session as it grows."""
+    """A session while it is made."""
 
     draw: Draw
     project: str
@@ -161,10 +161,10 @@ class _Session:
     calls: int = 0
     asked: set[str] = field(default_factory=set)
     said: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Of each planted fact by key, the message and the words that say it."""
+    """Message key and quote of each planted fact, by the fact's key."""
 
     def say(self, role: MessageRole, parts: list[Part], facts: dict[str, str], minutes: int) -> None:
-        """Append a message; `facts` are the words in it that say a fact."""
+        """Append a message; `facts` maps the keys of the facts in it to their quotes."""
         self.clock += timedelta(minutes=minutes)
         key = key_of(len(self.messages) // 2, len(self.messages) % 2)
         content = text_of(parts)
@@ -187,7 +187,7 @@ class _Session:
         self.said |= {fact: (key, quote) for fact, quote in facts.items()}
 
     def call(self, name: str, given: dict[str, Any], result: str, **more: Any) -> list[Part]:
-        """A tool call and its result."""
+        """Return a tool call and its result."""
         self.calls += 1
         own = f"toolu_{self.draw.index:03d}{self.calls:05d}"
         return [
@@ -222,11 +222,11 @@ def make_conversation(settings: AgenticSettings, draw: Draw) -> GivenConversatio
 
 
 LEFT_OVER = 900
-"""Tokens below the target at which no further exchange is begun: most have twice as many."""
+"""Tokens below the target at which no exchange begins any more; most exchanges have twice as many."""
 
 
 def _work(session: _Session, rng: random.Random, facts: list[Planted], end: int) -> None:
-    """Work on until the session has about `end` tokens; facts are spread evenly, and all of them are said."""
+    """Add exchanges until the session has about `end` tokens; the facts are spread evenly, and all are planted."""
     start, waiting = session.tokens, list(facts)
     while session.tokens < end - LEFT_OVER or waiting:
         share = (session.tokens - start) / max(end - LEFT_OVER - start, 1)
@@ -239,7 +239,7 @@ def _work(session: _Session, rng: random.Random, facts: list[Planted], end: int)
 
 
 def _compact(session: _Session, mentioned: list[Planted], about: str) -> None:
-    """The summary that stands for all before it, and says the facts that it mentions again."""
+    """Add the summary that replaces all earlier messages; it repeats the facts that are to be mentioned again."""
     known = " ".join(f"The user said that {f.sentence}." for f in mentioned)
     summary = f"We work on {session.project}, {about}. Several faults were found and mended, tests pass. {known}"
     session.say(MessageRole.USER, [_text("/compact")], {}, 2)
@@ -252,7 +252,7 @@ def _compact(session: _Session, mentioned: list[Planted], about: str) -> None:
 
 
 def _exchange(session: _Session, rng: random.Random, facts: dict[Place, Planted]) -> None:
-    """A task of the user and the agent's work on it, with at most one fact in each place."""
+    """Add a task of the user and the agent's work on it, with at most one fact in each place."""
     function, asked = _task(session, rng)
     file = f"src/{session.project}/{text.module_name(rng)}"
     spoken = [f for place, f in facts.items() if place in {Place.USER_TEXT, *BEFORE}]
@@ -267,7 +267,7 @@ def _exchange(session: _Session, rng: random.Random, facts: dict[Place, Planted]
 
 
 def _task(session: _Session, rng: random.Random) -> tuple[str, str]:
-    """Return a function and what the user wants of it, nothing twice."""
+    """Return a function and the user's request about it; no request repeats."""
     while True:
         noun, verb = rng.choice(text.NOUNS), rng.choice(text.VERBS)
         asked = rng.choice(text.TASKS).format(f=f"{verb}_{noun}", n=noun, v=verb, o=rng.choice(text.NOUNS))
@@ -277,7 +277,7 @@ def _task(session: _Session, rng: random.Random) -> tuple[str, str]:
 
 
 def _agent(session: _Session, rng: random.Random, file: str, function: str, quotes: dict[Place, str]) -> list[Part]:
-    """The agent's work: it thinks, looks, changes, tests and reports."""
+    """Return the agent's work: it thinks, reads, edits, tests and reports."""
     thought = rng.choice(text.THOUGHTS).format(f=function)
     if (quote := quotes.get(Place.THINKING)) is not None:
         thought += f" I must keep in mind that {quote}."
@@ -304,7 +304,7 @@ def _agent(session: _Session, rng: random.Random, file: str, function: str, quot
 
 
 def _change(session: _Session, rng: random.Random, file: str, function: str, quotes: dict[Place, str]) -> list[Part]:
-    """Writes and edits of files; most exchanges have one edit."""
+    """Return writes and edits of files; most exchanges have one edit."""
     parts: list[Part] = []
     if (quote := quotes.get(Place.SMALL_WRITE)) is not None:
         parts += session.call("Write", {"file_path": "settings.local.env", "content": quote}, "written")
@@ -328,7 +328,7 @@ def _tests(rng: random.Random, function: str) -> str:
 
 
 def _quote(fact: Planted) -> str:
-    """Return the words that say a fact where it stands."""
+    """Return the quote of a fact in its place."""
     if fact.place in {Place.SMALL_RESULT, Place.LARGE_RESULT, Place.SMALL_WRITE, Place.LARGE_WRITE, Place.NESTED_EDIT}:
         return fact.line
     if fact.place is Place.COMMAND:
@@ -341,7 +341,8 @@ def _text(words: str) -> Part:
 
 
 def _probe(ordinal: int, fact: Planted, said: tuple[str, str]) -> Probe:
-    own = f"information_extraction.{ordinal}"
+    own = str(ProbeId("information_extraction", str(ordinal)))
+    nugget_id = str(NuggetId(own, 0))
     key, quote = said
     return Probe(
         probe_id=own,
@@ -349,8 +350,8 @@ def _probe(ordinal: int, fact: Planted, said: tuple[str, str]) -> Probe:
         question=fact.question,
         gold_answer=f"The {fact.name} is {fact.value}.",
         difficulty=Difficulty.EASY,
-        rubric=(Nugget(nugget_id=f"{own}.n0", text=f"The answer states that the {fact.name} is {fact.value}."),),
-        evidence=(Evidence(message_key=key, quote=quote, nugget_ids=(f"{own}.n0",)),),
+        rubric=(Nugget(nugget_id=nugget_id, text=f"The answer states that the {fact.name} is {fact.value}."),),
+        evidence=(Evidence(message_key=key, quote=quote, nugget_ids=(nugget_id,)),),
         details=ProbeDetails(variety=fact.place, new_value=fact.value),
         is_selected=True,
         rank=ordinal,

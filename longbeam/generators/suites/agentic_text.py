@@ -1,6 +1,6 @@
-"""Words of the agentic suite: what a coding agent's tools give back, by rules, in realistic sizes.
+"""Texts of the agentic suite: outputs of a coding agent's tools, made by rules, in realistic sizes.
 
-Every function is a pure function of its randomness. What is made looks like what tools print; nothing is run.
+Every function depends on its random generator only. The texts look like the output of tools; no tool is run.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def log(rng: random.Random, lines: int, planted: Sequence[str] = ()) -> str:
 
 
 def listing(rng: random.Random, lines: int) -> str:
-    """Return what `grep -n` gives."""
+    """Return output of `grep -n`."""
     names = [module_name(rng) for _ in range(max(lines // 3, 1))]
     return "\n".join(
         f"{rng.choice(names)}:{rng.randrange(1, 400)}:    {rng.choice(VERBS)}_{rng.choice(NOUNS)}({rng.choice(NOUNS)})"
@@ -136,7 +136,7 @@ def listing(rng: random.Random, lines: int) -> str:
 
 
 def tests(rng: random.Random, passed: int, failed: str | None) -> str:
-    """Return what a test runner prints; `failed` names a test that fails."""
+    """Return output of a test runner; `failed` names a test that fails."""
     lines = ["============================= test session starts =============================="]
     for _ in range(max(passed // 12, 1)):
         name = f"tests/test_{rng.choice(NOUNS)}_{rng.choice(VERBS)}.py"

@@ -1,7 +1,7 @@
 """Constraints and the decisions that they cause, some turns apart: CogCanvas's multi-hop benchmark, mended.
 
-As released, the cause is nowhere said, and each question names one of its two keywords, so that echoing it covers half.
-Mended, the text says what caused what, and no question names a keyword. Source of the shape: memory-systems.md 2.9.
+The released variant never states the cause, and each question names one of its two keywords, so that an echo of the
+question covers half. The mended variant states the cause, and no question names a keyword.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pydantic import Field
 
 from longbeam.generators.suites.base import Draw, Suite, key_of
 from longbeam.generators.suites.planted import KEPT_TURNS, Turn, given, messages_of, noted, small_talk
+from longbeam.keys import NuggetId, ProbeId
 from longbeam.schemas.base import Record
 from longbeam.schemas.conversation import GivenConversation
 from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDetails
@@ -27,14 +28,14 @@ class MultihopSettings(Record):
     """Settings of the suite."""
 
     variant: Literal["mended", "released"] = "mended"
-    """Released: no cause in the text, and one keyword in each question."""
+    """`released` has no cause in the text, and one keyword in each question."""
     second: float = Field(default=0.7, ge=0, le=1)
     """Share of the conversations with a second constraint."""
 
 
 @dataclass(frozen=True)
 class _Chain:
-    """A constraint, what it causes, and how both are asked for; `{c}` and `{d}` are their values."""
+    """A constraint, the decision that it causes, and their questions; `{c}` and `{d}` are their values."""
 
     constraint: str
     decision: str
@@ -86,7 +87,7 @@ _CHAINS = (
 
 
 def make_conversation(settings: MultihopSettings, draw: Draw) -> GivenConversation:
-    """Return one conversation with two probes a chain: why the decision, what the constraint led to."""
+    """Return one conversation with two probes a chain: the decision's cause, and the constraint's effect."""
     rng = draw.rng("chains")
     pairs = _PAIRS[: 2 if rng.random() < settings.second else 1]
     is_released = settings.variant == "released"
@@ -113,17 +114,19 @@ def make_conversation(settings: MultihopSettings, draw: Draw) -> GivenConversati
 
 
 def _decided(rng: random.Random, chain: _Chain, place: int) -> str:
-    """A decision; that of a framework follows from the language."""
+    """Return a decision; a framework follows from the language."""
     return chain.decisions[place] if "Phoenix" in chain.decisions else rng.choice(chain.decisions)
 
 
 def _probe(
     ordinal: int, variety: str, question: str, keywords: tuple[str, str], said: tuple[tuple[str, str], ...]
 ) -> Probe:
-    own = f"multi_session_reasoning.{ordinal}"
+    own = str(ProbeId("multi_session_reasoning", str(ordinal)))
     decision, constraint = keywords
     is_why = variety == "causal"
-    nuggets = tuple(Nugget(nugget_id=f"{own}.n{i}", text=f"The answer names {k}.") for i, k in enumerate(keywords))
+    nuggets = tuple(
+        Nugget(nugget_id=str(NuggetId(own, i)), text=f"The answer names {k}.") for i, k in enumerate(keywords)
+    )
     return Probe(
         probe_id=own,
         ability="multi_session_reasoning",

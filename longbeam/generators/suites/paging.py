@@ -1,5 +1,6 @@
-"""The paging suite: everyday talk of 120 to 200 messages with 6 to 8 planted facts of eight types, each asked for
-half-way (half of them) and at the end. Source of the shape: memory-systems.md 4.2.
+"""The paging suite: everyday talk of 120 to 200 messages with 6 to 8 planted facts of eight types.
+
+Each fact is asked for at the end, and half of them half-way, too.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from datetime import datetime, timedelta
 from pydantic import Field
 
 from longbeam.generators.suites.base import Draw, Suite, Topic, exchange, head_of, key_of, seed_of
+from longbeam.keys import NuggetId, ProbeId
 from longbeam.schemas.base import Record
 from longbeam.schemas.conversation import GivenConversation
 from longbeam.schemas.dialogue import Message
@@ -41,19 +43,19 @@ class PagingSettings(Record):
     fewest_facts: int = Field(default=6, ge=1, le=8)
     most_facts: int = Field(default=8, ge=1, le=8)
     asked_midway: float = Field(default=0.5, ge=0, le=1)
-    """Share of the facts that is asked for once before the end, too."""
+    """Share of the facts that are also asked for once before the end."""
 
 
 @dataclass(frozen=True)
 class _Type:
-    """A type of fact: how it is drawn, said and asked for."""
+    """A type of fact, with its sentence and its questions."""
 
     name: str
     draw: Callable[[random.Random], tuple[str, str]]
-    """A subject and a value."""
+    """Draws a subject and a value."""
     said: str
     questions: tuple[str, str]
-    """Half-way and at the end."""
+    """The question half-way, and the one at the end."""
 
 
 _TYPES = (
@@ -150,7 +152,7 @@ def make_conversation(settings: PagingSettings, draw: Draw) -> GivenConversation
 
 
 _Fact = tuple[str, str, tuple[str, str], str]
-"""Name of the type, what is said, the questions half-way and at the end, the value."""
+"""Name of the type, sentence, questions half-way and at the end, value."""
 
 
 def _facts(rng: random.Random, count: int) -> list[_Fact]:
@@ -205,15 +207,16 @@ def _probes(
 
 def _probe(ordinal: int, at: datetime | None, fact: _Fact, said: tuple[str, str]) -> Probe:
     name, _, questions, value = fact
-    own = f"information_extraction.{ordinal}"
+    own = str(ProbeId("information_extraction", str(ordinal)))
+    nugget_id = str(NuggetId(own, 0))
     return Probe(
         probe_id=own,
         ability="information_extraction",
         question=questions[at is None],
         gold_answer=f"{value}.",
         difficulty=Difficulty.EASY,
-        rubric=(Nugget(nugget_id=f"{own}.n0", text=f"The answer states {value}."),),
-        evidence=(Evidence(message_key=said[0], quote=said[1], nugget_ids=(f"{own}.n0",)),),
+        rubric=(Nugget(nugget_id=nugget_id, text=f"The answer states {value}."),),
+        evidence=(Evidence(message_key=said[0], quote=said[1], nugget_ids=(nugget_id,)),),
         details=ProbeDetails(variety=name, new_value=value),
         asked_at=at,
         is_selected=True,

@@ -1,7 +1,7 @@
 """Planted facts in small talk: the shapes of CogCanvas's controlled benchmarks, standard, hard and long.
 
-Facts stand at fixed turns and are asked for at the end, after the compression that `head.details` names. Source of the
-shapes: memory-systems.md 2.9; the prose is our own.
+Facts are at fixed turns and are asked for at the end, after the compression that `head.details` names. The prose is
+our own.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pydantic import Field
 
 from longbeam.generators.suites import planted_text as text
 from longbeam.generators.suites.base import Draw, Suite, Topic, exchange, head_of, key_of, seed_of
+from longbeam.keys import NuggetId, ProbeId
 from longbeam.schemas.base import Record
 from longbeam.schemas.conversation import GivenConversation
 from longbeam.schemas.dialogue import Message
@@ -24,7 +25,7 @@ from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDe
 from longbeam.schemas.seeds import Domain
 
 KEPT_TURNS = 5
-"""What a compression leaves of the conversation."""
+"""Turns that a compression leaves of the conversation."""
 _HARDNESS = (("easy", 0.25), ("medium", 0.35), ("hard", 0.25), ("adversarial", 0.15))
 _DIFFICULTY = {"easy": Difficulty.EASY, "medium": Difficulty.MEDIUM}
 _MOST_VAGUE = 3
@@ -33,13 +34,13 @@ _DISTRACTED_AFTER = 20
 
 @dataclass(frozen=True)
 class Shape:
-    """Where things stand; turns count from 1."""
+    """Positions of facts and of the compression; turns count from 1."""
 
     turns: int
     facts: tuple[int, ...]
     compressed_at: int
     distracts: bool = False
-    """Whether a confirmation that sounds alike follows each fact twenty turns later."""
+    """Whether a similar confirmation about somebody else follows each fact twenty turns later."""
     documents_every: int | None = None
 
 
@@ -56,12 +57,12 @@ class LongSettings(PlantedSettings):
     """Settings of the long suite."""
 
     document_tokens: int = Field(default=5_200, ge=100, le=50_000)
-    """Of each of the ten documents, at least."""
+    """Least tokens of each of the ten documents."""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """What the user says, and the reply."""
+    """A message of the user, and the reply."""
 
     said: str
     reply: str
@@ -99,13 +100,13 @@ def make_conversation(shape: Shape, settings: PlantedSettings, draw: Draw) -> Gi
 
 
 def small_talk(rng: random.Random, turns: int) -> list[Turn]:
-    """Return so many turns that say nothing."""
+    """Return turns of small talk without facts."""
     next_turn = text.filler(rng)
     return [Turn(*next_turn()) for _ in range(turns)]
 
 
 def noted(rng: random.Random, turn: Turn) -> str:
-    """Return the reply to a fact in the place of a turn: noted, and what was replied there."""
+    """Return the reply to a fact that replaces a turn: a confirmation, and the reply of that turn."""
     return f"{rng.choice(text.NOTED)} {turn.reply}"
 
 
@@ -121,16 +122,16 @@ def messages_of(turns: Sequence[Turn], draw: Draw) -> list[Message]:
 
 
 def given(
-    messages: Sequence[Message], probes: tuple[Probe, ...], settings: Record, draw: Draw, shown: Mapping[str, Any]
+    messages: Sequence[Message], probes: tuple[Probe, ...], settings: Record, draw: Draw, details: Mapping[str, Any]
 ) -> GivenConversation:
-    """Return messages and probes as a conversation of a suite; `shown`: what its details say besides."""
+    """Return messages and probes as a conversation of a suite; `details` are added to its settings."""
     topic = Topic(
         domain=Domain.CODING,
         title="Talk at work",
         theme="A developer asks small things and mentions a few facts",
         subtopics=tuple(template.name for template in text.TEMPLATES),
     )
-    head = head_of(draw, settings, seed_of(draw, topic, messages[0].sent_at, messages[-1].sent_at), details=shown)
+    head = head_of(draw, settings, seed_of(draw, topic, messages[0].sent_at, messages[-1].sent_at), details=details)
     return GivenConversation(head, lambda: iter(messages), probes)
 
 
@@ -153,16 +154,17 @@ def _add_documents(rng: random.Random, turns: list[Turn], shape: Shape, tokens: 
 
 
 def _probe(ordinal: int, turn: int, template: text.Template, value: str, hardness: str) -> Probe:
-    own = f"information_extraction.{ordinal}"
+    own = str(ProbeId("information_extraction", str(ordinal)))
+    nugget_id = str(NuggetId(own, 0))
     return Probe(
         probe_id=own,
         ability="information_extraction",
         question=template.question,
         gold_answer=f"{value}.",
         difficulty=_DIFFICULTY.get(hardness, Difficulty.HARD),
-        rubric=(Nugget(nugget_id=f"{own}.n0", text=f"The answer states {value}."),),
+        rubric=(Nugget(nugget_id=nugget_id, text=f"The answer states {value}."),),
         evidence=(
-            Evidence(message_key=key_of(turn - 1), quote=template.said.format(v=value), nugget_ids=(f"{own}.n0",)),
+            Evidence(message_key=key_of(turn - 1), quote=template.said.format(v=value), nugget_ids=(nugget_id,)),
         ),
         details=ProbeDetails(variety=template.kind, new_value=value),
         is_selected=True,

@@ -10,7 +10,7 @@ from itertools import cycle
 
 @dataclass(frozen=True)
 class Template:
-    """A kind of fact: how it is said and asked for, and its four values."""
+    """A kind of fact: its sentence, its question, and its four values."""
 
     name: str
     kind: str
@@ -18,7 +18,7 @@ class Template:
     question: str
     values: tuple[str, str, str, str]
     elsewhere: str
-    """A confirmation that sounds alike and is about somebody else."""
+    """A similar confirmation about somebody else."""
 
 
 TEMPLATES: tuple[Template, ...] = tuple(
@@ -122,7 +122,7 @@ _SENTENCES = (
 
 
 def filler(rng: random.Random) -> Callable[[], tuple[str, str]]:
-    """Return what gives the next small talk: what the user says, and the reply; none comes twice for 200 turns."""
+    """Return a function that gives the next small talk, message and reply; none repeats within 200 turns."""
     said = [" ".join(filter(None, (a, b))) for a in FILLER for b in SUFFIXES]
     rng.shuffle(said)
     again = [f"Once more: {text[0].lower()}{text[1:]}" for text in said]
@@ -133,7 +133,7 @@ def filler(rng: random.Random) -> Callable[[], tuple[str, str]]:
 
 
 def document(rng: random.Random, number: int, enough: Callable[[str], bool]) -> str:
-    """Return a report of numbered paragraphs that says nothing of the planted facts, until it is long enough."""
+    """Return a report of numbered paragraphs without planted facts, of at least a given length."""
     text = f"Report {number}: how things went\n"
     section = 0
     while not enough(text):

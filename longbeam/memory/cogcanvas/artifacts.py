@@ -10,10 +10,10 @@ from typing import Literal
 from pydantic import Field
 from rapidfuzz.fuzz import partial_ratio_alignment
 
-from longbeam.memory.cogcanvas.times import TimeSpan
 from longbeam.prompts.calls.memory import ArtifactKind
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import Message
+from longbeam.text.time_spans import TimeSpan
 
 Kind = ArtifactKind | Literal["chunk"]
 MARKS: dict[Kind, str] = {

@@ -16,14 +16,14 @@ from longbeam.errors import ReplyError
 from longbeam.memory.base import Tools, in_order
 from longbeam.memory.cogcanvas.artifacts import Artifact, is_duplicate, locate
 from longbeam.memory.cogcanvas.settings import CogCanvasSettings
-from longbeam.memory.cogcanvas.times import TimeExpression, find_times
+from longbeam.memory.cogcanvas.times import RULES, confidence_of
 from longbeam.memory.exchanges import said
-from longbeam.offline import canvassing
 from longbeam.prompts.calls.memory import ArtifactDraft, ArtifactsReply, ExtractArtifactsInputs, GleanArtifactsInputs
 from longbeam.schemas.calls import PromptInputs
 from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.evaluation import Exchange
 from longbeam.text.sentences import sentences
+from longbeam.text.time_spans import TimeExpression, find_times
 
 _AROUND = 100
 """Characters on either side of a time that become its artifact, as the released code has it."""
@@ -31,7 +31,10 @@ _AROUND = 100
 
 @dataclass
 class Extractor:
-    """Makes the artifacts of a conversation; `calls` and `failed` count what was asked and what was not usable."""
+    """Makes the artifacts of a conversation. `calls` counts model calls; `failed`, those whose reply was of no use.
+
+    An exchange whose extraction failed has no artifacts.
+    """
 
     settings: CogCanvasSettings
     tools: Tools
@@ -66,10 +69,7 @@ class Extractor:
     async def _of(self, unit: _Unit, known: tuple[str, ...]) -> list[Artifact]:
         drafts = await self._drafts(unit, known)
         if drafts is None:
-            if self.settings.failures == "absent":
-                return []
-            inputs = ExtractArtifactsInputs(known=known, exchange=unit.text, said_on=unit.said_on.date())
-            drafts = canvassing.extract_artifacts(inputs).artifacts
+            return []  # nothing stands in for the model: a system under test is measured with its failures
         made = [artifact for draft in drafts if (artifact := self._grounded(unit, draft)) is not None]
         return made + self._times(unit, made)
 
@@ -122,7 +122,7 @@ class Extractor:
         """Events for the times that no artifact cites."""
         found = []
         for message in unit.messages:
-            for time in find_times(message.content, unit.said_on.date(), self.settings.dates):
+            for time in find_times(message.content, unit.said_on.date(), RULES[self.settings.dates]):
                 is_cited = any(a.span and message.message_key in a.message_keys
                                and a.span[0] <= time.start and time.end <= a.span[1] for a in made)  # fmt: skip
                 if not is_cited and (message.role is not MessageRole.ASSISTANT or self.settings.variant == "released"):
@@ -140,7 +140,7 @@ class Extractor:
             source=message.speaker,
             message_keys=(message.message_key,),
             span=(start, end),
-            confidence=time.confidence,
+            confidence=confidence_of(time),
             event_time=time.span,
             event_time_raw=time.text,
         )
@@ -153,7 +153,7 @@ class Extractor:
         return next((s for s in sentences(text) if s[0] <= time.start and time.end <= s[1]), around)
 
     def _times_of(self, unit: _Unit, text: str) -> list[TimeExpression]:
-        found = find_times(text, unit.said_on.date(), self.settings.dates)
+        found = find_times(text, unit.said_on.date(), RULES[self.settings.dates])
         return sorted(found, key=lambda time: time.span is None)  # stable: the first that is resolved
 
 

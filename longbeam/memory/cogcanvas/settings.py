@@ -26,7 +26,6 @@ RELEASED: Mapping[str, object] = {
     "extract": "batch",
     "output_tokens": 1_000,
     "citations": "trusted",
-    "failures": "absent",
     "most_artifacts": None,
     "dates": "released",
     "rules": "released",
@@ -68,8 +67,6 @@ class CogCanvasSettings(Record):
     """A longer reply is lost: the released code cuts it there, and cannot read half a JSON."""
     citations: Literal["checked", "trusted"] = "checked"
     """Checked: a citation that was not said is put right from the source, or its artifact is dropped."""
-    failures: Literal["rules", "absent"] = "rules"
-    """An exchange whose extraction failed is extracted by rules, or has no artifact."""
     dates: Literal["calendar", "released"] = "calendar"
     """Released: months of 30 days, years of 365, no time to come, the day of a batch's last exchange for all of it."""
 

@@ -1,7 +1,7 @@
 """Cooperative paging as a memory system: resident pages, bookmarks of the others, and `recall` as a tool.
 
-The reader is given the tool where its endpoint has tool calls, and answers or calls it (prompt `recall_step`); offline,
-a rule recalls the pages whose bookmarks share words with the question. What is recalled is seen for that question only.
+The reader is given the tool where its endpoint has tool calls, and answers or calls it (prompt `recall_step`). The
+pages that it recalls are shown for that question only.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
+from longbeam.keys import UnitKey
+
 
 @dataclass
 class Counts:
@@ -59,7 +61,7 @@ class Counts:
         self.answered += 1
         self.last_at = time.monotonic()
         self.answered_calls.setdefault(key, f"{unit_key}#{generation}")
-        self.latencies_s["/".join(unit_key.split("/", 3)[:3])] += latency_s
+        self.latencies_s[str(UnitKey.parse(unit_key).without_place)] += latency_s
 
     def as_json(self) -> dict[str, Any]:
         """The numbers, without the list of calls."""

@@ -72,10 +72,11 @@ def refuse_rules(benchmark: Benchmark, spec: BenchmarkSpec) -> None:
     """Raise UserError where rules would judge text that was not written by rule."""
     made = benchmark.spec
     is_own = not made.is_given and not any(is_language_model(made.model_for(role)) for role in Role)
-    if not all(is_language_model(spec.model_for(role)) for role in ROLES) and not is_own:
+    by_rule = [model for model in map(spec.model_for, ROLES) if not is_language_model(model)]
+    if by_rule and not is_own:
         raise UserError(
-            f"--model-checks: benchmark {made.name!r} was not written by the offline writer, and its lexical rules can "
-            "judge nothing else; name a language model, as in --model openai:NAME (docs/models.md)"
+            f"--model-checks: benchmark {made.name!r} was not written by the {by_rule[0]} writer, and its lexical "
+            "rules can judge nothing else; name a language model, as in --model openai:NAME (docs/models.md)"
         )
 
 

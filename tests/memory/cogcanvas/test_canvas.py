@@ -22,11 +22,11 @@ from longbeam.memory.cogcanvas.reranking import LexicalReranker, make_reranker
 from longbeam.memory.cogcanvas.searching import adaptive_k, expand, expand_released
 from longbeam.memory.cogcanvas.settings import CogCanvasSettings
 from longbeam.memory.cogcanvas.system import CogCanvas
-from longbeam.memory.cogcanvas.times import TimeSpan
 from longbeam.memory.exchanges import exchanges_of
 from longbeam.models.base import ChatModel, ModelCall
 from longbeam.offline.writer import OfflineWriter
 from longbeam.schemas.calls import ModelReply
+from longbeam.text.time_spans import TimeSpan
 from tests.generators.scripted import asker_for
 from tests.memory.test_systems import SAID, START, asked, messages
 
@@ -148,12 +148,11 @@ async def test_the_extractor_is_shown_what_earlier_compressions_left() -> None:
     assert shown[1] == ("key_fact: It costs 4,200.",)
 
 
-async def test_an_unusable_reply_costs_no_exchange_unless_released() -> None:
-    ours = await canvas(model=Extracting(kiln="no json", Gunnar=[]))
-    assert ours.artifacts[0].citation == "The kiln costs 4,200 euros."
-    assert ours.usage().failed_calls == 1
-    theirs = await canvas(model=Extracting(kiln="no json"), variant="released")
-    assert not [a for a in theirs.artifacts if a.kind != "event"]  # one call for all four exchanges
+@pytest.mark.parametrize("variant", ["mended", "released"])
+async def test_a_failed_extraction_leaves_no_artifacts_and_is_counted(variant: str) -> None:
+    system = await canvas([("The kiln costs 4,200 euros.", "So much?")], Extracting(kiln="no json"), variant=variant)
+    assert system.artifacts == []
+    assert (system.usage().model_calls, system.usage().failed_calls) == (1, 1)
 
 
 async def test_the_released_runner_asks_once_for_a_batch_and_loses_what_is_too_long() -> None:
