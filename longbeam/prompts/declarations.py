@@ -1,7 +1,7 @@
 """All prompts: which template takes which inputs and gives which reply.
 
-`fixed` names what the system message is made of, and so what it must not be made of: a field that changes from call
-to call in there would cost a server's prefix cache every time.
+`fixed` names the fields of the system message. A field that changes from call to call must not be among them, because
+it would cost the server's prefix cache with every call.
 """
 
 from __future__ import annotations

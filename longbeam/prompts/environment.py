@@ -1,8 +1,8 @@
-"""The Jinja2 environment of prompts, and what can be known of a template without rendering it.
+"""The Jinja2 environment of prompts, and analysis of templates without rendering them.
 
-Templates are our own files, but they are checked as if they were not: only what a prompt needs is allowed, so
-that no expression can turn text of others into trusted text unseen. `jinja2.meta` does not look into includes,
-`used_variables` does; an included part is named by a constant and begins with `_`.
+Templates are our own files, but they are checked like foreign ones: only the constructs that prompts need are allowed,
+so that no expression can turn foreign text into trusted text unseen. Unlike `jinja2.meta`, `used_variables` follows
+includes; the name of an included part is a constant that begins with `_`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from longbeam.prompts.slots import day, fenced, inline, listed, only_trusted
 TEMPLATES = Path(__file__).parent / "templates"
 BLOCKS = frozenset({"system", "opening", "user"})
 FILTERS = frozenset({"fenced", "inline", "listed", "day", "length"})
-# Macros, filter blocks and calls give strings put together elsewhere; imports hide where a variable comes from.
+# Macros, filter blocks and calls return strings composed elsewhere; imports hide the origin of a variable.
 _REFUSED = (
     nodes.AssignBlock,
     nodes.Call,
@@ -34,11 +34,11 @@ _REFUSED = (
 
 @lru_cache(maxsize=64)
 def environment_of(directory: Path) -> Environment:
-    """Return the environment whose templates stand in a folder. A template that was read once is not read again.
+    """Return the environment of the templates in a folder, which reads each file once.
 
-    Parts that the folder lacks are our own: a plug-in's prompt may include `_probe_rules.j2`.
+    Parts that the folder lacks come from longbeam's folder: a plug-in's prompt may include `_probe_rules.j2`.
     """
-    # The output is a prompt, not HTML: what must be kept apart is kept apart by `fenced` and `inline`.
+    # The output is a prompt, not HTML: `fenced` and `inline` separate foreign text from ours.
     environment = Environment(
         loader=FileSystemLoader([directory, TEMPLATES]),
         undefined=StrictUndefined,
@@ -77,7 +77,7 @@ def source_of(environment: Environment, name: str) -> str:
 
 
 def block_of(tree: nodes.Template, block: str) -> nodes.Template | None:
-    """Return the tree of one block alone, or None where the template has no such block."""
+    """Return the tree of one block alone; None if the template has no such block."""
     found = next((b for b in tree.find_all(nodes.Block) if b.name == block), None)
     if found is None:
         return None
@@ -88,7 +88,7 @@ def block_of(tree: nodes.Template, block: str) -> nodes.Template | None:
 
 
 def used_variables(environment: Environment, tree: nodes.Template) -> frozenset[str]:
-    """Return the variables that a template and the parts it includes are to be given from outside."""
+    """Return the variables that a template and its included parts take from outside."""
     used = set(meta.find_undeclared_variables(tree))
     for include, bound in _includes(tree, frozenset()):
         used |= used_variables(environment, parse(environment, _part_name(include))) - bound
@@ -96,7 +96,7 @@ def used_variables(environment: Environment, tree: nodes.Template) -> frozenset[
 
 
 def parts_of(environment: Environment, tree: nodes.Template) -> frozenset[str]:
-    """Return the names of all included files, those of includes in includes too."""
+    """Return the names of all included files, nested ones included."""
     names = {_part_name(include) for include in tree.find_all(nodes.Include)}
     for name in tuple(names):
         names |= parts_of(environment, parse(environment, name))
@@ -104,7 +104,7 @@ def parts_of(environment: Environment, tree: nodes.Template) -> frozenset[str]:
 
 
 def fault_of(tree: nodes.Template) -> str | None:
-    """Return what a template does that none may, or None."""
+    """Return the first forbidden construct of a template; None if there is none."""
     for node in tree.find_all(_REFUSED):
         return f"line {node.lineno}: {type(node).__name__} is not allowed in a prompt"
     for node in tree.find_all(nodes.Filter):
@@ -135,7 +135,7 @@ def _part_name(include: nodes.Include) -> str:
 
 
 def _includes(node: nodes.Node, bound: frozenset[str]) -> Iterator[tuple[nodes.Include, frozenset[str]]]:
-    """Yield each include with the names that loops, `with` and `set` around it have given values to."""
+    """Yield each include with the names that loops, `with` and `set` around it have bound."""
     if isinstance(node, nodes.Include):
         yield node, bound
     if isinstance(node, nodes.For):

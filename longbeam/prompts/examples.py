@@ -1,7 +1,7 @@
-"""The words by which one recognises the examples in our prompts.
+"""Words that identify the examples of our prompts.
 
-All examples are from one story that no seed of ours tells, a marionette theatre, so that whatever of it turns up in a
-conversation was copied. Asking again (`models/asking.py`) keeps it out; the check `leaks` looks for what is left.
+All examples come from one story that none of our seeds tells, a marionette theatre, so their words in a conversation
+were copied. A retry (`models/asking.py`) keeps copies out; the check `leaks` finds those that remain.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ import re
 from collections.abc import Iterable
 
 EXAMPLE_TERMS = ("marionette", "lantern play", "winter play", "dimmer board", "limewood", "yrsa")
-"""Case-folded. Every example of a template holds one of them, but for those of the detectors and of choosing."""
+"""Case-folded terms. Every example in a template has one, except in the prompts of detectors and of choosing."""
 
 
 def find_copied(text: str, known: Iterable[str]) -> str | None:
-    """Return the first term of the examples that a text says, unless one of the `known` texts says it too.
+    """Return the first term of the examples in a text, unless one of the `known` texts has it, too.
 
-    `known` is looked at only when a term is found.
+    `known` is read only if a term is found.
     """
     folded = text.casefold()
     for term in EXAMPLE_TERMS:
-        # Replies are long and terms are rare: a plain search first costs a twentieth of a pattern.
+        # Replies are long and terms are rare: a plain search in front costs a twentieth of the pattern's time.
         if term in folded and re.search(rf"\b{term}s?\b", folded) and not any(term in k.casefold() for k in known):
             return term
     return None

@@ -1,11 +1,11 @@
-"""Keeps `versions.json`: for each prompt its version and the digest of what it asks.
+"""Keeps `versions.json`: the version and the digest of each prompt.
 
-What a benchmark has stored is made again when a prompt's version rises, and only then; a template that changes
-under the same version would mix two prompts in one benchmark. A test compares the file with the templates, and
+Stored units are made again only when the version of one of their prompts rises; a template that changes under the same
+version would mix two prompts in one benchmark. A test compares the file with the templates, and
 
     python -m longbeam.prompts.lock
 
-writes it anew, but refuses while a changed prompt keeps its version.
+rewrites it, but refuses while a changed prompt keeps its version.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ Locked = dict[str, dict[str, str | int]]
 
 
 def read_locked(path: Path = VERSIONS) -> Locked:
-    """Return the versions and digests that are written down; empty while there is no file."""
+    """Return the versions and digests in the file; empty if there is no file."""
     locked: Locked = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     return locked
 
 
 def entries_of(prompts: Iterable[Prompt]) -> Locked:
-    """Return the versions and digests as they are, by prompt id."""
+    """Return the current versions and digests, by prompt id."""
     return {p.prompt_id: {"version": p.version, "sha256": p.digest} for p in sorted(prompts, key=lambda p: p.prompt_id)}
 
 
@@ -54,9 +54,9 @@ def find_unraised(prompts: Iterable[Prompt], locked: Locked) -> list[str]:
 
 
 def write_locked(prompts: Iterable[Prompt], path: Path = VERSIONS) -> list[str]:
-    """Write the file and return the ids of the prompts whose entries are other than before.
+    """Write the file and return the ids of the prompts whose entries changed.
 
-    Raises ValueError, and writes nothing, while `find_unraised` finds something.
+    Raises ValueError, and writes nothing, if `find_unraised` finds something.
     """
     prompts = tuple(prompts)
     locked = read_locked(path)
@@ -68,7 +68,7 @@ def write_locked(prompts: Iterable[Prompt], path: Path = VERSIONS) -> list[str]:
 
 
 def main() -> int:
-    """Write `versions.json`; return 1 when a version has to be raised first."""
+    """Write `versions.json`; return 1 if a version has to be raised first."""
     try:
         changed = write_locked(PROMPTS)
     except ValueError as exc:

@@ -1,8 +1,8 @@
-"""The JSON schema of one call's reply: ids, dates and counts that are known beforehand are offered as they are.
+"""The JSON schema of one call's reply, narrowed to the ids, dates and counts that are known before the call.
 
-A server that writes by a grammar then cannot name a bullet that is not there or send a list of another length. What
-no grammar can ensure is asked for in the prompt and checked by the generators. Only `enum`, `minItems` and `maxItems`
-are used: every server with structured output knows them.
+A server that decodes by a grammar then cannot name a missing bullet or return a list of another length. Other rules
+stand in the prompt, and the generators check them. Only `enum`, `minItems` and `maxItems` are used, which every server
+with structured output supports.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from longbeam.schemas.calls import PromptInputs
 
 Schema = dict[str, Any]
 Narrow = Callable[[Schema, Any], None]
-"""Edits a copy of a prompt's schema for the inputs of one call."""
+"""Function that edits a copy of a prompt's schema for the inputs of one call."""
 
 MOST_CHOICES = 250
-"""Values offered in one place; OpenAI takes 1,000 in a whole schema. Where there are more, any is allowed."""
+"""Values of one `enum`, as OpenAI takes 1,000 in a whole schema. A field with more values stays open."""
 
 
 def narrowed(schema: Schema, narrow: Narrow, inputs: PromptInputs) -> Schema:
@@ -38,7 +38,7 @@ def narrowed(schema: Schema, narrow: Narrow, inputs: PromptInputs) -> Schema:
 
 
 def recall_step(schema: Schema, inputs: memory_calls.RecallStepInputs) -> None:
-    """Pages that can be recalled; none when no recall is left."""
+    """Offer the pages that can be recalled; none if no recall is left."""
     pages = schema["properties"]["page_ids"]
     if inputs.page_ids and len(inputs.page_ids) <= MOST_CHOICES:
         pages["items"]["enum"] = list(inputs.page_ids)
@@ -46,7 +46,7 @@ def recall_step(schema: Schema, inputs: memory_calls.RecallStepInputs) -> None:
 
 
 def bookmark_pages(schema: Schema, inputs: memory_calls.BookmarkPagesInputs) -> None:
-    """One entry a page, of the pages that are shown, with as many keywords as asked for."""
+    """Ask for one entry for each page shown, with the requested number of keywords."""
     _count(schema["properties"]["bookmarks"], len(inputs.pages))
     draft = _fields(schema, "BookmarkDraft")
     draft["page_id"] = {"type": "integer", "enum": [page.page_id for page in inputs.pages]}
@@ -54,22 +54,22 @@ def bookmark_pages(schema: Schema, inputs: memory_calls.BookmarkPagesInputs) -> 
 
 
 def seeds(schema: Schema, inputs: SeedsInputs) -> None:
-    """At most as many as asked for; none when there are no more."""
+    """Allow at most the requested number of seeds, or none."""
     _count(schema["properties"]["seeds"], 0, inputs.count)
 
 
 def narratives(schema: Schema, inputs: NarrativesInputs) -> None:
-    """As many as asked for."""
+    """Ask for the requested number of narratives."""
     _count(schema["properties"]["narratives"], inputs.at_least, inputs.at_most)
 
 
 def outline(schema: Schema, inputs: OutlineInputs) -> None:
-    """One draft per stage."""
+    """Ask for one draft for each stage."""
     _count(schema["properties"]["stages"], len(inputs.stages))
 
 
 def sub_plan(schema: Schema, inputs: SubPlanInputs) -> None:
-    """As many bullets as asked for, of the kinds asked for, with the labels, days and facts there are."""
+    """Ask for the requested number of bullets of the requested kinds; offer known labels, days and facts."""
     stage = inputs.stages[inputs.stage_index]
     _count(schema["properties"]["bullets"], sum(inputs.counts.values()))
     bullet = _fields(schema, "BulletDraft")
@@ -81,7 +81,7 @@ def sub_plan(schema: Schema, inputs: SubPlanInputs) -> None:
 
 
 def augment(schema: Schema, inputs: AugmentInputs) -> None:
-    """One draft per target, and the instructions asked for."""
+    """Ask for one draft for each target, and the requested number of instructions."""
     for name, draft, targets in (
         ("updates", "UpdateDraft", inputs.updates),
         ("contradictions", "ContradictionDraft", inputs.contradictions),
@@ -94,7 +94,7 @@ def augment(schema: Schema, inputs: AugmentInputs) -> None:
 
 
 def user_turns(schema: Schema, inputs: UserTurnsInputs) -> None:
-    """As many turns as asked for, about the bullets that are offered."""
+    """Ask for the requested number of turns; offer the bullets of the call."""
     _count(schema["properties"]["turns"], inputs.questions)
     turn = _fields(schema, "UserTurnDraft")
     offered = [b.bullet.bullet_id for b in (*inputs.batch, *inputs.about)]
@@ -104,9 +104,9 @@ def user_turns(schema: Schema, inputs: UserTurnsInputs) -> None:
 
 
 def probe(schema: Schema, inputs: ProbeInputs) -> None:
-    """Nuggets name excerpts that there are, at least one each; some abilities fix how many nuggets there are."""
+    """Ask for nuggets that name at least one of the excerpts; some abilities fix the number of nuggets."""
     is_conflict = ability_of(inputs.ability).has(Trait.RESOLVES_CONTRADICTION)
-    # The conflict, each of its sides, and the question which side is right.
+    # Four nuggets: the conflict, its two sides, and the question which side is right.
     count = 4 if is_conflict else len(inputs.items)
     _count(schema["properties"]["nuggets"], count or 1, count or None)
     nugget = schema["$defs"]["NuggetDraft"]
@@ -116,7 +116,7 @@ def probe(schema: Schema, inputs: ProbeInputs) -> None:
 
 
 def abstention(schema: Schema, inputs: AbstentionInputs) -> None:
-    """As many questions as asked for, each close to a bullet that is offered."""
+    """Ask for the requested number of questions; offer the bullets that they can be close to."""
     _count(schema["properties"]["items"], inputs.count)
     item = _fields(schema, "AbstentionDraft")
     _choose(item, "bullet_id", (b.bullet_id for b in inputs.bullets))
@@ -124,7 +124,7 @@ def abstention(schema: Schema, inputs: AbstentionInputs) -> None:
 
 
 def candidates(schema: Schema, inputs: CandidatesInputs) -> None:
-    """As many as asked for, of those there are."""
+    """Ask for the requested number of candidates; offer the ids of all."""
     chosen = schema["properties"]["chosen"]
     _count(chosen, inputs.count)
     _items(chosen, [option.candidate_id for option in inputs.options])

@@ -2,8 +2,8 @@
 
 A template holds up to three blocks. `system` has what is fixed for a sub-plan, `user` what this call asks. The
 declaration may name a `history` field, whose messages go between the two, so that a server's prefix cache serves
-the next call; `opening` is said before a history that begins with the assistant. Text that longbeam did not write
-must pass the `fenced`, `inline` or `listed` filter (`slots.py`); a plain string is refused when it is rendered.
+the next call; `opening` precedes a history that begins with the assistant. Foreign text must pass the `fenced`,
+`inline` or `listed` filter (`slots.py`); rendering refuses a plain string.
 """
 
 from __future__ import annotations
@@ -55,22 +55,22 @@ class Prompt:
     output: type[BaseModel] | None = None
     """Schema of the reply; None for prose."""
     fixed: tuple[str, ...] = ()
-    """Input fields that the `system` block uses, exactly: it is rendered once for the same values of them.
+    """Exactly the input fields that the `system` block uses; it is rendered once for the same values of them.
 
-    `language` is not named: every block may use it, because it is one for a whole benchmark."""
+    `language` is not named: every block may use it, because it is the same in a whole benchmark."""
     history: str | None = None
     """Name of the input field that holds the dialogue so far, a tuple of `ChatMessage`."""
     unshown: frozenset[str] = frozenset()
-    """Input fields that the template leaves out: those that only other prompts with the same inputs show."""
+    """Input fields that the template does not use, because only other prompts with the same inputs show them."""
     narrow: Narrow | None = None
-    """Puts what is known before a call, such as ids and counts, into the schema of its reply."""
+    """Function that narrows the reply's schema to what is known before a call, such as ids and counts."""
     tool: Tool | None = None
-    """What a reply may call where the endpoint has tools."""
+    """Tool that a reply may call if the endpoint supports tools."""
     directory: Path = TEMPLATES
 
     @cached_property
     def variables(self) -> frozenset[str]:
-        """Input fields that the template is given, and, but for `language`, has to use."""
+        """Input fields that the template receives; it has to use all of them except `language`."""
         return frozenset(self.inputs.model_fields) - {self.history, "feedback"} - self.unshown
 
     @property
@@ -80,7 +80,7 @@ class Prompt:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 (hex) of all that decides what is asked: the template, the parts it includes, the reply's schema."""
+        """SHA-256 (hex) of everything that determines the request: template, included parts, schema of the reply."""
         environment = environment_of(self.directory)
         names = [self._file, *sorted(parts_of(environment, parse(environment, self._file)))]
         texts = [[name, source_of(environment, name)] for name in names]
@@ -131,17 +131,17 @@ class Prompt:
             raise ValueError("block opening stands before every history and uses no variable")
 
     def compile(self) -> None:
-        """Make ready what the first rendering would."""
+        """Compile the template before the first rendering needs it."""
         environment = environment_of(self.directory)
-        _ = self._template, self._system_digest  # both are kept
+        _ = self._template, self._system_digest  # Both are cached.
         for name in parts_of(environment, parse(environment, self._file)):
             environment.get_template(name)
 
     def render(self, inputs: PromptInputs) -> tuple[ChatMessage, ...]:
-        """Return the request: system, then the history if there is one, then user if there is such a block.
+        """Return the request: the system message, the history if there is one, the user block if there is one.
 
-        The user block and the feedback are joined to a last message of the user's. Raises TypeError for inputs of
-        another prompt and for text that did not pass a filter.
+        The user block and the feedback join a last message of the user's. Raises TypeError for inputs of another
+        prompt and for text that did not pass a filter.
         """
         if type(inputs) is not self.inputs and not isinstance(inputs, self.inputs):
             raise TypeError(f"prompt {self.prompt_id!r} takes {self.inputs.__name__}, not {type(inputs).__name__}")
@@ -174,7 +174,7 @@ class Prompt:
 
     @cached_property
     def _system_digest(self) -> str:
-        """SHA-256 (hex) of all that decides what the system message is; prompts of one role may have it in common."""
+        """SHA-256 (hex) of everything that determines the system message; prompts of one role may share it."""
         environment = environment_of(self.directory)
         tree = block_of(parse(environment, self._file), "system")
         assert tree is not None
@@ -196,9 +196,9 @@ class Prompt:
         return f"\n\nReply with one JSON object of this form and nothing around it:\n{shape_of(self.output)}"
 
     def schema(self, inputs: PromptInputs | None = None) -> dict[str, Any] | None:
-        """JSON schema of the reply, or None for prose; of one call's reply where its inputs are given.
+        """Return the JSON schema of the reply, narrowed to one call if its inputs are given; None for prose.
 
-        It may be shared: do not edit it.
+        The schema may be shared: do not edit it.
         """
         if self.output is None:
             return None
@@ -215,12 +215,12 @@ def _append_user_text(parts: list[ChatMessage], text: str) -> None:
 
 
 def _identity(value: object) -> Hashable:
-    """Return a key that only the same value has, as long as the value lives.
+    """Return a key that is unique to the value as long as the value lives.
 
-    A record is frozen, so being the same object is being equal. Its digest would find equal ones, too, for more than
-    that saves.
+    Records are frozen, so identity implies equality. A key by digest would also find equal copies, but computing
+    digests costs more than that saves.
     """
-    if type(value) is str or value is None:  # the others are asked about one after the other, which costs more
+    if type(value) is str or value is None:  # The exact types first: `isinstance` with several classes costs more.
         return str, value
     if isinstance(value, BaseModel):
         return type(value), id(value)
@@ -234,12 +234,12 @@ def _identity(value: object) -> Hashable:
 
 
 class MessageCache:
-    """The last rendered system messages, up to a number of characters in all."""
+    """Cache of the last rendered system messages, up to a total number of characters."""
 
     def __init__(self, max_chars: int) -> None:
         self.max_chars = max_chars
         self.chars = 0
-        # With each message the values it was rendered from: while they live, no other object gets their id.
+        # Each message is kept with its values, because no other object gets their ids as long as they live.
         self._kept: OrderedDict[Hashable, tuple[ChatMessage, object]] = OrderedDict()
         self._lock = Lock()
 
@@ -247,7 +247,7 @@ class MessageCache:
         return len(self._kept)
 
     def get(self, key: Hashable) -> ChatMessage | None:
-        """Return a message and note that it was used."""
+        """Return a message, if it is there, and mark it as used."""
         with self._lock:
             if key not in self._kept:
                 return None
@@ -255,7 +255,7 @@ class MessageCache:
             return self._kept[key][0]
 
     def put(self, key: Hashable, message: ChatMessage, values: object) -> None:
-        """Keep a message; those used longest ago make room, but the last one always stays."""
+        """Keep a message; the least recently used ones make room, but the last one always stays."""
         with self._lock:
             if key in self._kept:
                 return
@@ -266,13 +266,13 @@ class MessageCache:
                 self.chars -= len(dropped.content)
 
 
-# A dialogue prompt's system message has some 30,000 characters, and a new one after each fold; four prompts of each
-# open dialogue have one. At 10M this renders 3,060 of 44,240 messages; with eight times the room it is 2,700.
+# A dialogue prompt's system message has some 30,000 characters and changes after each fold; each open dialogue has four
+# of them. With this room, 3,060 of 44,240 messages are rendered at 10M; with eight times the room, 2,700.
 _SYSTEM_MESSAGES = MessageCache(max_chars=6_000_000)
 
 
 class PromptRegistry:
-    """The prompts of a run by id; checked when it is made."""
+    """The prompts of a run by id, checked when the registry is made."""
 
     def __init__(self, prompts: Iterable[Prompt]) -> None:
         self._prompts: dict[str, Prompt] = {}
@@ -289,20 +289,20 @@ class PromptRegistry:
         return iter(self._prompts.values())
 
     def find_copied(self, text: str, known: Iterable[str]) -> str | None:
-        """Return a term of the examples that a text says and none of the `known` texts does; None if there is none."""
+        """Return a term of the examples in a text that is in none of the `known` texts; None if there is none."""
         return find_copied(text, known)
 
     def replaced(self, prompt: Prompt) -> PromptRegistry:
-        """Return a registry with this prompt in the place of the one of the same id."""
+        """Return a registry in which this prompt replaces the one with the same id."""
         return PromptRegistry([prompt if p.prompt_id == prompt.prompt_id else p for p in self])
 
     def compile(self) -> None:
-        """Compile all templates that were not: with the first call that needs one it would hold up the others."""
+        """Compile all templates that are not compiled: compiling during a call would delay the other calls."""
         for prompt in self:
             prompt.compile()
 
     def versions(self, prompt_ids: Sequence[str]) -> tuple[str, ...]:
-        """Return `id@version` of each prompt; part of a unit's fingerprint."""
+        """Return `id@version` of each prompt, a part of a unit's fingerprint."""
         return tuple(f"{i}@{self._prompts[i].version}" for i in prompt_ids)
 
     def roles(self, prompt_ids: Sequence[str]) -> tuple[Role, ...]:

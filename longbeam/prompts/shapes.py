@@ -1,8 +1,8 @@
-"""What a reply looks like: its JSON schema for the server, and the same as a short text for the model.
+"""Form of a reply: its JSON schema for the server, and the same form as a short text for the model.
 
-The text is made from the schema and put behind every prompt that wants JSON, so that the two never differ and
-models without structured output get it right as well. Titles and docstrings of our classes are taken out of the
-schema: what a model is told stands in the template and nowhere else.
+The text is made from the schema and follows every prompt for JSON, so that the two never differ, and models without
+structured output can reply as well. The schema has no titles and docstrings of our classes: all instructions to a
+model are in the template.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _PLAIN = {"string": "string", "integer": "integer", "number": "number", "boolean
 
 @lru_cache(maxsize=64)
 def schema_of(output: type[BaseModel]) -> dict[str, Any]:
-    """Return the JSON schema without titles and descriptions. It is shared: do not edit it."""
+    """Return the JSON schema without titles and descriptions. The schema is shared: do not edit it."""
     schema = _bare(output.model_json_schema())
     assert isinstance(schema, dict)
     return schema
 
 
 def _bare(node: Any, *, names: bool = False) -> Any:  # Any: a JSON tree
-    """Drop annotations; `names` is set where the keys are names of fields, which may be called `title` too."""
+    """Return the tree without annotations. `names`: whether the keys are names of fields, which may be `title`."""
     if isinstance(node, dict):
         kept = {k: v for k, v in node.items() if names or k not in ("title", "description")}
         return {k: _bare(v, names=not names and k in ("properties", "$defs")) for k, v in kept.items()}
@@ -34,7 +34,7 @@ def _bare(node: Any, *, names: bool = False) -> Any:  # Any: a JSON tree
 
 @lru_cache(maxsize=64)
 def shape_of(output: type[BaseModel]) -> str:
-    """Return the form of the reply as a model reads it: one line a field, `?` behind those that may be left out."""
+    """Return the form of the reply for the model: one line for each field, with `?` after optional ones."""
     schema = schema_of(output)
     return _shape(schema, schema.get("$defs", {}), "")
 

@@ -1,9 +1,9 @@
-"""Slots: the only ways in which text that longbeam did not write gets into a prompt.
+"""Slots: the only ways by which foreign text gets into a prompt.
 
-A slot cannot be closed from inside: a fence is longer than any run of tildes in it, an inline slot has one line.
-What cannot be seen (control and zero-width characters) is taken out, because it would hide such a run or an
-order to the model; markers by which servers tell who speaks lose their meaning by a space. Templates are checked
-when they are loaded (`environment.py`), expressions when they are rendered (`only_trusted`).
+Text cannot close its slot: a fence is longer than any run of tildes in the text, and an inline slot has one line.
+Invisible characters (control and zero-width ones) are removed, because they could hide such a run or an instruction to
+the model. A space inside markers of chat templates takes their meaning away. Templates are checked when they are loaded
+(`environment.py`), expressions when they are rendered (`only_trusted`).
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from longbeam.text.times import weekday
 
 
 class Trusted(str):
-    """Text that may stand in a prompt as it is. Whatever is made of it (`~`, `+`, `join`) is a plain string again."""
+    """Text that may stand in a prompt as it is. Results of operations on it (`~`, `+`, `join`) are plain strings."""
 
     __slots__ = ()
 
 
 REMEMBERED = 400
-"""Characters of a text up to which its inline form is kept: bullets stand in many prompts."""
+"""Length of texts whose inline form is cached: bullets stand in many prompts."""
 _NAME = re.compile(r"[a-z][a-z ]{0,29}")
 _LINE_ENDS = re.compile("\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
-# Zero-width joiner and non-joiner stay: emoji, Persian and Indic words are written with them.
+# Zero-width joiner and non-joiner stay, because emoji, Persian and Indic words need them.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e0fff]"
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNSEEN_PRINTABLE = re.compile("[\U000e0100-\U000e01ef]")
-"""Of what `_visible` takes out or replaces all that `str.isprintable` accepts: variation selectors."""
+"""Variation selectors: the only characters that `_visible` removes although `str.isprintable` accepts them."""
 _TILDES = re.compile("~(?:[\u200c\u200d\ufe00-\ufe0f]*~)*")
-# What chat templates of common models set before and after a message: <|im_start|>, <｜User｜>, [INST], </s>, ...
+# Markers of common chat templates before and after a message: <|im_start|>, <｜User｜>, [INST], </s>, ...
 _SPEAKER_MARK = re.compile(
     r"<(?=[|｜][^\s<>|｜]{1,40}[|｜]>|/?s>|/?(?:start|end)_of_turn>|(?:bos|eos)>|</?SYS>>)"
     r"|\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\])"
@@ -49,7 +49,7 @@ _SPEAKER_MARK = re.compile(
 
 
 def fenced(text: object, name: str = "text") -> Trusted:
-    """Return text between fences that it cannot close; anything but a string is written as JSON.
+    """Return text between fences that it cannot close; other values are written as JSON.
 
     Raises ValueError for a name that is not a few small letters, TypeError for None.
     """
@@ -66,7 +66,7 @@ def fenced(text: object, name: str = "text") -> Trusted:
 def inline(text: object) -> Trusted:
     """Return a short text on one line, so that it cannot begin a line of its own.
 
-    Raises TypeError for what is not one text, number, date or enum member.
+    Raises TypeError for anything but a text, number, date or enum member.
     """
     if type(text) is not str and not isinstance(text, str | int | float | dt.date | Undefined):
         raise TypeError(f"inline takes one text, not {type(text).__name__}; use listed or fenced")
@@ -87,18 +87,20 @@ def listed(texts: Iterable[object], separator: str = ", ") -> Trusted:
 
 
 def day(date: dt.date) -> Trusted:
-    """Return `2024-03-05 (Tuesday)`: models are bad at weekdays."""
+    """Return `2024-03-05 (Tuesday)`, as models are bad at weekdays."""
     return Trusted(f"{date.isoformat()} ({weekday(date)})")
 
 
 def only_trusted(value: object) -> object:
-    """Return what an expression of a template gave, if it may be printed; raise TypeError otherwise."""
-    if type(value) is Trusted or isinstance(value, Trusted | StrEnum):  # most are, and the first question is cheap
+    """Return the result of a template's expression if it may be printed; raise TypeError otherwise."""
+    if type(value) is Trusted or isinstance(
+        value, Trusted | StrEnum
+    ):  # Most results are trusted, and this test is cheap.
         return value
     if isinstance(value, int | float | dt.date) and not isinstance(value, Enum):
         return value
     if isinstance(value, Undefined):
-        return str(value)  # raises, and names the variable
+        return str(value)  # This raises an error that names the variable.
     raise TypeError(
         f"unfenced {type(value).__name__} in a prompt: {str(value)[:40]!r}; use the fenced, inline or listed filter"
     )
@@ -114,7 +116,7 @@ def _visible(text: str) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether nothing of a text is unseen: most texts are so, and asking costs a fifth of looking for each kind."""
+    """Whether a text has no invisible characters, as most texts; the test costs a fifth of replacing each kind."""
     flat = text.replace("\n", " ").replace("\t", " ")
     return flat.isprintable() and (flat.isascii() or _UNSEEN_PRINTABLE.search(flat) is None)
 

@@ -1,8 +1,8 @@
 """The typed inputs and outputs of every prompt: the contract between generators, templates and models.
 
-An input field is a variable of the prompt's template, but for three kinds: `history` fields, which become
-messages of their own; `feedback`, which says what was wrong with the last attempt; and the fields that a
-prompt declares as `unshown`, because only other prompts with the same inputs show them.
+An input field is a variable of the prompt's template, with three exceptions: `history` fields, which become
+messages of their own; `feedback`, which says what was wrong with the last attempt; and fields that a prompt
+declares as `unshown`, because only other prompts with the same inputs show them.
 """
 
 from __future__ import annotations
@@ -28,61 +28,61 @@ class ChatMessage(KeptJson):
 
     @cached_property
     def hash(self) -> bytes:
-        """Under which a work log keeps the message."""
+        """Hash under which a work log keeps the message."""
         return message_hash(self.role, self.content)
 
     @property
     def digest(self) -> str:
-        """The same in hexadecimal."""
+        """`hash` in hexadecimal."""
         return self.hash.hex()
 
 
 class Tool(Record):
-    """A tool that a reply may call instead of saying something."""
+    """A tool that a model may call instead of a text reply."""
 
     name: str
     purpose: str
-    """What it does, in a sentence for the model."""
+    """Description of the tool for the model, in one sentence."""
     arguments: tuple[str, ...]
     """Fields of the reply's schema that are its arguments."""
     otherwise: str
-    """Field that holds what was said where the tool was not called."""
+    """Field of the reply that holds the text if the model did not call the tool."""
 
 
 class ModelReply(Record):
-    """What came back from a model, before anything is made of it."""
+    """The raw reply of a model, before parsing."""
 
     text: str
     finish_reason: str = "stop"
     """`stop`, `length`, `content_filter`, ..."""
     refusal: str = ""
-    """What the model said in place of a reply; empty: it did not refuse."""
+    """Text of the model's refusal; empty if it did not refuse."""
     model: str = ""
-    """As the endpoint names the one that answered."""
+    """Name of the model that answered, as the endpoint gives it."""
     prompt_tokens: int = 0
     cached_tokens: int = 0
-    """Of the prompt tokens, those that the endpoint had in its cache."""
+    """Prompt tokens that the endpoint had in its cache."""
     output_tokens: int = 0
     reasoning_tokens: int = 0
-    """Of the output tokens, those thought and not said."""
+    """Output tokens spent on reasoning."""
 
 
 class PromptInputs(KeptJson):
     """Base of every prompt's typed inputs."""
 
     feedback: str = ""
-    """What was wrong with the last attempt; rendered after the prompt, never part of a template."""
+    """Fault of the last attempt; rendered after the prompt, never part of a template."""
     language: str = ENGLISH
-    """Of the conversation. Set by the asker from the spec; `system` blocks may use it without declaring it."""
+    """Language of the conversation. The asker sets it from the spec; `system` blocks may use it undeclared."""
 
     @property
     def asked_tokens(self) -> int | None:
-        """Tokens that the prompt asks a prose reply to have; None where it asks for no length."""
+        """Length in tokens that the prompt asks of a prose reply; None if it asks for none."""
         return None
 
     @cached_property
     def kept_json(self) -> bytes:
-        """Put together of the parts that many calls share, such as a sub-plan's context and a dialogue's messages."""
+        """JSON of the inputs, joined from parts that many calls share, such as the messages of a dialogue."""
         parts: list[bytes] = []
         values = self.__dict__
         for name, opening in _openings(type(self)):
@@ -92,7 +92,7 @@ class PromptInputs(KeptJson):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 (hex) of the fields' JSON, where parts that many calls share stand as their own digests.
+        """SHA-256 (hex) of the fields' JSON, in which parts that many calls share are replaced by their digests.
 
         A request of a dialogue holds 60 KB of such parts, and only its last message is new.
         """
@@ -106,7 +106,7 @@ class PromptInputs(KeptJson):
 
 @cache
 def _openings(inputs: type[PromptInputs]) -> tuple[tuple[str, bytes], ...]:
-    """The fields of inputs, each with what stands before its value in their JSON."""
+    """Return the field names of inputs, each with the JSON text that precedes its value."""
     return tuple(
         (name, b'%s"%s":' % (b"," if i else b"{", name.encode())) for i, name in enumerate(inputs.model_fields)
     )
@@ -126,7 +126,7 @@ def _json_of(value: object) -> bytes:
     if isinstance(value, tuple) and value and isinstance(value[0], KeptJson):
         return b"[" + b",".join(part.kept_json for part in value) + b"]"
     if isinstance(value, StrEnum):
-        value = str(value)  # reading an enum's `value` runs Python, for a tenth of what the JSON costs
+        value = str(value)  # Reading an enum's `value` runs Python code, which costs a tenth as much as the JSON.
     return to_json(value)
 
 

@@ -25,49 +25,49 @@ class Author(Record):
 
 
 class ConversationHead(Record):
-    """Everything of a conversation but its messages and probes."""
+    """A conversation without its messages and probes."""
 
     conversation_id: str
     """`c000`, `c001`, ...: the ordinal in the benchmark."""
     seed: Seed
-    """With its timeline."""
+    """Seed of the conversation, with its timeline."""
     profile: Profile | None
-    """None for imports that do not say who the user is."""
+    """The user; None for imports without a description of the user."""
     relationships: RelationshipGraph
     narratives: tuple[Narrative, ...]
     plans: Annotated[Sequence[Plan], MayBeStored()]
-    """Augmented. Those of a long conversation are read one at a time."""
+    """Augmented plans; the plans of a long conversation are read one at a time."""
     plan_seeds: tuple[PlanSeed, ...] = ()
-    """One per plan; empty for a conversation of one plan."""
+    """Seed of each plan; empty for a conversation of one plan."""
     user_turns: Annotated[Sequence[UserTurn], MayBeStored()] = ()
     target_tokens: int
-    """0 for imports: no length was asked for."""
+    """Requested length; 0 for imports."""
     tokenizer: str = "o200k_base"
     authors: tuple[Author, ...] = ()
-    """Every model that answered, by role, from the journal; empty for imports."""
+    """All models that answered, by role, from the journal; empty for imports."""
     details: dict[str, Any] = Field(default_factory=dict)
-    """What an import carried and no field holds; `id` is the conversation's name in its source."""
+    """Other data of an import; `id` is the conversation's name in its source."""
     import_notes: tuple[ImportNote, ...] = ()
-    """Oddities that the import met."""
+    """Irregularities that the import found."""
 
     def parts(self) -> tuple[Record | str, ...]:
-        """The head in parts, for a digest: of its plans theirs, so that neither they nor its JSON are there at once."""
+        """Parts of the head for a digest: each plan alone, so that not all plans are in memory at once."""
         return (self.model_copy(update={"plans": ()}), *(plan.digest for plan in self.plans))
 
 
 @dataclass(frozen=True)
 class GivenConversation:
-    """A whole conversation that no pipeline made: of somebody else's benchmark, or of a suite."""
+    """A whole conversation that no pipeline made: from another benchmark, or from a suite."""
 
     head: ConversationHead
     messages: Callable[[], Iterator[Message]]
-    """May be called again."""
+    """Yields the messages; can be called repeatedly."""
     probes: tuple[Probe, ...]
 
 
 @dataclass(frozen=True)
 class WholeConversation:
-    """A conversation short enough to be in memory, for studies that read it again and again."""
+    """A conversation held in memory, for studies that read it repeatedly."""
 
     conversation_id: str
     messages: Sequence[Message]
@@ -75,7 +75,7 @@ class WholeConversation:
 
     @classmethod
     def of(cls, reader: ConversationReader) -> WholeConversation:
-        """Read it."""
+        """Return the conversation that a reader reads."""
         return cls(reader.head.conversation_id, tuple(reader.messages()), tuple(reader.probes()))
 
 
@@ -84,7 +84,7 @@ class ConversationReader(Protocol):
 
     @property
     def head(self) -> ConversationHead:
-        """All but messages and probes."""
+        """The conversation without its messages and probes."""
 
     def messages(self) -> Iterator[Message]:
         """All messages in order, streamed."""

@@ -1,4 +1,4 @@
-"""What is said: planned user turns, and messages with stable keys."""
+"""The dialogue: planned user turns, and messages with stable keys."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class UserTurn(Record):
     """`p0.s2.t5`: plan, sub-plan, ordinal in the sub-plan."""
     text: str
     bullet_ids: tuple[str, ...]
-    """Bullets this turn *voices* (says with their values), in the order of the plan."""
+    """Bullets that the turn *voices* (states with their values), in the order of the plan."""
     about_bullet_ids: tuple[str, ...] = ()
-    """Bullets that it only asks about; nothing new is claimed of them."""
+    """Bullets that the turn only asks about, without new claims."""
 
     @property
     def is_required(self) -> bool:
@@ -30,7 +30,7 @@ class UserTurn(Record):
 
 
 class MessageRole(StrEnum):
-    """Who speaks, in the chat protocol's words."""
+    """Author of a message, in the terms of the chat protocol."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -54,7 +54,7 @@ class PartKind(StrEnum):
     IMAGE_STUB = "image_stub"
     THINKING = "thinking"
     COMPACTION = "compaction"
-    """A summary that stands for everything before it."""
+    """A summary that replaces everything before it."""
 
 
 class Part(Record):
@@ -66,7 +66,7 @@ class Part(Record):
 
 
 def text_of(parts: Iterable[Part]) -> str:
-    """Return the text projection of parts: what a reader who sees no types reads."""
+    """Return the text projection of parts, for a reader that sees no types."""
     return "\n\n".join(_part_text(part) for part in parts)
 
 
@@ -87,7 +87,7 @@ def _part_text(part: Part) -> str:
 
 
 class Message(KeptJson):
-    """One message. `message_key` never changes; `message_id` is the ordinal given at sealing."""
+    """One message. `message_key` never changes; `message_id` is its ordinal, assigned at sealing."""
 
     message_key: str
     """`p0.s2.t5.n0`: plan, sub-plan, turn, ordinal in the turn."""
@@ -97,17 +97,17 @@ class Message(KeptJson):
     """A person's name for imports with several speakers; `user` or `assistant` otherwise."""
     kind: MessageKind
     session: int = 0
-    """Ordinal of the session; here one per sub-plan over the whole conversation."""
+    """Ordinal of the session in the conversation; a generated conversation has one for each sub-plan."""
     plan_index: int | None = None
     sub_plan_index: int | None = None
     turn_index: int | None = None
     bullet_ids: tuple[str, ...] = ()
-    """Bullets that this message voices; empty for replies."""
+    """Bullets that the message voices; empty for replies."""
     sent_at: datetime
-    """Local time without zone; never goes back within a conversation."""
+    """Local time without zone; never decreases within a conversation."""
     content: str
     parts: tuple[Part, ...] = ()
     tokens: int = Field(ge=0)
     """Tokens of `content` alone, in the benchmark's tokenizer."""
     details: dict[str, Any] = Field(default_factory=dict)
-    """What an import carried and no field holds."""
+    """Other data of an import."""

@@ -1,4 +1,4 @@
-"""What a memory system gave for a probe, how it was judged, and how it was scored."""
+"""Evaluation records: context and answer of a memory system for a probe, judgements, scores, reports."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from longbeam.schemas.probes import Nugget
 
 
 class Exchange(Record):
-    """A user message with the replies to it: what a memory system is told at once.
+    """A user message with the replies to it: the unit in which a memory system receives a conversation.
 
-    Imports with two people: a message of the first speaker with those of the second that follow it.
+    In imports with two people, a message of the first speaker with the following messages of the second.
     """
 
     position: int
@@ -24,32 +24,32 @@ class Exchange(Record):
 
     @property
     def message_keys(self) -> tuple[str, ...]:
-        """Keys of its messages, in order."""
+        """Keys of the messages, in order."""
         return tuple(m.message_key for m in self.messages)
 
     @property
     def sent_at(self) -> datetime:
-        """When its first message was sent."""
+        """Time of the first message."""
         return self.messages[0].sent_at
 
 
 class Question(Record):
-    """What a memory system is asked."""
+    """A question to a memory system."""
 
     text: str
     asked_at: datetime
-    """When the question is asked: after the last message of the conversation."""
+    """Time of the question, after the last message of the conversation."""
 
 
 class Passage(Record):
-    """Something a memory system found for a question."""
+    """A passage that a memory system retrieved for a question."""
 
     passage_id: str
     text: str
     score: float
     """Higher is better; comparable within one answer only."""
     message_keys: tuple[str, ...]
-    """Messages that it was made from."""
+    """Messages that the passage was made from."""
     tokens: int = Field(ge=0)
     sent_at: datetime | None = None
 
@@ -69,35 +69,35 @@ class Context(Record):
     tokens: int = Field(ge=0)
     parts: tuple[ContextPart, ...] = ()
     message_keys: tuple[str, ...] = ()
-    """Messages that the text was made from, in the order of the text; evidence is looked for among them."""
+    """Messages that the text was made from, in the order of the text; retrieval is scored by them."""
 
 
 class PreparationUsage(Record):
-    """What preparing a memory system took, beside the tokens of its calls, which the journal counts."""
+    """Cost of preparing a memory system, except for the tokens of its calls, which the journal counts."""
 
     model_calls: int = 0
     failed_calls: int = 0
-    """Calls without a usable reply, which the system did without."""
+    """Calls that gave no usable reply."""
     embedded_texts: int = 0
     embedded_tokens: int = 0
-    """Of those texts, by the benchmark's tokenizer; a model that cuts long texts reads fewer."""
+    """Tokens of the embedded texts, by the benchmark's tokenizer; a model that truncates long texts reads fewer."""
     index_bytes: int = 0
 
 
 class Answer(Record):
-    """An answer to one probe, with what the reader saw."""
+    """An answer to a probe, with the context that the reader saw."""
 
     conversation_id: str
     probe_id: str
     system: str
     text: str
     context: Context | None = None
-    """None for answers that nobody read anything for: the blank, the echo, the gold."""
+    """None for answers that were made without a context: the blank, the echo, the gold."""
     ranking: tuple[tuple[str, ...], ...] = ()
-    """Messages of each passage that the system retrieved, best first; empty for systems that do not retrieve."""
+    """Message keys of each retrieved passage, best first; empty for systems that do not retrieve."""
     model_calls: int = 0
     error: str = ""
-    """Why there is no answer; it is then left out of every mean and counted."""
+    """Reason for a missing answer, which is then counted and left out of every mean."""
 
 
 class NuggetJudgement(Record):
@@ -105,13 +105,13 @@ class NuggetJudgement(Record):
 
     nugget_id: str
     score: float | None = Field(ge=0, le=1)
-    """0, 0.5 or 1; None when the judge failed: never a zero."""
+    """0, 0.5 or 1; None if the judge failed, which is never a zero."""
     reason: str = ""
     error: str = ""
 
 
 class Judgement(Record):
-    """All verdicts on one answer; what every scoring rule is computed from."""
+    """All verdicts on one answer; every scoring rule is computed from them."""
 
     conversation_id: str
     probe_id: str
@@ -120,44 +120,44 @@ class Judgement(Record):
     """Model, prompts with their hashes, and strictness: `openai:small (judge_nugget.v1 5f2c...; strict)`."""
     nuggets: tuple[NuggetJudgement, ...]
     aligned_items: tuple[int | None, ...] = ()
-    """Event ordering: for each item of the answer's list, the rubric item it is the same event as."""
+    """Event ordering: for each item of the answer's list, the rubric item with the same event."""
     aligned_lines: tuple[int | None, ...] = ()
-    """The same for each line of the answer, blank lines too, as BEAM's released code takes them."""
+    """The same for each line of the answer, blank lines included, as in BEAM's released code."""
 
 
 class Scoring(Record):
-    """A probe's score under one rule; None when the judge failed on a nugget that the rule needs."""
+    """A probe's score under one rule; None if the judge failed on a nugget that the rule needs."""
 
     rule: Literal["paper", "released"]
     score: float | None = Field(ge=0, le=1)
 
 
 class Retrieval(Record):
-    """Judge-free figures of one answer's context."""
+    """Retrieval metrics of one answer's context, computed without a judge."""
 
     evidence_recall: float | None
-    """Share of the cited messages among the context's; None for probes without evidence."""
+    """Share of the cited messages that the context has; None for probes without evidence."""
     evidence_precision: float | None
     """Share of the context's messages that are cited; None for an empty context or no evidence."""
     values_found: float | None
-    """Share of the rubric's typed values that the context holds as text; None where it has none."""
+    """Share of the rubric's typed values that the context contains as text; None if the rubric has none."""
     answer_values_found: float | None
-    """The same for the answer."""
+    """Share of the rubric's typed values that the answer contains; None if the rubric has none."""
     tokens: int
     ranked: int = 0
-    """Passages that the system ranked; 0 for systems that do not retrieve, and where nothing is cited."""
+    """Number of ranked passages; 0 for systems that do not retrieve, and for probes without evidence."""
     first_hit: int | None = None
-    """Rank from 1 of the first passage with a cited message; None where there is none among the ranked."""
+    """Rank, from 1, of the first passage with a cited message; None if no ranked passage has one."""
 
     def is_hit(self, k: int) -> float | None:
-        """Hit@k: 1 where a cited message is in the first k passages; None where nothing was ranked."""
+        """Return hit@k: 1 if a cited message is in the first k passages, else 0; None if nothing was ranked."""
         if not self.ranked:
             return None
         return float(self.first_hit is not None and self.first_hit <= k)
 
 
 class Result(Record):
-    """Everything about one probe under one system."""
+    """Result of one system on one probe."""
 
     conversation_id: str
     probe_id: str
@@ -169,25 +169,25 @@ class Result(Record):
     retrieval: Retrieval
 
     def score(self, rule: str) -> float | None:
-        """The score under a rule; None when there is none."""
+        """Return the score under a rule; None if there is none."""
         return next((s.score for s in self.scores if s.rule == rule), None)
 
 
 class EvaluationSettings(Record):
-    """How systems are asked and judged; the same for all systems of a run."""
+    """Settings of an evaluation, which are the same for all its systems."""
 
     budget: int = Field(default=4_000, ge=100)
     """Tokens of context for systems that retrieve, and for the floors."""
     window: int = Field(default=128_000, ge=1_000)
     """Tokens of context for systems that read everything they can."""
     is_strict: bool = True
-    """Which judge prompt: strict, or the lenient one."""
+    """Whether the strict judge prompt is used, or the lenient one."""
     embedder: str = ""
     """Embedding model for dense retrieval; empty for none."""
 
 
 class AskedProbe(Record):
-    """What a report says of a probe, so that a results file can be read without its benchmark."""
+    """Data on a probe for reports, so that a results file can be read without its benchmark."""
 
     conversation_id: str
     probe_id: str
@@ -197,16 +197,16 @@ class AskedProbe(Record):
     gold_answer: str
     rubric: tuple[Nugget, ...]
     deciles: tuple[int, ...] = ()
-    """Tenths of the conversation's messages, from 0, that hold its evidence."""
+    """Tenths of the conversation, from 0, that contain the evidence."""
 
     @property
     def key(self) -> tuple[str, str]:
-        """Unique in a benchmark."""
+        """Key that is unique in a benchmark."""
         return self.conversation_id, self.probe_id
 
 
 class Spending(Record):
-    """What the journal holds of one system: every reply once, however often it was used."""
+    """Calls and tokens of one system in the journal; a reply counts once, however often it was used."""
 
     system: str
     stage: Literal["prepare", "answer", "judge"]
@@ -214,30 +214,30 @@ class Spending(Record):
     prompt_tokens: int
     output_tokens: int
     cost_usd: float | None
-    """None where a price is not known."""
+    """None if a price is unknown."""
 
 
 class Preparation(Record):
-    """What preparing one system took, over all conversations, that no journal says."""
+    """Cost of preparing one system for all conversations, except for what the journal counts."""
 
     system: str
     usage: PreparationUsage
 
 
 class EvaluationRun(Record):
-    """The head of a results file: what all its results have in common."""
+    """The head of a results file: the data that all its results share."""
 
     longbeam: str
     benchmark: str
     imported_from: str = ""
-    """Format that the benchmark was read from; empty for those made here."""
+    """Format of an imported benchmark; empty for a generated one."""
     length: int
-    """Tokens of a conversation as the spec asks for them; 0 for imports."""
+    """Requested tokens of a conversation; 0 for imports."""
     tokens: int = 0
-    """Mean tokens of the conversations as they are."""
+    """Mean tokens of the conversations."""
     conversations: int
     control: str = ""
-    """Which negative control this is; empty for an evaluation."""
+    """Name of the negative control; empty for an evaluation."""
     reader: str
     judge: str
     """Model, prompts with the first 12 hex digits of their hashes, and strictness."""
@@ -246,6 +246,6 @@ class EvaluationRun(Record):
     probes: tuple[AskedProbe, ...] = ()
     spending: tuple[Spending, ...] = ()
     preparations: tuple[Preparation, ...] = ()
-    """Only those that made something: an index, a summary, an embedding."""
+    """Preparations that made something: an index, a summary, an embedding."""
     failures: tuple[str, ...] = ()
     """Units that failed, `c000/answer/rag/x: reason`; their results are missing and in no mean."""

@@ -8,7 +8,7 @@ from longbeam.schemas.base import Record
 
 
 class Severity(StrEnum):
-    """`error`: the benchmark must not be used so; `warning`: a person should look; `info`: worth knowing."""
+    """`error`: do not use the benchmark as it is; `warning`: a person should look; `info`: worth knowing."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -16,14 +16,14 @@ class Severity(StrEnum):
 
 
 class Finding(Record):
-    """One sentence that a person understands, and where to look."""
+    """One problem, in a sentence for people, and where to look."""
 
     check: str
     """Check and kind of the finding: `leaks.plan_word`."""
     severity: Severity
     conversation_id: str
     subject: str
-    """Record that the finding is about: a probe_id, message_key, bullet_id, `profile`, `conversation`."""
+    """Record with the problem: a probe_id, message_key, bullet_id, `profile`, `conversation`."""
     message: str
     evidence: tuple[str, ...] = ()
     """Message keys to look at."""

@@ -1,4 +1,4 @@
-"""Hashes under which messages and requests to a model are kept and found again."""
+"""Hashes by which messages and requests to a model are stored and found."""
 
 from __future__ import annotations
 

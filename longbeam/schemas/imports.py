@@ -1,4 +1,4 @@
-"""What an import noticed: the oddities of somebody else's files, read as well as can be and never dropped silently."""
+"""Notes of an import: irregularities of the files, which are read as well as possible and never dropped silently."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from longbeam.schemas.base import Record
 
 
 class NoteKind(StrEnum):
-    """Oddities; validation gives each its severity (docs/imports.md)."""
+    """Kind of an irregularity; validation gives each its severity (docs/imports.md)."""
 
     PLAN_MARKERS = "plan_markers"
     """Main questions end with the marker of the plan, as all of BEAM's do."""
     COPIED_MARKER = "copied_marker"
-    """A reply, an answer or a follow-up ends with a plan marker: the model has imitated it."""
+    """A reply, an answer or a follow-up ends with a plan marker, which the model has imitated."""
     MARKER_INSIDE = "marker_inside"
-    """A plan marker within a message; it is left there."""
+    """A plan marker within a message; the import leaves it there."""
     BAD_INDEX = "bad_index"
     """An index that is not `sub-plan,bullet`, or names a bullet that the plan does not have."""
     MESSAGE_ID = "message_id"
@@ -23,13 +23,13 @@ class NoteKind(StrEnum):
     MESSAGE_KIND = "message_kind"
     """A user message does not say whether it is a question, an answer or a follow-up."""
     NO_DATE = "no_date"
-    """A date is missing or cannot be read; that of the neighbour stands in for it."""
+    """A date is missing or cannot be read; the neighbour's date replaces it."""
     TIME_GOES_BACK = "time_goes_back"
-    """A session is dated before the one in front of it."""
+    """A session has an earlier date than the previous session."""
     NO_CHAT = "no_chat"
-    """There is no chat text: the planned user messages stand in for it."""
+    """There is no chat text; the planned user messages replace it."""
     OTHER_CHAT = "other_chat"
-    """Another version of the chat lies beside the imported one."""
+    """There is another version of the chat beside the imported one."""
     UNREAD_FILE = "unread_file"
     """A file that was not read."""
     PROFILE = "profile"
@@ -45,17 +45,17 @@ class NoteKind(StrEnum):
     EVIDENCE_SHAPE = "evidence_shape"
     """Evidence in an unusual shape: numbers and lists mixed, several ids in one string."""
     MISSING_KEY = "missing_key"
-    """A probe lacks a key that those of its ability have."""
+    """A probe lacks a key that its ability requires."""
     NO_GOLD = "no_gold"
     """A probe without gold answer."""
     NO_RUBRIC = "no_rubric"
-    """A probe whose rubric is empty where the format has one; the gold answer stands in for it."""
+    """A probe whose rubric is empty although its format has one; the gold answer replaces it."""
     ADVERSARIAL_ANSWER = "adversarial_answer"
     """An adversarial question that has a gold answer."""
 
 
 class ImportNote(Record):
-    """One oddity, where it is, and what was made of it."""
+    """One irregularity, its place, and how the import treated it."""
 
     kind: NoteKind
     subject: str

@@ -11,14 +11,14 @@ from longbeam.schemas.base import Record
 
 
 class Gender(StrEnum):
-    """As BEAM's personas have it."""
+    """Genders of BEAM's personas."""
 
     FEMALE = "female"
     MALE = "male"
 
 
 class Relation(StrEnum):
-    """What a person is to the user."""
+    """Relation of a person to the user."""
 
     PARENT = "parent"
     PARTNER = "partner"
@@ -28,13 +28,13 @@ class Relation(StrEnum):
 
 
 class Person(Record):
-    """Somebody the user knows. `person_id` is stable within a conversation (`n1`, `n2`, ...)."""
+    """A person whom the user knows. `person_id` is stable within a conversation (`n1`, `n2`, ...)."""
 
     person_id: str
     first_name: str
     gender: Gender
     age: int = Field(ge=0, lt=130)
-    """Age in years on the first day of the timeline; below 100 in what is generated."""
+    """Age in years on the first day of the timeline; below 100 if generated."""
     relation: Relation
 
 
@@ -45,7 +45,7 @@ class Profile(Record):
     first_name: str
     gender: Gender
     age: int = Field(ge=0, lt=130)
-    """18 to 99 in what is generated."""
+    """Age in years; 18 to 99 if generated."""
     city: str
     country: str
     profession: str
@@ -56,19 +56,19 @@ class Profile(Record):
 
 
 class RelationshipGraph(Record):
-    """People around the user, oldest relation kinds first, and the same as NetworkX node-link data."""
+    """People around the user, by relation, and the same graph as NetworkX node-link data."""
 
     people: tuple[Person, ...]
     node_link: dict[str, Any]
     """`networkx.node_link_data` of the graph: the user is node `user`; edges carry `relation`."""
 
     def of(self, relation: Relation) -> tuple[Person, ...]:
-        """People with this relation, in the graph's order."""
+        """Return the people with this relation, in the graph's order."""
         return tuple(p for p in self.people if p.relation is relation)
 
 
 def people_graph(people: tuple[Person, ...]) -> RelationshipGraph:
-    """Return people around a user as a graph: the user is tied to each."""
+    """Return people around a user as a graph with an edge from the user to each."""
     return RelationshipGraph(
         people=people,
         node_link={

@@ -1,7 +1,7 @@
 """The scaffold of a conversation: narratives, plans, and the ledger of facts they assert.
 
-A `Fact` is a timeless slot; an `Assertion` says what one bullet does to it. Contradictions, stale gold and
-"no third value" are queries on the two.
+A `Fact` is a timeless slot; an `Assertion` is a bullet's statement on it. Contradictions and stale gold answers are
+found by queries on the two.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ class PlanSeed(Record):
     plan_index: int
     domain: Domain
     touches: Domain | None = None
-    """Another side of life that this part of the story touches."""
+    """Second domain that this part of the story touches."""
     topic: str
     theme: str
     subtopics: tuple[str, ...] = Field(min_length=1)
     timeline: Timeline
     """The plan's own part of the story's timeline; plans follow each other day on day."""
     phase: str = ""
-    """Which stage of a life, or which phase of the storyline, in a few words."""
+    """Stage of life, or phase of the storyline, in a few words."""
     tense: str = ""
-    """What is past, present and yet to come as this plan begins, in one sentence."""
+    """Past, present and future at the beginning of the plan, in one sentence."""
     can_mention: tuple[str, ...] = ()
-    """What this plan alone may tell of; later plans may come back to it."""
+    """Subjects that this plan alone introduces; later plans may come back to them."""
     cannot_mention: tuple[str, ...] = ()
-    """What belongs to other plans and is not told here."""
+    """Subjects reserved for other plans."""
 
 
 class BulletKind(StrEnum):
-    """What a bullet is for; the last three come from augmentation."""
+    """Purpose of a bullet; the last three kinds come from augmentation."""
 
     INTRODUCTION = "introduction"
     EVENT = "event"
@@ -62,7 +62,7 @@ SPECIAL_KINDS = frozenset({BulletKind.UPDATE, BulletKind.INSTRUCTION, BulletKind
 
 
 class ValueKind(StrEnum):
-    """Types a value can have; the comparable ones carry `number` or `date` beside their text."""
+    """Type of a value; comparable types have a `number` or a `date` beside their text."""
 
     DATE = "date"
     DURATION = "duration"
@@ -76,14 +76,14 @@ class ValueKind(StrEnum):
 
 
 class Value(Record):
-    """A typed value. `text` is how people say it; `number`, `unit` and `date` are what it means."""
+    """A typed value: `text` is its wording; `number`, `unit` and `date` are its meaning."""
 
     kind: ValueKind
     text: str = Field(min_length=1)
     number: float | None = None
     """Amount for duration, number, money, ratio (a share: 0.35 for 35 %)."""
     unit: str = ""
-    """`days`, `USD`, `users`, ...; empty where there is none."""
+    """`days`, `USD`, `users`, ...; empty for none."""
     date: dt.date | None = None
 
     def means_same_as(self, other: Value) -> bool:
@@ -98,7 +98,7 @@ class Value(Record):
 
 
 class Stance(StrEnum):
-    """What a bullet does to a fact."""
+    """Effect of a bullet on a fact."""
 
     SETS = "sets"
     UPDATES = "updates"
@@ -115,11 +115,11 @@ class Fact(Record):
     attribute: str
     kind: ValueKind
     is_fixed: bool = False
-    """True for what happened or was measured once: it can be denied or misremembered, never updated."""
+    """True for an event or a measurement, which can be denied or misremembered, never updated."""
 
     @property
     def slot(self) -> str:
-        """What a question would name."""
+        """Name of the slot in a question."""
         return slot_key(self.subject, self.attribute)
 
 
@@ -129,7 +129,7 @@ def slot_key(subject: str, attribute: str) -> str:
 
 
 class Assertion(Record):
-    """What one bullet says of one fact."""
+    """Statement of a bullet on a fact."""
 
     bullet_id: str
     fact_id: str
@@ -139,11 +139,11 @@ class Assertion(Record):
 
 
 CLOSING = "closing"
-"""Variety of the events that tell how the story came out: nothing is said behind them."""
+"""Variety of the events that end the story; nothing follows them."""
 
 
 class Bullet(Record):
-    """One thing that the story says in a sub-plan."""
+    """One statement of the story in a sub-plan."""
 
     bullet_id: str
     """`p0.s2.b7`: plan, sub-plan, ordinal in the sub-plan."""
@@ -151,17 +151,17 @@ class Bullet(Record):
     narrative: str
     """Label of one of the conversation's narratives."""
     topic: str
-    """Short noun phrase: what the bullet is about (`the login page`)."""
+    """Subject of the bullet, a short noun phrase (`the login page`)."""
     text: str
     """The statement, in the first person, with its values."""
     happens_on: dt.date
-    """The day the user tells it; never before the sub-plan's anchor or the bullet before it."""
+    """Day on which the user tells it; never before the sub-plan's anchor or the previous bullet."""
     target_bullet_id: str | None = None
     """The bullet that an update supersedes or a contradiction contradicts."""
     condition: str = ""
-    """Instructions and preferences: when it applies (`when I ask about costs`)."""
+    """Instructions and preferences: their condition (`when I ask about costs`)."""
     requirement: str = ""
-    """Instructions and preferences: what a compliant answer shows, as a checkable claim."""
+    """Instructions and preferences: a checkable claim about a compliant answer."""
     variety: str = ""
     """Contradictions: `never_statement`, `other_value`, `not_yet`. Preferences: `evolved` for a changed one.
     Events: `closing` for those that end the story."""

@@ -1,4 +1,4 @@
-"""What a conversation is about: domains, categories, seeds and their timelines."""
+"""Subjects of conversations: domains, categories, seeds and their timelines."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Domain(StrEnum):
 
     @property
     def category(self) -> Category:
-        """The family whose prompts and layout this domain uses."""
+        """Category whose prompts and layout the domain uses."""
         if self is Domain.CODING:
             return Category.CODING
         return Category.MATH if self is Domain.MATH else Category.GENERAL
@@ -70,23 +70,23 @@ class Timeline(Record):
 
 
 class Seed(Record):
-    """What one conversation is about, before any model has written a word."""
+    """Subject of a conversation, as it is before any model call."""
 
     domain: Domain
     title: str = Field(min_length=1)
     theme: str
-    """Empty only for imports that have none; `subtopics` likewise."""
+    """Empty only for imports without a theme; the same holds for `subtopics`."""
     subtopics: tuple[str, ...]
     timeline: Timeline | None = None
-    """Drawn per conversation where the seed gives none."""
+    """Drawn for each conversation if the seed gives none."""
     mode: str | None = None
     """`sequential` or `hierarchical` for conversations of many plans."""
     touches: Domain | None = None
-    """Another side of life that comes into it; set for the phases of a storyline."""
+    """Second domain of the story; set for the phases of a storyline."""
     source: str = "catalogue"
     """`catalogue`, or the name of the seeds file and the entry's id there."""
 
     @property
     def category(self) -> Category:
-        """The family of the seed's domain."""
+        """Category of the seed's domain."""
         return self.domain.category

@@ -1,4 +1,4 @@
-"""The tables of a benchmark, and BEAM's published figures beside them."""
+"""Statistics of a benchmark, and BEAM's published figures for comparison."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from longbeam.schemas.base import Record
 from longbeam.schemas.seeds import Category, Domain
 
 MEASURES = ("user_messages", "replies", "answers", "follow_ups", "turns", "tokens", "user_tokens")
-"""Counts per conversation that BEAM reports too, by the names of `ConversationStatistics`."""
+"""Counts of a conversation that BEAM reports, too; fields of `ConversationStatistics`."""
 
 TURN_SHAPES = (
     "no_interaction",
@@ -17,7 +17,7 @@ TURN_SHAPES = (
     "answers_and_follow_ups",
     "other",
 )
-"""What happens in a turn after its main question and the reply to it; `other` is more than two of a kind."""
+"""Course of a turn after its main question and the reply; `other` has more than two messages of a kind."""
 
 
 REPETITION_MEASURES = (
@@ -31,29 +31,29 @@ REPETITION_MEASURES = (
     "most_frequent_share",
     "frequent_sentences",
 )
-"""Messages of a role equal to an earlier one but for case and spacing (a count); the share equal or nearly equal to
-an earlier one; the same share once values, names, dates and numbers are masked. Then of the masked prose sentences of
-the replies: how many there are, the share of replies that hold the most frequent one, and how many stand in more than
-0.5 % of the replies and in two at least."""
+"""For each role: the number of messages equal to an earlier one except for case and spacing; the share equal or nearly
+equal to an earlier one; the same share with values, names, dates and numbers masked. For masked prose sentences of
+replies: their number, the share of replies with the most frequent one, and the number of sentences in more than 0.5 %
+of the replies and at least two."""
 
 
 class FrequentSentence(Record):
-    """A masked sentence that stands in several replies."""
+    """A masked sentence that several replies have."""
 
     text: str
-    """In lower case, `_` for what was masked."""
+    """The sentence in lower case, with `_` for masked words."""
     replies: int
     share: float
-    """Of all replies."""
+    """Share of all replies."""
 
 
 class Repetition(Record):
-    """How much one conversation repeats itself."""
+    """Repetition within one conversation."""
 
     figures: dict[str, float]
-    """By `REPETITION_MEASURES`."""
+    """Figures by `REPETITION_MEASURES`."""
     worst: tuple[FrequentSentence, ...]
-    """The most frequent masked sentences that stand in several replies, most frequent first."""
+    """Masked sentences of several replies, the most frequent first."""
 
 
 class ConversationStatistics(Record):
@@ -63,29 +63,29 @@ class ConversationStatistics(Record):
     domain: Domain
     category: Category
     target_tokens: int
-    """0 for imports."""
+    """Requested length; 0 for imports."""
     user_messages: int
     replies: int
     answers: int
-    """User messages that answer a question of the assistant."""
+    """User messages that answer a question of the assistant's."""
     follow_ups: int
     turns: int
-    """Main questions."""
+    """Number of main questions."""
     tokens: int
-    """Of message content."""
+    """Tokens of message content."""
     user_tokens: int
     sessions: int
     days: int
-    """From the first message to the last."""
+    """Days from the first message to the last."""
     turn_shapes: dict[str, int]
     """Turns by shape, with all of `TURN_SHAPES` as keys."""
     repetition: Repetition
     candidates: int
-    """Probe candidates, selected or not."""
+    """Number of probe candidates, selected or not."""
     probes: int
-    """Selected ones."""
+    """Number of selected probes."""
     nuggets: int
-    """Of the selected probes."""
+    """Number of nuggets of the selected probes."""
 
 
 class CategoryShape(Record):
@@ -118,7 +118,7 @@ class AbilityStatistics(Record):
 
 
 class PublishedLength(Record):
-    """BEAM's figures at one length, means per conversation; what is missing was not published or measured."""
+    """BEAM's figures at one length, means per conversation; absent figures were neither published nor measured."""
 
     name: str
     tokens: int
@@ -145,16 +145,16 @@ class PublishedCategoryTokens(Record):
 
 
 class PublishedRepetition(Record):
-    """How much BEAM's conversations repeat themselves, measured by us."""
+    """Repetition within BEAM's conversations, measured by us."""
 
     name: str
-    """Which conversations."""
+    """Name of the group of conversations."""
     conversations: int
     mean: dict[str, float]
-    """Per conversation, by `REPETITION_MEASURES`; ledger values are not masked, for BEAM has no ledger."""
+    """Means per conversation, by `REPETITION_MEASURES`; ledger values are not masked, as BEAM has no ledger."""
     pooled: dict[str, float]
-    """The figures of sentences over all replies of these conversations together, masked conversation by conversation:
-    a share of the replies means little where a conversation has a hundred."""
+    """Figures of sentences over all replies of these conversations together, each masked by its own conversation. A
+    conversation of a hundred replies is too short for its own shares to mean much."""
 
 
 class Published(Record):
@@ -168,26 +168,26 @@ class Published(Record):
 
 
 class PlanBorder(Record):
-    """What one plan takes up of the plans before it."""
+    """References of one plan to the plans before it."""
 
     conversation_id: str
     plan_index: int
     people_new: tuple[str, ...]
-    """First names that no earlier plan says."""
+    """First names that no earlier plan has."""
     people_back: tuple[str, ...]
-    """First names that an earlier plan says, too."""
+    """First names that an earlier plan has, too."""
     facts_changed: int
-    """Facts of earlier plans that get another value."""
+    """Number of facts of earlier plans that get another value."""
     facts_denied: int
-    """Facts of earlier plans that are contradicted."""
+    """Number of facts of earlier plans that are contradicted."""
     plans_back: int
-    """How many plans back the oldest of these facts lies; 0 where there is none."""
+    """Distance in plans to the oldest of these facts; 0 if there is none."""
     instructions_in_force: int
-    """Given in earlier plans, as this one begins."""
+    """Instructions of earlier plans that are in force at the plan's beginning."""
     preferences_in_force: int
-    """Told in earlier plans, as this one begins."""
+    """Preferences of earlier plans that are in force at the plan's beginning."""
     preferences_changed: int
-    """Of those, how many become something else in this plan."""
+    """Number of these preferences that change in this plan."""
 
 
 class Statistics(Record):
@@ -204,14 +204,14 @@ class Statistics(Record):
     abilities: tuple[AbilityStatistics, ...]
     """By name."""
     deciles: tuple[float, ...]
-    """Share of the evidence in each tenth of the messages, counting a probe once per tenth; empty if there is none."""
+    """Share of the evidence in each tenth of the messages; a probe counts once for each. Empty without evidence."""
     median_span: float | None
-    """Median over probes that cite several messages of the distance from the first to the last cited one, as a
-    share of the conversation's messages; None if no probe cites several."""
+    """Median distance between the first and the last cited message of a probe, as a share of the conversation's
+    messages, over probes that cite several; None if no probe does."""
     borders: tuple[PlanBorder, ...] = ()
-    """Of conversations of many plans: one row per plan but the first."""
+    """For conversations of many plans: one row for each plan but the first."""
     beam: PublishedLength
-    """BEAM at its length that is nearest to the mean number of tokens."""
+    """BEAM's figures at the length nearest to the mean number of tokens."""
     beam_tokens_by_category: PublishedCategoryTokens
     beam_repetition: PublishedRepetition
     beam_source: str

@@ -1,4 +1,4 @@
-"""Calls and tokens, added up: what a run used, and what it is expected to use."""
+"""Sums of calls and tokens: the usage of a run, and its expected usage."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Usage(Record):
     calls: int = 0
     prompt_tokens: int = 0
     cached_tokens: int = 0
-    """Of prompt_tokens, those that the endpoint found in its cache."""
+    """Prompt tokens that the endpoint had in its cache."""
     output_tokens: int = 0
     reasoning_tokens: int = 0
-    """Of output_tokens, those thought and not said."""
+    """Output tokens spent on reasoning."""
 
     @property
     def key(self) -> UsageKey:
-        """What the counts are of."""
+        """Stage, role, prompt and model of the counts."""
         return self.stage, self.role, self.prompt_id, self.model
 
     def counts(self) -> dict[str, int]:
@@ -39,13 +39,13 @@ class Usage(Record):
 
     @classmethod
     def of(cls, key: UsageKey, counts: Mapping[str, int]) -> Self:
-        """The counts of one key."""
+        """Return the record with these counts for a key."""
         stage, role, prompt_id, model = key
         return cls(stage=stage, role=role, prompt_id=prompt_id, model=model, **{n: counts.get(n, 0) for n in COUNTS})
 
 
 def summed(rows: Iterable[Usage]) -> list[Usage]:
-    """Add up rows of the same stage, role, prompt and model; sorted by these."""
+    """Return the sums of rows with the same stage, role, prompt and model, sorted by these."""
     sums: dict[UsageKey, Counter[str]] = {}
     for row in rows:
         sums.setdefault(row.key, Counter()).update(row.counts())

@@ -14,6 +14,7 @@ from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
     Sketch,
+    cite,
     difficulty_by_gap,
     thin_out,
 )
@@ -60,11 +61,10 @@ def _sketch(change: tuple[FactSaid, FactSaid]) -> Sketch | None:
         return None
     return Sketch.of(
         NAME,
-        [old, new],
+        cite([old, new], [EvidencePart.ORIGINAL, EvidencePart.UPDATED]),
         difficulty=difficulty_by_gap(old, new),
         topic=new.subject,
         summary=f"the {old.attribute} of {old.subject}, which was {old.value.text} at first",
-        parts=[EvidencePart.ORIGINAL, EvidencePart.UPDATED],
         cited=(0,),
         answers=(old.value,),
         details=ProbeDetails(old_value=old.value.text, new_value=new.value.text),

@@ -1,7 +1,7 @@
-"""What a probe candidate is, how a pool of them is thinned out, and what an ability's generator provides.
+"""Probe candidates, the choice of a varied pool of them, and the interface of an ability's generator.
 
-A candidate holds everything its probe needs but the wording: values, evidence, difficulty. It is a record, so
-that it can be stored between the unit that finds it and the unit that words it.
+A candidate holds everything that its probe needs except the wording: values, evidence, difficulty. It is a record,
+because it is stored between the unit that finds it and the unit that words it.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from longbeam.text.matching import says
 T = TypeVar("T")
 G = TypeVar("G")
 POOL = 24
-"""Candidates of one ability that are offered to the model; about twice what is kept."""
+"""Most candidates of one ability that are offered to the model; about twice as many as are worded."""
 
 
 class ProbeCandidate(Record):
-    """A probe but for its words."""
+    """A probe without its wording."""
 
     candidate_id: str = ""
     """`<ability>.<ordinal in the pool>`; the probe takes it as its id."""
     ability: str
     language: str = ENGLISH
-    """Of the conversation: checks of wording know English only."""
+    """Language of the conversation: some checks of the wording know English only."""
     difficulty: Difficulty
     variety: str = ""
     topic: str
     summary: str
-    """One line, from which the model chooses."""
+    """One line that the model chooses by."""
     excerpts: tuple[Excerpt, ...] = ()
     """Evidence in the order of the conversation."""
     message_keys: tuple[str, ...] = ()
@@ -56,23 +56,23 @@ class ProbeCandidate(Record):
     bullet_ids: tuple[str, ...] = ()
     fact_ids: tuple[str, ...] = ()
     answers: tuple[Value, ...] = ()
-    """Values that the gold answer and the nuggets say, and the question does not."""
+    """Values that the gold answer and the nuggets must say and the question must not."""
     context_values: tuple[Value, ...] = ()
-    """Values that the gold answer says and the question does not; nuggets are free to."""
+    """Values that the gold answer must say and the question must not; a nugget may say them."""
     stale: tuple[Value, ...] = ()
-    """Superseded values: a nugget may not assert one."""
+    """Superseded values: no nugget may assert one."""
     can_spare: bool = False
-    """Whether the ledger gives the answer without one of the messages, too: such a candidate only fills a pool."""
+    """Whether the answer still follows without one of the messages; such a candidate is taken last."""
     condition: str = ""
     requirement: str = ""
     items: tuple[str, ...] = ()
     details: ProbeDetails = Field(default_factory=ProbeDetails)
     question: str = ""
-    """Only where choosing and wording are one call (abstention): then nothing is left to ask."""
+    """The worded question, where the model words and chooses in one call (abstention); else empty."""
     gold_answer: str = ""
-    """Beside such a question, in languages of which code knows no sentence."""
+    """The answer to that question, in languages other than English; in English code writes it."""
     rank: int = 0
-    """Place in the model's choice, 0 best."""
+    """Place in the model's choice, from 0, the best."""
 
 
 Draft = Callable[[Asker, ProbeMaterial, int], Awaitable[list[ProbeCandidate]]]
@@ -83,7 +83,7 @@ class AbilityGenerator:
     """Code that generates an ability's probes; the ability's record names it."""
 
     candidates: Callable[[ProbeMaterial], list[ProbeCandidate]]
-    """Pure: every candidate that the material gives, best first; empty for an ability with `draft`."""
+    """Returns every candidate that the material gives, best first; none for an ability with `draft`."""
     check: Callable[[ProbeCandidate, ProbeReply], str | None]
     """Returns what is wrong with a reply, in a sentence that the model can act on; None when nothing is."""
     draft: Draft | None = None
@@ -92,17 +92,42 @@ class AbilityGenerator:
     """Words a candidate without a model; None: the ability's prompt words it."""
 
 
+class Cited(NamedTuple):
+    """Evidence of a candidate, in the order of the conversation."""
+
+    said: tuple[tuple[Said, str], ...]
+    """Quotes, each with the part that it plays."""
+    grouped: bool
+    """Whether each quote is an item of its own, numbered in order."""
+    fact_ids: tuple[str, ...]
+
+
+def cite(
+    said: Sequence[Said],
+    parts: Sequence[str] = (),
+    *,
+    grouped: bool = False,
+    fact_ids: tuple[str, ...] | None = None,
+) -> Cited:
+    """Return evidence in the order of the conversation.
+
+    `parts[i]` is the part of `said[i]`: without parts, an item where `grouped`, else support. Without `fact_ids`, the
+    facts are those of the quotes.
+    """
+    roles = parts or [EvidencePart.ITEM if grouped else EvidencePart.SUPPORT] * len(said)
+    ordered = sorted(zip(said, roles, strict=True), key=lambda pair: pair[0].position)
+    facts = dict.fromkeys([s.fact_id for s, _ in ordered if s.fact_id])
+    return Cited(tuple(ordered), grouped, tuple(facts) if fact_ids is None else fact_ids)
+
+
 class Sketch(NamedTuple):
-    """A candidate whose record is not made yet: long conversations give thousands, of which a pool takes some."""
+    """A candidate whose record is not made yet: a long conversation gives thousands, and the pool takes a few."""
 
     ability: str
-    said: tuple[tuple[Said, str], ...]
-    """Evidence with its part, in the order of the conversation."""
-    grouped: bool
+    evidence: Cited
     difficulty: Difficulty
     topic: str
     can_spare: bool
-    fact_ids: tuple[str, ...]
     bullet_ids: tuple[str, ...]
     positions: tuple[int, ...]
     fields: Mapping[str, Any]  # Any: further fields of ProbeCandidate, validated there
@@ -111,58 +136,48 @@ class Sketch(NamedTuple):
     def of(
         cls,
         ability: str,
-        said: Sequence[Said],
+        evidence: Cited,
         *,
         difficulty: Difficulty,
         topic: str,
-        parts: Sequence[str] = (),
-        grouped: bool = False,
         can_spare: bool = False,
-        fact_ids: tuple[str, ...] | None = None,
         **fields: Any,  # Any: further fields of ProbeCandidate, validated there
     ) -> Sketch:
-        """Return a candidate on this evidence, put in the order of the conversation.
-
-        `parts[i]` is the part of `said[i]`; `grouped` numbers the items in order. `fact_ids` are those of the evidence
-        unless they are given.
-        """
-        roles = parts or [EvidencePart.ITEM if grouped else EvidencePart.SUPPORT] * len(said)
-        ordered = sorted(zip(said, roles, strict=True), key=lambda pair: pair[0].position)
-        facts = [s.fact_id for s, _ in ordered if s.fact_id]
+        """Return a candidate that rests on this evidence."""
+        said = [quote for quote, _ in evidence.said]
         return cls(
             ability=ability,
-            said=tuple(ordered),
-            grouped=grouped,
+            evidence=evidence,
             difficulty=difficulty,
             topic=topic,
             can_spare=can_spare,
-            fact_ids=tuple(dict.fromkeys(facts)) if fact_ids is None else fact_ids,
-            bullet_ids=tuple(dict.fromkeys([s.bullet_id for s, _ in ordered])),
-            positions=tuple([s.position for s, _ in ordered]),
+            bullet_ids=tuple(dict.fromkeys([s.bullet_id for s in said])),
+            positions=tuple([s.position for s in said]),
             fields=fields,
         )
 
     def candidate(self, ordinal: int) -> ProbeCandidate:
-        """Return its record, with a place in the pool."""
-        excerpts = (s.excerpt(i, part, i if self.grouped else None) for i, (s, part) in enumerate(self.said))
+        """Return the candidate's record; `ordinal` is its place in the pool."""
+        said, grouped, fact_ids = self.evidence
+        excerpts = (s.excerpt(i, part, i if grouped else None) for i, (s, part) in enumerate(said))
         return ProbeCandidate(
             candidate_id=str(ProbeId(self.ability, str(ordinal))),
             ability=self.ability,
             difficulty=self.difficulty,
             topic=self.topic,
             excerpts=tuple(excerpts),
-            message_keys=tuple(s.message_key for s, _ in self.said),
+            message_keys=tuple(s.message_key for s, _ in said),
             positions=self.positions,
             bullet_ids=self.bullet_ids,
-            fact_ids=self.fact_ids,
+            fact_ids=fact_ids,
             can_spare=self.can_spare,
-            **{"cited": tuple(range(len(self.said))), **self.fields},
+            **{"cited": tuple(range(len(said))), **self.fields},
         )
 
     @property
     def subjects(self) -> tuple[str, ...]:
-        """What it is about: its facts and bullets."""
-        return (*self.fact_ids, *self.bullet_ids)
+        """Ids of the facts and bullets that the candidate is about."""
+        return (*self.evidence.fact_ids, *self.bullet_ids)
 
     @property
     def plans(self) -> set[int]:
@@ -170,26 +185,26 @@ class Sketch(NamedTuple):
         return {plan_index_of(bullet_id) for bullet_id in self.bullet_ids}
 
     def gives_itself_away(self) -> bool:
-        """Whether a question could not name what it is about without saying an answer."""
-        names = {self.topic, *(name for s, _ in self.said for name in (s.subject, s.attribute))}
+        """Whether no question can name the subject without saying an answer."""
+        names = {self.topic, *(name for s, _ in self.evidence.said for name in (s.subject, s.attribute))}
         values = (v for kind in ("answers", "context_values", "stale") for v in self.fields.get(kind, ()))
         return any(says(name, value) for value in values for name in names)
 
 
 def sessions_of(said: Iterable[Said]) -> int:
-    """How many sessions the evidence spans."""
+    """Return the number of sessions that the evidence is from."""
     return len({s.session for s in said})
 
 
 def difficulty_by_sessions(sessions: int) -> Difficulty:
-    """BEAM's levels where evidence must be put together: up to two sessions, three, four and more."""
+    """Return BEAM's level for evidence that must be put together: up to two sessions, three, four and more."""
     if sessions <= 2:
         return Difficulty.EASY
     return Difficulty.MEDIUM if sessions == 3 else Difficulty.HARD
 
 
 def difficulty_by_gap(first: Said, second: Said) -> Difficulty:
-    """Levels for two messages: neighbouring sessions, one or two sessions between, more."""
+    """Return the level for two messages: in neighbouring sessions, with one or two sessions between, with more."""
     gap = abs(second.session - first.session)
     if gap <= 1:
         return Difficulty.EASY
@@ -197,25 +212,25 @@ def difficulty_by_gap(first: Said, second: Said) -> Difficulty:
 
 
 def difficulty_by_items(items: int) -> Difficulty:
-    """BEAM's levels of event ordering: 4-5, 6-7, 8-10 items."""
+    """Return BEAM's level of event ordering: 4-5, 6-7, 8-10 items."""
     if items <= 5:
         return Difficulty.EASY
     return Difficulty.MEDIUM if items <= 7 else Difficulty.HARD
 
 
 WIDE = 0.2
-"""Share of a conversation of many plans that evidence of several messages should span (BEAM's spans under 2 %)."""
+"""Share of a conversation of many plans that evidence of several messages should span. In BEAM it spans under 2 %."""
 
 
 def is_narrow(positions: Sequence[int], total_messages: int) -> bool:
-    """Whether evidence of several messages lies together within a fifth of the conversation."""
+    """Return whether evidence of several messages lies within a fifth of the conversation."""
     return len(set(positions)) > 1 and max(positions) - min(positions) < WIDE * total_messages
 
 
 def far_apart(said: Sequence[T], total_messages: int, place: Callable[[T], int]) -> Iterator[tuple[T, T]]:
-    """Yield pairs at least a fifth and mostly under a half of the conversation apart, two for each item at most.
+    """Yield pairs that lie about 25 % and 40 % of the conversation apart, two for each item at most.
 
-    `said` is in the order of `place`. The work grows with the items, not with their square.
+    `said` is in the order of `place`. The work grows with the number of items, not with its square.
     """
     places = [place(s) for s in said]
     for i, first in enumerate(said):
@@ -228,15 +243,15 @@ def far_apart(said: Sequence[T], total_messages: int, place: Callable[[T], int])
 def thin_out(
     groups: Iterable[G], sketch: Callable[[G], Sketch | None], total_messages: int, limit: int = POOL
 ) -> list[ProbeCandidate]:
-    """Return up to `limit` candidates, numbered: spread over facts, difficulties and the conversation's deciles.
+    """Return up to `limit` candidates, numbered, spread over facts, levels and the deciles of the conversation.
 
-    `sketch` makes a candidate of a group of evidence, or None. Long conversations have groups by the ten thousand, so
-    sketches are let go, and made again when their turn comes.
+    `sketch` makes a candidate of a group of evidence, or None. It must be cheap and pure: a long conversation has
+    groups by the ten thousand, so sketches are dropped and made again when they are needed.
 
-    Those that need all their messages come first, then, in a conversation of many plans, those whose evidence spans a
-    fifth of it. Greedy and deterministic; of equally good ones the earlier is taken. A candidate is left out when a
-    question could not name what it is about without saying an answer ("the version 2 rollout" has version 2); only
-    those whose turn comes are asked.
+    The choice is greedy and deterministic. Candidates that need all their messages come first; then, in a conversation
+    of many plans, those whose evidence spans a fifth of it; of equally good ones, the earlier. Left out are candidates
+    whose subject cannot be named without an answer ("the version 2 rollout" has version 2); this is checked only for
+    those that are about to be taken, because it is slow.
     """
     pool = _Pool(groups, sketch, total_messages)
     taken: list[ProbeCandidate] = []
@@ -247,8 +262,8 @@ def thin_out(
     return taken
 
 
-class _Likeness(NamedTuple):
-    """What is the same of candidates that are equally good as long as none of their facts and bullets is used."""
+class _CostKey(NamedTuple):
+    """Everything that the cost of a candidate depends on, except the facts and bullets it shares with those taken."""
 
     can_spare: bool
     is_narrow: bool
@@ -256,114 +271,131 @@ class _Likeness(NamedTuple):
     deciles: tuple[int, ...]
 
     @classmethod
-    def of(cls, sketch: Sketch, total_messages: int) -> _Likeness:
+    def of(cls, sketch: Sketch, total_messages: int) -> _CostKey:
         narrow = is_narrow(sketch.positions, total_messages)
         return cls(sketch.can_spare, narrow, sketch.difficulty, deciles_of(sketch.positions, total_messages))
 
 
 @dataclass
-class _Alike:
-    """Candidates of one likeness, by their ordinals in the pool."""
+class _Queue:
+    """Candidates with one cost key, by their ordinals in the pool."""
 
     ordinals: array[int] = field(default_factory=lambda: array("L"))
+    """Ascending. An array, because a long conversation has candidates by the ten thousand."""
     at: int = 0
-    """The first that was not found to share a fact or bullet with one that was taken."""
+    """Index of the first candidate that is neither taken nor in `sharing`."""
     head: Sketch | None = None
-    """That one, once it was looked at."""
+    """Sketch of that candidate, once it was needed."""
     sharing: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
-    """Those before it that were not taken, with their facts and bullets."""
+    """Ordinal and subjects of the candidates that share a subject with one that was taken."""
 
-    def pass_on(self) -> None:
-        """Go on to the next."""
+    def advance(self) -> None:
+        """Go to the next candidate."""
         self.at, self.head = self.at + 1, None
 
 
 class _Pool(Generic[G]):
-    """Groups that make candidates, and what those taken so far use up."""
+    """Candidates in queues by cost key, so that finding the best one does not look at all of them.
+
+    The cost is, in this order: whether a message can be spared, the overlap (how often the candidate's subjects were
+    used by those taken), whether the evidence is narrow, how many of its level were taken, and how full its deciles
+    are. Only the overlap differs within a queue. While it is 0, the first of a queue is the best of the queue. Overlap
+    never shrinks, so a candidate that has some moves to `sharing` for good.
+    """
 
     def __init__(self, groups: Iterable[G], sketch: Callable[[G], Sketch | None], total_messages: int) -> None:
         self._groups: list[G] = []
         self._sketch, self._total = sketch, total_messages
-        self._alike: dict[_Likeness, _Alike] = {}
+        self._queues: dict[_CostKey, _Queue] = {}
         self._uses = Counter[str]()
         self._levels = Counter[Difficulty]()
         self._deciles = Counter[int]()
         self._plans: set[int] = set()
-        """Two or more plans that candidates which may be taken touch; fewer if there are no two."""
+        """Plans of candidates that may be taken, collected up to two: whether evidence is narrow counts only then."""
         for group in groups:
             if (made := sketch(group)) is not None:
                 self._add(group, made)
 
     def _add(self, group: G, made: Sketch) -> None:
-        likeness = _Likeness.of(made, self._total)
-        self._alike.setdefault(likeness, _Alike()).ordinals.append(len(self._groups))
+        self._queues.setdefault(_CostKey.of(made, self._total), _Queue()).ordinals.append(len(self._groups))
         self._groups.append(group)
+        # Cheap conditions first: the last one reads all values and names of the candidate.
         if len(self._plans) < 2 and not made.plans <= self._plans and not made.gives_itself_away():
             self._plans |= made.plans
 
     def count(self, taken: Sketch) -> None:
-        """Count one in."""
+        """Count a candidate as taken."""
         self._uses.update(taken.subjects)
         self._levels[taken.difficulty] += 1
         self._deciles.update(deciles_of(taken.positions, self._total))
 
     def take_best(self) -> Sketch | None:
-        """Return the best that is left, and leave it out from now on; None if nothing is left."""
+        """Remove and return the best candidate that is left; None if nothing is left.
+
+        It is not counted yet: the caller may reject it.
+        """
         for can_spare in (False, True):
-            alike = {likeness: a for likeness, a in self._alike.items() if likeness.can_spare is can_spare}
-            best = self._best_unshared(alike) or self._best_sharing(alike)
+            queues = {key: queue for key, queue in self._queues.items() if key.can_spare is can_spare}
+            best = self._take_unshared(queues) or self._take_sharing(queues)
             if best is not None:
                 return best
         return None
 
-    def _best_unshared(self, alike: Mapping[_Likeness, _Alike]) -> Sketch | None:
-        ready = [
-            (self._crowding(likeness), a.ordinals[a.at], a) for likeness, a in alike.items() if self._has_unshared(a)
+    def _take_unshared(self, queues: Mapping[_CostKey, _Queue]) -> Sketch | None:
+        """Take the best candidate without overlap: the best head of all queues."""
+        heads = [
+            (self._crowding(key), queue.ordinals[queue.at], queue)
+            for key, queue in queues.items()
+            if self._has_unshared(queue)
         ]
-        if not ready:
+        if not heads:
             return None
-        *_, a = min(ready, key=lambda offer: offer[:2])
-        best = a.head
-        a.pass_on()
+        # Ordinals differ, so two queues are never compared.
+        *_, queue = min(heads, key=lambda head: head[:2])
+        best = queue.head
+        queue.advance()
         return best
 
-    def _has_unshared(self, alike: _Alike) -> bool:
-        while alike.at < len(alike.ordinals):
-            alike.head = alike.head or self._sketch(self._groups[alike.ordinals[alike.at]])
-            assert alike.head is not None  # it was one when it was added
-            if not self._overlap(alike.head.subjects):
+    def _has_unshared(self, queue: _Queue) -> bool:
+        """Advance the queue to a candidate without overlap; return whether it has one."""
+        while queue.at < len(queue.ordinals):
+            queue.head = queue.head or self._sketch(self._groups[queue.ordinals[queue.at]])
+            assert queue.head is not None  # `sketch` is pure, and made one when the candidate was added
+            if not self._overlap(queue.head.subjects):
                 return True
-            alike.sharing.append((alike.ordinals[alike.at], alike.head.subjects))
-            alike.pass_on()
+            queue.sharing.append((queue.ordinals[queue.at], queue.head.subjects))
+            queue.advance()
         return False
 
-    def _best_sharing(self, alike: Mapping[_Likeness, _Alike]) -> Sketch | None:
+    def _take_sharing(self, queues: Mapping[_CostKey, _Queue]) -> Sketch | None:
+        """Take the candidate with the least overlap. All of them are looked at, since each overlap may have grown."""
         offers = [
-            ((self._overlap(subjects), *self._crowding(likeness)), ordinal, subjects, a)
-            for likeness, a in alike.items()
-            for ordinal, subjects in a.sharing
+            ((self._overlap(subjects), *self._crowding(key)), ordinal, subjects, queue)
+            for key, queue in queues.items()
+            for ordinal, subjects in queue.sharing
         ]
         if not offers:
             return None
-        _, ordinal, subjects, a = min(offers, key=lambda offer: offer[:2])
-        a.sharing.remove((ordinal, subjects))
+        _, ordinal, subjects, queue = min(offers, key=lambda offer: offer[:2])
+        queue.sharing.remove((ordinal, subjects))
         return self._sketch(self._groups[ordinal])
 
     def _overlap(self, subjects: Sequence[str]) -> float:
+        """Mean number of candidates taken on each of these facts and bullets."""
         return sum([self._uses[s] for s in subjects]) / (len(subjects) or 1)
 
-    def _crowding(self, likeness: _Likeness) -> tuple[bool, int, float]:
-        is_narrow = likeness.is_narrow and len(self._plans) > 1
-        return is_narrow, self._levels[likeness.difficulty], _crowd(likeness.deciles, self._deciles)
+    def _crowding(self, key: _CostKey) -> tuple[bool, int, float]:
+        is_narrow = key.is_narrow and len(self._plans) > 1
+        return is_narrow, self._levels[key.difficulty], _crowd(key.deciles, self._deciles)
 
 
 def deciles_of(positions: Iterable[int], total_messages: int) -> tuple[int, ...]:
-    """Deciles of the conversation, 0 to 9, that positions lie in, each once."""
+    """Return the deciles of the conversation, 0 to 9, in which positions lie, each once, ascending."""
     return tuple(sorted({min(p * 10 // max(total_messages, 1), 9) for p in positions}))
 
 
 def crowd_of(positions: Iterable[int], deciles: Counter[int], total_messages: int) -> float:
-    """Mean number of probes already in the deciles of these positions; 0 for none."""
+    """Return the mean number of probes that are already in the deciles of these positions; 0 without positions."""
     return _crowd(deciles_of(positions, total_messages), deciles)
 
 

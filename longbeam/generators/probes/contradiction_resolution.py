@@ -14,6 +14,7 @@ from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
     Sketch,
+    cite,
     difficulty_by_gap,
     thin_out,
 )
@@ -45,14 +46,16 @@ def _sketch(material: ProbeMaterial, conflict: Conflict) -> Sketch | None:
         return None
     return Sketch.of(
         ABILITY,
-        [_about(first, conflict.fact, values[:1]), _about(second, conflict.fact, values[1:])],
+        cite(
+            [_about(first, conflict.fact, values[:1]), _about(second, conflict.fact, values[1:])],
+            [EvidencePart.STATEMENT, EvidencePart.DENIAL],
+            fact_ids=(conflict.fact.fact_id,) if conflict.fact else conflict.fact_ids,
+        ),
         difficulty=difficulty_by_gap(first, second),
         variety=denial.variety,
         topic=statement.topic,
         summary=f"{denial.variety}: {first.quote} / {second.quote}",
-        parts=[EvidencePart.STATEMENT, EvidencePart.DENIAL],
         answers=values,
-        fact_ids=(conflict.fact.fact_id,) if conflict.fact else conflict.fact_ids,
         details=ProbeDetails(variety=denial.variety),
     )
 

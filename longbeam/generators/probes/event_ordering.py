@@ -18,6 +18,7 @@ from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
     Sketch,
+    cite,
     difficulty_by_items,
     sessions_of,
     thin_out,
@@ -141,14 +142,13 @@ def _sketch(series: Series) -> Sketch:
     following = [*(item.said.position for item in items[1:]), END]
     return Sketch.of(
         ABILITY,
-        [item.said for item in items],
+        cite([item.said for item in items], grouped=True),
         # Told again before the next one is told, an item keeps its place without its message.
         can_spare=any(i.again is not None and i.again < place for i, place in zip(items, following, strict=True)),
         difficulty=difficulty_by_items(len(items)),
         variety=variety,
         topic=theme,
         summary=f"{variety} {len(items)} topics of {theme}: {', then '.join(names)}",
-        grouped=True,
         items=names,
         details=ProbeDetails(variety=variety, items=names),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import combinations, islice
 
-from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, thin_out
+from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, cite, thin_out
 from longbeam.generators.probes.checks import (
     check_coverage,
     check_form,
@@ -69,7 +69,7 @@ def _direct(said: FactSaid) -> Sketch:
     value = said.value
     return Sketch.of(
         ABILITY,
-        [said],
+        cite([said]),
         difficulty=Difficulty.EASY,
         variety="direct",
         topic=said.subject,
@@ -82,7 +82,7 @@ def _several(first: FactSaid, second: FactSaid) -> Sketch:
     subject = first.subject
     return Sketch.of(
         ABILITY,
-        [first, second],
+        cite([first, second]),
         difficulty=Difficulty.MEDIUM,
         variety="several",
         topic=subject,
@@ -96,13 +96,12 @@ def _indirect(asked: FactSaid, clue: FactSaid) -> Sketch:
     ordinal = 0 if asked.position <= clue.position else 1
     return Sketch.of(
         ABILITY,
-        [asked, clue],
+        cite([asked, clue], ["support", "clue"]),
         difficulty=Difficulty.HARD,
         variety="indirect",
         topic=asked.subject,
         summary=f"the {asked.attribute} of {asked.subject}, known only as that whose {clue.attribute} is "
         f"{clue.value.text}: {asked.value.text}",
-        parts=["support", "clue"],
         cited=(ordinal,),
         answers=(asked.value,),
     )

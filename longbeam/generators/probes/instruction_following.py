@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, thin_out
+from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, cite, thin_out
 from longbeam.generators.probes.checks import check_coverage, check_form, check_requirement, run_checks
 from longbeam.generators.probes.evidence import find_words
 from longbeam.generators.probes.material import ProbeMaterial
@@ -38,11 +38,10 @@ def _sketch(material: ProbeMaterial, instruction: Bullet) -> Sketch | None:
         return None
     return Sketch.of(
         ABILITY,
-        [said],
+        cite([said], [EvidencePart.INSTRUCTION]),
         difficulty=difficulty_by_age(said.position, material.total_messages),
         topic=instruction.topic,
         summary=f"{instruction.condition}: {instruction.requirement}",
-        parts=[EvidencePart.INSTRUCTION],
         condition=instruction.condition,
         requirement=instruction.requirement,
         details=ProbeDetails(instruction=said.quote),

@@ -9,6 +9,7 @@ from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
     Sketch,
+    cite,
     difficulty_by_gap,
     thin_out,
 )
@@ -43,12 +44,11 @@ def _sketch(change: tuple[FactSaid, FactSaid]) -> Sketch | None:
         return None
     return Sketch.of(
         ABILITY,
-        [old, new],
+        cite([old, new], [EvidencePart.ORIGINAL, EvidencePart.UPDATED]),
         difficulty=difficulty_by_gap(old, new),
         variety=new.value.kind.value,
         topic=new.subject,
         summary=f"the {new.attribute} of {new.subject}: {old.value.text}, then {new.value.text}",
-        parts=[EvidencePart.ORIGINAL, EvidencePart.UPDATED],
         cited=(1,),
         answers=(new.value,),
         stale=(old.value,),

@@ -16,6 +16,7 @@ from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
     Sketch,
+    cite,
     difficulty_by_sessions,
     sessions_of,
     thin_out,
@@ -123,7 +124,7 @@ def _sketch(asked: Asked) -> Sketch:
     names = f"{attribute} of {_listed(subjects)}" if one_attribute else _two_attributes(ordered)
     return Sketch.of(
         ABILITY,
-        ordered,
+        cite(ordered),
         difficulty=difficulty_by_sessions(sessions_of(ordered)),
         variety=computation,
         topic=attribute if computation == "count" else names,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, thin_out
+from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, cite, thin_out
 from longbeam.generators.probes.checks import (
     check_coverage,
     check_form,
@@ -49,12 +49,11 @@ def _sketch(material: ProbeMaterial, pair: tuple[Bullet, Bullet | None]) -> Sket
     parts = [EvidencePart.PREFERENCE] if before is None else [EvidencePart.ORIGINAL, EvidencePart.PREFERENCE]
     return Sketch.of(
         ABILITY,
-        evidence,
+        cite(evidence, parts),
         difficulty=level if before is None else Difficulty.HARD,
         variety="" if before is None else "evolved",
         topic=preference.topic,
         summary=f"{preference.condition}: {preference.requirement}",
-        parts=parts,
         cited=(len(evidence) - 1,),
         condition=preference.condition,
         requirement=preference.requirement,

@@ -1,9 +1,16 @@
-"""Which of an ability's checked probes are used, and in which order the others replace them.
+"""The order of an ability's checked probes: which ones are used, and which one replaces a rejected probe.
 
-Greedy, in rounds over the abilities: each takes, of the probes that no check doubts, the one that shares fewest facts
-with what the conversation's other selected probes ask, then one worded unlike those of its ability, then the level it
-has least of, then the deciles with fewest probes, then the model's own order. Abilities that cite little choose first,
-because wide ones overlap with something in any case.
+The choice is greedy, in rounds over the abilities. Each ability takes the probe that, in this order,
+
+1. no check doubts;
+2. shares fewest facts and bullets with the conversation's other selected probes;
+3. is worded unlike those of its ability;
+4. in a conversation of many plans, rests on evidence that lies far apart;
+5. has the level that its ability has least of;
+6. lies in the deciles with the fewest probes;
+7. the model ranked first.
+
+Abilities that cite little choose first, because wide ones overlap with something in any case.
 """
 
 from __future__ import annotations
@@ -21,63 +28,68 @@ ALIKE = 0.7
 _WORD = re.compile(r"\w+")
 
 
-@dataclass
-class _Load:
-    """What the probes taken so far use up."""
+@dataclass(frozen=True)
+class Places:
+    """Places of cited messages in a conversation."""
 
     positions: Mapping[str, int]
+    """Ordinal of each cited message."""
     total_messages: int
     prefers_wide: bool = False
-    doubted: Collection[str] = frozenset()
+    """Whether evidence that spans a fifth of the conversation comes before evidence that lies together."""
+
+
+@dataclass
+class _Load:
+    """Facts, wordings, levels and deciles that the probes taken so far use."""
+
+    given: Places
+    doubted: Collection[str]
+    """Ids of probes that somebody should look at."""
     subjects: Counter[str] = field(default_factory=Counter)
     levels: Counter[tuple[str, str]] = field(default_factory=Counter)
     deciles: Counter[int] = field(default_factory=Counter)
     questions: dict[str, list[frozenset[str]]] = field(default_factory=dict)
 
     def places(self, probe: Probe) -> list[int]:
-        """Positions of a probe's evidence that are known."""
-        return [self.positions[e.message_key] for e in probe.evidence if e.message_key in self.positions]
+        """Return the positions of a probe's evidence, as far as they are known."""
+        known = self.given.positions
+        return [known[e.message_key] for e in probe.evidence if e.message_key in known]
 
     def cost(self, probe: Probe) -> tuple[bool, int, int, bool, int, float, int, str]:
-        """How much a probe repeats; the smallest is taken."""
+        """Return how much a probe repeats; the probe with the smallest cost is taken."""
+        total = self.given.total_messages
         return (
             probe.probe_id in self.doubted,
             sum(self.subjects[s] for s in _subjects(probe)),
             sum(_similarity(_words(probe), q) >= ALIKE for q in self.questions.get(probe.ability, ())),
-            self.prefers_wide and is_narrow(self.places(probe), self.total_messages),
+            self.given.prefers_wide and is_narrow(self.places(probe), total),
             self.levels[probe.ability, probe.difficulty],
-            crowd_of(self.places(probe), self.deciles, self.total_messages),
+            crowd_of(self.places(probe), self.deciles, total),
             probe.rank,
             probe.probe_id,
         )
 
     def take(self, probe: Probe) -> None:
-        """Count a probe in."""
+        """Count a probe as taken."""
         self.subjects.update(_subjects(probe))
         self.questions.setdefault(probe.ability, []).append(_words(probe))
         self.levels[probe.ability, probe.difficulty] += 1
-        self.deciles.update(deciles_of(self.places(probe), self.total_messages))
+        self.deciles.update(deciles_of(self.places(probe), self.given.total_messages))
 
 
 def select_probes(
-    probes: Iterable[Probe],
-    *,
-    per_ability: int,
-    positions: Mapping[str, int],
-    total_messages: int,
-    prefers_wide: bool = False,
-    doubted: Collection[str] = frozenset(),
+    probes: Iterable[Probe], per_ability: int, places: Places, doubted: Collection[str] = frozenset()
 ) -> list[Probe]:
-    """Return all probes, by ability and rank, with `rank` set anew and the first `per_ability` of each selected.
+    """Return all probes by ability and rank; `rank` is set anew, and the first `per_ability` of each are selected.
 
-    `positions` gives the ordinal of each cited message; `prefers_wide` puts evidence that spans a fifth of the
-    conversation before evidence that lies together; those `doubted`, of which a
-    check says that somebody should look, come last. The order of the input does not matter.
+    Probes whose ids are `doubted`, because a check says that somebody should look at them, come last. The order of the
+    input does not matter.
     """
     pools: dict[str, list[Probe]] = {}
     for probe in sorted(probes, key=lambda p: (p.ability, p.rank, p.probe_id)):
         pools.setdefault(probe.ability, []).append(probe)
-    load = _Load(positions, total_messages, prefers_wide, doubted)
+    load = _Load(places, doubted)
     order = {ability: list[Probe]() for ability in pools}
     turns = sorted(pools, key=lambda ability: (_width(pools[ability]), ability))
     for _ in range(per_ability):

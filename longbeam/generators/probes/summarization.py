@@ -13,6 +13,7 @@ from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
     Sketch,
+    cite,
     difficulty_by_sessions,
     far_apart,
     sessions_of,
@@ -69,7 +70,7 @@ def _sketch(group: Sequence[Sequence[FactSaid]]) -> Sketch | None:
     current = [s.value for s in facts]
     return Sketch.of(
         ABILITY,
-        facts,
+        cite(facts),
         difficulty=difficulty_by_sessions(sessions_of(facts)),
         variety="thing" if len(group) == 1 else "things",
         can_spare=not all(said.is_told_once for said in facts),

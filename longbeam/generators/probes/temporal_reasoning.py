@@ -14,6 +14,7 @@ from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
     Sketch,
+    cite,
     difficulty_by_gap,
     far_apart,
     thin_out,
@@ -105,13 +106,12 @@ def _sketch(pair: tuple[FactSaid, FactSaid]) -> Sketch:
     )
     return Sketch.of(
         ABILITY,
-        [first, second],
+        cite([first, second], [EvidencePart.FIRST, EvidencePart.SECOND]),
         difficulty=difficulty_by_gap(first, second),
         variety="duration",
         topic=f"{names[0]} and {names[1]}",
         summary=f"{days.text} between {names[0]} ({first.value.text}) and {names[1]} ({second.value.text})",
         can_spare=not all(s.is_told_once for s in (first, second)),
-        parts=[EvidencePart.FIRST, EvidencePart.SECOND],
         answers=(days,),
         context_values=(first.value, second.value),
         details=details,

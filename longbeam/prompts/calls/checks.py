@@ -11,33 +11,33 @@ from longbeam.schemas.calls import PromptInputs, ReplyModel
 
 
 class GuessInputs(PromptInputs):
-    """Answer a question on a conversation that nobody shows."""
+    """Answer a question on a conversation without seeing the conversation."""
 
     question: str
 
 
 class DatedMessage(Record):
-    """A message as a checker sees it."""
+    """A message as checkers see it."""
 
     number: int
     said_on: dt.date
     text: str
     is_after: bool = False
-    """Whether it was said after everything that the gold answer rests on."""
+    """Whether the message follows all evidence of the gold answer."""
 
 
 class SupportInputs(PromptInputs):
-    """Do the cited messages alone make each criterion of a rubric true?"""
+    """Do the cited messages alone make each nugget of a rubric true?"""
 
     question: str
     nuggets: tuple[str, ...]
-    """Numbered from 1."""
+    """Nuggets, numbered from 1."""
     evidence: tuple[DatedMessage, ...]
-    """What the probe cites, oldest first."""
+    """Messages that the probe cites, oldest first."""
 
 
 class NuggetSupport(ReplyModel):
-    """Reason first, then the verdict on one criterion."""
+    """Reason and verdict on one nugget."""
 
     nugget: int
     reason: str
@@ -45,7 +45,7 @@ class NuggetSupport(ReplyModel):
 
 
 class SupportReply(ReplyModel):
-    """One verdict for each criterion."""
+    """One verdict for each nugget."""
 
     nuggets: list[NuggetSupport]
 
@@ -56,13 +56,13 @@ class CounterEvidenceInputs(PromptInputs):
     question: str
     gold_answer: str
     evidence: tuple[DatedMessage, ...]
-    """What it cites, oldest first; empty for a question without an answer."""
+    """Messages that the gold answer cites, oldest first; empty for a question without an answer."""
     others: tuple[DatedMessage, ...]
-    """Nearest in words, oldest first, numbered from 1."""
+    """Other messages that share the most words, oldest first, numbered from 1."""
 
 
 class CounterEvidenceReply(ReplyModel):
-    """Reason first, then the message that changes the answer, with its own words; None where none does."""
+    """Reason, then the message that changes the answer, with a quote; None if no message does."""
 
     reason: str
     message: int | None = None

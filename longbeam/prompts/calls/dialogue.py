@@ -14,7 +14,7 @@ from longbeam.schemas.seeds import Seed
 
 
 class DialogueContext(KeptJson):
-    """What is fixed for one sub-plan; the assistant's prompt and the user's show different parts of it."""
+    """Context that is fixed for one sub-plan; the assistant's and the user's prompts show different parts of it."""
 
     seed: Seed
     profile: Profile
@@ -25,8 +25,8 @@ class DialogueContext(KeptJson):
     current_bullets: tuple[str, ...]
     """Texts of this sub-plan's bullets; only the user's prompts show them."""
     state: tuple[LedgerLine, ...]
-    """Facts that were changed before the sub-plan begins, with the values they have then; the earlier bullets have the
-    others, and repeating them would double what every call of the sub-plan sends."""
+    """Facts that have changed before the sub-plan, with their values at its beginning. The earlier bullets state the
+    other facts; repeating those would double the size of every call."""
     instructions: tuple[str, ...]
     """The newest standing instructions and preferences voiced in earlier sub-plans, also of earlier plans."""
     earlier_plans: str = ""
@@ -39,15 +39,15 @@ class TurnState(KeptJson):
     turn_id: str
     today: dt.date
     bullets: tuple[BulletBrief, ...]
-    """Voiced by this turn, or asked about."""
+    """Bullets that the turn voices or asks about."""
     standing: tuple[Bullet, ...] = ()
     """Instructions and preferences in force, oldest first."""
     known: tuple[LedgerLine, ...] = ()
-    """All that has been said so far of the subject of the last bullet, with current values, oldest first."""
+    """Facts told so far on the subject of the last bullet, with current values, oldest first."""
     ordinal: int = 0
-    """Messages so far in this turn."""
+    """Number of messages so far in this turn."""
     kind: str = "question"
-    """Kind of the user message that is answered or written."""
+    """Kind of the user message that the call answers or writes."""
     previous_reply: str = ""
 
 
@@ -56,7 +56,7 @@ class AssistantReplyInputs(PromptInputs):
 
     context: DialogueContext
     summary: str
-    """What the older part of this sub-plan's dialogue said; empty while all of it is in `history`."""
+    """Summary of the older part of the sub-plan's dialogue; empty while all of it is in `history`."""
     history: tuple[ChatMessage, ...]
     """Recent messages, ending with the user's."""
     target_tokens: int
@@ -75,20 +75,20 @@ class QuestionDetectorInputs(PromptInputs):
 
 
 class QuestionDetectorReply(ReplyModel):
-    """Reason first, then the verdict."""
+    """Reason and verdict."""
 
     reason: str
     asks_user: bool
 
 
 class FollowUpDetectorInputs(PromptInputs):
-    """Would this user ask on?"""
+    """Would this user ask a follow-up question?"""
 
     title: str
     question: str
     reply: str
     follow_ups: int
-    """Follow-ups asked already in this turn."""
+    """Number of follow-ups so far in this turn."""
 
 
 class FollowUpDetectorReply(ReplyModel):
@@ -104,17 +104,17 @@ class UserReplyInputs(PromptInputs):
     context: DialogueContext
     summary: str
     history: tuple[ChatMessage, ...]
-    """The newest messages: the rest the user knows from the plan."""
+    """The newest messages; the user knows the rest from the plan."""
     today: dt.date
     told: tuple[int, ...]
     """Numbers, from 1, of the `current_bullets` that have been told so far."""
 
 
 class CompactInputs(PromptInputs):
-    """Fold the older messages of a sub-plan into its summary; begins as the assistant's calls do."""
+    """Fold the older messages of a sub-plan into its summary; the request begins like the assistant's calls."""
 
     context: DialogueContext
     summary: str
     messages: tuple[ChatMessage, ...]
-    """The oldest ones of the assistant's history, which are about to be dropped."""
+    """The oldest messages of the assistant's history, which are about to be dropped."""
     max_tokens: int

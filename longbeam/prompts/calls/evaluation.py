@@ -12,7 +12,7 @@ class AnswerInputs(PromptInputs):
     """Answer a question from a memory's context alone."""
 
     context: str
-    """What the memory system gives; may be empty."""
+    """Text from the memory system; may be empty."""
     question: str
     asked_on: dt.date
 
@@ -24,26 +24,26 @@ class JudgeInputs(PromptInputs):
     nugget: str
     answer: str
     is_strict: bool = True
-    """Strict: what is not said is not there, and hedging between two values earns half at most."""
+    """Strict: unsaid content does not count, and hedging between two values earns half at most."""
 
 
 class JudgeReply(ReplyModel):
-    """Reason first, then the verdict."""
+    """Reason and verdict."""
 
     reason: str
     verdict: Literal["met", "partly met", "not met"]
 
 
 class AlignInputs(PromptInputs):
-    """Which of the reference events is this item of an answer the same as?"""
+    """Which of the reference events is the same as this item of an answer?"""
 
     item: str
     events: tuple[str, ...]
-    """Those that no earlier item was the same as."""
+    """Events that no earlier item has matched."""
 
 
 class AlignReply(ReplyModel):
-    """Reason first, then the place of the event in the list; None when it is none of them."""
+    """Reason, then the place of the event in the list; None if it is none of them."""
 
     reason: str
     event: int | None = None

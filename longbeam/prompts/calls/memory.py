@@ -11,38 +11,38 @@ from longbeam.schemas.calls import PromptInputs, ReplyModel
 
 
 class ExtractKeysInputs(PromptInputs):
-    """Under which words will an exchange be looked for?"""
+    """Which words would a search for this exchange use?"""
 
     before: str
-    """What was said just before, for who and what is meant; empty at the beginning."""
+    """Preceding text, which resolves references; empty at the beginning."""
     exchange: str
 
 
 class KeyValue(ReplyModel):
-    """Something that an exchange tells about an entity."""
+    """A statement of an exchange on an entity."""
 
     key: str
     value: str
 
 
 class ExtractKeysReply(ReplyModel):
-    """What an exchange is indexed under."""
+    """Index entries of an exchange."""
 
     entries: tuple[KeyValue, ...]
     summary: str = Field(min_length=1)
 
 
 class TakeNotesInputs(PromptInputs):
-    """What of an exchange is worth remembering?"""
+    """Which parts of an exchange are worth remembering?"""
 
     before: str
-    """What was said just before; empty at the beginning."""
+    """Preceding text; empty at the beginning."""
     exchange: str
     said_on: dt.date
 
 
 class TakeNotesReply(ReplyModel):
-    """Notes, each of which stands by itself; none where nothing is worth remembering."""
+    """Self-contained notes; none if nothing is worth remembering."""
 
     notes: tuple[str, ...]
 
@@ -52,7 +52,7 @@ class CompressNotesInputs(PromptInputs):
 
     notes: str
     max_tokens: int
-    """What the result may have."""
+    """Most tokens of the result."""
 
 
 class NotesRelevantInputs(PromptInputs):
@@ -63,7 +63,7 @@ class NotesRelevantInputs(PromptInputs):
 
 
 class NotesRelevantReply(ReplyModel):
-    """The verdict alone: it is asked hundreds of times for one question."""
+    """The verdict alone, as one question takes hundreds of these calls."""
 
     verdict: Literal["yes", "no"]
 
@@ -82,13 +82,13 @@ class SelectNotesReply(ReplyModel):
 
 
 class UpdateSummaryInputs(PromptInputs):
-    """Take what was said into a running summary."""
+    """Update a running summary with new exchanges."""
 
     summary: str
-    """So far; empty at the beginning."""
+    """Summary so far; empty at the beginning."""
     said: str
     max_tokens: int
-    """What the new summary may have."""
+    """Most tokens of the new summary."""
 
 
 ArtifactKind = Literal[
@@ -97,50 +97,50 @@ ArtifactKind = Literal[
 
 
 class ExtractArtifactsInputs(PromptInputs):
-    """What of an exchange is worth keeping, word for word?"""
+    """Which parts of an exchange are worth keeping verbatim?"""
 
     known: tuple[str, ...]
-    """Artifacts of what was said before; empty at the beginning."""
+    """Artifacts of earlier exchanges; empty at the beginning."""
     exchange: str
     said_on: dt.date
 
 
 class GleanArtifactsInputs(PromptInputs):
-    """What did the first look at an exchange miss?"""
+    """Which artifacts did the first pass over an exchange miss?"""
 
     found: tuple[str, ...]
-    """Artifacts of the first look."""
+    """Artifacts of the first pass."""
     exchange: str
     said_on: dt.date
 
 
 class ArtifactDraft(ReplyModel):
-    """Something worth keeping, with the words that say so."""
+    """Something worth keeping, with the words that state it."""
 
     kind: ArtifactKind
     content: str = Field(min_length=1)
     citation: str = Field(min_length=1)
-    """As it was said."""
+    """Verbatim words of the exchange."""
     context: str = ""
     confidence: float = Field(default=0.8, ge=0, le=1)
     time_expression: str = ""
-    """Words of the citation that say when; empty for none."""
+    """Words of the citation that name a time; empty for none."""
 
 
 class ArtifactsReply(ReplyModel):
-    """Artifacts; none where nothing is worth keeping."""
+    """Artifacts; none if nothing is worth keeping."""
 
     artifacts: tuple[ArtifactDraft, ...]
 
 
 class ReasonedAnswerInputs(PromptInputs):
-    """Answer from artifacts, after working out how they hang together."""
+    """Answer from artifacts, after reasoning on their relations."""
 
     context: str
     question: str
     asked_on: dt.date
     may_abstain: bool = True
-    """Whether the answer may be that nothing is there."""
+    """Whether the answer may be that there is no information."""
 
 
 class ReasonedAnswerReply(ReplyModel):
@@ -156,14 +156,14 @@ class SearchStepInputs(PromptInputs):
     question: str
     asked_on: dt.date
     found: str
-    """What earlier searches found; empty before the first."""
+    """Results of earlier searches; empty before the first."""
     searches: tuple[str, ...]
     """Queries so far."""
     searches_left: int
 
 
 class SearchStepReply(ReplyModel):
-    """A query, or the answer; the other one is empty."""
+    """A query or the answer; the other is empty."""
 
     action: Literal["search", "answer"]
     query: str = ""
@@ -178,32 +178,32 @@ class RecallStepInputs(PromptInputs):
     context: str
     """Resident and recalled pages, and the bookmarks of the others."""
     page_ids: tuple[int, ...]
-    """Pages of which only the bookmark is there."""
+    """Pages of which the context has the bookmark only."""
     recalled: tuple[int, ...]
     """Pages recalled so far."""
     recalls_left: int
 
 
 class RecallStepReply(ReplyModel):
-    """The arguments of the tool `recall`, or the answer; the other one is empty."""
+    """The arguments of the tool `recall`, or the answer; the other is empty."""
 
     page_ids: tuple[int, ...] = ()
     answer: str = ""
 
 
 class PageToBookmark(PromptInputs):
-    """A page of which only keywords will be left."""
+    """A page that keywords will replace."""
 
     page_id: int
     text: str
 
 
 class BookmarkPagesInputs(PromptInputs):
-    """By which words will pages be recognised?"""
+    """Which keywords identify these pages?"""
 
     pages: tuple[PageToBookmark, ...]
     others: tuple[str, ...]
-    """Bookmarks that there are: of other pages, or of these, which the new words complete."""
+    """Existing bookmarks: of other pages, or of these pages, which the new keywords complete."""
     most: int
     """Keywords of a page."""
 
@@ -216,6 +216,6 @@ class BookmarkDraft(ReplyModel):
 
 
 class BookmarkPagesReply(ReplyModel):
-    """One entry a page."""
+    """One entry for each page."""
 
     bookmarks: tuple[BookmarkDraft, ...]

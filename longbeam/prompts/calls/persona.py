@@ -8,15 +8,15 @@ from longbeam.schemas.seeds import Seed
 
 
 class PersonalityInputs(PromptInputs):
-    """A paragraph on the character that six types make; no name, age or job."""
+    """Write a paragraph on the character of six personality types, without name, age or job."""
 
     gender: str
     traits: tuple[str, ...]
-    """One description per MBTI type."""
+    """Description of each MBTI type."""
 
 
 class NarrativesInputs(PromptInputs):
-    """Fifteen to twenty evolving aspects of a story."""
+    """Write fifteen to twenty evolving aspects of a story."""
 
     seed: Seed
     at_least: int = 15

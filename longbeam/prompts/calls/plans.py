@@ -24,25 +24,25 @@ class LedgerLine(Record):
     kind: ValueKind
     is_fixed: bool
     value: Value | None
-    """None when the last assertion denied it."""
+    """None if the last assertion denied the fact."""
 
 
 class PlanSeedsInputs(PromptInputs):
-    """What each plan of a conversation of many plans is about, and what it may and may not tell of."""
+    """Write the subject and the bounds of each plan of a conversation of many plans."""
 
     seed: Seed
-    """The conversation's own, with the timeline of the whole."""
+    """Seed of the conversation, with its whole timeline."""
     profile: Profile
     people: tuple[Person, ...]
     strategy: Strategy
     spans: tuple[Timeline, ...]
-    """The days of each plan."""
+    """Timeline of each plan."""
     ideas: tuple[Seed, ...]
-    """As many subjects as there are plans, the conversation's own first: the reply may use them or better ones."""
+    """One subject for each plan, the conversation's own first; the reply may use them or better ones."""
 
 
 class PlanSeedDraft(ReplyModel):
-    """One plan; its days are given by code."""
+    """One plan; code sets its days."""
 
     domain: Domain
     touches: Domain | None = None
@@ -56,34 +56,34 @@ class PlanSeedDraft(ReplyModel):
 
 
 class PlanSeedsReply(ReplyModel):
-    """One draft per plan, in the order of time."""
+    """One draft for each plan, in the order of time."""
 
     plans: list[PlanSeedDraft]
 
 
 class Chapter(Record):
-    """Where a plan stands among the plans of its conversation, and what it is to know of those before it."""
+    """Position of a plan in its conversation, and its knowledge of the earlier plans."""
 
     strategy: Strategy
     main: Seed
-    """The conversation's own seed."""
+    """Seed of the conversation."""
     plan_seeds: tuple[PlanSeed, ...]
-    """Of all plans, also of those to come."""
+    """Seeds of all plans, later ones included."""
     plan_index: int
     summary: str
-    """Of the plans before the previous one; empty for the first two."""
+    """Summary of the plans before the previous one; empty for the first two."""
     previous: tuple[str, ...]
     """Texts of the previous plan's bullets, special ones included."""
     introduced: tuple[str, ...]
-    """First names of the people who come in with this plan."""
+    """First names of the people whom this plan introduces."""
     facts: tuple[LedgerLine, ...]
-    """Facts of earlier plans that this one may come back to, with their values at its beginning."""
+    """Facts of earlier plans that this plan may come back to, with their values at its beginning."""
     standing: tuple[Bullet, ...]
     """Instructions and preferences of earlier plans that are in force."""
 
     @property
     def plan_seed(self) -> PlanSeed:
-        """The plan's own bounds."""
+        """Seed of this plan."""
         return self.plan_seeds[self.plan_index]
 
 
@@ -91,17 +91,17 @@ class PlanSummaryInputs(PromptInputs):
     """Fold one more plan into the summary of those before it."""
 
     summary: str
-    """Of the plans before; empty for the first."""
+    """Summary of the plans before; empty for the first."""
     plan_seed: PlanSeed
     bullets: tuple[str, ...]
     """Texts of the plan's bullets, in order."""
     state: tuple[LedgerLine, ...]
-    """Values of its facts at its end."""
+    """Values of the plan's facts at its end."""
     max_tokens: int
 
 
 class Stage(Record):
-    """One stage of a story as the outline has it; dates are given by code."""
+    """One stage of a story in the outline; code sets its dates."""
 
     stage_index: int
     first_day: dt.date
@@ -111,14 +111,14 @@ class Stage(Record):
 
 
 class OutlineInputs(PromptInputs):
-    """What changes from stage to stage."""
+    """Write the development of the story from stage to stage."""
 
     seed: Seed
     profile: Profile
     people: tuple[Person, ...]
     narratives: tuple[Narrative, ...]
     stages: tuple[Stage, ...]
-    """Without title and summary."""
+    """Stages without title and summary."""
     chapter: Chapter | None = None
     """None in a conversation of one plan."""
 
@@ -131,13 +131,13 @@ class StageDraft(ReplyModel):
 
 
 class OutlineReply(ReplyModel):
-    """One draft per stage, in order."""
+    """One draft for each stage, in order."""
 
     stages: list[StageDraft]
 
 
 class SubPlanInputs(PromptInputs):
-    """The bullets of one stage, after those of the stages before it."""
+    """Write the bullets of one stage, which follow those of the earlier stages."""
 
     seed: Seed
     profile: Profile
@@ -146,7 +146,7 @@ class SubPlanInputs(PromptInputs):
     stages: tuple[Stage, ...]
     stage_index: int
     counts: dict[str, int]
-    """Bullets asked for by kind: introduction, event, relationship, preference."""
+    """Number of bullets by kind: introduction, event, relationship, preference."""
     ledger: tuple[LedgerLine, ...]
     """Facts so far, with their current values."""
     earlier_bullets: tuple[Bullet, ...]
@@ -156,13 +156,13 @@ class SubPlanInputs(PromptInputs):
 
 
 MAX_AMOUNT = 1e15
-"""More than anybody counts, and little enough for exact sums of cents."""
+"""Largest amount; sums of cents are exact below it."""
 
 
 def _without_the_impossible(value: object) -> object:
-    """A value without a date that no calendar has, or an amount that nobody means: no grammar refuses these.
+    """Return a value without impossible dates and amounts, which no grammar refuses.
 
-    The rest is usable, and the generators' checks ask for what is missing.
+    The rest of the value stays usable, and the generators' checks ask for the missing part.
     """
     if not isinstance(value, dict):
         return value
@@ -182,7 +182,7 @@ def _is_blank(value: object) -> bool:
 
 
 def _with_values(drafts: object) -> object:
-    """The drafts that say a value: one with a blank value says nothing about its fact."""
+    """Return the drafts that have a value; a draft with a blank value says nothing on its fact."""
     if not isinstance(drafts, list):
         return drafts
     return [d for d in drafts if not (isinstance(d, dict) and _is_blank(d.get("value")))]
@@ -192,10 +192,10 @@ DraftedValue = Annotated[Value, BeforeValidator(_without_the_impossible)]
 
 
 class FactDraft(ReplyModel):
-    """What a drafted bullet does to a fact."""
+    """Effect of a drafted bullet on a fact."""
 
     fact_id: str = ""
-    """Of the ledger; empty for a new fact."""
+    """Id in the ledger; empty for a new fact."""
     subject: str
     attribute: str
     stance: Stance = Stance.SETS
@@ -204,7 +204,7 @@ class FactDraft(ReplyModel):
 
 
 class BulletDraft(ReplyModel):
-    """One bullet as a model drafts it; code gives it its id."""
+    """One bullet as a model drafts it; code sets its id."""
 
     kind: BulletKind
     narrative: str
@@ -224,16 +224,16 @@ class SubPlanReply(ReplyModel):
 
 
 class UpdateTarget(Record):
-    """A fact that this stage is to change, and the bullet that set it."""
+    """A fact to change in this stage, and the bullet that set it."""
 
     target_id: str
-    """`u0`, `u1`, ...: how the reply refers to it."""
+    """`u0`, `u1`, ...: name of the target in the reply."""
     fact: LedgerLine
     bullet: Bullet
 
 
 class ContradictionTarget(Record):
-    """A statement that this stage is to contradict, and how."""
+    """A statement to contradict in this stage, and the variety of the contradiction."""
 
     target_id: str
     variety: str
@@ -243,7 +243,7 @@ class ContradictionTarget(Record):
 
 
 class AugmentInputs(PromptInputs):
-    """Wording for the special bullets of one stage; what they are about was chosen by code."""
+    """Write the wording of the special bullets of one stage, whose subjects code has chosen."""
 
     seed: Seed
     profile: Profile
@@ -251,15 +251,15 @@ class AugmentInputs(PromptInputs):
     updates: tuple[UpdateTarget, ...]
     contradictions: tuple[ContradictionTarget, ...]
     instructions: int
-    """How many standing instructions to write."""
+    """Number of standing instructions to write."""
     areas: tuple[str, ...] = ()
-    """One narrative's label for each instruction: stages are written side by side and must not wish the same."""
+    """Label of a narrative for each instruction, because stages are written concurrently and must differ."""
     taken_conditions: tuple[str, ...] = ()
-    """Of the user's preferences, in all stages."""
+    """Conditions of the user's preferences, in all stages."""
 
 
 class UpdateDraft(ReplyModel):
-    """A changed value and how the user says so."""
+    """A changed value and the user's statement of it."""
 
     target_id: str
     value: DraftedValue
@@ -267,13 +267,13 @@ class UpdateDraft(ReplyModel):
 
 
 class ContradictionDraft(ReplyModel):
-    """A statement that cannot be true beside its target; `value` only for `other_value`."""
+    """A statement that contradicts its target; `value` only for `other_value`."""
 
     target_id: str
     text: str
     value: Annotated[DraftedValue | None, BeforeValidator(lambda v: None if _is_blank(v) else v)] = None
     variety: str = ""
-    """Set when another variety than the target's suits the statement better."""
+    """Set if another variety than the target's fits the statement better."""
 
 
 class InstructionDraft(ReplyModel):
@@ -286,7 +286,7 @@ class InstructionDraft(ReplyModel):
 
 
 class AugmentReply(ReplyModel):
-    """One draft per target, and the instructions asked for."""
+    """One draft for each target, and the requested instructions."""
 
     updates: Annotated[list[UpdateDraft], BeforeValidator(_with_values)]
     contradictions: list[ContradictionDraft]

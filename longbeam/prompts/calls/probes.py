@@ -15,13 +15,13 @@ from longbeam.schemas.seeds import Category, Seed
 
 
 class Excerpt(Record):
-    """A cited message as a probe writer sees it."""
+    """A cited message as probe writers see it."""
 
     ordinal: int
-    """How the reply refers to it."""
+    """Number of the excerpt in the reply."""
     said_on: dt.date
     quote: str
-    """Verbatim."""
+    """Verbatim words of the message."""
     part: str
     group: int | None = None
     topic: str = ""
@@ -31,7 +31,7 @@ class Excerpt(Record):
 
 
 class ProbeInputs(PromptInputs):
-    """Write one probe; what it asks, its answer's values and its evidence are given."""
+    """Write one probe; its subject, the values of its answer and its evidence are given."""
 
     ability: str
     difficulty: Difficulty
@@ -40,9 +40,9 @@ class ProbeInputs(PromptInputs):
     title: str
     excerpts: tuple[Excerpt, ...]
     topic: str
-    """What the probe is about, in a few words."""
+    """Subject of the probe, in a few words."""
     computed_value: str = ""
-    """The answer, where code has computed it."""
+    """The answer, if code has computed it."""
     condition: str = ""
     requirement: str = ""
     items: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class ProbeInputs(PromptInputs):
 
 
 class NuggetDraft(ReplyModel):
-    """A criterion and the excerpts that make it true."""
+    """A nugget and the excerpts that make it true."""
 
     text: str
     excerpts: list[int] = Field(default_factory=list)
@@ -65,17 +65,17 @@ class ProbeReply(ReplyModel):
 
 
 class AbstentionInputs(PromptInputs):
-    """Questions that sound as if the conversation answered them, and it does not."""
+    """Write questions that sound as if the conversation answered them, although it does not."""
 
     seed: Seed
     people: tuple[Person, ...]
     bullets: tuple[Bullet, ...]
-    """A spread of what the conversation says."""
+    """Bullets spread over the conversation."""
     count: int
 
 
 class AbstentionDraft(ReplyModel):
-    """One unanswerable question; `search_terms` would appear in any message that answered it."""
+    """One unanswerable question; any message that answered it would have one of the `search_terms`."""
 
     question: str
     missing: str
@@ -84,7 +84,7 @@ class AbstentionDraft(ReplyModel):
     search_terms: list[str]
     difficulty: Difficulty
     answer: str = ""
-    """That nothing was said about it, in one sentence; asked for where the conversation is not in English."""
+    """Statement that nothing was said on it, in one sentence; requested for conversations not in English."""
 
 
 class AbstentionReply(ReplyModel):
@@ -94,7 +94,7 @@ class AbstentionReply(ReplyModel):
 
 
 class CandidateOption(Record):
-    """A candidate that code found in the ledger, in one line."""
+    """A candidate from the ledger, in one line."""
 
     candidate_id: str
     difficulty: Difficulty

@@ -11,18 +11,18 @@ from longbeam.schemas.seeds import Domain
 
 
 class SeedsInputs(PromptInputs):
-    """New subjects for conversations of one domain."""
+    """Write new subjects for conversations of one domain."""
 
     domain: Domain
     subject: str
     """The domain's name in words."""
     count: int
     taken: tuple[str, ...]
-    """Titles that there are already."""
+    """Existing titles."""
 
 
 class SeedDraft(ReplyModel):
-    """A subject; code draws the year and the day on which it begins."""
+    """A subject; code draws the year and the day of its beginning."""
 
     title: str = Field(min_length=1, max_length=120)
     theme: str = Field(min_length=1, max_length=300)
@@ -32,6 +32,6 @@ class SeedDraft(ReplyModel):
 
 
 class SeedsReply(ReplyModel):
-    """The subjects; fewer than asked for, or none, when there are no more."""
+    """Subjects; fewer than requested, or none, if there are no more."""
 
     seeds: list[SeedDraft]

@@ -13,43 +13,43 @@ from longbeam.schemas.seeds import Seed
 
 
 class BulletBrief(Record):
-    """A bullet with what it asserts, as turn writers and repliers see it."""
+    """A bullet with its assertions, as the writers of turns and replies see it."""
 
     bullet: Bullet
     facts: tuple[LedgerLine, ...] = ()
-    """Facts it sets, updates or denies; `value` is the asserted one."""
+    """Facts that the bullet sets, updates or denies; `value` is the asserted value."""
     old_values: tuple[Value | None, ...] = ()
-    """For each fact the value before, or None."""
+    """Previous value of each fact, or None."""
 
 
 class BatchState(KeptJson):
-    """Where a call's turns stand in their sub-plan; no prompt shows it."""
+    """Position of a call's turns in their sub-plan; no prompt shows it."""
 
     first_ordinal: int
     """Ordinal of the first of the turns."""
 
 
 class UserTurnsInputs(PromptInputs):
-    """The user's questions for one batch of bullets."""
+    """Write the user's questions for one batch of bullets."""
 
     seed: Seed
     profile: Profile
     people: tuple[Person, ...]
     stage: Stage
     batch: tuple[BulletBrief, ...]
-    """Bullets to voice, each exactly once; empty when only more questions are asked for."""
+    """Bullets to voice, each exactly once; empty if the call asks for further questions only."""
     about: tuple[BulletBrief, ...] = ()
-    """Bullets voiced already, that more questions may be about."""
+    """Bullets already voiced, for further questions."""
     context: tuple[Bullet, ...] = ()
     """Bullets before the batch, newest last."""
     questions: int
-    """Turns asked for."""
+    """Number of turns."""
     asked_before: tuple[str, ...] = ()
-    """The last questions, not to be repeated."""
+    """The last questions, which the reply must not repeat."""
 
 
 class UserTurnDraft(ReplyModel):
-    """One question; `voices` are the bullets it says, `asks_about` those it only asks about."""
+    """One question; `voices` are the bullets that it states, `asks_about` those that it only asks about."""
 
     text: str
     voices: list[str] = Field(default_factory=list)
@@ -57,6 +57,6 @@ class UserTurnDraft(ReplyModel):
 
 
 class UserTurnsReply(ReplyModel):
-    """The turns, in the order in which they are asked."""
+    """The turns, in order."""
 
     turns: list[UserTurnDraft]

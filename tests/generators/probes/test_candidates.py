@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from longbeam.generators.probes.candidates import Sketch, deciles_of, is_narrow, thin_out
+from longbeam.generators.probes.candidates import Sketch, cite, deciles_of, is_narrow, thin_out
 from longbeam.generators.probes.evidence import Said
 from longbeam.schemas.probes import Difficulty
 from longbeam.text.values import money
@@ -33,7 +33,7 @@ def _sketch(ordinal: int, rng: random.Random) -> Sketch:
     ]
     return Sketch.of(
         "a",
-        said,
+        cite(said),
         difficulty=rng.choice(list(Difficulty)),
         topic="the $80 desk" if rng.random() < 0.1 else "the desk",
         can_spare=rng.random() < 0.3,

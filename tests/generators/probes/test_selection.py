@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from longbeam.generators.probes.selection import select_probes
+from longbeam.generators.probes.selection import Places, select_probes
 from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe
 
 POSITIONS = {f"m{i}": i for i in range(100)}
@@ -26,7 +26,7 @@ def _probe(
 
 
 def _select(probes: list[Probe], per_ability: int = 1) -> list[str]:
-    chosen = select_probes(probes, per_ability=per_ability, positions=POSITIONS, total_messages=100)
+    chosen = select_probes(probes, per_ability, Places(POSITIONS, 100))
     return [p.probe_id for p in chosen if p.is_selected]
 
 
@@ -61,7 +61,7 @@ def test_questions_that_differ_by_a_name_are_not_taken_together() -> None:
 
 def test_all_probes_come_back_ranked_with_the_selected_first() -> None:
     probes = [_probe("a", i, at=10 * i) for i in range(4)]
-    ranked = select_probes(probes, per_ability=2, positions=POSITIONS, total_messages=100)
+    ranked = select_probes(probes, 2, Places(POSITIONS, 100))
     assert [(p.rank, p.is_selected) for p in ranked] == [(0, True), (1, True), (2, False), (3, False)]
     assert sorted(p.probe_id for p in ranked) == ["a.0", "a.1", "a.2", "a.3"]
 
