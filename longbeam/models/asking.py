@@ -159,10 +159,9 @@ class Asker:
     def _call(self, question: _Question, attempt: int, room: int) -> ModelCall:
         """Return the call of an attempt, with `room` times the spec's `max_tokens`."""
         prompt, place = self.prompts[question.prompt_id], question.place
-        role = prompt.role
-        settings = self._settings.get((role, room)) or self._settings.setdefault(
-            (role, room), _settings_of(self, role, room)
-        )
+        settings = self._settings.get((prompt.role, room))
+        if settings is None:
+            settings = self._settings[prompt.role, room] = _settings_of(self, prompt.role, room)
         extras_of = settings.extras_of
         return ModelCall(
             prompt=prompt,

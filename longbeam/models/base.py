@@ -51,7 +51,7 @@ class PromptDeclaration(Protocol):
         """The tool that a reply may call; None for most prompts."""
 
     def schema(self, inputs: PromptInputs | None = None) -> dict[str, Any] | None:
-        """Return the JSON schema of the reply, narrowed to a call where its inputs are given; shared: do not edit it."""
+        """Return the JSON schema of the reply, narrowed to a call whose inputs are given. Do not edit it."""
 
     def render(self, inputs: PromptInputs) -> tuple[ChatMessage, ...]:
         """Return the request as chat messages."""
