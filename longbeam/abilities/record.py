@@ -97,7 +97,7 @@ class Ability:
     wording_rule: str = ""
     """A function `(ProbeInputs, random.Random) -> ProbeReply` for rule-based models; plug-ins with a prompt need it."""
     evidence_rules: str = ""
-    """A `Check` of this ability's probes beyond the general checks."""
+    """A `Check` beyond the general ones. Like them it runs on every probe, and asks for the ability or its traits."""
     scorer: str = "longbeam.evaluation.scoring:NUGGETS"
     """A `Scorer`; by default the mean over nuggets."""
     panel: str = "longbeam.annotation_ui.panel_kinds:GENERIC"

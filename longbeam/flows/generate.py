@@ -11,9 +11,9 @@ import asyncio
 import logging
 import signal
 import threading
-from collections.abc import Awaitable
-from dataclasses import dataclass
-from typing import Any, cast
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar, cast
 
 from prefect import flow, get_client, task
 from prefect.cache_policies import NO_CACHE
@@ -34,7 +34,7 @@ from longbeam.models.base import Models
 from longbeam.pipeline.run.driver import (
     ConversationRun,
     RunSummary,
-    StageOutcome,
+    StageOf,
     conversation_gate,
     limited_models,
     open_run,
@@ -48,6 +48,7 @@ from longbeam.pipeline.run.units import Progress
 from longbeam.schemas.seeds import Seed
 from longbeam.store.layout import Benchmark
 
+T = TypeVar("T")
 FLOW_NAME = "generate"
 DRAIN_S = 20.0
 """How long the last task runs may take to reach the server; after that Prefect's pages lack them."""
@@ -66,6 +67,17 @@ class Job:
     summary: RunSummary | None = None
 
 
+@dataclass
+class StageWork(Generic[T]):
+    """What a task run is given, and what it hands back."""
+
+    run: ConversationRun
+    stage: StageOf
+    work: Callable[[], Awaitable[T]]
+    results: list[T | None] = field(default_factory=list)
+    """The stage's result, once it has ended: a state carries no result that is not persisted."""
+
+
 @task(
     name="stage",
     task_run_name="{conversation_id}/{label}",
@@ -73,18 +85,15 @@ class Job:
     persist_result=False,
     retries=0,
 )
-async def run_stage_task(
-    conversation_id: str, label: str, stage: str, plan_index: int | None, run: ConversationRun, told: list[StageOutcome]
-) -> State | None:
-    """Run a stage; failed units make the task run a failed one on Prefect's pages, and stop nothing.
-
-    `told` gets the outcome: a state carries no result that is not persisted.
-    """
-    outcome = await run_stage(run, stage, plan_index)
-    told.append(outcome)
-    if outcome.is_complete:
+async def run_stage_task(conversation_id: str, label: str, task_work: StageWork[Any]) -> State | None:
+    """Run a stage; failed units make the task run a failed one on Prefect's pages, and stop nothing."""
+    run, before = task_work.run, len(task_work.run.conversation.units.failed)
+    result = await run_stage(run, task_work.stage, task_work.work)
+    task_work.results.append(result)
+    if result is not None:
         return None
-    return Failed(message=run.stopped or f"{len(outcome.failures)} units failed; see `longbeam status`")
+    failures = len(run.conversation.units.failed) - before
+    return Failed(message=run.stopped or f"{failures} units failed; see `longbeam status`")
 
 
 @flow(name=FLOW_NAME, flow_run_name="{name}", validate_parameters=False, persist_result=False, retries=0)
@@ -111,20 +120,18 @@ async def _run_conversation(conversation_id: str, seed: Seed, job: Job) -> Conve
         return run
 
 
-async def _step(run: ConversationRun, stage: str, plan_index: int | None) -> StageOutcome:
+async def _step(run: ConversationRun, stage: StageOf, work: Callable[[], Awaitable[T]]) -> T | None:
     conversation = run.conversation
-    is_of_plan = plan_index is not None and not conversation.is_single
-    label = f"p{plan_index}/{stage}" if is_of_plan else stage
-    told: list[StageOutcome] = []
+    is_of_plan = stage.plan_index is not None and not conversation.is_single
+    label = f"p{stage.plan_index}/{stage.name}" if is_of_plan else stage.name
+    task_work = StageWork(run, stage, work)
     # Typed by Prefect as the state itself, though an async task must be awaited for it.
-    task_run = run_stage_task(
-        conversation.conversation_id, label, stage, plan_index, quote(run), quote(told), return_state=True
-    )
+    task_run = run_stage_task(conversation.conversation_id, label, quote(task_work), return_state=True)
     state = await cast(Awaitable[State], task_run)
-    if not told:
+    if not task_work.results:
         await state.aresult()  # raises what escaped the stage: a bug, not a failed unit
-        raise AssertionError("a stage without an outcome ends with an error")
-    return told[0]
+        raise AssertionError("a stage without a result ends with an error")
+    return task_work.results[0]
 
 
 def keep_terminate_handler(handler: Any) -> None:  # Any: what `signal.getsignal` returns

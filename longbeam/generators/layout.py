@@ -37,21 +37,6 @@ class Layout(Record):
         """Preference bullets among `bullets_per_sub_plan`: as many as there are specials of a kind."""
         return self.special_per_kind
 
-    @property
-    def ordinary_questions(self) -> int:
-        """N x K x I: main questions of the whole plan that voice ordinary bullets."""
-        return self.sub_plans * self.batches * self.questions
-
-    @property
-    def special_bullets(self) -> int:
-        """Updates, instructions and contradictions of the whole plan; each is voiced by a question of its own."""
-        return 3 * self.special_per_kind * self.sub_plans
-
-    @property
-    def main_questions(self) -> int:
-        """Ordinary and special main questions of the whole plan."""
-        return self.ordinary_questions + self.special_bullets
-
 
 class _Row(Record):
     """One length of the table."""

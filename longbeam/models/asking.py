@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from pydantic import BaseModel, ValidationError
 
 from longbeam.errors import ReplyError
+from longbeam.keys import UnitKey
 from longbeam.models.base import ExtrasOf, ModelCall, Models, PromptDeclaration, Sampling, StateOf
 from longbeam.models.kinds import answers_by_rule
 from longbeam.models.outcomes import outcome_of, spoken
@@ -69,16 +70,15 @@ class Asker:
     models: Models
     prompts: Prompts
     spec: BenchmarkSpec
-    unit_key: str
-    """`c000/dialogue/p0.s2`."""
+    unit_key: UnitKey
     generation: int = 0
     """How often this unit has failed in earlier runs."""
     _ways: dict[tuple[Role, int], _Way] = field(default_factory=dict, repr=False, compare=False)
     """By role and room: what the spec says of it; shared with the askers of this unit's parts."""
 
     def within(self, part: str) -> Asker:
-        """An asker for a part of this unit, so that places stay short."""
-        return replace(self, unit_key=f"{self.unit_key}/{part}")
+        """Return an asker for a part of this unit, so that places stay short."""
+        return replace(self, unit_key=self.unit_key.at(part))
 
     async def structured(
         self,
@@ -169,7 +169,7 @@ class Asker:
             model=way.model,
             identity=way.identity,
             benchmark_seed=self.spec.seed,
-            unit_key=f"{self.unit_key}/{place}" if place else self.unit_key,
+            unit_key=str(self.unit_key.at(place) if place else self.unit_key),
             generation=self.generation * ATTEMPTS + attempt,
             sampling=way.sampling,
             extras=extras_of and extras_of(question.prompt_id, question.inputs, question.state),

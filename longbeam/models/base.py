@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel
 
+from longbeam.keys import UnitKey
 from longbeam.schemas.base import KeptJson, Record, digest_of
 from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs, Tool
 from longbeam.schemas.hashing import request_hash
@@ -93,6 +94,11 @@ class ModelCall:
     """What the model is, wherever it is served: `openai:Qwen/Qwen3-8B`; empty: `model` says it."""
     extras: Extras | None = None
     """What a model that answers by rule reads in place of the messages; None for a language model."""
+
+    @property
+    def stage(self) -> str:
+        """Stage of the unit that asks; raises ValueError for a unit key that names none."""
+        return UnitKey.parse(self.unit_key).stage
 
     @cached_property
     def key(self) -> str:

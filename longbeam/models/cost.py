@@ -168,8 +168,7 @@ class CostMeter:
 
     def _count(self, call: ModelCall, reply: ModelReply) -> None:
         prompt_id = call.prompt.prompt_id
-        stage = call.unit_key.split("/")[1]
-        key = stage, call.role.value, prompt_id, call.model
+        key = call.stage, call.role.value, prompt_id, call.model
         counts = self._counts(key)
         counts["calls"] += 1
         counts["prompt_tokens"] += reply.prompt_tokens

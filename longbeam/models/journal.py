@@ -72,7 +72,7 @@ class JournalledModel:
 
     async def _ask(self, call: ModelCall) -> ModelReply:
         # Before the model is asked: a fault in either must not cost a reply.
-        stage, request = _stage_of(call.unit_key), call.messages()
+        stage, request = call.stage, call.messages()
         self.asks += 1
         reply = await self.inner.complete(call)
         # No await from here on: a cancelled task would lose a reply that was paid for.
@@ -92,11 +92,3 @@ class JournalledModel:
             )
         )
         return reply
-
-
-def _stage_of(unit_key: str) -> str:
-    """Return `dialogue` of `c000/dialogue/p0.s2/t5.n1`."""
-    parts = unit_key.split("/")
-    if len(parts) < 2 or not parts[1]:
-        raise ValueError(f"unit key {unit_key!r} names no stage; it is conversation/stage/unit/place")
-    return parts[1]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from longbeam.errors import StoreError
-from longbeam.schemas.calls import ChatMessage, ModelReply
+from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.conversation import Author
 from longbeam.schemas.hashing import message_hash, request_hash
 from longbeam.schemas.journal import JournalEntry
@@ -62,13 +62,6 @@ class ReplyJournal:
         if row is None:
             raise KeyError(key)
         return None if row[0] is None else int(row[0])
-
-    def request_of(self, key: str) -> tuple[ChatMessage, ...]:
-        """Return the messages that the recorded reply answers; KeyError if no reply is recorded."""
-        row = self._db.one("SELECT request FROM replies WHERE key = ?", key)
-        if row is None:
-            raise KeyError(key)
-        return tuple(self._message(text_id) for text_id in self._text_ids_in(row[0]))
 
     def record(self, entry: JournalEntry) -> None:
         """Record a reply with its request.
@@ -178,14 +171,6 @@ class ReplyJournal:
         except ValueError as exc:
             raise StoreError(f"{self._db.path}: a request is no list of its messages; the file is damaged") from exc
         return text_ids
-
-    def _message(self, text_id: int) -> ChatMessage:
-        row = self._db.one("SELECT role, content FROM texts WHERE text_id = ?", text_id)
-        if row is None:
-            raise StoreError(
-                f"{self._db.path}: a message of a request is missing; the file is damaged, put back a copy"
-            )
-        return ChatMessage(role=row[0], content=row[1])
 
 
 def _replace_reply(db: sqlite3.Connection, key: str, row: tuple[object, ...]) -> None:

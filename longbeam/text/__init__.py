@@ -1,1 +1,8 @@
-"""One reading of natural language for all packages: values, units, dates, sentences, words, traces."""
+"""The one reading of natural language for all packages.
+
+- lexicons: `numbers`, `times`, `units`;
+- typed values: `values` makes them, `extraction` finds them, `matching` says whether a text says one, `patterns` are
+  its regular expressions, `normalizing` spells them one way, `computing` computes with them;
+- times: `time_spans` resolves phrases to days of the calendar, `relative_days` to tolerant ranges of days;
+- text: `sentences`, `words`, and `traces` of the machinery.
+"""

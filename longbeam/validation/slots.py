@@ -1,13 +1,14 @@
 """Slots: the thing and the attribute that a value belongs to, and other values that the user gives them.
 
-Slots are read from the messages alone, without a ledger.
+Slots are read from the messages alone, without a ledger:
 
-The gold's clause names a thing (what follows its last `of` or `for`, else all of it) and an attribute of the thing. The
-thing's words that the cited messages have too are the core of the slot; each weighs as much as it is rare in the
-conversation. A sentence of the user with the core and another value of the same kind and unit gives the slot a new
-value, if it has a word of the attribute. Without one it does so only where the unit (`outings`) or a word of change
-(`now`) stands in for it, and where nobody gave the thing a second value of that kind before: a thing with two dates has
-two attributes.
+- The clause of the gold that says the value names a thing, behind its last `of` or `for`, and an attribute of it.
+- The core of the slot is made of the thing's words that the cited messages have, too. A word weighs the more the rarer
+  it is in the conversation.
+- A sentence of the user gives the slot a new value if the sentence has the core, a word of the attribute, and another
+  value of the same kind and unit.
+- Without a word of the attribute, the unit (`outings`) or a word of change (`now`) may stand in for it. They do so only
+  where the thing had one value of that kind before: a thing with two dates has two attributes.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
 from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs
 from longbeam.schemas.spec import Role
 from longbeam.store.worklog import WorkLog
+from tests.store.asked import request_of
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ async def test_another_run_continues_from_the_journal(tmp_path: Path) -> None:
 async def test_the_request_is_recorded_with_its_stage(log: WorkLog) -> None:
     await JournalledModel(Model(), log.journal).complete(call())
 
-    assert log.journal.request_of(call().key) == tuple(call().messages())
+    assert request_of(log, call().key) == tuple(call().messages())
     (totals,) = log.journal.usage()
     assert (totals.stage, totals.role, totals.model, totals.output_tokens) == ("dialogue", "detector", "offline", 3)
 

@@ -8,6 +8,7 @@ from longbeam.store.reply_files import CopiedJournal, ReplyFiles, has_replies, m
 from longbeam.store.shared_lease import SharedLease
 from longbeam.store.worklog import WorkLog
 from tests.store import asked
+from tests.store.asked import request_of
 
 ASKED = {**asked.ASKED, "max_tokens": None}
 SAID = [ChatMessage(role="system", content="be kind"), ChatMessage(role="user", content="hello\nthere “é”")]
@@ -33,7 +34,7 @@ def test_a_work_log_gets_what_it_lacks_once(tmp_path: Path) -> None:
         merge_replies(lease.folder, log)
         merge_replies(lease.folder, log)
         assert list(log.journal.reply_keys()) == ["a", "b"]
-        assert (log.journal.reply_of("b"), log.journal.request_of("b")) == (reply("b"), tuple(SAID))
+        assert (log.journal.reply_of("b"), request_of(log, "b")) == (reply("b"), tuple(SAID))
         assert sum(row.calls for row in log.journal.usage()) == 2
 
 

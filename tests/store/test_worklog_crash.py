@@ -19,7 +19,7 @@ from longbeam.schemas.calls import ChatMessage, ModelReply
 from longbeam.schemas.dialogue import UserTurn
 from longbeam.schemas.journal import JournalEntry
 from longbeam.store.worklog import WorkLog
-from tests.store.asked import ASKED
+from tests.store.asked import ASKED, request_of
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -269,7 +269,7 @@ def test_a_full_disk_loses_nothing_and_recording_goes_on_when_there_is_room(tmp_
 
         record(log, "k1", "x" * 100_000)
 
-        assert log.journal.request_of("k1")[0].content == "x" * 100_000
+        assert request_of(log, "k1")[0].content == "x" * 100_000
         assert log.verify() == []
 
 

@@ -19,13 +19,13 @@ Spoil = Callable[[MemoryReader], MemoryReader]
 
 @dataclass(frozen=True)
 class Fault:
-    """What to plant, and the finding it must give."""
+    """A change to plant, and the finding that it must give."""
 
     check: str
     """`<check>.<kind>`."""
     spoil: Spoil
     subject: str = ""
-    """Of the finding; not looked at when empty."""
+    """Subject of the finding; not compared when empty."""
     asked: Mapping[str, int] | None = None
 
 

@@ -1,4 +1,4 @@
-"""What the checks leave out for imports, because nobody planned their conversations with a ledger."""
+"""Checks of imports, whose conversations were planned without a ledger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the ledger can still tell when one cited message is taken away."""
+"""Facts that the ledger still gives when one cited message is left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people and models really write, that no check may take for a fault."""
+"""Texts that people and models really write, and that no check may report."""
 
 from __future__ import annotations
 

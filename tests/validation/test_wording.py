@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import pytest
+
 from longbeam.text.words import content_words
-from longbeam.validation.wording import asks_assistant, claim
+from longbeam.validation.wording import asks_assistant, asks_for_past, claim
 
 
 def test_the_opening_of_a_nugget_is_not_its_claim() -> None:
@@ -13,3 +15,17 @@ def test_the_opening_of_a_nugget_is_not_its_claim() -> None:
 def test_a_question_about_the_assistant_is_told_from_a_request() -> None:
     assert asks_assistant("Which films did you recommend?")
     assert not asks_assistant("Can you list the order in which I brought them up?")
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("What was the original budget?", True),
+        ("How much did the rent increase?", True),
+        ("Where did I live before?", True),
+        ("When does my first sprint end?", False),
+        ("What is my budget?", False),
+    ],
+)
+def test_a_question_about_the_past_or_a_change_is_known(question: str, asks: bool) -> None:
+    assert asks_for_past(question) is asks

@@ -38,7 +38,6 @@ TASKS = (
     "The type checker complains about `{f}` since the {o} became optional.",
     "Move the limit in `{f}` into the settings, please; the {o} team wants another one.",
 )
-ASIDES = ("For your notes", "Before I forget", "While you are at it, note this", "One more thing")
 THOUGHTS = (
     "The fault may lie where {f} trims its list. I look at the callers first.",
     "Before I change {f} I want to know who depends on its order.",

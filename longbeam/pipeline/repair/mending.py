@@ -16,13 +16,14 @@ from longbeam.generators.user_turns import USER_TURNS_PROMPTS
 from longbeam.keys import BulletId, MessageKey, SubPlanKey, TurnKey, natural_order
 from longbeam.models.asking import Asker
 from longbeam.pipeline.repair.probes import REPAIR
-from longbeam.pipeline.run.conversation import Conversation, PlanWork
+from longbeam.pipeline.run.conversation import TalkedConversation
 from longbeam.pipeline.run.planning import plan_stage
 from longbeam.pipeline.run.talking import materials_of, user_turns_stage
 from longbeam.pipeline.run.unit_spec import UnitSpec
 from longbeam.pipeline.run.units import Blocked, all_of
 from longbeam.schemas.dialogue import Message
 from longbeam.store.units import Failure, UnitStatus
+from longbeam.store.worklog import WorkLog
 
 MENDED_TURN = UnitSpec(REPAIR, Message, unversioned_prompts=(*USER_TURNS_PROMPTS, *DIALOGUE_PROMPTS))
 """A turn that was said anew counts for as long as the turn that it replaces is the same, whatever prompts become."""
@@ -42,68 +43,72 @@ class TurnFault:
     """The bullet that a turn is to say, in place of one that says nothing new."""
 
     @property
-    def sub_plan_key(self) -> str:
-        """`p0.s2`."""
+    def sub_plan(self) -> SubPlanKey:
+        """Key of the sub-plan of the turn or the bullet."""
         if self.bullet_id:
-            return str(BulletId.parse(self.bullet_id).sub_plan)
-        return str(MessageKey.parse(self.sealed[0].message_key).sub_plan)
+            return BulletId.parse(self.bullet_id).sub_plan
+        return MessageKey.parse(self.sealed[0].message_key).sub_plan
 
 
-def take_up_mended(c: Conversation) -> None:
-    """Lay the turns that were said anew over the dialogues, as far as they replace what is there now."""
+def with_mended_turns(talked: TalkedConversation) -> TalkedConversation:
+    """Return the conversation with the turns that were said anew, as far as they replace what is there now."""
+    units = talked.conversation.units
     turns: dict[str, list[Message]] = {}
-    for message in c.units.log.units.records(REPAIR, Message):
+    for message in units.log.units.records(REPAIR, Message):
         turns.setdefault(turn_key(message), []).append(message)
-    c.mended = {}
+    mended = {}
     for key in sorted(turns, key=natural_order):
-        unit = c.units.log.units.find(REPAIR, key)
-        if unit is not None and unit.fingerprint == c.units.fingerprint(MENDED_TURN, _replaced(c, key)):
-            c.mended[key] = tuple(turns[key])
+        unit = units.log.units.find(REPAIR, key)
+        if unit is not None and unit.fingerprint == units.fingerprint(MENDED_TURN, _replaced(talked, key)):
+            mended[key] = tuple(turns[key])
+    return replace(talked, mended=mended)
 
 
-async def mend_turns(c: Conversation, faults: Sequence[TurnFault]) -> list[str]:
-    """Have turns said anew, each as a unit; return one line for each that could not be.
+async def mend_turns(talked: TalkedConversation, faults: Sequence[TurnFault]) -> tuple[TalkedConversation, list[str]]:
+    """Have turns said anew, each as a unit; return the conversation with them, and a line for each failure.
 
     Sub-plans are worked on at the same time, the turns of one after another, because each hears those before it.
     """
-    take_up_mended(c)
-    by_sub_plan: dict[str, list[TurnFault]] = {}
+    talked = with_mended_turns(talked)
+    by_sub_plan: dict[SubPlanKey, list[TurnFault]] = {}
     for fault in faults:
-        by_sub_plan.setdefault(fault.sub_plan_key, []).append(fault)
+        by_sub_plan.setdefault(fault.sub_plan, []).append(fault)
     materials = {
-        m.sub_plan.key: (work, m)
-        for work in c.plans
-        if any(SubPlanKey.parse(key).plan_index == work.plan_index for key in by_sub_plan)
-        for m in await _materials(c, work)
+        m.sub_plan.key: m
+        for plan_index in sorted({sub_plan.plan_index for sub_plan in by_sub_plan})
+        for m in await _materials(talked, plan_index)
     }
-    results = await all_of([_mend_sub_plan(c, *materials[key], faults) for key, faults in by_sub_plan.items()])
-    take_up_mended(c)
-    return [line for lines in results for line in lines]
+    results = await all_of(
+        [_mend_sub_plan(talked, materials[str(sub_plan)], faults) for sub_plan, faults in by_sub_plan.items()]
+    )
+    return with_mended_turns(talked), [line for lines in results for line in lines]
 
 
-async def _materials(c: Conversation, work: PlanWork) -> list[SubPlanMaterial]:
-    """Out of the work log: what the dialogues of a plan were made from was let go with them."""
-    await plan_stage(c, work.plan_index)
-    await user_turns_stage(c, work.plan_index)
-    materials = materials_of(c, work)
-    work.let_go()
-    return materials
+async def _materials(talked: TalkedConversation, plan_index: int) -> list[SubPlanMaterial]:
+    """Return what the dialogues of a plan were made from, by running its stages again: their units are done."""
+    c = talked.conversation
+    return materials_of(await user_turns_stage(c, await plan_stage(c, talked.planning, plan_index)))
 
 
 async def _mend_sub_plan(
-    c: Conversation, work: PlanWork, material: SubPlanMaterial, faults: Sequence[TurnFault]
+    talked: TalkedConversation, material: SubPlanMaterial, faults: Sequence[TurnFault]
 ) -> list[str]:
     failures = []
     taken = {turn_key(fault.sealed[0]) for fault in faults if fault.sealed}
+    dialogue = talked.plans[material.sub_plan.plan_index].dialogues[material.sub_plan.key]
     for fault in sorted(faults, key=_order):
-        messages = c.messages_of(work.said[material.sub_plan.key])
+        messages = talked.messages_of(dialogue)
         if fault.bullet_id and any(fault.bullet_id in m.bullet_ids for m in messages):
             continue  # said by now, and only not sealed yet
         if fault.bullet_id:
             fault = replace(fault, sealed=_spare_turn(material, messages, fault.bullet_id, taken))
-        key = turn_key(fault.sealed[0]) if fault.sealed else _next_turn(messages, material.sub_plan.key)
-        if (problem := await _mend(c, material, messages, key, fault)) is not None:
-            failures.append(f"{fault.bullet_id or key}: {problem}")
+        key = turn_key(fault.sealed[0]) if fault.sealed else _next_turn(messages, fault.sub_plan)
+        try:
+            anew = await _mend(talked, material, messages, key, fault)
+        except _NotMended as exc:
+            failures.append(f"{fault.bullet_id or key}: {exc}")
+        else:
+            talked = replace(talked, mended={**talked.mended, key: anew})
     return failures
 
 
@@ -129,33 +134,21 @@ def _spare_turn(
     return ()
 
 
-def _next_turn(messages: Iterable[Message], sub_plan_key: str) -> str:
-    return str(SubPlanKey.parse(sub_plan_key).turn(max((m.turn_index or 0 for m in messages), default=-1) + 1))
+def _next_turn(messages: Iterable[Message], sub_plan: SubPlanKey) -> str:
+    return str(sub_plan.turn(max((m.turn_index or 0 for m in messages), default=-1) + 1))
+
+
+class _NotMended(Exception):
+    """A turn could not be said anew."""
 
 
 async def _mend(
-    c: Conversation, material: SubPlanMaterial, messages: Sequence[Message], key: str, fault: TurnFault
-) -> str | None:
-    log = c.units.log
-    unit = log.units.find(REPAIR, key)
-    made = c.mended.get(key)
-    if unit is not None and unit.status is UnitStatus.DONE and made is not None:
-        if _texts(made) != _texts(fault.sealed):
-            return None  # it was said anew and is only not sealed yet: the run that made it was stopped
-        if unit.generation + 1 >= MOST_TRIES:
-            return f"said anew {MOST_TRIES} times, and the checks refused each"
-        log.units.fail(
-            REPAIR,
-            key,
-            Failure(
-                fingerprint=unit.fingerprint,
-                error_kind="refused",
-                error="; ".join(fault.problems.values()),
-                attempts=1,
-            ),
-        )
-    elif unit is not None and unit.generation >= MOST_TRIES:
-        return unit.error
+    talked: TalkedConversation, material: SubPlanMaterial, messages: Sequence[Message], key: str, fault: TurnFault
+) -> tuple[Message, ...]:
+    """Return the turn, said anew; raises _NotMended with the reason."""
+    c = talked.conversation
+    if (made := _already_mended(c.units.log, key, talked.mended.get(key), fault)) is not None:
+        return made
     before = tuple(m for m in messages if natural_order(turn_key(m)) < natural_order(key))
     place = Place(material, before, frozenset(m.content for m in (*messages, *fault.sealed)))
 
@@ -166,19 +159,41 @@ async def _mend(
         return await voice_bullet(asker, c.tokenizer, place, fault.bullet_id, reason, fault.sealed)
 
     try:
-        c.mended[key] = await c.units.run(MENDED_TURN, key, _replaced(c, key), work=say)
-    except Blocked:
-        failed = log.units.find(REPAIR, key)
-        return failed.error if failed is not None else "it could not be said anew"
+        return await c.units.run(MENDED_TURN, key, _replaced(talked, key), work=say)
+    except Blocked as exc:
+        failed = c.units.log.units.find(REPAIR, key)
+        raise _NotMended(failed.error if failed is not None else "it could not be said anew") from exc
+
+
+def _already_mended(
+    log: WorkLog, key: str, made: tuple[Message, ...] | None, fault: TurnFault
+) -> tuple[Message, ...] | None:
+    """Return the turn if it was said anew and is only not sealed yet; else open its unit for another try.
+
+    Raises _NotMended when the unit has no try left.
+    """
+    unit = log.units.find(REPAIR, key)
+    if unit is None:
+        return None
+    if unit.status is UnitStatus.DONE and made is not None:
+        if _texts(made) != _texts(fault.sealed):
+            return made  # the run that made it was stopped
+        if unit.generation + 1 >= MOST_TRIES:
+            raise _NotMended(f"said anew {MOST_TRIES} times, and the checks refused each")
+        problems = "; ".join(fault.problems.values())
+        failure = Failure(fingerprint=unit.fingerprint, error_kind="refused", error=problems, attempts=1)
+        log.units.fail(REPAIR, key, failure)
+    elif unit.generation >= MOST_TRIES:
+        raise _NotMended(unit.error)
     return None
 
 
-def _replaced(c: Conversation, key: str) -> list[Message] | str:
+def _replaced(talked: TalkedConversation, key: str) -> list[Message] | str:
     """Return the turn that a unit replaces, as its dialogue left it; for a new turn, the digest of its dialogue."""
     sub_plan = TurnKey.parse(key).sub_plan
-    said = c.plans[sub_plan.plan_index].said[str(sub_plan)]
-    turn = [m for m in c.first_said(said) if turn_key(m) == key]
-    return turn or said.digest
+    dialogue = talked.plans[sub_plan.plan_index].dialogues[str(sub_plan)]
+    turn = [m for m in talked.first_said(dialogue) if turn_key(m) == key]
+    return turn or dialogue.digest
 
 
 def _texts(turn: Iterable[Message]) -> list[str]:

@@ -9,28 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
-from longbeam.errors import RunStopped
 from longbeam.keys import ProbeId, natural_order
 from longbeam.models.base import Models
 from longbeam.pipeline.checking import check_and_store
 from longbeam.pipeline.repair.mending import mend_turns
 from longbeam.pipeline.repair.plan import Rejections, Repairs, repairs_of
-from longbeam.pipeline.repair.probes import refuse, remember_order, remembered_order, version_of
+from longbeam.pipeline.repair.probes import REPAIR, refuse, remember_order, remembered_order, version_of
 from longbeam.pipeline.repair.withdrawing import withdraw
 from longbeam.pipeline.run.conversation import Conversation
 from longbeam.pipeline.run.driver import (
     ConversationRun,
-    StageOutcome,
+    StageOf,
     conversation_gate,
     limited_models,
     open_run,
-    run_conversation,
     run_stage,
     seeds_of,
+    talk_conversation,
 )
-from longbeam.pipeline.run.probing import ask_for_new_wording
+from longbeam.pipeline.run.probing import ProbePool, ask_for_new_wording
 from longbeam.pipeline.run.scheduling import Schedule
+from longbeam.pipeline.run.stages import SEAL, probes_stage, seal_stage
 from longbeam.pipeline.run.units import all_of
 from longbeam.prompts.registry import PromptRegistry
 from longbeam.schemas.base import Record
@@ -166,7 +167,7 @@ async def _round(
         seed = seeds[conversation_id]
         async with gate, open_run(benchmark, conversation_id, seed, shared, schedule, prompts=prompts) as run:
             work = _ConversationRepair(wanted[conversation_id])
-            await run_conversation(run, work.step)
+            await work.run(run)
             tally.done.setdefault(conversation_id, []).extend(work.done)
             tally.failures.setdefault(conversation_id, []).extend(work.failures)
             tally.calls += run.journalled.asks
@@ -180,30 +181,27 @@ async def _round(
 
 @dataclass
 class _ConversationRepair:
-    """The repair of one conversation, on its way through the stages."""
+    """The repair of one conversation: what is wanted, and what was done so far."""
 
     wanted: Repairs
     done: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     """`<turn or probe>: <why it could not be mended>`."""
 
-    async def step(self, run: ConversationRun, stage: str, plan_index: int | None) -> StageOutcome:
-        """Run a stage: all replies come from the journal, but for what is to be made again before the probes."""
+    async def run(self, run: ConversationRun) -> None:
+        """Run all stages: replies come from the journal, but for what is made again between dialogues and probes."""
         c = run.conversation
-        if stage == "seal":
-            # The sealed file is what was found at fault, whatever the work log says of how it was made.
-            c.units.log.units.remove("seal", keep=())
-        if stage != "probes":
-            return await run_stage(run, stage, plan_index)
+        if (talked := await talk_conversation(run)) is None:
+            return
         with SealedConversation(c.sealed_path) as sealed:
             before = list(sealed.probes())
         if remembered_order(c.units.log) is None:
             remember_order(c.units.log, before)
-        try:
-            failures = await mend_turns(c, list(self.wanted.turns.values()))
-        except RunStopped as exc:
-            run.blocked, run.stopped = True, str(exc)
-            return StageOutcome(is_complete=False)
+        faults = list(self.wanted.turns.values())
+        mended = await run_stage(run, StageOf(REPAIR), partial(mend_turns, talked, faults))
+        if mended is None:
+            return
+        talked, failures = mended[0].without_indexes(), mended[1]
         self.failures += failures
         failed = {line.partition(": ")[0] for line in failures}
         self.done += [f"{key}: said anew" for key in self.wanted.turns if key not in failed]
@@ -211,28 +209,31 @@ class _ConversationRepair:
         for probe in before:
             if probe.probe_id in unwanted:
                 refuse(c.units.log, probe, unwanted[probe.probe_id])
-        outcome = await run_stage(run, stage, None)
-        if outcome.is_complete and self._reword(c):
-            outcome = await run_stage(run, stage, None)
-        if outcome.is_complete:
-            self._tell(before, c.probes)
-            remember_order(c.units.log, c.probes)
-        return outcome
+        pool = await run_stage(run, StageOf("probes"), partial(probes_stage, talked))
+        if pool is not None and self._reword(c, pool):
+            pool = await run_stage(run, StageOf("probes"), partial(probes_stage, talked))
+        if pool is None:
+            return
+        self._report_probes(before, pool.probes)
+        remember_order(c.units.log, pool.probes)
+        # The sealed file is what was found at fault, whatever the work log says of how it was made.
+        c.units.log.units.remove(SEAL.stage, keep=())
+        await run_stage(run, StageOf(SEAL.stage), partial(seal_stage, talked, pool))
 
-    def _reword(self, c: Conversation) -> bool:
+    def _reword(self, c: Conversation, pool: ProbePool) -> bool:
         """Have refused probes worded again where an ability has too few others; say whether there is one."""
         asked, opened = c.units.spec.probes_per_ability, False
         for ability in c.units.spec.abilities:
-            missing = asked - sum(p.is_selected for p in c.probes if p.ability == ability)
-            refused = [i for i in c.refused if ProbeId.parse(i).ability == ability]
+            missing = asked - sum(p.is_selected for p in pool.probes if p.ability == ability)
+            refused = [i for i in pool.refused if ProbeId.parse(i).ability == ability]
             for probe_id in sorted(refused, key=natural_order):
-                if missing > 0 and ask_for_new_wording(c.units, probe_id, c.refused[probe_id]):
+                if missing > 0 and ask_for_new_wording(c.units, probe_id, pool.refused[probe_id]):
                     missing, opened = missing - 1, True
             if missing > 0:
                 self.failures.append(f"{ability}: no candidate is left that may be worded again")
         return opened
 
-    def _tell(self, before: Sequence[Probe], after: Sequence[Probe]) -> None:
+    def _report_probes(self, before: Sequence[Probe], after: Sequence[Probe]) -> None:
         old = {p.probe_id: p for p in before}
         was, now = ({p.probe_id for p in probes if p.is_selected} for probes in (before, after))
         self.done += [f"{i}: left out ({self.wanted.probes.get(i, 'refused by a check')})" for i in sorted(was - now)]

@@ -1,12 +1,14 @@
-"""One conversation on its way: what its stages have made so far, plan by plan.
+"""A conversation in the making: its context, and the results that its stages hand on to one another.
 
-Who holds what, so that memory hardly grows with the number of plans:
+The order of the stages is in the types: each stage takes the result of the one before. Memory hardly grows with the
+number of plans:
 
-- Messages are not kept: once a sub-plan has been talked, only the key of its unit, its tokens, its digest and its
-  questions stay, these as compressed JSON. Whoever needs the messages streams them from the work log.
+- Messages are not kept. After a sub-plan's dialogue, only the key of its unit, its tokens, its digest and its questions
+  stay, these as compressed JSON. A reader of messages streams them from the work log.
 - Planned turns wait as JSON for their dialogue to begin. Plans lie in a temporary file, where later plans and the gold
-  look them up (`generators/plan_history.py`). What else a plan's stages made is let go once it has been talked; who
-  needs it again, as `repair` does, runs those stages again: their units are done.
+  look them up (`generators/plan_history.py`).
+- What else a plan's stages made is freed with their results once the plan has been talked. `repair` runs these stages
+  again, which reads their units from the work log.
 - The head has no user turns; they are streamed into the sealed file.
 """
 
@@ -14,36 +16,127 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TypeVar
 
 from pydantic import TypeAdapter
 
 from longbeam.generators.dialogue import turns_asked
-from longbeam.generators.layout import Layout, plan_lengths
+from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.mending import turn_key
 from longbeam.generators.plan_history import PlanHistory
+from longbeam.generators.plan_seeds import Storyline
 from longbeam.generators.plans import Frame
-from longbeam.keys import natural_order
+from longbeam.keys import DialogueKey, MessageKey, natural_order
 from longbeam.models.tokens import Tokenizer
 from longbeam.pipeline.run.scheduling import Schedule
-from longbeam.pipeline.run.units import Units
+from longbeam.pipeline.run.units import DIALOGUE, Units
 from longbeam.prompts.calls.plans import Stage
 from longbeam.schemas.base import digest_of
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message, UserTurn
 from longbeam.schemas.people import Person, Profile, RelationshipGraph
 from longbeam.schemas.plans import Narrative, Plan, PlanSeed
-from longbeam.schemas.probes import Probe
 from longbeam.schemas.seeds import Seed
 from longbeam.schemas.spec import Strategy
 from longbeam.store.spill import SpilledBytes
 
-T = TypeVar("T")
 _TURNS = TypeAdapter(tuple[UserTurn, ...])
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """The context of a conversation's stages."""
+
+    conversation_id: str
+    index: int
+    seed: Seed
+    """The seed as it was given; the persona stage draws a timeline if it has none."""
+    units: Units
+    tokenizer: Tokenizer
+    sealed_path: Path
+    schedule: Schedule
+    plan_targets: tuple[int, ...]
+    """Tokens that each plan is to have."""
+    turns_file: SpilledBytes = field(default_factory=SpilledBytes)
+    """Temporary file of the user's turns, as they were planned and as the dialogues left them."""
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the conversation has one plan, without a seed of its own."""
+        return len(self.plan_targets) == 1
+
+    @property
+    def strategy(self) -> Strategy:
+        """How the plans belong together."""
+        return self.units.spec.strategy or (Strategy(self.seed.mode) if self.seed.mode else Strategy.SEQUENTIAL)
+
+    @property
+    def rng_key(self) -> str:
+        """Key of the randomness that code draws."""
+        return f"{self.units.spec.seed}/{self.conversation_id}"
+
+
+@dataclass(frozen=True)
+class PersonaResult:
+    """Result of the persona stage: the user and their people on the first day."""
+
+    seed: Seed
+    """With its timeline."""
+    profile: Profile
+    relationships: RelationshipGraph
+    circles: tuple[tuple[Person, ...], ...]
+    """Friends and acquaintances that come in plan by plan."""
+    narratives: tuple[Narrative, ...]
+    """Narratives of a conversation of one plan."""
+
+
+@dataclass
+class PlanningState:
+    """What each next plan builds on. The plan stage alone changes it, one plan after the other."""
+
+    persona: PersonaResult
+    history: PlanHistory
+    """The plans so far."""
+    plan_seeds: tuple[PlanSeed, ...] = ()
+    """Empty in a conversation of one plan."""
+    summaries: dict[int, str] = field(default_factory=dict)
+    """Summary of all plans up to each."""
+
+    def storyline(self, strategy: Strategy) -> Storyline:
+        """Return what all plans have in common."""
+        return Storyline(self.persona.seed, strategy, self.plan_seeds)
+
+
+@dataclass(frozen=True)
+class PlanResult:
+    """Result of the plan stage."""
+
+    plan_index: int
+    target: int
+    """Tokens that the plan is to have."""
+    frame: Frame
+    layout: Layout
+    stages: tuple[Stage, ...]
+    plan: Plan
+    """The augmented plan."""
+    ledger: Ledger
+    """Facts of the plan, and of earlier plans what it comes back to."""
+    first_session: int
+    """Session of the first sub-plan."""
+    earlier_plans: str
+    """Summary of the plans before this one."""
+
+
+@dataclass(frozen=True)
+class PlannedTurns:
+    """Result of the user-turns stage: a plan with its turns."""
+
+    plan: PlanResult
+    turns: Mapping[str, PackedTurns]
+    """Turns as they were planned, by sub-plan."""
 
 
 @dataclass(frozen=True)
@@ -53,220 +146,137 @@ class PackedTurns:
     count: int
     file: SpilledBytes
     ordinal: int
-    """Of their piece of the file."""
+    """Ordinal of the turns in the file."""
 
     @classmethod
     def of(cls, turns: Sequence[UserTurn], file: SpilledBytes) -> PackedTurns:
-        """Pack them."""
+        """Append the turns to the file."""
         file.append(zlib.compress(_TURNS.dump_json(tuple(turns)), level=1))
         return cls(len(turns), file, len(file) - 1)
 
     @property
     def json(self) -> bytes:
-        """As JSON."""
+        """The turns as JSON."""
         return zlib.decompress(self.file.between(self.ordinal, self.ordinal + 1))
 
     def unpacked(self) -> tuple[UserTurn, ...]:
-        """The records, made anew."""
+        """Return the turns, read anew."""
         return _TURNS.validate_json(self.json)
 
 
 @dataclass(frozen=True)
-class Said:
+class SubPlanDialogue:
     """A sub-plan's dialogue, as it lies in the work log."""
 
     unit_key: str
     tokens: int
     messages: int
     digest: str
+    """SHA-256 (hex) of the messages."""
     turns: PackedTurns
-    """As the dialogue left them."""
+    """Turns as the dialogue left them."""
 
     @classmethod
-    def of(cls, unit_key: str, planned: Sequence[UserTurn], messages: Sequence[Message], file: SpilledBytes) -> Said:
-        """What stays of a dialogue; its turns are put into the file."""
+    def of(
+        cls, unit_key: str, planned: Sequence[UserTurn], messages: Sequence[Message], file: SpilledBytes
+    ) -> SubPlanDialogue:
+        """Return the dialogue of these messages; its turns are appended to the file."""
         tokens, turns = sum(m.tokens for m in messages), PackedTurns.of(turns_asked(planned, messages), file)
         return cls(unit_key, tokens, len(messages), digest_of(list(messages)), turns)
 
     @property
     def sub_plan_key(self) -> str:
         """`p0.s2`, also of `p0.s2.settle1`."""
-        return self.unit_key.partition(".settle")[0]
+        return str(DialogueKey.parse(self.unit_key).sub_plan)
 
 
-@dataclass
-class PlanWork:
-    """One plan on its way; each stage fills in what the next ones read."""
+@dataclass(frozen=True)
+class TalkedPlan:
+    """Result of the dialogue stage: what stays of a plan once it has been talked."""
 
     plan_index: int
     target: int
-    """Tokens it is to have."""
-    layout: Layout | None = None
-    frame: Frame | None = None
-    stages: tuple[Stage, ...] = ()
-    plan: Plan | None = None
-    """The augmented plan, until its dialogues are done; `Conversation.history` keeps it."""
-    ledger: Ledger | None = None
-    """Of the plan and what it comes back to, once its text has been begun."""
-    narratives: tuple[Narrative, ...] = ()
-    first_session: int = 0
-    earlier_plans: str = ""
-    """Summary of the plans before this one."""
-    turns: dict[str, PackedTurns] = field(default_factory=dict)
-    """As they were planned, by sub-plan."""
-    said: dict[str, Said] = field(default_factory=dict)
-    """By sub-plan."""
-
-    def let_go(self) -> None:
-        """Forget what only its dialogues needed; its stages give it again, out of the work log."""
-        self.layout = self.frame = self.plan = self.ledger = None
-        self.stages, self.turns, self.earlier_plans = (), {}, ""
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of its messages so far."""
-        return sum(s.tokens for s in self.said.values())
-
-    @property
-    def the_layout(self) -> Layout:
-        """The layout; an error in the order of stages if it is not there."""
-        return _there(self.layout, "plan")
-
-    @property
-    def the_frame(self) -> Frame:
-        """The frame; an error in the order of stages if it is not there."""
-        return _there(self.frame, "plan")
-
-    @property
-    def the_plan(self) -> Plan:
-        """The augmented plan; an error in the order of stages if it is not there."""
-        return _there(self.plan, "plan")
+    narratives: tuple[Narrative, ...]
+    dialogues: Mapping[str, SubPlanDialogue]
+    """By sub-plan, in the plan's order."""
 
 
-@dataclass
-class Conversation:
-    """One conversation on its way."""
+@dataclass(frozen=True)
+class TalkedConversation:
+    """A conversation whose dialogues are done: its messages, its user turns and its head."""
 
-    conversation_id: str
-    index: int
-    seed: Seed
-    units: Units
-    tokenizer: Tokenizer
-    sealed_path: Path
-    schedule: Schedule
-    profile: Profile | None = None
-    relationships: RelationshipGraph | None = None
-    history: PlanHistory = field(default_factory=PlanHistory)
-    """The plans that have been made."""
-    turns_file: SpilledBytes = field(default_factory=SpilledBytes)
-    """The user's turns, as they were planned and as the dialogues left them."""
-    circles: tuple[tuple[Person, ...], ...] = ()
-    """Friends and acquaintances that come in plan by plan."""
-    narratives: tuple[Narrative, ...] = ()
-    """Of the persona stage: those of a conversation of one plan."""
-    plan_seeds: tuple[PlanSeed, ...] = ()
-    """Empty in a conversation of one plan."""
-    summaries: dict[int, str] = field(default_factory=dict)
-    """Of the plans up to each."""
-    probes: tuple[Probe, ...] = ()
-    refused: Mapping[str, str] = field(default_factory=dict)
-    """Why a worded probe is not to be used, by probe_id."""
-    mended: dict[str, tuple[Message, ...]] = field(default_factory=dict)
+    conversation: Conversation
+    planning: PlanningState
+    plans: tuple[TalkedPlan, ...]
+    mended: Mapping[str, tuple[Message, ...]] = field(default_factory=dict)
     """Turns that `repair` had said anew, by their keys (`p0.s2.t5`); the dialogue stage's own stay as they are."""
 
-    def __post_init__(self) -> None:
-        """Divide the length over the plans."""
-        lengths = plan_lengths(self.units.spec.length)
-        self.plans = [PlanWork(i, target) for i, target in enumerate(lengths)]
-
-    @property
-    def is_single(self) -> bool:
-        """Whether it has one plan, without a seed of its own."""
-        return len(self.plans) == 1
-
-    @property
-    def strategy(self) -> Strategy:
-        """How its plans belong together."""
-        return self.units.spec.strategy or (Strategy(self.seed.mode) if self.seed.mode else Strategy.SEQUENTIAL)
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of the messages so far."""
-        return sum(plan.tokens for plan in self.plans)
-
-    @property
-    def rng_key(self) -> str:
-        """Where randomness of code comes from."""
-        return f"{self.units.spec.seed}/{self.conversation_id}"
-
-    @property
-    def the_profile(self) -> Profile:
-        """The user on the first day; an error in the order of stages if it is not there."""
-        return _there(self.profile, "persona")
-
-    @property
-    def the_relationships(self) -> RelationshipGraph:
-        """All people, on the first day; an error in the order of stages if they are not there."""
-        return _there(self.relationships, "persona")
-
-    def ledger_of(self, work: PlanWork) -> Ledger:
-        """The ledger of a plan that is being talked, with what it comes back to of those before it."""
-        if work.ledger is None:
-            work.ledger = self.history.relevant(work.the_plan)
-        return work.ledger
+    def without_indexes(self) -> TalkedConversation:
+        """Return the same conversation without the indexes of its plans, which no further plan needs."""
+        return replace(self, planning=replace(self.planning, history=self.planning.history.without_indexes()))
 
     def messages(self) -> Iterator[Message]:
         """Yield all messages in the order of the story; a sub-plan's are in memory at a time. Sealing numbers them."""
-        for said in self._in_order():
-            yield from self.messages_of(said)
+        for dialogue in self._in_order():
+            yield from self.messages_of(dialogue)
 
-    def messages_of(self, said: Said) -> tuple[Message, ...]:
+    def messages_of(self, dialogue: SubPlanDialogue) -> tuple[Message, ...]:
         """Read a sub-plan's messages from the work log, with the turns that were said anew in their places."""
-        anew = self._said_anew(said)
-        return with_turns(self.first_said(said), anew) if anew else self.first_said(said)
+        anew, first = self._said_anew(dialogue), self.first_said(dialogue)
+        return with_turns(first, anew) if anew else first
 
-    def _said_anew(self, said: Said) -> dict[str, tuple[Message, ...]]:
-        prefix = said.sub_plan_key + "."
-        return {key: turn for key, turn in self.mended.items() if key.startswith(prefix)}
+    def _said_anew(self, dialogue: SubPlanDialogue) -> dict[str, tuple[Message, ...]]:
+        sub_plan = dialogue.sub_plan_key
+        return {
+            key: turn
+            for key, turn in self.mended.items()
+            if str(MessageKey.parse(turn[0].message_key).sub_plan) == sub_plan
+        }
 
-    def first_said(self, said: Said) -> tuple[Message, ...]:
+    def first_said(self, dialogue: SubPlanDialogue) -> tuple[Message, ...]:
         """Read a sub-plan's messages as its dialogue left them."""
-        return tuple(self.units.log.units.records("dialogue", Message, unit_keys=[said.unit_key]))
+        return first_said(self.conversation, dialogue)
 
-    def said(self) -> list[str]:
-        """Digests of all that the dialogues said, in order; of what was said anew nothing."""
-        return [said.digest for said in self._in_order()]
+    def digests(self) -> list[str]:
+        """Return the digests of all dialogues in order, as they were before any turn was said anew."""
+        return [dialogue.digest for dialogue in self._in_order()]
 
     def user_turns(self) -> Iterator[UserTurn]:
         """Yield the user's turns in the order of the story; a sub-plan's are in memory at a time."""
-        for said in self._in_order():
-            turns = said.turns.unpacked()
-            yield from turns_asked(turns, self.messages_of(said)) if self._said_anew(said) else turns
+        for dialogue in self._in_order():
+            turns = dialogue.turns.unpacked()
+            yield from turns_asked(turns, self.messages_of(dialogue)) if self._said_anew(dialogue) else turns
 
     def turns_digest(self) -> str:
-        """Digest of the turns as the dialogues left them."""
-        return sha256(b"\n".join(said.turns.json for said in self._in_order())).hexdigest()
+        """Return the digest of the turns as the dialogues left them."""
+        return sha256(b"\n".join(dialogue.turns.json for dialogue in self._in_order())).hexdigest()
 
-    def _in_order(self) -> Iterator[Said]:
-        return (said for work in self.plans for said in work.said.values())
+    def _in_order(self) -> Iterator[SubPlanDialogue]:
+        return (dialogue for plan in self.plans for dialogue in plan.dialogues.values())
 
     def head(self) -> ConversationHead:
-        """All but messages, probes and user turns."""
+        """Return everything but messages, probes and user turns."""
         labels: dict[str, Narrative] = {}
-        for work in self.plans:
-            for narrative in work.narratives:
+        for plan in self.plans:
+            for narrative in plan.narratives:
                 labels.setdefault(narrative.label, narrative)
+        persona = self.planning.persona
         return ConversationHead(
-            conversation_id=self.conversation_id,
-            seed=self.seed,
-            profile=self.the_profile,
-            relationships=self.the_relationships,
+            conversation_id=self.conversation.conversation_id,
+            seed=persona.seed,
+            profile=persona.profile,
+            relationships=persona.relationships,
             narratives=tuple(labels.values()),
-            plans=self.history.plans,
-            plan_seeds=self.plan_seeds,
-            target_tokens=sum(work.target for work in self.plans),
-            tokenizer=self.units.spec.tokenizer,
+            plans=self.planning.history.plans,
+            plan_seeds=self.planning.plan_seeds,
+            target_tokens=sum(plan.target for plan in self.plans),
+            tokenizer=self.conversation.units.spec.tokenizer,
         )
+
+
+def first_said(c: Conversation, dialogue: SubPlanDialogue) -> tuple[Message, ...]:
+    """Read a sub-plan's messages from the work log as its dialogue left them."""
+    return tuple(c.units.log.units.records(DIALOGUE, Message, unit_keys=[dialogue.unit_key]))
 
 
 def with_turns(messages: Sequence[Message], anew: Mapping[str, Sequence[Message]]) -> tuple[Message, ...]:
@@ -282,9 +292,3 @@ def with_turns(messages: Sequence[Message], anew: Mapping[str, Sequence[Message]
         elif key not in replaced:
             result.append(message)
     return (*result, *(m for key in sorted(left, key=natural_order) for m in left[key]))
-
-
-def _there(part: T | None, stage: str) -> T:
-    if part is None:
-        raise RuntimeError(f"the {stage} stage has not run")
-    return part

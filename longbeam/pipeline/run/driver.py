@@ -1,7 +1,7 @@
-"""The way of one conversation through the stages, and of a benchmark through its conversations.
+"""Drives one conversation through its stages, and a benchmark through its conversations.
 
-Knows nothing of Prefect: `flows/` hands `run_conversation` a step that makes a task of each stage; here a step is
-`run_stage` itself.
+This module knows nothing of Prefect: `flows/` hands `run_conversation` a step that makes a task of each stage; the
+default step, `run_stage`, runs the stage in this process.
 """
 
 from __future__ import annotations
@@ -10,20 +10,27 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol, TypeVar
 
 from longbeam.errors import RunStopped
+from longbeam.generators.layout import plan_lengths
 from longbeam.generators.probes.registry import check_generators
 from longbeam.generators.seeds import seeds_for
 from longbeam.models.base import Models, close_model
 from longbeam.models.journal import Journal, JournalledModel
 from longbeam.models.limits import LimitedModel
 from longbeam.models.tokens import load_tokenizer
-from longbeam.pipeline.run.conversation import Conversation
+from longbeam.pipeline.repair.mending import with_mended_turns
+from longbeam.pipeline.run.conversation import Conversation, PlanResult, TalkedConversation, TalkedPlan
+from longbeam.pipeline.run.planning import persona_stage, plan_stage, planning_of
 from longbeam.pipeline.run.scheduling import Schedule
-from longbeam.pipeline.run.stages import AFTER_PLANS, BEFORE_PLANS, OF_PLANS, STAGES
+from longbeam.pipeline.run.stages import STAGES, probes_stage, seal_stage
+from longbeam.pipeline.run.talking import dialogue_stage, user_turns_stage
 from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of
 from longbeam.prompts.declarations import default_registry
 from longbeam.prompts.registry import PromptRegistry
+from longbeam.schemas.progress import Position
 from longbeam.schemas.seeds import Seed
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.layout import Benchmark
@@ -31,20 +38,13 @@ from longbeam.store.reply_files import take_back
 from longbeam.store.units import Unit
 from longbeam.store.worklog import WorkLog
 
-__all__ = ["STAGES", "ConversationRun", "RunSummary", "StageOutcome", "run_conversation", "run_inline", "run_stage"]
+__all__ = ["STAGES", "ConversationRun", "RunSummary", "StageOf", "run_conversation", "run_inline", "run_stage"]
 
+T = TypeVar("T")
 CONVERSATIONS_AT_ONCE = 4
 """At least; more are begun where that many could not use the calls that may be in flight."""
 CHAINS_AT_LEAST = 4
 """Dialogues of one conversation that surely run at the same time; the shortest lengths have fewer sub-plans."""
-
-
-@dataclass(frozen=True)
-class StageOutcome:
-    """What became of one stage of one conversation."""
-
-    is_complete: bool
-    failures: tuple[Unit, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,17 +76,16 @@ class ConversationRun:
 
 
 @dataclass
-class _Shown:
-    """Tells the progress of a run how far a conversation is, whenever a unit ends."""
+class _ProgressOfUnits:
+    """Reports to the progress of a run whenever a unit of a conversation ends."""
 
     progress: Progress
     conversation_id: str
     journalled: JournalledModel
 
     def unit_ended(self, stage: str, done: int, total: int, tokens: int) -> None:
-        self.progress.update(
-            self.conversation_id, stage, units_done=done, units_total=total, tokens=tokens, calls=self.journalled.asks
-        )
+        position = Position(stage=stage, units_done=done, units_total=total, tokens=tokens, calls=self.journalled.asks)
+        self.progress.update(self.conversation_id, position)
 
 
 @asynccontextmanager
@@ -116,8 +115,8 @@ async def open_run(
             take_back(benchmark.lease_folder(conversation_id), log)
         log.commit_in_groups(asyncio.get_running_loop().call_soon)
         journalled = JournalledModel(schedule.ordered(models.chat), log.journal if journal is None else journal(log))
-        shown = _Shown(progress or SilentProgress(), conversation_id, journalled)
-        units = Units(conversation_id, spec, log, replace(models, chat=journalled), prompts, on_unit=shown.unit_ended)
+        on_unit = _ProgressOfUnits(progress or SilentProgress(), conversation_id, journalled).unit_ended
+        units = Units(conversation_id, spec, log, replace(models, chat=journalled), prompts, on_unit=on_unit)
         conversation = Conversation(
             conversation_id=conversation_id,
             index=int(conversation_id[1:]),
@@ -126,64 +125,82 @@ async def open_run(
             tokenizer=load_tokenizer(spec.tokenizer),
             sealed_path=benchmark.sealed_path(conversation_id),
             schedule=schedule,
+            plan_targets=tuple(plan_lengths(spec.length)),
         )
         yield ConversationRun(conversation, journalled)
 
 
-async def run_stage(run: ConversationRun, stage: str, plan_index: int | None = None) -> StageOutcome:
-    """Run one stage, of one plan where it is a stage of plans; units that fail are recorded."""
-    units = run.conversation.units
-    before = len(units.failed)
-    is_complete = True
+@dataclass(frozen=True)
+class StageOf:
+    """A stage of a conversation, or of one of its plans."""
+
+    name: str
+    plan_index: int | None = None
+    """None: the stage is the whole conversation's."""
+
+
+class Step(Protocol):
+    """Runs a stage's work and returns its result; None if the stage is incomplete, which is recorded."""
+
+    async def __call__(self, run: ConversationRun, stage: StageOf, work: Callable[[], Awaitable[T]]) -> T | None: ...
+
+
+async def run_stage(run: ConversationRun, stage: StageOf, work: Callable[[], Awaitable[T]]) -> T | None:
+    """Run a stage in this process; units that fail are recorded."""
     try:
-        if plan_index is not None:
-            await OF_PLANS[stage](run.conversation, plan_index)
-        else:
-            await {**BEFORE_PLANS, **AFTER_PLANS}[stage](run.conversation)
+        return await work()
     except Blocked:
-        is_complete = False
-    except RunStopped as exc:
-        is_complete, run.stopped = False, str(exc)
-    if not is_complete:
         run.blocked = True
-    return StageOutcome(is_complete, tuple(units.failed[before:]))
-
-
-Step = Callable[[ConversationRun, str, int | None], Awaitable[StageOutcome]]
-"""Runs a stage: of the whole conversation, or of the plan with this index."""
+    except RunStopped as exc:
+        run.blocked, run.stopped = True, str(exc)
+    return None
 
 
 async def run_conversation(run: ConversationRun, step: Step = run_stage) -> None:
-    """Run a conversation through its stages; those that need what could not be made are left out.
+    """Run a conversation through its stages; a stage is left out if a stage that it needs is incomplete."""
+    if (talked := await talk_conversation(run, step)) is None:
+        return
+    talked = with_mended_turns(talked).without_indexes()
+    pool = await step(run, StageOf("probes"), partial(probes_stage, talked))
+    if pool is not None:
+        await step(run, StageOf("seal"), partial(seal_stage, talked, pool))
 
-    Plans are made one after the other, because each knows the one before; while the next is planned, those that are
-    finished are talked, all of them at once. No plan is begun while many dialogues wait for a place.
+
+async def talk_conversation(run: ConversationRun, step: Step = run_stage) -> TalkedConversation | None:
+    """Run all stages up to the dialogues; None if one of them is incomplete.
+
+    Plans are made one after the other, because each knows the one before. While the next plan is made, the finished
+    plans are talked, all of them at once. No plan is begun while many dialogues wait for a place.
     """
-    for stage in BEFORE_PLANS:
-        if not (await step(run, stage, None)).is_complete:
-            return
-    first, *others = OF_PLANS
-    talks: list[asyncio.Task[None]] = []
+    c = run.conversation
+    persona = await step(run, StageOf("persona"), partial(persona_stage, c))
+    if persona is None:
+        return None
+    planning = planning_of(persona)
+    talks: list[asyncio.Task[TalkedPlan | None]] = []
     try:
-        for plan_index in range(len(run.conversation.plans)):
-            await run.conversation.schedule.room_for_a_plan()
-            if not (await step(run, first, plan_index)).is_complete:
+        for i in range(len(c.plan_targets)):
+            await c.schedule.wait_for_dialogues()
+            made = await step(run, StageOf("plan", i), partial(plan_stage, c, planning, i))
+            if made is None:
                 break
-            talks.append(asyncio.create_task(_talk(run, step, others, plan_index)))
-        await all_of(talks)
+            talks.append(asyncio.create_task(_talk(run, step, made)))
+        plans = await all_of(talks)
     finally:
         for talk in talks:
             talk.cancel()
         await asyncio.gather(*talks, return_exceptions=True)  # none may write once the work log is closed
-    for stage in AFTER_PLANS:
-        if not run.blocked:
-            await step(run, stage, None)
+    if run.blocked:
+        return None
+    return TalkedConversation(c, planning, tuple(plan for plan in plans if plan is not None))
 
 
-async def _talk(run: ConversationRun, step: Step, stages: Sequence[str], plan_index: int) -> None:
-    for stage in stages:
-        if not (await step(run, stage, plan_index)).is_complete:
-            return
+async def _talk(run: ConversationRun, step: Step, made: PlanResult) -> TalkedPlan | None:
+    c, i = run.conversation, made.plan_index
+    planned = await step(run, StageOf("user_turns", i), partial(user_turns_stage, c, made))
+    if planned is None:
+        return None
+    return await step(run, StageOf("dialogue", i), partial(dialogue_stage, c, planned))
 
 
 async def run_inline(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 
 from longbeam.generators.augmentation import (
     AUGMENT_PROMPTS,
@@ -25,7 +26,6 @@ from longbeam.generators.plan_history import PlanHistory
 from longbeam.generators.plan_seeds import (
     PLAN_SEEDS_PROMPTS,
     PLAN_SUMMARY_PROMPTS,
-    Storyline,
     chapter_of,
     seed_of,
     spans_of,
@@ -58,7 +58,7 @@ from longbeam.generators.seeds import draw_timeline, ideas_for, sub_plans_of
 from longbeam.generators.special_targets import Targets, choose_targets
 from longbeam.keys import SubPlanKey
 from longbeam.models.asking import Asker
-from longbeam.pipeline.run.conversation import Conversation, PlanWork
+from longbeam.pipeline.run.conversation import Conversation, PersonaResult, PlanningState, PlanResult
 from longbeam.pipeline.run.unit_spec import UnitSpec
 from longbeam.pipeline.run.units import all_of, both
 from longbeam.prompts.calls.plans import PlanSeedsInputs, Stage
@@ -84,85 +84,107 @@ SPECIAL_BULLETS = UnitSpec("plan", Augmented, AUGMENT_PROMPTS)
 PLAN_SUMMARY = UnitSpec("plan", PlanSummary, PLAN_SUMMARY_PROMPTS)
 
 
-async def persona_stage(c: Conversation) -> None:
-    """Timeline, profile, relationships by code; personality and narratives by a model."""
+async def persona_stage(c: Conversation) -> PersonaResult:
+    """Draw timeline, profile and relationships by code; have a model write personality and narratives."""
     spec, seed = c.units.spec, c.seed
     timeline = seed.timeline or draw_timeline(spec.seed, c.index, seed, sub_plans_of(spec.length, seed.category))
-    c.seed = seed.model_copy(update={"timeline": timeline})
+    dated = seed.model_copy(update={"timeline": timeline})
     drawn = draw_profile(spec.seed, c.index)
-
-    profiles, c.narratives = await both(
+    (profile,), narratives = await both(
         c.units.run(PERSONALITY, "personality", drawn, work=_write_personality),
-        c.units.run(NARRATIVES, "narratives", c.seed, work=write_narratives),
+        c.units.run(NARRATIVES, "narratives", dated, work=write_narratives),
     )
-    c.profile = profiles[0]
-    size = min(len(c.plans), LARGEST_SIZE)
-    c.relationships = draw_relationships(spec.seed, c.index, drawn, size)
-    c.circles = circles_of(spec.seed, c.index, drawn, size)
-    everybody = itertools.chain(c.relationships.people, *c.circles)
-    c.history = PlanHistory(subjects_of(everybody))
+    size = min(len(c.plan_targets), LARGEST_SIZE)
+    return PersonaResult(
+        seed=dated,
+        profile=profile,
+        relationships=draw_relationships(spec.seed, c.index, drawn, size),
+        circles=circles_of(spec.seed, c.index, drawn, size),
+        narratives=narratives,
+    )
 
 
 async def _write_personality(asker: Asker, drawn: Profile) -> Sequence[Profile]:
     return (await write_personality(asker, drawn, MBTI_TRAITS),)
 
 
-async def plan_stage(c: Conversation, plan_index: int) -> None:
-    """One plan: its frame, an outline, sub-plan after sub-plan, then the special bullets of all of them at once.
+def planning_of(persona: PersonaResult) -> PlanningState:
+    """Return the state before the first plan."""
+    everybody = itertools.chain(persona.relationships.people, *persona.circles)
+    return PlanningState(persona, PlanHistory(subjects_of(everybody)))
 
-    The summary up to the plan before is written meanwhile: it is for the plan after this one, and for the dialogues.
+
+async def plan_stage(c: Conversation, planning: PlanningState, plan_index: int) -> PlanResult:
+    """Make one plan: its frame, an outline, sub-plan after sub-plan, then the special bullets of all of them at once.
+
+    The summary up to the plan before is written meanwhile: the plan after this one and the dialogues read it.
     """
-    if not c.is_single and not c.plan_seeds:
-        c.plan_seeds = await _plan_seeds(c)
-    work = c.plans[plan_index]
-    await all_of([_plan(c, work), *([_summarise(c, plan_index - 1)] if plan_index else [])])
-    work.earlier_plans = c.summaries.get(plan_index - 1, "")
+    if not c.is_single and not planning.plan_seeds:
+        planning.plan_seeds = await _plan_seeds(c, planning.persona)
+    if not plan_index:
+        return await _plan(c, planning, plan_index)
+    made, summary = await both(_plan(c, planning, plan_index), _summarise(c, planning, plan_index - 1))
+    return replace(made, earlier_plans=summary)
 
 
-async def _plan(c: Conversation, work: PlanWork) -> None:
-    p, history = work.plan_index, c.history.before(work.plan_index)
-    frame = work.frame = await _frame(c, history)
-    work.narratives = frame.narratives
+async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> PlanResult:
+    target, history = c.plan_targets[plan_index], planning.history.before(plan_index)
+    frame = await _frame(c, planning, history)
     timeline = frame.seed.timeline
     assert timeline is not None
-    layout = work.layout = layout_for(work.target, frame.seed.category)
-    work.first_session = history.sub_plans
+    layout = layout_for(target, frame.seed.category)
+    # The history grows by this plan below: its own sessions come after those before it.
+    first_session = history.sub_plans
     undated = stages_of(timeline, layout.sub_plans)
-    work.stages = await c.units.run(OUTLINE, f"p{p}.outline", frame, undated, work=write_outline)
+    stages = await c.units.run(OUTLINE, f"p{plan_index}.outline", frame, undated, work=write_outline)
+    context = PlanContext(plan_index, frame, layout, stages, history)
     drafted: list[Drafted] = []
-    for stage in work.stages:
-        drafted.append(await _sub_plan(c, work, stage, tuple(drafted), history))
-    base = plan_of(drafted, p)
-    rng_key = c.rng_key if p == 0 else f"{c.rng_key}/p{p}"
+    for stage in stages:
+        key = str(SubPlanKey(plan_index, stage.stage_index))
+        drafted += await c.units.run(SUB_PLAN, key, context, tuple(drafted), work=_write_sub_plan)
+    base = plan_of(drafted, plan_index)
+    rng_key = c.rng_key if plan_index == 0 else f"{c.rng_key}/p{plan_index}"
     targets = choose_targets(base, layout.special_per_kind, rng_key, history)
-    augmented = await all_of([_special_bullets(c, work, base, t) for t in targets])
-    work.plan = augmented_plan(base, augmented, rng_key)
-    if p == len(c.history.plans):
-        c.history.add(work.plan)
+    augmented = await all_of([_special_bullets(c, context, base, t) for t in targets])
+    plan = augmented_plan(base, augmented, rng_key)
+    if plan_index == len(planning.history.plans):
+        planning.history.add(plan)
+    return PlanResult(
+        plan_index=plan_index,
+        target=target,
+        frame=frame,
+        layout=layout,
+        stages=stages,
+        plan=plan,
+        ledger=planning.history.relevant(plan),
+        first_session=first_session,
+        earlier_plans="",
+    )
 
 
-async def _frame(c: Conversation, history: PlanHistory) -> Frame:
-    """The frame of one plan: everybody as old as they are when it begins."""
+async def _frame(c: Conversation, planning: PlanningState, history: PlanHistory) -> Frame:
+    """Return the frame of one plan: everybody as old as they are when it begins."""
+    persona = planning.persona
+    profile, relationships = persona.profile, persona.relationships
     if c.is_single:
-        return Frame(seed=c.seed, profile=c.the_profile, relationships=c.the_relationships, narratives=c.narratives)
+        return Frame(seed=persona.seed, profile=profile, relationships=relationships, narratives=persona.narratives)
     plan_index = len(history.plans)
-    plan_seed = c.plan_seeds[plan_index]
-    first, now = _start(c.seed), plan_seed.timeline.start
-    people, introduced = people_of_plan(c.the_relationships, c.circles, plan_index, c.rng_key)
+    plan_seed = planning.plan_seeds[plan_index]
+    first, now = _start(persona.seed), plan_seed.timeline.start
+    people, introduced = people_of_plan(relationships, persona.circles, plan_index, c.rng_key)
     people = tuple(aged(p, first, now, c.rng_key) for p in people)
-    profile = c.the_profile
-    seed = seed_of(plan_seed, c.seed, c.strategy)
+    seed = seed_of(plan_seed, persona.seed, c.strategy)
     chapter = chapter_of(
-        Storyline(c.seed, c.strategy, c.plan_seeds),
+        planning.storyline(c.strategy),
         history,
-        summary=c.summaries.get(plan_index - 2, ""),
+        summary=planning.summaries.get(plan_index - 2, ""),
         introduced=introduced,
         people=people,
     )
     return Frame(
         seed=seed,
         profile=profile.model_copy(update={"age": min(profile.age + birthdays(first, now, c.rng_key), 99)}),
-        relationships=c.the_relationships.model_copy(update={"people": people}),
+        relationships=relationships.model_copy(update={"people": people}),
         narratives=await c.units.run(PLAN_NARRATIVES, f"p{plan_index}.narratives", seed, work=write_narratives),
         chapter=chapter,
     )
@@ -173,29 +195,28 @@ def _start(seed: Seed) -> dt.date:
     return seed.timeline.start
 
 
-async def _plan_seeds(c: Conversation) -> tuple[PlanSeed, ...]:
-    spec = c.units.spec
-    assert c.seed.timeline is not None
+async def _plan_seeds(c: Conversation, persona: PersonaResult) -> tuple[PlanSeed, ...]:
+    seed = persona.seed
+    assert seed.timeline is not None
     inputs = PlanSeedsInputs(
-        seed=c.seed,
-        profile=c.the_profile,
-        people=tuple(p for p in c.the_relationships.people if p.relation in CORE),
+        seed=seed,
+        profile=persona.profile,
+        people=tuple(p for p in persona.relationships.people if p.relation in CORE),
         strategy=c.strategy,
-        spans=spans_of(c.seed.timeline, [w.target for w in c.plans]),
-        ideas=ideas_for(spec.seed, c.index, c.seed, len(c.plans)),
+        spans=spans_of(seed.timeline, c.plan_targets),
+        ideas=ideas_for(c.units.spec.seed, c.index, seed, len(c.plan_targets)),
     )
     return await c.units.run(PLAN_SEEDS, "seeds", inputs, work=write_plan_seeds)
 
 
-async def _summarise(c: Conversation, plan_index: int) -> None:
-    """Fold a finished plan into the summary of those before it."""
-    plan, plan_seed = c.history.plans[plan_index], c.plan_seeds[plan_index]
-    before = c.summaries.get(plan_index - 1, "")
-    ledger = c.history.relevant(plan)
-    records = await c.units.run(
-        PLAN_SUMMARY, f"p{plan_index}.summary", before, plan_seed, plan, ledger, work=_write_summary
-    )
-    c.summaries[plan_index] = records[0].text
+async def _summarise(c: Conversation, planning: PlanningState, plan_index: int) -> str:
+    """Fold a finished plan into the summary of those before it, and return the new one."""
+    plan, plan_seed = planning.history.plans[plan_index], planning.plan_seeds[plan_index]
+    before, ledger = planning.summaries.get(plan_index - 1, ""), planning.history.relevant(plan)
+    key = f"p{plan_index}.summary"
+    (summary,) = await c.units.run(PLAN_SUMMARY, key, before, plan_seed, plan, ledger, work=_write_summary)
+    planning.summaries[plan_index] = summary.text
+    return summary.text
 
 
 async def _write_summary(
@@ -204,24 +225,15 @@ async def _write_summary(
     return (PlanSummary(text=await write_plan_summary(asker, before, plan_seed, plan, ledger)),)
 
 
-async def _sub_plan(
-    c: Conversation, work: PlanWork, stage: Stage, earlier: tuple[Drafted, ...], history: PlanHistory
-) -> Drafted:
-    frame, layout, stages = work.the_frame, work.the_layout, work.stages
-    key = str(SubPlanKey(work.plan_index, stage.stage_index))
-    context = PlanContext(work.plan_index, frame, layout, stages, history)
-    records = await c.units.run(SUB_PLAN, key, context, earlier, work=_write_sub_plan)
-    return records[0]
-
-
 async def _write_sub_plan(asker: Asker, context: PlanContext, earlier: tuple[Drafted, ...]) -> Sequence[Drafted]:
     return (await write_sub_plan(asker, context, earlier),)
 
 
-async def _special_bullets(c: Conversation, work: PlanWork, base: Plan, targets: Targets) -> Augmented:
-    frame, stage, per_kind = work.the_frame, work.stages[targets.stage_index], work.the_layout.special_per_kind
-    key = f"{SubPlanKey(work.plan_index, targets.stage_index)}.special"
-    records = await c.units.run(SPECIAL_BULLETS, key, frame, base, stage, targets, per_kind, work=_write_special)
+async def _special_bullets(c: Conversation, context: PlanContext, base: Plan, targets: Targets) -> Augmented:
+    stage, per_kind = context.stages[targets.stage_index], context.layout.special_per_kind
+    key = f"{SubPlanKey(context.plan_index, targets.stage_index)}.special"
+    inputs = context.frame, base, stage, targets, per_kind
+    records = await c.units.run(SPECIAL_BULLETS, key, *inputs, work=_write_special)
     return records[0]
 
 

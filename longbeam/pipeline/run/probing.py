@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.material import ProbeMaterial
@@ -53,27 +53,31 @@ class ProbePool:
     """Why a probe that was worded is not to be used, by probe_id."""
 
 
-async def write_probe_pool(
-    units: Units,
-    head: ConversationHead,
-    messages: Iterable[Message],
-    said: str,
-    said_anew: Mapping[str, str] | None = None,
-) -> ProbePool:
+@dataclass(frozen=True)
+class ConversationText:
+    """A conversation as its probes are made from it."""
+
+    head: ConversationHead
+    messages: Iterable[Message]
+    first_digest: str
+    """Digest of the messages as the dialogues left them. Candidates depend on it and not on messages said anew."""
+    said_anew: Mapping[str, str] = field(default_factory=dict)
+    """Contents of the messages that were said anew, by key."""
+
+
+async def write_probe_pool(units: Units, text: ConversationText) -> ProbePool:
     """Return the pool and its selection.
 
-    A probe that cannot be worded is a recorded failure and leaves its place to the next; one that a check finds
-    an error in leaves the pool, one with a warning is selected last. `said` is a digest of the messages as the
-    dialogues left them: candidates hang on it, so that a message said anew (`said_anew`: contents by key) costs none of
-    them.
+    A probe that cannot be worded is a recorded failure and leaves its place to the next. A probe with an error finding
+    leaves the pool; a probe with a warning is selected last.
     """
-    spooled = SpilledSequence(messages)
+    head, spooled = text.head, SpilledSequence(text.messages)
     texts = FoldedTexts(m.content for m in spooled)
-    found, positions = await _worded(units, head, spooled, texts, said)
+    found, positions = await _worded(units, head, spooled, texts, text.first_digest)
     refused: dict[str, str] = {}
     probes = []
     for candidate, probe in found:
-        moved = on_what_is_said(candidate, probe, said_anew or {})
+        moved = on_what_is_said(candidate, probe, text.said_anew)
         if isinstance(moved, Probe):
             probes.append(moved)
         else:

@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from longbeam.keys import UnitKey
 from longbeam.models.base import ChatModel, ModelCall
 from longbeam.schemas.calls import ModelReply
 
@@ -39,7 +40,7 @@ class Schedule:
     """The order of calls of one run, and how many of its dialogues are open at a time."""
 
     concurrency: int
-    _left: dict[str, float] = field(default_factory=dict)
+    _left: dict[UnitKey, float] = field(default_factory=dict)
     _waiting: list[_Waiting] = field(default_factory=list)
     _unopened: int = 0
     """Dialogues that wait for a place."""
@@ -49,15 +50,15 @@ class Schedule:
     def __post_init__(self) -> None:
         """Open the gate for dialogues."""
         self._dialogues = asyncio.Semaphore(max(OPEN_PER_CALL * self.concurrency, LEAST_OPEN))
-        self._has_room = asyncio.Event()
-        self._has_room.set()
+        self._few_wait = asyncio.Event()
+        self._few_wait.set()
 
     def ordered(self, inner: ChatModel) -> ChatModel:
         """Return a model whose calls wait for their turn."""
         return _Ordered(inner, self)
 
     @asynccontextmanager
-    async def dialogue(self, unit_key: str, tokens: int) -> AsyncIterator[None]:
+    async def dialogue(self, unit_key: UnitKey, tokens: int) -> AsyncIterator[None]:
         """Hold a place among the open dialogues; `tokens` is what this one has to say."""
         self._change_unopened(+1)
         try:
@@ -73,16 +74,16 @@ class Schedule:
         finally:
             self._dialogues.release()
 
-    async def room_for_a_plan(self) -> None:
-        """Wait while many dialogues wait: a plan made now would lie in memory for long."""
-        await self._has_room.wait()
+    async def wait_for_dialogues(self) -> None:
+        """Wait while many dialogues wait for a place: a plan made now would lie in memory for long."""
+        await self._few_wait.wait()
 
     def _change_unopened(self, by: int) -> None:
         before, self._unopened = self._unopened, self._unopened + by
         if self._unopened <= WAITING_PER_CALL * self.concurrency:
-            self._has_room.set()
+            self._few_wait.set()
         else:
-            self._has_room.clear()
+            self._few_wait.clear()
         if bool(before) is not bool(self._unopened):
             self._waiting = [(-self._urgency(call), n, turn, call) for _, n, turn, call in self._waiting]
             heapq.heapify(self._waiting)
@@ -110,13 +111,13 @@ class Schedule:
         self._in_flight -= 1
 
     def _urgency(self, call: ModelCall) -> float:
-        stage = call.unit_key.split("/", 2)[1]
-        if (unlocks := _UNLOCKS.get(stage)) is not None:
+        unit = _unit_of(call)
+        if (unlocks := _UNLOCKS.get(unit.stage)) is not None:
             return unlocks
-        left = self._left.get(_unit_of(call))
+        left = self._left.get(unit)
         return 0.0 if left is None else LONGEST - left if self._unopened else left
 
-    def _said(self, call: ModelCall, reply: ModelReply) -> None:
+    def _count_reply(self, call: ModelCall, reply: ModelReply) -> None:
         unit = _unit_of(call)
         if unit in self._left and call.prompt.output is None:  # prose is what is said
             self._left[unit] -= len(reply.text) / 4
@@ -136,9 +137,9 @@ class _Ordered:
             reply = await self.inner.complete(call)
         finally:
             self.schedule._leave()
-        self.schedule._said(call, reply)
+        self.schedule._count_reply(call, reply)
         return reply
 
 
-def _unit_of(call: ModelCall) -> str:
-    return "/".join(call.unit_key.split("/", 3)[:3])
+def _unit_of(call: ModelCall) -> UnitKey:
+    return UnitKey.parse(call.unit_key).without_place

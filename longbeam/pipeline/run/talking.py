@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from longbeam.generators.dialogue import DIALOGUE_PROMPTS, SubPlanMaterial, extend, talk
-from longbeam.generators.ledger import Ledger
 from longbeam.generators.user_turns import (
     USER_TURNS_PROMPTS,
     Batch,
@@ -15,10 +14,18 @@ from longbeam.generators.user_turns import (
     without_repeats,
     write_user_turns,
 )
-from longbeam.keys import DialogueKey, SubPlanKey
+from longbeam.keys import DialogueKey, SubPlanKey, UnitKey
 from longbeam.models.asking import Asker
 from longbeam.models.tokens import Tokenizer
-from longbeam.pipeline.run.conversation import Conversation, PackedTurns, PlanWork, Said
+from longbeam.pipeline.run.conversation import (
+    Conversation,
+    PackedTurns,
+    PlannedTurns,
+    PlanResult,
+    SubPlanDialogue,
+    TalkedPlan,
+    first_said,
+)
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import DIALOGUE, all_of
 from longbeam.schemas.dialogue import Message, UserTurn
@@ -32,94 +39,97 @@ USER_TURNS = UnitSpec("user_turns", UserTurn, USER_TURNS_PROMPTS)
 TALK = UnitSpec(DIALOGUE, Message, DIALOGUE_PROMPTS)
 
 
-async def user_turns_stage(c: Conversation, plan_index: int) -> None:
-    """All batches of all sub-plans of a plan at once: they need the plan only."""
-    work = c.plans[plan_index]
-    plan, ledger = work.the_plan, c.ledger_of(work)
-    batches = [(s, b) for s in plan.sub_plans for b in batches_of(s, work.the_layout)]
-    written = await all_of([_batch(c, work, ledger, sub_plan, batch) for sub_plan, batch in batches])
-    asked: set[str] = set()
+async def user_turns_stage(c: Conversation, made: PlanResult) -> PlannedTurns:
+    """Have all batches of all sub-plans of a plan written at once: they need the plan only."""
+    plan = made.plan
+    batches = [(s, b) for s in plan.sub_plans for b in batches_of(s, made.layout)]
+    written = await all_of([_batch(c, made, sub_plan, batch) for sub_plan, batch in batches])
+    turns, asked = {}, set[str]()
     for sub_plan in plan.sub_plans:
-        turns = [t for (s, _), group in zip(batches, written, strict=True) if s is sub_plan for t in group]
-        work.turns[sub_plan.key] = PackedTurns.of(ordered_turns(sub_plan, without_repeats(turns, asked)), c.turns_file)
+        own = [t for (s, _), group in zip(batches, written, strict=True) if s is sub_plan for t in group]
+        turns[sub_plan.key] = PackedTurns.of(ordered_turns(sub_plan, without_repeats(own, asked)), c.turns_file)
+    return PlannedTurns(made, turns)
 
 
-async def _batch(
-    c: Conversation, work: PlanWork, ledger: Ledger, sub_plan: SubPlan, batch: Batch
-) -> tuple[UserTurn, ...]:
-    frame, stage = work.the_frame, work.stages[sub_plan.sub_plan_index]
-    key = f"{sub_plan.key}.b{batch.batch_index}"
-    return await c.units.run(USER_TURNS, key, frame, ledger, stage, sub_plan, batch, work=write_user_turns)
+async def _batch(c: Conversation, made: PlanResult, sub_plan: SubPlan, batch: Batch) -> tuple[UserTurn, ...]:
+    stage, key = made.stages[sub_plan.sub_plan_index], f"{sub_plan.key}.b{batch.batch_index}"
+    return await c.units.run(USER_TURNS, key, made.frame, made.ledger, stage, sub_plan, batch, work=write_user_turns)
 
 
-async def dialogue_stage(c: Conversation, plan_index: int) -> None:
-    """All sub-plans' dialogues at once; then what is left of the plan's budget is settled in its order."""
-    work = c.plans[plan_index]
-    ledger, shares = c.ledger_of(work), _shares(work)
-    sub_plans = work.the_plan.sub_plans
-    said = await all_of([_dialogue(c, work, ledger, s, shares[s.key]) for s in sub_plans])
-    work.said = {s.key: what for s, what in zip(sub_plans, said, strict=True)}
-    await _settle(c, work, materials_of(c, work))
-    work.let_go()
+async def dialogue_stage(c: Conversation, planned: PlannedTurns) -> TalkedPlan:
+    """Have all sub-plans' dialogues at once; then settle what is left of the plan's budget in its order."""
+    made, shares = planned.plan, _shares(planned)
+    sub_plans = made.plan.sub_plans
+    found = await all_of([_dialogue(c, planned, s, shares[s.key]) for s in sub_plans])
+    dialogues = {s.key: dialogue for s, dialogue in zip(sub_plans, found, strict=True)}
+    await _settle(c, made.target, materials_of(planned), dialogues)
+    return TalkedPlan(made.plan_index, made.target, made.frame.narratives, dialogues)
 
 
-def materials_of(c: Conversation, work: PlanWork) -> list[SubPlanMaterial]:
-    """What the dialogue of each sub-plan is made from."""
-    ledger, shares = c.ledger_of(work), _shares(work)
-    return [_material(work, ledger, s, shares[s.key]) for s in work.the_plan.sub_plans]
+def materials_of(planned: PlannedTurns) -> list[SubPlanMaterial]:
+    """Return what the dialogue of each sub-plan is made from."""
+    shares = _shares(planned)
+    return [_material(planned, s, shares[s.key]) for s in planned.plan.plan.sub_plans]
 
 
-def _shares(work: PlanWork) -> dict[str, int]:
-    return shares_of({s.key: work.turns[s.key].count for s in work.the_plan.sub_plans}, work.target)
+def _shares(planned: PlannedTurns) -> dict[str, int]:
+    made = planned.plan
+    return shares_of({s.key: planned.turns[s.key].count for s in made.plan.sub_plans}, made.target)
 
 
-def _material(work: PlanWork, ledger: Ledger, sub_plan: SubPlan, share: int) -> SubPlanMaterial:
+def _material(planned: PlannedTurns, sub_plan: SubPlan, share: int) -> SubPlanMaterial:
+    made = planned.plan
     return SubPlanMaterial(
-        frame=work.the_frame,
-        ledger=ledger,
-        stage=work.stages[sub_plan.sub_plan_index],
+        frame=made.frame,
+        ledger=made.ledger,
+        stage=made.stages[sub_plan.sub_plan_index],
         sub_plan=sub_plan,
-        turns=work.turns[sub_plan.key].unpacked(),
+        turns=planned.turns[sub_plan.key].unpacked(),
         share=share,
-        first_session=work.first_session,
-        earlier_plans=work.earlier_plans,
+        first_session=made.first_session,
+        earlier_plans=made.earlier_plans,
     )
 
 
-async def _dialogue(c: Conversation, work: PlanWork, ledger: Ledger, sub_plan: SubPlan, share: int) -> Said:
+async def _dialogue(c: Conversation, planned: PlannedTurns, sub_plan: SubPlan, share: int) -> SubPlanDialogue:
     key = sub_plan.key
-    async with c.schedule.dialogue(f"{c.conversation_id}/dialogue/{key}", share):
-        material = _material(work, ledger, sub_plan, share)
+    async with c.schedule.dialogue(UnitKey(c.conversation_id, DIALOGUE, key), share):
+        # Unpacked behind the gate: the turns of dialogues that wait stay packed.
+        material = _material(planned, sub_plan, share)
         messages = await c.units.run(TALK, key, _tokenizer(c), material, work=_talk)
-    return Said.of(key, material.turns, messages, c.turns_file)
+    return SubPlanDialogue.of(key, material.turns, messages, c.turns_file)
 
 
-async def _settle(c: Conversation, work: PlanWork, materials: Sequence[SubPlanMaterial]) -> None:
-    target = work.target
+async def _settle(
+    c: Conversation, target: int, materials: Sequence[SubPlanMaterial], dialogues: dict[str, SubPlanDialogue]
+) -> None:
+    """Extend dialogues, in place, until the plan has its target."""
     # Nothing is said behind the end of the story, as long as there is another place for it.
     open_ended = [m for m in materials if m.sub_plan.bullets[-1].variety != CLOSING] or materials
     for round_ in range(SETTLE_ROUNDS):
         for i, material in enumerate(open_ended):
-            short = target - work.tokens
+            short = target - sum(dialogue.tokens for dialogue in dialogues.values())
             if short <= TOLERANCE * target:
                 return
             key = material.sub_plan.key
             # The first pass shares what is left among the sub-plans to come, later ones give it to the first.
             part = -(-short // (len(open_ended) - i)) if round_ == 0 else short
-            said = work.said[key]
-            work.said[key] = await _extension(c, replace(material, share=said.tokens + part), said, round_)
+            first = dialogues[key]
+            dialogues[key] = await _extension(c, replace(material, share=first.tokens + part), first, round_)
 
 
-async def _extension(c: Conversation, material: SubPlanMaterial, said: Said, round_: int) -> Said:
+async def _extension(
+    c: Conversation, material: SubPlanMaterial, first: SubPlanDialogue, round_: int
+) -> SubPlanDialogue:
     async def write(
-        asker: Asker, tokenizer: Digested[Tokenizer], material: SubPlanMaterial, said: Said
+        asker: Asker, tokenizer: Digested[Tokenizer], material: SubPlanMaterial, first: SubPlanDialogue
     ) -> Sequence[Message]:
         # Read from the work log here and not before: an extension that is done needs no messages.
-        return await extend(asker, tokenizer.value, material, c.first_said(said))
+        return await extend(asker, tokenizer.value, material, first_said(c, first))
 
     key = str(DialogueKey(SubPlanKey.parse(material.sub_plan.key), round_))
-    messages = await c.units.run(TALK, key, _tokenizer(c), material, said, work=write)
-    return Said.of(key, material.turns, messages, c.turns_file)
+    messages = await c.units.run(TALK, key, _tokenizer(c), material, first, work=write)
+    return SubPlanDialogue.of(key, material.turns, messages, c.turns_file)
 
 
 def _tokenizer(c: Conversation) -> Digested[Tokenizer]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
 
@@ -13,15 +14,16 @@ import pytest
 from longbeam.generators.mending import turn_key
 from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.repair.mending import TurnFault, mend_turns
-from longbeam.pipeline.run.conversation import PlanWork
-from longbeam.pipeline.run.driver import ConversationRun, StageOutcome, open_run, run_conversation, run_stage, seeds_of
+from longbeam.pipeline.run.driver import ConversationRun, open_run, run_conversation, seeds_of, talk_conversation
 from longbeam.pipeline.run.scheduling import Schedule
+from longbeam.pipeline.run.stages import probes_stage, seal_stage
 from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.plans import BulletKind, Stance
 from longbeam.schemas.probes import ABILITIES
 from longbeam.schemas.spec import BenchmarkSpec, Strategy
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import Benchmark, create_benchmark
+from longbeam.store.units import UnitStatus
 from longbeam.validation.run import check_conversation
 from longbeam.validation.statistics import benchmark_statistics
 from longbeam.validation.statistics_text import render_text
@@ -38,7 +40,7 @@ async def opened(
     """A conversation whose plans are shorter than the million tokens they are in earnest."""
     (seed,) = seeds_of(benchmark)
     async with open_run(benchmark, "c000", seed, answered_by(model), Schedule(concurrency)) as run:
-        run.conversation.plans = [PlanWork(i, EACH) for i in range(PLANS)]
+        run.conversation = replace(run.conversation, plan_targets=(EACH,) * PLANS)
         yield run
 
 
@@ -103,7 +105,7 @@ def test_evidence_spans_and_borders_are_counted(made_once: SealedConversation) -
         assert row.facts_changed
         assert row.facts_denied
         assert row.instructions_in_force
-    assert "What crosses the borders of plans" in render_text(statistics)
+    assert "Continuity across plan borders" in render_text(statistics)
 
 
 async def test_same_bytes_at_any_concurrency(out: Path) -> None:
@@ -123,7 +125,9 @@ async def test_failed_dialogue_of_one_plan_stops_neither_the_others_nor_the_next
     async with opened(benchmark, CountingModel(spoil="/dialogue/p0.s0/")) as run:
         await run_conversation(run)
         assert [u.unit_key for u in run.conversation.units.failed] == ["p0.s0"]
-        assert [len(w.said) for w in run.conversation.plans[1:]] == [2, 2]
+        units = run.conversation.units.log.units
+        done = [[units.find("dialogue", f"p{plan}.s{i}") for i in range(2)] for plan in (1, 2)]
+        assert all(unit is not None and unit.status is UnitStatus.DONE for of_plan in done for unit in of_plan)
         assert run.blocked
     mended = CountingModel()
     async with opened(benchmark, mended) as run:
@@ -150,13 +154,13 @@ async def test_a_turn_of_an_earlier_plan_is_said_anew_and_no_plan_is_paid_for_ag
     reply = next(m for m in turn if m.role is MessageRole.ASSISTANT)
     fault, model = TurnFault(sealed=turn, problems={reply.message_key: "it says too little"}), CountingModel()
 
-    async def step(run: ConversationRun, stage: str, plan_index: int | None) -> StageOutcome:
-        if stage == "probes":
-            assert await mend_turns(run.conversation, [fault]) == []
-        return await run_stage(run, stage, plan_index)
-
     async with opened(benchmark, model) as run:
-        await run_conversation(run, step)
-        anew = {m.message_key: m.content for m in run.conversation.messages() if turn_key(m) == key}
+        talked = await talk_conversation(run)
+        assert talked is not None
+        talked, failures = await mend_turns(talked, [fault])
+        assert failures == []
+        pool = await probes_stage(talked.without_indexes())
+        await seal_stage(talked, pool)
+        anew = {m.message_key: m.content for m in talked.messages() if turn_key(m) == key}
     assert anew[reply.message_key] != reply.content
     assert {stage for stage, _ in model.calls} == {"repair"}

@@ -12,7 +12,7 @@ import pytest
 from longbeam.errors import ProviderError
 from longbeam.keys import UnitKey
 from longbeam.models.base import ModelCall, Models
-from longbeam.pipeline.run.driver import open_run, run_stage, seeds_of
+from longbeam.pipeline.run.driver import open_run, seeds_of, talk_conversation
 from longbeam.pipeline.run.scheduling import Schedule
 from longbeam.schemas.calls import ModelReply
 from longbeam.store.layout import Benchmark, open_benchmark
@@ -48,13 +48,9 @@ async def test_all_recorded_units_are_made_again_from_the_journal(recorded: Benc
     before, model = _units(recorded), RefusingModel()
     (seed,) = seeds_of(recorded)
     async with open_run(recorded, "c000", seed, Models(model), Schedule(16)) as run:
-        assert (await run_stage(run, "persona")).is_complete
-        for stage in ("plan", "user_turns"):
-            assert (await run_stage(run, stage, 0)).is_complete
-        assert model.asked == []
         # The excerpt has no reply of the second sub-plan's dialogue.
-        assert not (await run_stage(run, "dialogue", 0)).is_complete
-        assert {key.unit for key in model.asked} == {"p0.s1"}
+        assert await talk_conversation(run) is None
+        assert {(key.stage, key.unit) for key in model.asked} == {("dialogue", "p0.s1")}
 
     after = _units(recorded)
     assert set(after) - set(before) == {("dialogue", "p0.s1")}

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from longbeam.errors import ProviderError, RunStopped
-from longbeam.pipeline.run.driver import open_run, run_inline, run_stage, seeds_of
+from longbeam.pipeline.run.conversation import PlanResult
+from longbeam.pipeline.run.driver import open_run, run_inline, seeds_of, talk_conversation
 from longbeam.pipeline.run.scheduling import Schedule
-from longbeam.pipeline.run.stages import OF_PLANS
 from longbeam.pipeline.status import benchmark_status
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.conversation import Author
@@ -46,20 +46,18 @@ async def test_run_makes_a_conversation_that_passes_every_check(spec: BenchmarkS
 async def test_nothing_of_what_was_said_is_held_once_a_plan_is_talked(spec: BenchmarkSpec, out: Path) -> None:
     def held() -> int:
         gc.collect()
-        return sum(type(o) in (Message, UserTurn) for o in gc.get_objects())
+        return sum(type(o) in (Message, UserTurn, PlanResult) for o in gc.get_objects())
 
     benchmark, before = create_benchmark(spec, out), held()
     (seed,) = seeds_of(benchmark)
     async with open_run(benchmark, "c000", seed, offline(), Schedule(16)) as run:
-        await run_stage(run, "persona")
-        for stage in OF_PLANS:
-            await run_stage(run, stage, 0)
-        (work,) = run.conversation.plans
-        assert (held() - before, work.turns, work.frame, work.stages) == (0, {}, None, ())
+        talked = await talk_conversation(run)
+        assert talked is not None
+        assert held() - before == 0
         # and it is all there for who reads it
-        asked = [m.content for m in run.conversation.messages() if m.kind is MessageKind.QUESTION]
+        asked = [m.content for m in talked.messages() if m.kind is MessageKind.QUESTION]
         assert len(asked) > 5
-        assert [t.text for t in run.conversation.user_turns()] == asked
+        assert [t.text for t in talked.user_turns()] == asked
 
 
 async def test_second_run_makes_no_call(spec: BenchmarkSpec, out: Path) -> None:

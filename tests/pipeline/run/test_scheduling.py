@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
+from longbeam.keys import UnitKey
 from longbeam.models.base import ModelCall
 from longbeam.pipeline.run.scheduling import LEAST_OPEN, Schedule
 from longbeam.prompts.declarations import default_registry
@@ -51,7 +52,10 @@ def call(unit_key: str, prompt_id: str = "assistant_reply") -> ModelCall:
 async def test_longest_chain_goes_first_and_what_unlocks_others_before_it() -> None:
     schedule, gated = Schedule(concurrency=1), Gated()
     model = schedule.ordered(gated)
-    async with schedule.dialogue("c0/dialogue/short", 100), schedule.dialogue("c0/dialogue/long", 900):
+    async with (
+        schedule.dialogue(UnitKey.parse("c0/dialogue/short"), 100),
+        schedule.dialogue(UnitKey.parse("c0/dialogue/long"), 900),
+    ):
         keys = ("c0/dialogue/short/a", "c0/dialogue/short/b", "c0/dialogue/long/a", "c0/plan/p1.s0", "c0/probes/x")
         tasks = [asyncio.create_task(model.complete(call(key))) for key in keys]
         await settle()
@@ -65,7 +69,10 @@ async def test_longest_chain_goes_first_and_what_unlocks_others_before_it() -> N
 async def test_what_was_said_shortens_a_chain() -> None:
     schedule, gated = Schedule(concurrency=1), Gated()
     model = schedule.ordered(gated)
-    async with schedule.dialogue("c0/dialogue/a", 900), schedule.dialogue("c0/dialogue/b", 800):
+    async with (
+        schedule.dialogue(UnitKey.parse("c0/dialogue/a"), 900),
+        schedule.dialogue(UnitKey.parse("c0/dialogue/b"), 800),
+    ):
         first = asyncio.create_task(model.complete(call("c0/dialogue/a/0")))
         await settle()
         await gated.release()  # 1,700 characters: some 425 tokens of the 900 are said
@@ -99,7 +106,7 @@ async def test_while_dialogues_wait_for_a_place_the_one_nearest_its_end_goes_fir
     opened: list[str] = []
 
     async def dialogue(key: str, tokens: int) -> None:
-        async with schedule.dialogue(f"c0/dialogue/{key}", tokens):
+        async with schedule.dialogue(UnitKey.parse(f"c0/dialogue/{key}"), tokens):
             opened.append(key)
             await model.complete(call(f"c0/dialogue/{key}/0"))
 
@@ -122,12 +129,12 @@ async def test_no_plan_is_begun_while_many_dialogues_wait() -> None:
     over = [asyncio.Event() for _ in range(LEAST_OPEN + 5)]
 
     async def talk(i: int) -> None:
-        async with schedule.dialogue(f"c0/dialogue/p0.s{i}", 100):
+        async with schedule.dialogue(UnitKey.parse(f"c0/dialogue/p0.s{i}"), 100):
             await over[i].wait()
 
     talks = [asyncio.create_task(talk(i)) for i in range(len(over))]
     await settle()
-    plan = asyncio.create_task(schedule.room_for_a_plan())
+    plan = asyncio.create_task(schedule.wait_for_dialogues())
     await settle()
     assert not plan.done()
     over[0].set()  # one place comes free, so that four wait for the eight calls
