@@ -21,10 +21,10 @@ from longbeam.cli.app import (
     refuse_nothing_sealed,
     warn_of_unfinished,
 )
+from longbeam.cli.display import Display, Target, display_for
 from longbeam.errors import UserError
 from longbeam.keys import UnitKey
 from longbeam.schemas.spec import DEFAULT_MODEL
-from longbeam.terminal import Display, Target, display_for
 
 ControlOption = Annotated[
     str | None,
