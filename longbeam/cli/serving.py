@@ -22,7 +22,7 @@ def serve_offline(
     recorded: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Benchmark whose replies answer requests without typed inputs.", show_default=False
+            metavar="NAME", help="Benchmark whose replies answer requests without extras.", show_default=False
         ),
     ] = None,
     out: Out = DEFAULT_OUT,

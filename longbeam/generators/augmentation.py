@@ -45,7 +45,7 @@ class Augmented(Record):
 
 @dataclass(frozen=True, slots=True)
 class StageToAugment:
-    """What the special bullets of one stage are written from."""
+    """Inputs of the special bullets of one stage."""
 
     frame: Frame
     plan: Plan
