@@ -13,7 +13,7 @@ from longbeam.cli.app import DEFAULT_OUT, OK, Out, app
 from longbeam.schemas.spec import DEFAULT_MODEL
 
 
-@app.command("serve-offline", short_help="Serve the offline writer over HTTP; it can simulate faults.")
+@app.command("serve-offline", short_help="Serve the offline writer over HTTP, with faults.")
 def serve_offline(
     settings: Annotated[
         list[str] | None, typer.Argument(metavar="[SETTING=VALUE]...", help="Settings; see below.", show_default=False)
