@@ -253,10 +253,10 @@ class Talk:
                 step = steps.send(outcome)
             except StopIteration:
                 return
-            outcome = await self._carry_out(step)
+            outcome = await self.carry_out(step)
 
-    async def _carry_out(self, step: Step[UserTurn]) -> object:
-        """Return the outcome of a step: a verdict, or further turns."""
+    async def carry_out(self, step: Step[UserTurn]) -> object:
+        """Carry a step out and return its outcome: a verdict, further turns, or None."""
         match step:
             case Ask(queued, is_filling):
                 self.moment = self._asked(queued.turn, is_filling)

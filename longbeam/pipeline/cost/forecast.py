@@ -2,7 +2,7 @@
 
 How many calls a dialogue takes depends on how long replies are, against what was asked for, and on how often the
 detectors say yes. Both are seen while it runs. Replies twice as long do not cost twice as much: the budget then has
-fewer of them. So the dialogues are played again in numbers, by the rule that drives them (`generators/budget.py`),
+fewer of them. So the dialogues are played again in numbers, by the rule that drives them (`generators/turn_loop.py`),
 once as in the rehearsal and once as seen; what differs between the two corrects the rehearsal's counts.
 """
 
@@ -76,7 +76,7 @@ class Played:
 
 
 @dataclass
-class _Play:
+class PlayedDialogue:
     """One dialogue in numbers: it drives the steps of `generators.turn_loop` as the dialogue does."""
 
     talk: PlannedTalk
@@ -96,6 +96,7 @@ class _Play:
         self.turn_tokens = round(sum(size for size, _ in turns) / max(1, len(turns)))
 
     def run(self) -> None:
+        """Play the whole dialogue."""
         first_ending = len(self.talk.turns) - self.talk.ending
         turns = [
             QueuedTurn(None, size, is_required, ends_story=i >= first_ending)
@@ -111,6 +112,7 @@ class _Play:
             outcome = self.carry_out(step)
 
     def carry_out(self, step: Step[None]) -> object:
+        """Count a step and return its outcome: a verdict, further turns, or None."""
         match step:
             case Ask(queued):
                 self.asked = queued.tokens
@@ -169,7 +171,7 @@ def play(talks: Sequence[PlannedTalk], behaviour: Behaviour) -> Played:
     step = max(1, len(talks) // MOST_TALKS)
     for i, talk in enumerate(talks[::step]):
         for n in range(PLAYED):
-            _Play(talk, behaviour, random.Random(f"forecast/{i}/{n}"), played).run()
+            PlayedDialogue(talk, behaviour, random.Random(f"forecast/{i}/{n}"), played).run()
     return played
 
 
