@@ -107,7 +107,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Server]]:
 
 @pytest.fixture
 def open_page(browser: Browser) -> Iterator[Opened]:
-    """Open a page as a reviewer, in a fresh browser profile; requests to other hosts and script errors fail the test."""
+    """Open a page as a reviewer, in a fresh profile; requests to other hosts and script errors fail the test."""
     contexts: list[Any] = []
     wrong: list[str] = []
 
