@@ -19,7 +19,7 @@ from longbeam.generators.probes.candidates import (
     thin_out,
 )
 from longbeam.generators.probes.checks import check_coverage, check_form, check_values, check_words, run_checks
-from longbeam.generators.probes.evidence import Said, coverage, find_words
+from longbeam.generators.probes.evidence import Quote, coverage, find_words
 from longbeam.generators.probes.histories import Conflict
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls.probes import ProbeReply
@@ -60,7 +60,7 @@ def _sketch(material: ProbeMaterial, conflict: Conflict) -> Sketch | None:
     )
 
 
-def _about(said: Said, fact: Fact | None, values: tuple[Value, ...]) -> Said:
+def _about(said: Quote, fact: Fact | None, values: tuple[Value, ...]) -> Quote:
     if fact is None:
         return said
     return replace(said, fact_id=fact.fact_id, subject=fact.subject, attribute=fact.attribute, value=values[0])
