@@ -1,6 +1,6 @@
-"""A model that pays for no reply twice: what it was told once, it says again from the journal.
+"""A model that pays for no reply twice: it repeats a reply that the journal holds.
 
-The raw reply is recorded before anybody parses it, so a better parser or check costs nothing.
+The raw reply is recorded before it is parsed, so a better parser or check costs nothing.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class JournalledModel:
     asks: int = 0
     """Calls passed on to `inner`."""
     _in_flight: dict[str, asyncio.Event | None] = field(default_factory=dict)
-    """By key: what others wait for who ask the same, where there are any."""
+    """Calls in flight by key, with the event that equal calls wait for, if there are some."""
 
     async def complete(self, call: ModelCall) -> ModelReply:
         """Return the recorded reply; where there is none, ask, record and return."""
