@@ -25,6 +25,7 @@ from pathlib import Path
 
 from longbeam.evaluation.arms import Arm, arm_of
 from longbeam.evaluation.metrics import retrieval_of
+from longbeam.keys import UnitKey
 from longbeam.memory.base import MemorySystem, Tools
 from longbeam.memory.embedding import Embedder, StoredEmbedder
 from longbeam.memory.exchanges import exchanges_of
@@ -74,13 +75,13 @@ async def prepared(
     benchmark: Benchmark, subject: Subject, arm: Arm, log: WorkLog, embedder: Embedder | None
 ) -> MemorySystem:
     """Return the arm's system after it was given the whole conversation."""
-    place = f"{subject.conversation_id}/prepare/{arm.name.partition('[')[0]}"
+    place = UnitKey(subject.conversation_id, "prepare", arm.name.partition("[")[0])
     model = JournalledModel(OfflineWriter(), log.journal)
     tools = Tools(
         count_tokens=load_tokenizer(benchmark.spec.tokenizer).count,
         asker=Asker(models=services().models(model), prompts=default_registry(), spec=benchmark.spec, unit_key=place),
         embedder=embedder,
-        rng_key=place,
+        rng_key=str(place),
     )
     assert arm.registered is not None
     system = arm.registered.make(arm.settings, tools)

@@ -1,4 +1,7 @@
-"""Dependencies of the routes: workspace, viewer, and the item or conversation that the address names."""
+"""Dependencies of the routes: workspace, viewer, and the item or conversation that the address names.
+
+Dependencies that read no file are async: FastAPI runs all others in a thread, which costs more than their work.
+"""
 
 from __future__ import annotations
 
@@ -52,13 +55,13 @@ def access_of(request: Request) -> Access:
     return access
 
 
-def viewer_of(request: Request) -> Viewer:
+async def viewer_of(request: Request) -> Viewer:
     """Return the viewer behind a request."""
     access = access_of(request)
     return access.viewer_of(request.cookies.get(access.cookie))
 
 
-def writer_of(request: Request) -> Viewer:
+async def writer_of(request: Request) -> Viewer:
     """Return the viewer who acts; Refusal for readers, and for a request without the CSRF token of its session."""
     access = access_of(request)
     cookie = request.cookies.get(access.cookie, "")
@@ -70,7 +73,7 @@ def writer_of(request: Request) -> Viewer:
     return viewer
 
 
-def checker_of(request: Request) -> Checker:
+async def checker_of(request: Request) -> Checker:
     """Return the checker of probes."""
     checker: Checker = request.app.state.checker
     return checker
@@ -104,6 +107,14 @@ ItemOf = Annotated[str, Depends(item_of)]
 ConversationOf = Annotated[OpenConversation, Depends(conversation_of)]
 
 
+async def sealed_id_of(conversation: ConversationOf, conversation_id: str) -> str:
+    """Return the id of the conversation that the address names; Refusal `not_found` if it is not sealed."""
+    return conversation_id
+
+
+SealedIdOf = Annotated[str, Depends(sealed_id_of)]
+
+
 @dataclass(frozen=True)
 class QueueParameters:
     """Filter of the queue, as an address carries it."""
@@ -118,7 +129,7 @@ class QueueParameters:
     count: int = 100
 
 
-def queue_filter(given: Annotated[QueueParameters, Depends()]) -> QueueFilter:
+async def queue_filter(given: Annotated[QueueParameters, Depends()]) -> QueueFilter:
     """Return the filter of the queue that an address carries."""
     page = {"first": max(given.first, 0), "count": min(max(given.count, 1), 1000)}
     return QueueFilter(**{**asdict(given), **page})
@@ -138,7 +149,7 @@ class ConversationMarks:
         return marks_for(self.workspace, self.viewer, self.conversation, item_id)
 
 
-def marks_of(
+async def marks_of(
     workspace: WorkspaceOf, viewer: ViewerOf, conversation: ConversationOf, conversation_id: str
 ) -> ConversationMarks:
     """Return the marks of items in the conversation that the address names."""

@@ -24,10 +24,11 @@ from longbeam.cli.app import (
     app,
     command_line,
 )
+from longbeam.cli.display import Target, display_for
 from longbeam.errors import UserError
 from longbeam.generators.suites.registry import SUITES
 from longbeam.schemas.spec import DEFAULT_MODEL
-from longbeam.terminal import Target, counted, display_for
+from longbeam.terminal import counted
 
 if TYPE_CHECKING:
     from longbeam.flows.clusters import ClusterOptions

@@ -21,9 +21,10 @@ from longbeam.cli.app import (
     refuse_nothing_sealed,
     warn_of_unfinished,
 )
+from longbeam.cli.display import Display, Target, display_for
 from longbeam.errors import UserError
+from longbeam.keys import UnitKey
 from longbeam.schemas.spec import DEFAULT_MODEL
-from longbeam.terminal import Display, Target, display_for
 
 ControlOption = Annotated[
     str | None,
@@ -206,7 +207,8 @@ def paging(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Simulate boundaries, evictions, bookmark generators and formats; print accuracy and what it is made of."""
-    from longbeam.memory.paging.study import render_study, run_study, talk_of
+    from longbeam.memory.paging.residency import Capacity
+    from longbeam.memory.paging.study import render_study, run_study, workload_of
     from longbeam.memory.paging.study_plot import plot_study
     from longbeam.models.tokens import load_tokenizer
     from longbeam.pipeline.checking import sealed_conversations
@@ -215,11 +217,11 @@ def paging(
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
     with sealed_conversations(benchmark) as readers:
-        talks = [talk_of(r.head.conversation_id, r.messages(), r.probes()) for r in readers]
-    if not any(talk.asked for talk in talks):
+        workloads = [workload_of(r.head.conversation_id, r.messages(), r.probes()) for r in readers]
+    if not any(workload.questions for workload in workloads):
         raise UserError(f"benchmark {name!r} has no selected probe with evidence; there is nothing to page for")
     count = load_tokenizer(benchmark.spec.tokenizer).count
-    study = run_study(name, talks, count, tokens=None if pages else tokens, pages=pages)
+    study = run_study(name, workloads, count, Capacity(tokens=None if pages else tokens, pages=pages))
     text = study.model_dump_json(indent=2) + "\n" if json else render_study(study)
     _print_or_write(text, markdown)
     if plot is not None:
@@ -292,7 +294,7 @@ def canvas(
         models = services().models(services().stand_in())
         tools = Tools(
             count_tokens=load_tokenizer(benchmark.spec.tokenizer).count,
-            asker=Asker(models, default_registry(), benchmark.spec, unit_key="canvas"),
+            asker=Asker(models, default_registry(), benchmark.spec, unit_key=UnitKey("canvas", "prepare", "cogcanvas")),
             embedder=kept,
         )
         categories = [part.strip() for part in category.split(",") if part.strip()]

@@ -23,8 +23,9 @@ from longbeam.cli.app import (
     refuse_nothing_sealed,
     warn_of_unfinished,
 )
+from longbeam.cli.display import Display, Target, display_for
 from longbeam.formats.registry import EXPORTS, IMPORTS
-from longbeam.terminal import Display, Target, counted, display_for
+from longbeam.terminal import counted
 
 if TYPE_CHECKING:
     from longbeam.pipeline.evaluate.model_checks import ModelChecksRun

@@ -22,14 +22,14 @@ def serve_offline(
     recorded: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Benchmark whose replies answer requests without typed inputs.", show_default=False
+            metavar="NAME", help="Benchmark whose replies answer requests without extras.", show_default=False
         ),
     ] = None,
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Serve the offline writer at an OpenAI-compatible address, for runs whose endpoint says `sends_extras = true`.
 
-    With --recorded, other runs of the same spec are answered, too: with what the benchmark's models said.
+    With --recorded, runs of the same spec with language models are answered, too, by the benchmark's recorded replies.
     Settings, such as latency_ms=50 failing=0.05, are described in docs/models.md; POST /control changes them.
     """
     from longbeam.pipeline.recording import Recording
@@ -45,7 +45,7 @@ def serve_offline(
 
 
 class Gives(StrEnum):
-    """What a search of the memory server gives."""
+    """The result of a search of the memory server."""
 
     PASSAGES = "passages"
     CONTEXT = "context"

@@ -394,7 +394,7 @@ class Talk:
 
     def messages(self) -> tuple[Message, ...]:
         """All messages so far, with their times."""
-        conversation_id = self.asker.unit_key.partition("/")[0]
+        conversation_id = self.asker.unit_key.conversation_id
         return self.said.messages(f"{self.asker.spec.seed}/{conversation_id}")
 
     # --- memory -----------------------------------------------------------------------------------------------

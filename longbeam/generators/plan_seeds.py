@@ -95,7 +95,7 @@ def seed_of(plan_seed: PlanSeed, main: Seed, strategy: Strategy) -> Seed:
 
 @dataclass(frozen=True, slots=True)
 class Storyline:
-    """What all plans of a conversation have in common."""
+    """Parts that all plans of a conversation share."""
 
     main: Seed
     strategy: Strategy
@@ -132,7 +132,7 @@ def subjects_of(people: Iterable[Person]) -> frozenset[str]:
 
 
 async def write_plan_summary(asker: Asker, summary: str, plan_seed: PlanSeed, plan: Plan, ledger: Ledger) -> str:
-    """Return the summary of all plans up to this one; `ledger` holds the plan and what it comes back to."""
+    """Return the summary of all plans up to this one; `ledger` has the plan and the earlier facts it refers to."""
     own = {a.fact_id for a in plan.assertions}
     inputs = PlanSummaryInputs(
         summary=summary,

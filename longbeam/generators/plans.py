@@ -56,7 +56,7 @@ class Frame(Record):
     relationships: RelationshipGraph
     narratives: tuple[Narrative, ...]
     chapter: Chapter | None = None
-    """What the prompts contain of earlier plans; None in a conversation of one plan."""
+    """Part of the prompts about other plans; None in a conversation of one plan."""
 
 
 class Drafted(Record):
@@ -127,7 +127,7 @@ def bullet_counts(layout: Layout, stage_index: int, plan_index: int = 0) -> dict
 
 @dataclass(frozen=True, slots=True)
 class PlanContext:
-    """What every sub-plan of a plan is drafted from."""
+    """Inputs that all sub-plans of a plan are drafted from."""
 
     plan_index: int
     frame: Frame

@@ -1,10 +1,10 @@
-"""The seam of memory systems: what one is told, and what it is asked for.
+"""Interface of memory systems under test.
 
-A system is told a conversation exchange by exchange, in order, then `finish`ed, then asked for contexts. One
-instance serves one conversation. It must be a function of what it was told: preparation that was killed is
-done again from the start, with every model reply and embedding replayed from the evaluation's stores.
+A system receives a conversation exchange by exchange, in order (`add`), then `finish`, then requests for contexts. One
+instance serves one conversation. Its state must depend on the exchanges alone: a killed preparation runs again from the
+start, with every model reply and embedding replayed from the evaluation's stores.
 
-`MemorySystem` is the whole of it; `ExchangeMemory` is what most systems have in common.
+`MemorySystem` is the whole interface; `ExchangeMemory` is a base class with the parts that most systems share.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ Settings = TypeVar("Settings", bound=Record)
 
 @dataclass(frozen=True)
 class Tools:
-    """What a system may use; one per conversation and system."""
+    """Services that a system may use; one object for each conversation and system."""
 
     count_tokens: Callable[[str], int]
-    """Tokens of a text in the benchmark's tokenizer."""
+    """Returns the tokens of a text in the benchmark's tokenizer."""
     asker: Asker
-    """Asks models, every reply journalled."""
+    """Asks models; every reply is journalled."""
     embedder: Embedder | None = None
-    """Turns texts into unit vectors; None when no embedding model was asked for."""
+    """Turns texts into unit vectors; None if the evaluation names no embedding model."""
     rng_key: str = ""
-    """Seed of everything random: the benchmark's seed, conversation and system."""
+    """Seed of all random choices: the benchmark's seed, conversation and system."""
 
 
 class MemorySystem(Protocol):
-    """A memory under test."""
+    """A memory system under test."""
 
     async def add(self, exchange: Exchange) -> None:
-        """Take in the next exchange. May start work that `finish` awaits."""
+        """Add the next exchange. May start work that `finish` awaits."""
 
     async def finish(self) -> None:
         """Complete the index; called once, after the last exchange."""
@@ -58,31 +58,31 @@ class MemorySystem(Protocol):
         """Return the text that a reader sees, of at most `budget` tokens."""
 
     def usage(self) -> PreparationUsage:
-        """What preparation took so far, as far as the journal of model calls does not say it."""
+        """Return the costs of preparation so far that the journal of model calls does not hold."""
 
 
 @runtime_checkable
 class AnsweringSystem(Protocol):
-    """A system that owns the way to the answer: it calls tools, or asks the reader more than once."""
+    """A system that produces the answer itself: it has tools, or asks the reader more than once."""
 
     async def answer(self, question: Question, *, budget: int, asker: Asker) -> tuple[str, Context, int]:
-        """Return the answer, all that was read for it, and the number of model calls."""
+        """Return the answer, everything that the reader saw for it, and the number of model calls."""
 
 
 class Index(Protocol):
     """Scores a fixed list of texts for a query; `memory.index.TextIndex` is one."""
 
     async def scores(self, query: str) -> NDArray[np.float32]:
-        """Return one score per text; those at or below 0 are not found."""
+        """Return one score per text; texts at or below 0 are not found."""
 
     def usage(self) -> PreparationUsage:
-        """What it took to make, and its size."""
+        """Return the costs of building the index, and its size."""
 
 
 class ExchangeMemory(Generic[Settings]):
-    """Keeps every exchange as it was said, and ranks them where `finish` made an index.
+    """Keeps every exchange, and ranks them if `finish` built an index.
 
-    A system of this kind says what is read, `context`; it overrides what else it does otherwise.
+    A subclass defines `context`, and overrides the methods that it does differently.
     """
 
     def __init__(self, settings: Settings, tools: Tools) -> None:
@@ -105,16 +105,16 @@ class ExchangeMemory(Generic[Settings]):
         return [self._passage(place, score) for place, score in found]
 
     def usage(self) -> PreparationUsage:
-        """What the index took."""
+        """Return the costs of the index."""
         return self._index.usage() if self._index else PreparationUsage()
 
     def _search_in(self, exchanges: Sequence[Exchange], index: Index) -> None:
-        """Rank by this index from now on; it has one text for each of these exchanges."""
+        """Rank these exchanges from now on; the index has one text for each of them."""
         self._searched = exchanges
         self._index = index
 
     async def _best(self, query: str, k: int) -> list[tuple[int, float]]:
-        """Places in what is searched of the k best exchanges, with their scores, best first."""
+        """Return the places and scores of the k best of the searched exchanges, best first."""
         if self._index is None:
             return []
         scores = await self._index.scores(query)
@@ -136,8 +136,8 @@ class ExchangeMemory(Generic[Settings]):
 async def in_order(work: Iterable[Callable[[], Awaitable[T]]], *, at_once: int = 256) -> list[T]:
     """Await many pieces of work, `at_once` at a time, and return the results in order.
 
-    An error is raised only when the rest has been tried, too, as long as one of the `at_once` has not failed: what
-    was answered is in the journal by then.
+    An error ends one of the `at_once` workers. It is raised after the other workers have done the rest, so that their
+    replies are in the journal.
     """
     pending = enumerate(work)
     results: dict[int, T] = {}

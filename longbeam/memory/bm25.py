@@ -1,4 +1,4 @@
-"""BM25 over passages, by the bm25s library: one tokenisation for every lexical system and floor."""
+"""BM25 over passages, with the bm25s library and one tokenisation for all lexical systems and floors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Bm25Index:
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Bm25Index:
-        """Return the index over these texts; systems that search the same exchanges at a time share one."""
+        """Return the index over these texts; systems that search the same exchanges at the same time share it."""
         digest = hashlib.sha256()
         for text in texts:
             digest.update(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
@@ -39,7 +39,7 @@ class Bm25Index:
             self._index.index(tokens, show_progress=False)
 
     def scores(self, query: str) -> NDArray[np.float32]:
-        """Return one score per text, 0 for those that share no word with the query."""
+        """Return one score per text; 0 for texts that share no word with the query."""
         words = [w for w in dict.fromkeys(words_of(query)) if w in self._index.vocab_dict] if self._size else []
         if not words:
             return np.zeros(self._size, dtype=np.float32)

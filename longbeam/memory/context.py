@@ -1,4 +1,4 @@
-"""Filling a context: pieces are put while they fit the budget, and read in the order that the system wants."""
+"""Builder of contexts: adds pieces while they fit the budget, and orders them as the system wants."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Place = tuple[int, int]
 
 @dataclass
 class ContextBuilder:
-    """Puts pieces into a context while they fit; `budget` may be raised on the way, to keep room for later parts."""
+    """Puts pieces into a context while they fit; callers may raise `budget` later, to keep room for later parts."""
 
     budget: int
     count: Callable[[str], int]
@@ -26,11 +26,11 @@ class ContextBuilder:
         self._joint = self.count("\n\n")
 
     def fits(self, text: str) -> bool:
-        """Whether the text would still fit."""
+        """Return whether the text would still fit."""
         return self._used + self.cost(text) <= self.budget
 
     def cost(self, text: str) -> int:
-        """Tokens that a piece takes, with what sets it off from the next."""
+        """Return the tokens of a piece, with the blank line that separates it from the next."""
         return self.count(text) + self._joint
 
     @property
@@ -40,15 +40,15 @@ class ContextBuilder:
 
     @property
     def has_pieces(self) -> bool:
-        """Whether anything is in it."""
+        """Whether the context has a piece."""
         return bool(self._pieces)
 
     def has_message(self, key: str) -> bool:
-        """Whether a piece names this message."""
+        """Return whether a piece was made from this message."""
         return key in self._keys
 
     def put(self, part: str, text: str, keys: Sequence[str] = (), *, place: int | Place = 0) -> bool:
-        """Add a piece if it fits, and say whether it did; pieces are ordered by `place`, then as they came."""
+        """Add a piece if it fits, and return whether it did; pieces are read by `place`, then as they were added."""
         tokens = self.cost(text)
         if self._used + tokens > self.budget:
             return False
@@ -82,7 +82,7 @@ class ContextBuilder:
 
     def build(self) -> Context:
         """Return the context."""
-        pieces = sorted(self._pieces, key=lambda piece: piece[0])  # stable: equal places stay as they came
+        pieces = sorted(self._pieces, key=lambda piece: piece[0])  # stable: equal places keep their order
         text = "\n\n".join(piece[2] for piece in pieces)
         names = dict.fromkeys(piece[1] for piece in pieces)
         parts = [ContextPart(name=n, tokens=sum(p[3] for p in pieces if p[1] == n)) for n in names]

@@ -1,4 +1,4 @@
-"""Texts to unit vectors: the seam, and a store that embeds no text twice."""
+"""Interface of embedding models, and a store that embeds no text twice."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ VECTOR_STORE = Format(
     0x6C627663,  # "lbvc"
     (("CREATE TABLE vectors (sha256 BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID, STRICT",),),
 )
-"""`sha256`: of model, whether it is a query, and text. `vector`: little-endian float32."""
+"""`sha256`: digest of model, query flag and text. `vector`: little-endian float32."""
 _AT_A_TIME = 512
-"""Texts embedded before their vectors are kept: what a kill costs at most."""
+"""Texts embedded before their vectors are stored: a kill loses at most so many."""
 _STORED = np.dtype("<f4")
 
 
@@ -32,17 +32,17 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """The model, as results name it."""
+        """Name of the model in results."""
 
     async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> Vectors:
         """Return one unit vector per text; models with a prefix for queries add it to those."""
 
 
 class StoredEmbedder:
-    """An embedder whose vectors outlive the run; one file may serve several models."""
+    """An embedder that keeps its vectors on disk; one file may serve several models."""
 
     def __init__(self, inner: Embedder, path: Path) -> None:
-        """Open or create the store at `path`; StoreError if it is something else."""
+        """Open or create the store at `path`; StoreError if the file is something else."""
         path.parent.mkdir(parents=True, exist_ok=True)
         self._inner = inner
         self._path = path
@@ -58,7 +58,7 @@ class StoredEmbedder:
         self._db.close()
 
     async def embed(self, texts: Sequence[str], *, is_query: bool = False) -> Vectors:
-        """Return one unit vector per text; only texts that are new are embedded."""
+        """Return one unit vector per text; only new texts are embedded."""
         keys = [self._key(text, is_query) for text in texts]
         found = self._stored(keys)
         new = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}

@@ -25,10 +25,10 @@ def exchanges_of(messages: Iterable[Message]) -> Iterator[Exchange]:
 
 
 def dated(exchange: Exchange) -> str:
-    """Return an exchange as a reader sees it: when it was, who said what."""
+    """Return an exchange as a reader sees it: its time, then a line a message with the speaker."""
     return f"[{exchange.sent_at:%A, %d %B %Y, %H:%M}]\n" + said(exchange)
 
 
 def said(exchange: Exchange) -> str:
-    """Return who said what, without the date."""
+    """Return an exchange without its time: a line a message, with the speaker."""
     return "\n".join(f"{m.speaker}: {m.content}" for m in exchange.messages)

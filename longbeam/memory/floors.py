@@ -1,4 +1,4 @@
-"""Memory systems that nobody would ship, and that keep every score honest: they read as many tokens as the others."""
+"""Floors: trivial memory systems at the same budget, which every system under test has to beat."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from longbeam.schemas.evaluation import Context, Exchange, PreparationUsage, Que
 from longbeam.text.words import words_of
 
 Scores: TypeAlias = Callable[[str], NDArray[np.float32]]
-"""One score per exchange for a question; those at or below 0 are not read."""
+"""Function from a question to a score per exchange; exchanges at or below 0 are not read."""
 Floor: TypeAlias = Callable[[Sequence[Exchange], Tools], Scores]
 
 
 class FloorSettings(Record):
-    """Nothing to set."""
+    """Settings of a floor: there are none."""
 
 
 class FloorMemory(ExchangeMemory[FloorSettings]):
-    """Ranks exchanges somehow and reads them until the budget is full."""
+    """Ranks exchanges by the floor's rule and reads them until the budget is full."""
 
     def __init__(self, floor: Floor, settings: FloorSettings, tools: Tools) -> None:
         super().__init__(settings, tools)
@@ -38,7 +38,7 @@ class FloorMemory(ExchangeMemory[FloorSettings]):
         self._search_in(self._exchanges, _Ranking(self._floor(self._exchanges, self._tools)))
 
     async def context(self, question: Question, *, budget: int) -> Context:
-        """Return what fits of the ranking, in the order of the conversation; the first that does not fit ends it."""
+        """Return the best exchanges up to the first that does not fit, in the order of the conversation."""
         builder = ContextBuilder(budget, self._tools.count_tokens)
         ranking = await self._best(question.text, len(self._exchanges))
         builder.put_while_fitting("retrieved", (self._exchanges[place] for place, _ in ranking))
@@ -57,7 +57,7 @@ class _Ranking:
 
 
 def random_units(exchanges: Sequence[Exchange], tools: Tools) -> Scores:
-    """Exchanges drawn at random, the same for the same question."""
+    """Rank exchanges at random; the same question always draws the same ones."""
 
     def scores(question: str) -> NDArray[np.float32]:
         order = list(range(len(exchanges)))
@@ -70,22 +70,22 @@ def random_units(exchanges: Sequence[Exchange], tools: Tools) -> Scores:
 
 
 def last_turns(exchanges: Sequence[Exchange], tools: Tools) -> Scores:
-    """The newest exchanges."""
+    """Rank the newest exchanges first."""
     newest = np.arange(1, len(exchanges) + 1, dtype=np.float32)
     return lambda question: newest
 
 
 def word_overlap(exchanges: Sequence[Exchange], tools: Tools) -> Scores:
-    """Exchanges by the number of the question's words that they share; the earlier first among equals."""
+    """Rank exchanges by the number of the question's words that they share, earlier ones first among equals."""
     words = [frozenset(words_of(said(e))) for e in exchanges]
 
     def scores(question: str) -> NDArray[np.float32]:
         asked = set(words_of(question))
-        return np.array([len(asked & of) for of in words], dtype=np.float32)
+        return np.array([len(asked & said_words) for said_words in words], dtype=np.float32)
 
     return scores
 
 
 def bm25(exchanges: Sequence[Exchange], tools: Tools) -> Scores:
-    """Exchanges by BM25."""
+    """Rank exchanges by BM25."""
     return Bm25Index.of([said(e) for e in exchanges]).scores

@@ -1,11 +1,11 @@
-"""A memory system behind HTTP: the three routes that mem0's memory-benchmarks call, so that what runs there runs here.
+"""A memory system behind HTTP, at the three routes that mem0's memory-benchmarks call; servers made for it work here.
 
     POST   /memories  {messages: [{role, content, name?}], user_id, timestamp, metadata: {message_keys}}
     POST   /search    {query, user_id, limit}  ->  {results: [{memory, score?, id?, created_at?, metadata?}]}
     DELETE /memories?user_id=...
 
-A memory counts as made of a message when the server hands the key back in its metadata, or says the message word for
-word; of what it reworded, values found are the figure to look at.
+A memory counts as made from a message if its metadata returns the message's key, or if it repeats the message word for
+word. For servers that reword messages, evidence recall says little; the share of values found says more.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ _LONGEST_REASON = 200
 
 
 class HttpSettings(Record):
-    """How a memory server is asked."""
+    """How requests to a memory server are made."""
 
     k: int = Field(default=20, ge=1)
-    """Memories asked for; those of lowest rank are left out first when the budget binds."""
+    """Memories requested; memories of lowest rank are left out first when they exceed the budget."""
     timeout_s: float = Field(default=120, gt=0)
-    """Of one request."""
+    """Longest time of one request."""
     order: str = Field(default="time", pattern="^(time|rank)$")
-    """Order of the memories in the context, for those that say when they were made."""
+    """Order of the memories in the context; `time` moves only memories with a creation time."""
 
 
 class Found(BaseModel):
-    """One result of a search, as far as it is used."""
+    """The fields of a search result that are used."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -61,9 +61,9 @@ class _Results(BaseModel):
 
 
 class HttpMemory:
-    """Tells a server the exchanges in order, one request at a time, and asks it.
+    """Sends the exchanges to a server in order, one request at a time, and searches there.
 
-    A killed preparation starts from nothing: what an earlier one told the server is deleted first.
+    A killed preparation starts from nothing: the memories of an earlier one are deleted first.
     """
 
     def __init__(self, base_url: str, settings: HttpSettings, tools: Tools) -> None:
@@ -76,7 +76,7 @@ class HttpMemory:
         self._told = 0
 
     async def add(self, exchange: Exchange) -> None:
-        """Send the exchange and wait until it is taken in."""
+        """Send the exchange and wait for the server's answer."""
         if not self._told:
             await self._call("DELETE", "/memories", params={"user_id": self._user})
         messages = [{"role": m.role.value, "content": m.content, "name": m.speaker} for m in exchange.messages]
@@ -91,7 +91,7 @@ class HttpMemory:
         self._contents.update((m.message_key, m.content) for m in exchange.messages)
 
     async def finish(self) -> None:
-        """The server indexes as it is told."""
+        """Do nothing: the server indexes while it receives exchanges."""
 
     async def retrieve(self, question: Question, *, k: int) -> Sequence[Passage]:
         """Return the memories found, in the server's order."""
@@ -109,7 +109,7 @@ class HttpMemory:
         return [self._passage(memory, rank) for rank, memory in enumerate(found[:k])]
 
     async def context(self, question: Question, *, budget: int) -> Context:
-        """Return the best memories that fit, with their days."""
+        """Return the best memories that fit, each with its day."""
         builder = ContextBuilder(budget, self._tools.count_tokens)
         found = await self.retrieve(question, k=self._settings.k)
         by_time = sorted(range(len(found)), key=lambda i: (found[i].sent_at or dt.datetime.min, i))
@@ -120,7 +120,7 @@ class HttpMemory:
         return builder.build()
 
     def usage(self) -> PreparationUsage:
-        """What the server spends is its own secret."""
+        """Return nothing: a server does not report its costs."""
         return PreparationUsage()
 
     def _passage(self, found: Found, rank: int) -> Passage:
@@ -167,7 +167,7 @@ def _tls() -> ssl.SSLContext:
 
 
 def _day(created_at: str | None) -> dt.datetime | None:
-    """The time of a memory, without zone as ours are; None where it cannot be read."""
+    """Return the creation time of a memory, without its zone, as message times have none; None if it is unreadable."""
     try:
         return dt.datetime.fromisoformat(created_at).replace(tzinfo=None) if created_at else None
     except ValueError:

@@ -1,4 +1,4 @@
-"""An index over texts that several memory systems search: BM25, vectors, or both."""
+"""Index over texts, by BM25, vectors, or both, which several memory systems share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Retriever = Literal["bm25", "dense", "hybrid"]
 
 
 def refuse_without_embedder(setting: str, retriever: Retriever | None, embedder: Embedder | None) -> None:
-    """Raise SpecError when vectors are asked for and there is nothing to make them."""
+    """Raise SpecError if the retriever needs vectors and there is no embedding model."""
     if retriever in ("dense", "hybrid") and embedder is None:
         raise SpecError(
             f"{setting} = {retriever!r} needs an embedding model; name one with `--embedder`, or set {setting}=bm25"
@@ -26,7 +26,7 @@ def refuse_without_embedder(setting: str, retriever: Retriever | None, embedder:
 
 
 class TextIndex:
-    """A fixed list of texts and their scores for a query. A few thousand vectors need no approximate search."""
+    """Scores a fixed list of texts for a query. The search is exact: a few thousand vectors need no approximation."""
 
     def __init__(self, size: int, lexical: Bm25Index | None, weight_dense: float) -> None:
         """Use `build`."""
@@ -64,7 +64,7 @@ class TextIndex:
         return mixed
 
     def usage(self) -> PreparationUsage:
-        """Texts that have a vector, their tokens before any cutting, and the bytes of the index's arrays."""
+        """Return the number of embedded texts, their tokens before any cutting, and the bytes of the index."""
         lexical = self._lexical.index_bytes if self._lexical else 0
         if self._vectors is None:
             return PreparationUsage(index_bytes=lexical)

@@ -1,4 +1,4 @@
-"""The conversation itself before the question: its tail, what every memory system has to beat, or both its ends."""
+"""Long context: the tail of the conversation before the question; truncation: its beginning and its end."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from longbeam.schemas.evaluation import Context, Question
 
 
 class LongContextSettings(Record):
-    """How much of the conversation is read, and from where."""
+    """How much of the conversation is read, and from which end."""
 
     window: int | None = None
     """Tokens; None takes the evaluation's: the reader's window for long context, the budget for truncation."""
     head_share: float = Field(default=0.0, ge=0, le=1)
-    """Of the window, for the beginning; the end has the rest, and what the beginning leaves."""
+    """Share of the window for the beginning; the end gets the rest, and tokens that the beginning leaves unused."""
 
 
 class TruncationSettings(LongContextSettings):
-    """The middle cut out: what many products do when a window is full."""
+    """Settings that cut out the middle, as many products do when a window is full."""
 
     head_share: float = Field(default=0.5, ge=0, le=1)
 
 
 class LongContext(ExchangeMemory[LongContextSettings]):
-    """Keeps the exchanges at the ends that fit the window, whole ones only; each question sees the same."""
+    """Keeps whole exchanges at the ends while they fit the window; all questions see the same context."""
 
     async def context(self, question: Question, *, budget: int) -> Context:
         """Return the ends of the conversation."""

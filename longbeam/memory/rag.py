@@ -1,7 +1,7 @@
-"""Retrieval-augmented generation: each exchange is one passage, once; found by BM25, by vectors, or by both.
+"""Retrieval-augmented generation: each exchange is one passage, found by BM25, by vectors, or by both.
 
-BEAM's released RAG indexes most exchanges two to six times (`copies = "released"` repeats that; reference:
-mohammadtavakoli78/BEAM@b2a3ee8, pair_chunk): its top five are then one to three distinct exchanges.
+BEAM's released RAG indexes most exchanges two to six times (mohammadtavakoli78/BEAM@b2a3ee8, `pair_chunk`), so that its
+top five are one to three distinct exchanges. `copies = "released"` does the same.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ from longbeam.schemas.evaluation import Context, Question
 
 
 class RagSettings(Record):
-    """What is indexed and how much is read."""
+    """How exchanges are indexed and how many are read."""
 
     retriever: Retriever = "bm25"
     k: int = Field(default=5, ge=1)
     """Passages read."""
     weight_dense: float = Field(default=0.7, ge=0, le=1)
-    """Of the hybrid score: this times the cosine, plus the rest times BM25 over its highest."""
+    """Weight of the cosine in the hybrid score; BM25 divided by its highest score has the rest."""
     order: Literal["time", "rank"] = "time"
-    """Order of the passages in the context; those of lowest rank are left out first in both."""
+    """Order of the passages in the context; passages of lowest rank are left out first in both orders."""
     copies: Literal["once", "released"] = "once"
+    """Entries of an exchange in the index: one, or as many as in BEAM's released code."""
 
 
 class Rag(ExchangeMemory[RagSettings]):
-    """An index over exchanges."""
+    """Reads the exchanges that an index ranks highest."""
 
     def __init__(self, settings: RagSettings, tools: Tools) -> None:
         refuse_without_embedder("rag.retriever", settings.retriever, tools.embedder)

@@ -33,11 +33,11 @@ class Registered:
 
     settings: type[Record]
     make: Callable[[Any, Tools], MemorySystem]
-    """Given the settings and the tools."""
+    """Makes the system from its settings and tools."""
     purpose: str
     """One line for `longbeam evaluate --help`."""
     reads_everything: bool = False
-    """Whether its budget is the reader's window and not that of retrieval."""
+    """Whether its budget is the reader's window instead of the retrieval budget."""
     prompts: tuple[str, ...] | None = None
     """Prompts that the system may ask beside `answer`; None: any prompt that a reader or an extractor answers."""
 
@@ -106,13 +106,13 @@ FLOORS: Mapping[str, Registered] = {
     "word_overlap": _floor(floors.word_overlap, "exchanges that share words"),
     "bm25": _floor(floors.bm25, "exchanges by BM25 at the same budget"),
 }
-"""Always in the table, beside the blank answer, the echoed question and the whole evidence."""
+"""Floors, which every table has beside the blank answer, the echoed question and the whole evidence."""
 
 
 def find_system(name: str) -> Registered:
     """Return the system with this name; `package.module:object` imports one, `http://...` is a server.
 
-    Raises SpecError for a name that nobody offers.
+    Raises SpecError for an unknown name.
     """
     known = {**SYSTEMS, **FLOORS}
     if name in known:

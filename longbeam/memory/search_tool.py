@@ -1,4 +1,4 @@
-"""The model searches: it is given the question and a search tool, and answers when it has seen enough.
+"""Search tool: the reader gets the question and a search tool, and answers when it has seen enough.
 
 A search is a structured reply and not a provider's tool call, so that every model can do it and the journal holds it.
 """
@@ -18,13 +18,13 @@ from longbeam.schemas.evaluation import Context, Question
 
 
 class SearchToolSettings(Record):
-    """What the tool finds and how often it may be called."""
+    """How the tool searches and how often it may be called."""
 
     retriever: Retriever = "bm25"
     k: int = Field(default=5, ge=1)
-    """Exchanges that one search finds."""
+    """Exchanges that one search returns."""
     searches: int = Field(default=3, ge=1)
-    """At most, for one question."""
+    """Searches for one question, at most."""
     weight_dense: float = Field(default=0.7, ge=0, le=1)
 
 
@@ -43,15 +43,16 @@ class SearchTool(ExchangeMemory[SearchToolSettings]):
         self._search_in(self._exchanges, index)
 
     async def context(self, question: Question, *, budget: int) -> Context:
-        """Return what one search with the question finds."""
+        """Return the exchanges that one search with the question finds."""
         builder = ContextBuilder(budget, self._tools.count_tokens)
         await self._search(builder, question.text, set())
         return builder.build()
 
     async def answer(self, question: Question, *, budget: int, asker: Asker) -> tuple[str, Context, int]:
-        """Let the reader search until it answers; all that was found shares the budget, earlier searches first.
+        """Let the reader search until it answers; all results share the budget, earlier searches first.
 
-        A reader that asks for more searches than it has gets an empty answer: it was told.
+        A reader that asks for one more search than allowed, although the prompt names the number left, gets an empty
+        answer.
         """
         builder = ContextBuilder(budget, self._tools.count_tokens)
         searches: list[str] = []

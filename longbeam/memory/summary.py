@@ -1,4 +1,4 @@
-"""A running summary of everything but the last exchanges, which are read as they were said."""
+"""Running summary: the last exchanges verbatim, and a summary of everything before them."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from longbeam.schemas.evaluation import Context, Exchange, PreparationUsage, Que
 
 
 class SummarySettings(Record):
-    """How long the summary is and how often it is written."""
+    """Length of the summary and how often it is updated."""
 
     max_tokens: int = Field(default=2_000, ge=50)
-    """Of the summary."""
+    """Longest summary."""
     every: int = Field(default=8_000, ge=100)
-    """Tokens said before it is written anew."""
+    """Tokens of new exchanges that trigger an update."""
     last: int = Field(default=10, ge=1)
-    """Exchanges read as they were said, newest first while they fit."""
+    """Exchanges read verbatim, newest first while they fit."""
 
 
 class SummaryMemory(ExchangeMemory[SummarySettings]):
-    """Folds what leaves the last exchanges into the summary, a chain of calls in the order of the conversation."""
+    """Folds exchanges into the summary once they are not among the last; its calls form a chain in time order."""
 
     def __init__(self, settings: SummarySettings, tools: Tools) -> None:
         super().__init__(settings, tools)
@@ -34,7 +34,7 @@ class SummaryMemory(ExchangeMemory[SummarySettings]):
         self._calls = 0
 
     async def add(self, exchange: Exchange) -> None:
-        """Keep the exchange while it is one of the last, and fold what has left them when it is enough."""
+        """Add the exchange, and update the summary when enough exchanges have left the last ones."""
         await super().add(exchange)
         if len(self._exchanges) > self._settings.last:
             text = dated(self._exchanges.pop(0))
@@ -44,12 +44,12 @@ class SummaryMemory(ExchangeMemory[SummarySettings]):
             await self._fold()
 
     async def finish(self) -> None:
-        """Fold the rest."""
+        """Fold the exchanges that wait for an update."""
         if self._left:
             await self._fold()
 
     async def context(self, question: Question, *, budget: int) -> Context:
-        """Return the summary, its end if it does not fit, then the newest exchanges that do."""
+        """Return the summary, or the end of it if it does not fit, then the newest exchanges that fit."""
         builder = ContextBuilder(budget, self._tools.count_tokens)
         if self._summary and not builder.put("summary", self._summary, place=-1):
             builder.put_tail("summary", self._summary, place=-1)
@@ -57,7 +57,7 @@ class SummaryMemory(ExchangeMemory[SummarySettings]):
         return builder.build()
 
     def usage(self) -> PreparationUsage:
-        """Calls so far."""
+        """Return the calls so far."""
         return PreparationUsage(model_calls=self._calls)
 
     async def _fold(self) -> None:

@@ -10,7 +10,7 @@ from longbeam.schemas.evaluation import Exchange
 def turn_of(exchange: Exchange) -> Hashable:
     """Return what identifies the planned turn of an exchange.
 
-    Exchanges without turns, as imports from elsewhere have them, are turns of their own.
+    An exchange without a turn index, as in imports, is a turn of its own.
     """
     first = exchange.messages[0]
     if first.turn_index is None:
@@ -19,7 +19,7 @@ def turn_of(exchange: Exchange) -> Hashable:
 
 
 def with_released_copies(exchanges: Sequence[Exchange]) -> list[Exchange]:
-    """Return the exchanges as often as BEAM's code has them: all of a turn, once for each of its messages.
+    """Return the exchanges as often as BEAM's code indexes them: all of a turn, once for each of its messages.
 
     Source: mohammadtavakoli78/BEAM@b2a3ee8, which walks the pairs of a turn inside a loop over its messages.
     """
@@ -35,7 +35,7 @@ def with_released_copies(exchanges: Sequence[Exchange]) -> list[Exchange]:
 def released_ids(exchanges: Sequence[Exchange]) -> list[str]:
     """Return the id that BEAM's code gives each exchange: batch, turn and pair as text, and no plan.
 
-    As text, turn 10 comes before turn 2; and the plans of a conversation of 10M tokens share their ids.
+    As text, turn 10 sorts before turn 2, and the plans of a conversation of 10M tokens share ids.
     """
     ids = []
     pair, turn = 0, None

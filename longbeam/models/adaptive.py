@@ -1,4 +1,4 @@
-"""How many calls an endpoint takes at once, learnt from its answers.
+"""The number of calls that an endpoint may have in flight, learnt from its answers.
 
 The limit grows by half for every round of answers, as long as calls are waiting for it and answers come faster
 for it. Refusals (429) bring it down to what the endpoint holds at that moment; from there single calls beyond
@@ -17,11 +17,11 @@ START = 16
 GROWTH = 1.5
 """Factor per round while the endpoint keeps up."""
 SHALLOWEST_CUT = 0.5
-"""A round of refusals takes at most this share away, whatever number was in flight."""
+"""A round of refusals lowers the limit by at most this share, whatever number was in flight."""
 FIRST_PROBE_S, LONGEST_PROBE_S = 0.5, 1.0
-"""From a refusal until one more call is tried; doubled each time that is refused, too."""
+"""Time from a refusal until one more call is tried; doubled each time that call is refused, too."""
 FIRST_REST_S, LONGEST_REST_S = 2.0, 60.0
-"""From growth that brought nothing until it is tried again; doubled each time."""
+"""Time from a growth without effect until the next attempt; doubled each time."""
 WORTHWHILE = 0.3
 """Growth of the limit is kept if the rate of answers grew by this share of it; otherwise the endpoint queues."""
 TELLING = 1.25
@@ -69,7 +69,7 @@ class AdaptiveGate:
         return self._clock()
 
     def leave(self, entered_at: float, *, is_refused: bool = False, is_answered: bool = False, tokens: int = 0) -> None:
-        """Give a place back, and say what became of the call; `tokens` are those of its reply."""
+        """Free a place and report the outcome of the call; `tokens` are those of its reply."""
         self.in_flight -= 1
         if is_refused:
             self._cut(entered_at)
@@ -82,7 +82,7 @@ class AdaptiveGate:
         self._admit()
 
     def open(self) -> None:
-        """Let everybody through: the run is stopped, and those who wait are to hear of it."""
+        """Let all calls through: the run is stopped, and the waiting calls must learn that."""
         self.limit = self.most = 1_000_000
         self._admit()
 

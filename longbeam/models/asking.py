@@ -1,6 +1,6 @@
-"""How a stage or a memory system asks a model: render, call, parse, check, ask again with the reason, three attempts.
+"""Asking a model for a usable reply: render, call, parse, check, and ask again with the reason, up to three times.
 
-The raw reply is journalled by the model stack before it is parsed here, so a better parser never pays again.
+The journal below records the raw reply before it is parsed here, so a better parser never pays again.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from pydantic import BaseModel, ValidationError
 
 from longbeam.errors import ReplyError
+from longbeam.keys import UnitKey
 from longbeam.models.base import ExtrasOf, ModelCall, Models, PromptDeclaration, Sampling, StateOf
 from longbeam.models.kinds import answers_by_rule
 from longbeam.models.outcomes import outcome_of, spoken
@@ -21,29 +22,29 @@ from longbeam.schemas.calls import PromptInputs
 from longbeam.schemas.spec import ENGLISH, BenchmarkSpec, Role
 
 ATTEMPTS = 3
-"""Content attempts per run of a unit; `resume` opens three more."""
+"""Replies that a call asks for in one run of a unit; `resume` opens three more."""
 
 Check = Callable[[Any], str | None]
-"""Says what is wrong with a parsed reply, in a sentence a model can act on; None when nothing is."""
+"""Returns what is wrong with a parsed reply, in a sentence that a model can act on; None if nothing is."""
 
 Mend = Callable[[Any], Any]
-"""Makes the last reply usable that parsed and did not pass the check: code puts right what is code's, such as counts
-and references; what the words lack is left for validation to find. Raises ValueError if nothing can be made of it."""
+"""Repairs the last reply that parsed and did not pass the check. Code corrects what code knows, such as counts and
+references; missing words are left for validation to find. Raises ValueError for a reply that cannot be repaired."""
 
 
 class Prompts(Protocol):
-    """Where declarations come from; `prompts.registry.PromptRegistry` is one."""
+    """A source of declarations; `prompts.registry.PromptRegistry` is one."""
 
     def __getitem__(self, prompt_id: str) -> PromptDeclaration:
-        """The declaration with this id."""
+        """Return the declaration with this id."""
 
     def find_copied(self, text: str, known: Iterable[str]) -> str | None:
-        """A term of the prompts' own examples that a text says and none of the `known` texts does; None if none."""
+        """Return a term of the prompts' own examples that a text contains and no `known` text does, or None."""
 
 
 @dataclass(frozen=True)
-class _Way:
-    """What the spec says of the calls of a role."""
+class _CallSettings:
+    """Model and settings of the calls of a role."""
 
     model: str
     identity: str
@@ -69,16 +70,15 @@ class Asker:
     models: Models
     prompts: Prompts
     spec: BenchmarkSpec
-    unit_key: str
-    """`c000/dialogue/p0.s2`."""
+    unit_key: UnitKey
     generation: int = 0
-    """How often this unit has failed in earlier runs."""
-    _ways: dict[tuple[Role, int], _Way] = field(default_factory=dict, repr=False, compare=False)
-    """By role and room: what the spec says of it; shared with the askers of this unit's parts."""
+    """Number of earlier runs in which this unit failed."""
+    _settings: dict[tuple[Role, int], _CallSettings] = field(default_factory=dict, repr=False, compare=False)
+    """Settings by role and factor of `max_tokens`; shared with the askers of this unit's parts."""
 
     def within(self, part: str) -> Asker:
-        """An asker for a part of this unit, so that places stay short."""
-        return replace(self, unit_key=f"{self.unit_key}/{part}")
+        """Return an asker for a part of this unit, so that places stay short."""
+        return replace(self, unit_key=self.unit_key.at(part))
 
     async def structured(
         self,
@@ -159,19 +159,20 @@ class Asker:
     def _call(self, question: _Question, attempt: int, room: int) -> ModelCall:
         """Return the call of an attempt, with `room` times the spec's `max_tokens`."""
         prompt, place = self.prompts[question.prompt_id], question.place
-        role = prompt.role
-        way = self._ways.get((role, room)) or self._ways.setdefault((role, room), _way_of(self, role, room))
-        extras_of = way.extras_of
+        settings = self._settings.get((prompt.role, room))
+        if settings is None:
+            settings = self._settings[prompt.role, room] = _settings_of(self, prompt.role, room)
+        extras_of = settings.extras_of
         return ModelCall(
             prompt=prompt,
             inputs=question.inputs,
-            role=role,
-            model=way.model,
-            identity=way.identity,
+            role=prompt.role,
+            model=settings.model,
+            identity=settings.identity,
             benchmark_seed=self.spec.seed,
-            unit_key=f"{self.unit_key}/{place}" if place else self.unit_key,
+            unit_key=str(self.unit_key.at(place) if place else self.unit_key),
             generation=self.generation * ATTEMPTS + attempt,
-            sampling=way.sampling,
+            sampling=settings.sampling,
             extras=extras_of and extras_of(question.prompt_id, question.inputs, question.state),
         )
 
@@ -185,13 +186,13 @@ def identity_of(spec: BenchmarkSpec, model: str, version_of: Callable[[str], str
     return f"{spec.identity_of(model)}@{version}" if version else spec.identity_of(model)
 
 
-def _way_of(asker: Asker, role: Role, room: int) -> _Way:
+def _settings_of(asker: Asker, role: Role, room: int) -> _CallSettings:
     spec = asker.spec
     model, sampling = spec.model_for(role), spec.sampling_for(role)
     most = None if sampling.max_tokens is None else sampling.max_tokens * room
     limited = Sampling(temperature=sampling.temperature, max_tokens=most)
     extras_of = asker.models.extras_of if answers_by_rule(spec, model) else None
-    return _Way(model, identity_of(spec, model, asker.models.version_of), limited, extras_of)
+    return _CallSettings(model, identity_of(spec, model, asker.models.version_of), limited, extras_of)
 
 
 def _dump_of(inputs: PromptInputs) -> Iterator[str]:

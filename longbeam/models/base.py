@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel
 
+from longbeam.keys import UnitKey
 from longbeam.schemas.base import KeptJson, Record, digest_of
 from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs, Tool
 from longbeam.schemas.hashing import request_hash
@@ -20,14 +21,14 @@ from longbeam.schemas.spec import Role
 
 
 class Sampling(Record):
-    """What is asked of the sampler; part of the journal's key, but for `max_tokens`."""
+    """Sampling parameters of a call; all but `max_tokens` are part of the journal's key."""
 
     temperature: float | None = None
     max_tokens: int | None = None
 
 
 class PromptDeclaration(Protocol):
-    """What a call needs of its prompt; `prompts.registry.Prompt` is one."""
+    """The part of a prompt that a call needs; `prompts.registry.Prompt` is one."""
 
     @property
     def prompt_id(self) -> str:
@@ -35,7 +36,7 @@ class PromptDeclaration(Protocol):
 
     @property
     def version(self) -> int:
-        """Raised whenever the prompt asks for something else."""
+        """Version; raised whenever the prompt asks for something else."""
 
     @property
     def role(self) -> Role:
@@ -50,14 +51,14 @@ class PromptDeclaration(Protocol):
         """The tool that a reply may call; None for most prompts."""
 
     def schema(self, inputs: PromptInputs | None = None) -> dict[str, Any] | None:
-        """The same as JSON schema, of one call's reply where its inputs are given; shared: not to be edited."""
+        """Return the JSON schema of the reply, narrowed to a call whose inputs are given. Do not edit it."""
 
     def render(self, inputs: PromptInputs) -> tuple[ChatMessage, ...]:
-        """The request as chat messages."""
+        """Return the request as chat messages."""
 
 
 class Extras(Protocol):
-    """What a model that answers by rule reads of a call; opaque to everything else."""
+    """The part of a call that a model reads which answers by rule; opaque to everything else."""
 
     @property
     def digest(self) -> str:
@@ -90,9 +91,14 @@ class ModelCall:
     """Content attempts so far; transport faults do not count."""
     sampling: Sampling = Sampling()
     identity: str = ""
-    """What the model is, wherever it is served: `openai:Qwen/Qwen3-8B`; empty: `model` says it."""
+    """Identity of the model, wherever it is served: `openai:Qwen/Qwen3-8B`; empty: that is `model`."""
     extras: Extras | None = None
-    """What a model that answers by rule reads in place of the messages; None for a language model."""
+    """Read in place of the messages by a model that answers by rule; None for a language model."""
+
+    @property
+    def stage(self) -> str:
+        """Stage of the unit that asks; raises ValueError for a unit key that names none."""
+        return UnitKey.parse(self.unit_key).stage
 
     @cached_property
     def key(self) -> str:
@@ -110,7 +116,7 @@ class ModelCall:
         )
 
     def messages(self) -> Sequence[ChatMessage]:
-        """The request as chat messages, rendered once."""
+        """Return the request as chat messages, rendered once."""
         return self._rendered
 
     @cached_property
@@ -142,7 +148,7 @@ class Models:
 
 
 async def close_model(model: ChatModel) -> None:
-    """Give back the connections of a model that holds some."""
+    """Close the connections of a model, if it holds some."""
     close = getattr(model, "aclose", None)
     if close is not None:
         await close()

@@ -36,7 +36,7 @@ class BrokenOff(Exception):
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back."""
+    """The response to a request."""
 
     status: int
     body: bytes

@@ -1,7 +1,7 @@
-"""Tokens and money: what calls cost, what was used so far, and a cap that stops a run before it is passed.
+"""Tokens and money: the cost of calls, the usage so far, and a cap that stops a run before it is exceeded.
 
 The meter stands below the journal, so a reply that is replayed costs nothing, and above everything that asks again.
-Prices are those of the spec. What has none is counted in tokens alone.
+Prices come from the spec. A model without a price is counted in tokens alone.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from longbeam.schemas.usage import COUNTS, Usage, UsageKey, summed
 FREE = Price()
 MILLION = 1_000_000
 UNSEEN_OUTPUT_TOKENS = 2_000
-"""Length of a reply to set aside money for, before one to this prompt was seen and where `max_tokens` is not set."""
+"""Assumed length of a reply to a prompt that has had none so far, where `max_tokens` is not set."""
 CHARACTERS_PER_TOKEN = 3
-"""Fewer than in English prose, because what is set aside should rather be too much."""
+"""Fewer than in English prose: it is safer to reserve too much money than too little."""
 
 
 def price_of(spec: BenchmarkSpec, model: str) -> Price | None:
@@ -31,7 +31,7 @@ def price_of(spec: BenchmarkSpec, model: str) -> Price | None:
 
 
 def prices_of(spec: BenchmarkSpec) -> dict[str, Price | None]:
-    """The prices of all models that the spec names, by the names that journals know them under, too."""
+    """Return the prices of all models of the spec, by their names in the spec and in journals."""
     prices = {}
     for model in [*spec.endpoints, *spec.models.values()]:
         prices[model] = prices[spec.identity_of(model)] = price_of(spec, model)
@@ -39,20 +39,20 @@ def prices_of(spec: BenchmarkSpec) -> dict[str, Price | None]:
 
 
 def unpriced_models(spec: BenchmarkSpec) -> tuple[str, ...]:
-    """Models in use that cost money nobody knows of."""
+    """Return the models in use that cost money and have no price in the spec."""
     used = sorted({spec.model_for(role) for role in Role})
     return tuple(m for m in used if price_of(spec, m) is None)
 
 
 def cost_usd(price: Price, *, prompt_tokens: int, cached_tokens: int, output_tokens: int) -> float:
-    """USD of one or more calls; `prompt_tokens` include the cached ones."""
+    """Return the USD of one or more calls; `prompt_tokens` include the cached ones."""
     cached = price.input if price.cached is None else price.cached
     fresh = prompt_tokens - cached_tokens
     return (fresh * price.input + cached_tokens * cached + output_tokens * price.output) / MILLION
 
 
 def cost_of(prices: dict[str, Price | None], rows: Iterable[Usage]) -> float | None:
-    """USD of all rows; None as soon as one of them has no price."""
+    """Return the USD of all rows; None if one of them has no price."""
     total = 0.0
     for row in rows:
         price = prices.get(row.model)
@@ -74,17 +74,17 @@ class CostMeter:
     inner: ChatModel
     spec: BenchmarkSpec
     before: Sequence[Usage] = ()
-    """What the journals held when the run began: it counts toward the cap."""
+    """Usage in the journals when the run began; it counts toward the cap."""
     now: dict[UsageKey, dict[str, int]] = field(default_factory=dict)
-    """What this run used."""
+    """Usage of this run."""
     asked_tokens: int = 0
-    """Lengths that the assistant's replies were asked for in this run ..."""
+    """Sum of the lengths that the assistant's replies of this run were to have."""
     said_tokens: int = 0
-    """... and those that came."""
+    """Sum of the lengths that these replies have."""
     _stopped: str = ""
     _reserved: float = 0.0
     _highest: dict[str, float] = field(default_factory=dict)
-    """Cost of the dearest call so far, by prompt."""
+    """Cost of the most expensive call so far, by prompt."""
 
     def __post_init__(self) -> None:
         self.prices = prices_of(self.spec)
@@ -102,11 +102,11 @@ class CostMeter:
         return self._spent
 
     def usage(self) -> list[Usage]:
-        """What the journals and this run used, by stage, role, prompt and model, in this order."""
+        """Return the usage of the journals and of this run, by stage, role, prompt and model, in this order."""
         return summed([*self.before, *(Usage.of(key, counts) for key, counts in self.now.items())])
 
     async def complete(self, call: ModelCall) -> ModelReply:
-        """Ask, and count; raises RunStopped when the call might pass the cap."""
+        """Answer and count; raises RunStopped when the call might exceed the cap."""
         aside = self._set_aside(call)
         try:
             reply = await self.inner.complete(call)
@@ -121,7 +121,7 @@ class CostMeter:
         return bool(self._stopped)
 
     def add(self, rows: Iterable[Usage]) -> None:
-        """Count what another process of this run used."""
+        """Add the usage of another process of this run."""
         for row in rows:
             counts = self._counts(row.key)
             for name, more in row.counts().items():
@@ -129,7 +129,7 @@ class CostMeter:
             self._spent += cost_of(self.prices, [row]) or 0.0
 
     async def aclose(self) -> None:
-        """Give back the connections of what answers."""
+        """Close the connections of the inner model."""
         await close_model(self.inner)
 
     def _set_aside(self, call: ModelCall) -> float:
@@ -168,8 +168,7 @@ class CostMeter:
 
     def _count(self, call: ModelCall, reply: ModelReply) -> None:
         prompt_id = call.prompt.prompt_id
-        stage = call.unit_key.split("/")[1]
-        key = stage, call.role.value, prompt_id, call.model
+        key = call.stage, call.role.value, prompt_id, call.model
         counts = self._counts(key)
         counts["calls"] += 1
         counts["prompt_tokens"] += reply.prompt_tokens

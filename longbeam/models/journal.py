@@ -1,6 +1,6 @@
-"""A model that pays for no reply twice: what it was told once, it says again from the journal.
+"""A model that pays for no reply twice: it repeats a reply that the journal holds.
 
-The raw reply is recorded before anybody parses it, so a better parser or check costs nothing.
+The raw reply is recorded before it is parsed, so a better parser or check costs nothing.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class JournalledModel:
     asks: int = 0
     """Calls passed on to `inner`."""
     _in_flight: dict[str, asyncio.Event | None] = field(default_factory=dict)
-    """By key: what others wait for who ask the same, where there are any."""
+    """Calls in flight by key, with the event that equal calls wait for, if there are some."""
 
     async def complete(self, call: ModelCall) -> ModelReply:
         """Return the recorded reply; where there is none, ask, record and return."""
@@ -72,7 +72,7 @@ class JournalledModel:
 
     async def _ask(self, call: ModelCall) -> ModelReply:
         # Before the model is asked: a fault in either must not cost a reply.
-        stage, request = _stage_of(call.unit_key), call.messages()
+        stage, request = call.stage, call.messages()
         self.asks += 1
         reply = await self.inner.complete(call)
         # No await from here on: a cancelled task would lose a reply that was paid for.
@@ -92,11 +92,3 @@ class JournalledModel:
             )
         )
         return reply
-
-
-def _stage_of(unit_key: str) -> str:
-    """Return `dialogue` of `c000/dialogue/p0.s2/t5.n1`."""
-    parts = unit_key.split("/")
-    if len(parts) < 2 or not parts[1]:
-        raise ValueError(f"unit key {unit_key!r} names no stage; it is conversation/stage/unit/place")
-    return parts[1]

@@ -1,4 +1,4 @@
-"""What stands between a call and its endpoint: places, rates, time-outs, asking again, and when to stop the run.
+"""Limits between a call and its endpoint: concurrency, rates, time-outs, retries, and when to stop the run.
 
 One call's trouble is its own (a poisoned prompt, a 500 among answers); trouble that every call would meet (a
 wrong key, no server) stops the run, so that it costs neither hours nor a thousand failed units. All times are the
@@ -20,13 +20,13 @@ from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec
 
 TRIES = 6
-"""Of a call, at an endpoint that answers others meanwhile."""
+"""Tries of a call at an endpoint that answers other calls meanwhile."""
 FIRST_TRIES = 4
-"""Of a call, at an endpoint that has never answered."""
+"""Tries of a call at an endpoint that has never answered."""
 REFUSALS = 3
-"""Of the key, the quota or the model's name, one after the other, from an endpoint that did answer before."""
+"""Refusals in a row of key, quota or model that stop a run, from an endpoint that answered before."""
 PATIENCE_S = 300.0
-"""How long an endpoint that did answer before may give no answer at all."""
+"""Seconds without any answer, from an endpoint that answered before, that stop a run."""
 LONGEST_RETRY_AFTER_S = 900.0
 """An endpoint that wants to be left alone for longer stops the run; `resume` is for the hours."""
 BACK_OFF_S = 0.25
@@ -49,18 +49,18 @@ class Lane:
     has_answered: bool = False
     answered_at: float = float("-inf")
     silent_since: float | None = None
-    """Of the first failure after the last answer."""
+    """Time of the first failure after the last answer."""
     refusals: int = 0
     """Definite errors since the last answer."""
 
 
 @dataclass
 class Trouble:
-    """What one call has met so far."""
+    """The failures that one call has met so far."""
 
     tries: int = 0
     alone: int = 0
-    """Of these, those between which the endpoint answered other calls."""
+    """Failures between which the endpoint answered other calls."""
     last_at: float = float("-inf")
 
 

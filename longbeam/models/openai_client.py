@@ -1,8 +1,8 @@
 """A ChatModel over any endpoint that speaks OpenAI's chat completions.
 
-The `openai` package gives the headers, and its HTTP library the certificates; requests go out over connections of our
-own, because `chat.completions.create` costs ten times their CPU (docs/design/0012-transport-and-limits.md). Nothing
-is retried here: the limits above must see every refusal.
+Headers come from the `openai` package, certificates from its HTTP library. Requests go out over connections of our own,
+because `chat.completions.create` costs ten times their CPU (docs/design/0012-transport-and-limits.md). Nothing is
+retried here: the limits above must see every refusal.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class OpenAIModel:
         return self._data_of(answer, self._without_key(answer.body))
 
     def _without_key(self, body: bytes) -> bytes:
-        """The body, unless the endpoint says our key in it: replies and errors are stored and shown."""
+        """Return the body with our key masked, should it be there: replies and errors are stored and shown."""
         key = self._key.encode()
         return body.replace(key, b"***") if key and key in body else body
 
@@ -154,7 +154,7 @@ class OpenAIModel:
 
 
 def _headers(key: str, base_url: str) -> dict[str, str]:
-    """What goes with each request; organisation and project are the package's to find."""
+    """Return the headers of each request; the `openai` package finds organisation and project."""
     import openai
 
     with openai.OpenAI(api_key=key or "none", base_url=base_url) as sdk:
@@ -184,14 +184,14 @@ def _named(call: ModelCall) -> bytes:
 
 
 def _text(content: Any) -> str:  # Any: what the endpoint sent
-    """The content of a message: text, or parts of which the text counts."""
+    """Return the text of a message's content, which is text or a list of parts."""
     if isinstance(content, list):
         return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
     return content if isinstance(content, str) else ""
 
 
 def _storable(text: str) -> str:
-    """The text, with what UTF-8 cannot hold replaced: JSON may escape half a surrogate pair."""
+    """Return the text with lone surrogates replaced: JSON may escape them, and UTF-8 cannot hold them."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
@@ -205,5 +205,5 @@ def _count(usage: dict[str, Any], name: str) -> int:
 
 
 def _reason(exc: BaseException) -> str:
-    """A transport's reason in one line."""
+    """Return a transport's reason in one line."""
     return " ".join(str(exc).split())[:200] or type(exc).__name__

@@ -1,4 +1,4 @@
-"""How much of each prompt a server's prefix cache would not compute again, as vLLM does it.
+"""Simulation of a server's prefix cache: how much of each prompt it would not compute again, as vLLM does it.
 
 A prompt is cut into blocks of 16 tokens from its beginning; a block is known by its own tokens and by the block
 before it, so a prompt is served up to the first block that differs. What is counted is prompt tokens; replies that
@@ -48,7 +48,7 @@ class PromptEncoder:
 
 
 def tokens_in(prompt: bytes) -> int:
-    """How many tokens an encoded prompt has."""
+    """Return the number of tokens of an encoded prompt."""
     return len(prompt) // _TOKEN_BYTES
 
 

@@ -10,11 +10,11 @@ from longbeam.schemas.spec import EndpointLimits
 
 WINDOW_S = 60.0
 BURST_SHARE = 0.1
-"""Of a minute's allowance may go out at once; endpoints that count by the second refuse larger bursts."""
+"""Share of a minute's allowance that may go out at once; endpoints that count by the second refuse larger bursts."""
 OUTPUT_TOKENS = 300.0
-"""Of a reply, before any has come."""
+"""Assumed tokens of a reply, before any has come."""
 CHARACTERS_PER_TOKEN = 4.0
-"""Of a prompt, before any has been counted."""
+"""Assumed tokens of a prompt, before any has been counted."""
 LEARNING = 0.05
 """Weight of one more answer in what is known of their sizes."""
 
@@ -54,7 +54,7 @@ class Bucket:
 
 @dataclass
 class Rates:
-    """What one endpoint allows per minute; sizes of prompts and replies are learnt from its answers."""
+    """Requests and tokens per minute of one endpoint; sizes of prompts and replies are learnt from its answers."""
 
     limits: EndpointLimits
     clock: Clock

@@ -1,4 +1,4 @@
-"""How a reply's schema is put to an endpoint: as strict JSON schema, as JSON mode, or in the prompt alone.
+"""The form in which an endpoint receives a reply's schema: as strict JSON schema, as JSON mode, or in the prompt alone.
 
 The prompt always describes the form as well, so each step down still works. What an endpoint refuses is
 remembered for the run; one line says so.
@@ -57,7 +57,7 @@ def _strict(node: Any, *, names: bool = False) -> Any:  # Any: a JSON tree
 
 @dataclass
 class StructuredOutput:
-    """Which step of the ladder an endpoint takes; for some prompts it may be a lower one."""
+    """The step of the ladder that an endpoint takes; some prompts may take a lower one."""
 
     wanted: Structured
     notice: Callable[[str], None]

@@ -18,7 +18,7 @@ DEFAULT_TOKENIZER = "o200k_base"
 
 
 class Tokenizer(Protocol):
-    """What counts tokens; two tokenizers of one name give equal counts."""
+    """A counter of tokens; two tokenizers of one name give equal counts."""
 
     @property
     def name(self) -> str:

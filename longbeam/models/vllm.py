@@ -29,7 +29,7 @@ INSTALL = (
 
 
 class Engine(Protocol):
-    """What is used of `vllm.v1.engine.async_llm.AsyncLLM`."""
+    """The part of `vllm.v1.engine.async_llm.AsyncLLM` that is used."""
 
     def generate(self, prompt: Any, sampling_params: Any, request_id: str) -> AsyncIterator[Any]:
         """Yield `RequestOutput`s; with `FINAL_ONLY` there is one."""
@@ -191,7 +191,7 @@ class VllmModel:
 
 
 def _parted(text: str) -> tuple[str, str]:
-    """What was thought and what was said; a text without an end of thought was thought only, or said only."""
+    """Split a text into thought and reply; without an end of thought, all of it is the reply."""
     thought, found, said = text.partition(END_OF_THOUGHT)
     return (thought + found, said.lstrip()) if found else ("", text)
 

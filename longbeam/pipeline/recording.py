@@ -1,4 +1,4 @@
-"""What the models of a benchmark said, told again to whoever asks the same over HTTP.
+"""Recorded replies of a benchmark's models, for a server that repeats them to requests with the same messages.
 
 A run against it sends what it would send to a real endpoint, and nobody is paid: for measuring what a run costs on our
 side, and for trying other clients.
@@ -31,7 +31,7 @@ class RecordedReply:
 
 
 class Recording:
-    """The journals of a benchmark, opened for reading, by the messages of their requests."""
+    """The journals of a benchmark, opened for reading and indexed by the messages of their requests."""
 
     def __init__(self, benchmark: Benchmark) -> None:
         """Raises UserError where no conversation was begun, StoreError for a damaged work log."""
@@ -56,7 +56,7 @@ class Recording:
         self._opened.close()
 
     def reply_to(self, messages: Sequence[tuple[str, str]]) -> RecordedReply | None:
-        """Return the reply to these messages, each a role and a content, or None; of several, each in its turn."""
+        """Return the reply to these messages, each a role and a content, or None. Several replies take turns."""
         found = self._asked.get(request_hash(message_hash(*m) for m in messages))
         if found is None:
             return None

@@ -10,6 +10,7 @@ from pathlib import Path
 from longbeam.errors import UserError
 from longbeam.generators.seeds_file import domain_of
 from longbeam.generators.seeds_writing import WrittenSeeds, seeds_as_json, write_seeds
+from longbeam.keys import UnitKey
 from longbeam.models.asking import Asker
 from longbeam.models.base import Models
 from longbeam.models.journal import JournalledModel
@@ -68,7 +69,7 @@ async def make_seeds(
                     models=replace(limited, chat=JournalledModel(limited.chat, log.journal)),
                     prompts=default_registry(),
                     spec=spec,
-                    unit_key=f"seeds/seeds/{domain.value}",
+                    unit_key=UnitKey("seeds", "seeds", domain.value),
                 )
                 parts.append(await write_seeds(asker, domain, count, [s for part in parts for s in part.seeds]))
     return Seeding(tuple(parts), spec.model_for(Role.PLANNER))

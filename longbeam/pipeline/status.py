@@ -8,9 +8,10 @@ from longbeam.pipeline.repair.probes import REPAIR
 from longbeam.pipeline.run.metering import checks_usage
 from longbeam.pipeline.run.stages import STAGES
 from longbeam.schemas.base import Record
+from longbeam.schemas.progress import Position
 from longbeam.schemas.usage import Usage, summed
 from longbeam.store.layout import Benchmark
-from longbeam.store.shared_lease import Position, living_holder, position_of_holder
+from longbeam.store.shared_lease import living_holder, position_of_holder
 from longbeam.store.units import Unit, UnitStatus
 from longbeam.store.worklog import WorkLog
 from longbeam.terminal import counted, duration

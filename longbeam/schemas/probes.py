@@ -1,4 +1,4 @@
-"""Probing questions: what is asked, what is right, and which messages make it right."""
+"""Probing questions with their gold answers, rubrics and evidence."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ ABILITIES = (
     "summarization",
     "temporal_reasoning",
 )
-"""BEAM's ten, in the order of its files. The registry of generators is open; these are the built-in ones."""
+"""BEAM's ten abilities, in the order of its files: the default of a spec. `longbeam.abilities` has all abilities."""
 
 
 CONTRADICTION_MESSAGES_APART = 6
-"""Least distance of statement and denial, in messages: nearer than that, nothing has to be remembered."""
+"""Least distance of statement and denial, in messages; at a smaller distance nothing has to be remembered."""
 
 
 class Difficulty(StrEnum):
-    """BEAM's levels; what they mean per ability is in docs/probes.md."""
+    """BEAM's levels; docs/probes.md says what they mean for each ability."""
 
     EASY = "easy"
     MEDIUM = "medium"
@@ -46,7 +46,7 @@ class Nugget(Record):
 
 
 class EvidencePart(StrEnum):
-    """The role that a cited message plays."""
+    """Roles that a cited message may play. Abilities of other packages may have further ones."""
 
     SUPPORT = "support"
     ORIGINAL = "original"
@@ -61,14 +61,14 @@ class EvidencePart(StrEnum):
 
 
 class Evidence(Record):
-    """A message that makes the answer true, with the words that do."""
+    """A message that makes the answer true, with the words that make it true."""
 
     message_key: str
     quote: str
     """Verbatim substring of the message; empty only for imports that have none."""
     part: str = EvidencePart.SUPPORT
     group: int | None = None
-    """Ordinal of the item this belongs to, for ordered answers."""
+    """Ordinal of the item that the message belongs to, for ordered answers."""
     nugget_ids: tuple[str, ...] = ()
 
 
@@ -80,20 +80,20 @@ class ProbeDetails(Record):
     old_value: str = ""
     new_value: str = ""
     computed_from: tuple[str, ...] = ()
-    """Values as said, that the gold is computed from, in the order of the evidence."""
+    """Stated values from which the gold answer is computed, in the order of the evidence."""
     computation: str = ""
-    """How: `days_between`, `sum`, `count`, `difference`, ..."""
+    """How the gold answer is computed: `days_between`, `sum`, `count`, `difference`, ..."""
     computed_value: str = ""
     items: tuple[str, ...] = ()
     """Ordered items, for event ordering."""
     missing: str = ""
     """What the conversation never says, for abstention."""
     searches: tuple[str, ...] = ()
-    """Terms searched in the whole conversation to show that `missing` is missing."""
+    """Terms that were searched in the whole conversation to show that `missing` is missing."""
     instruction: str = ""
     preference: str = ""
     extra: dict[str, Any] = Field(default_factory=dict)
-    """What an import carried and no field holds."""
+    """Fields of an import's source that no field here holds."""
 
 
 class Probe(Record):
@@ -103,7 +103,7 @@ class Probe(Record):
     """`<ability>.<ordinal of the candidate>`; unique within a conversation."""
     ability: str
     source_category: str = ""
-    """The name an import used for the ability."""
+    """Name that the source of an import has for the ability."""
     question: str
     gold_answer: str
     difficulty: Difficulty
@@ -114,7 +114,7 @@ class Probe(Record):
     fact_ids: tuple[str, ...] = ()
     details: ProbeDetails = ProbeDetails()
     asked_at: datetime | None = None
-    """When it is asked, local time; None: after the last message."""
+    """Local time of the question; None: after the last message."""
     is_selected: bool = False
     rank: int = 0
     """Order of preference among the candidates of its ability, 0 best."""

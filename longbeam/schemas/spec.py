@@ -1,4 +1,4 @@
-"""What a user asks for: the TOML file, fully typed; unknown keys are errors."""
+"""The specification of a benchmark: the TOML file that a user writes, fully typed. Unknown keys are errors."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ ENGLISH = "English"
 DEFAULT_MODEL = "offline"
 """The model of a spec that names none. It answers by rule and needs no endpoint."""
 LANGUAGE_PROVIDERS = frozenset({"openai", "vllm"})
-"""What stands before the colon in the name of a language model."""
+"""Providers of language models: the part before the colon in a model's name."""
 MAX_LENGTH = 64_000_000
 """64 plans: beyond, a story of at most seven years has no days left for its stages."""
 
 
 class Strategy(StrEnum):
-    """How the plans of a conversation of many plans belong together."""
+    """The relation between the plans of a conversation that has several."""
 
     SEQUENTIAL = "sequential"
     """Each plan is a later stage of the person's life, with a topic of its own."""
@@ -35,7 +35,7 @@ class Strategy(StrEnum):
 
 
 class Role(StrEnum):
-    """Who a model call is made as; each role may have a model of its own."""
+    """The part that a model plays in a call; each role may have a model of its own."""
 
     PLANNER = "planner"
     WRITER = "writer"
@@ -65,7 +65,7 @@ def parse_length(value: object) -> int:
 def parse_language(value: object) -> str:
     """Return a language's name on one line; `en`, `en-GB` and `english` are `English`.
 
-    Raises ValueError for what is no name: a model is told it in every prompt.
+    Raises ValueError for text that is no name, because every prompt names the language to a model.
     """
     name = " ".join(str(value).split())
     if not re.fullmatch(r"[^\W\d_][\w() -]{1,39}", name):
@@ -74,18 +74,18 @@ def parse_language(value: object) -> str:
 
 
 class Limits(Record):
-    """What a run may use, over all endpoints."""
+    """Limits of a run over all endpoints."""
 
     concurrency: int = Field(default=16, ge=1, le=4096)
     """Model calls in flight."""
     timeout_s: float = Field(default=600, gt=0, le=86_400)
-    """How long one call may take; it is asked again after that."""
+    """Time-out of one call; the call is then asked again."""
     max_cost_usd: float | None = Field(default=None, gt=0)
     """The run stops cleanly before it would have spent more; None: no cap."""
 
 
 class EndpointLimits(Record):
-    """What one endpoint may be asked; None: not limited beyond what its answers teach."""
+    """Limits of one endpoint. None: no limit beyond the one that is learnt from its answers."""
 
     concurrency: int | None = Field(default=None, ge=1, le=4096)
     """Calls in flight at most, below the run's own limit."""
@@ -99,13 +99,13 @@ class Price(Record):
 
     input: float = Field(default=0.0, ge=0)
     cached: float | None = Field(default=None, ge=0)
-    """Of prompt tokens that the endpoint found in its cache; None: as `input`."""
+    """Price of prompt tokens that the endpoint found in its cache; None: as `input`."""
     output: float = Field(default=0.0, ge=0)
     """Reasoning tokens are output tokens."""
 
 
 class Structured(StrEnum):
-    """How a reply's JSON schema is put to an endpoint."""
+    """The form in which an endpoint receives the JSON schema of a reply."""
 
     AUTO = "auto"
     """The first of the others, in their order, that the endpoint accepts."""
@@ -122,7 +122,7 @@ FORMER_KEYS = {"offline_writer": "sends_extras"}
 
 
 class Endpoint(Record):
-    """Where a model is served, and how it is to be asked. Holds no key, only the name of its variable."""
+    """Address and settings of a model. Holds the name of the variable with the key, never the key."""
 
     base_url: str | None = None
     """`http://127.0.0.1:8000/v1`; None: OpenAI's own."""
@@ -181,11 +181,11 @@ class Endpoint(Record):
 
 
 class RoleSampling(Record):
-    """How the replies of one role are sampled; None: as the endpoint does by itself."""
+    """Sampling settings of one role; None: the default of the endpoint."""
 
     temperature: float | None = Field(default=None, ge=0, le=2)
     max_tokens: int | None = Field(default=None, ge=1)
-    """Of one reply. One that is cut off there is asked for again with twice as many."""
+    """Limit of one reply. A reply that is cut off there is asked for again with twice as many."""
 
 
 class BenchmarkSpec(Record):
@@ -196,7 +196,7 @@ class BenchmarkSpec(Record):
     length: Annotated[int, BeforeValidator(parse_length)] = 128_000
     """Tokens of message content per conversation; beyond 1M a conversation has a plan per million."""
     strategy: Strategy | None = None
-    """Of conversations beyond 1M; None: as the seed says, else sequential."""
+    """Strategy of conversations beyond 1M; None: the one that the seed names, else sequential."""
     conversations: int = Field(default=1, ge=1, le=10_000)
     domains: tuple[Domain, ...] = ()
     """Taken in turn; empty means all nineteen, or those of the seeds file."""
@@ -205,7 +205,7 @@ class BenchmarkSpec(Record):
     abilities: tuple[str, ...] = ABILITIES
     probes_per_ability: int = Field(default=2, ge=1, le=8)
     language: Annotated[str, BeforeValidator(parse_language)] = ENGLISH
-    """Of everything that is said and asked, by its English name (`German`); see docs/languages.md."""
+    """English name of the language of all messages and questions (`German`); see docs/languages.md."""
     tokenizer: str = "o200k_base"
     models: dict[str, str] = Field(default_factory=lambda: {"default": DEFAULT_MODEL})
     """Role to model (the default one, `openai:NAME`, `vllm:NAME`); `default` serves the roles not named."""
@@ -215,11 +215,11 @@ class BenchmarkSpec(Record):
     """By role; `default` serves the settings that a role leaves out."""
     limits: Limits = Limits()
     licence: str = ""
-    """Of the data: an SPDX identifier (`CC-BY-4.0`), stated in exports; empty: none is stated."""
+    """Licence of the data: an SPDX identifier (`CC-BY-4.0`), stated in exports; empty: none is stated."""
     imported_from: str = ""
-    """The format it was read from; empty for what was made here. No length was asked of an import: it is 0."""
+    """Format that an import was read from; empty for a generated benchmark. The length of an import is 0."""
     suite: str = ""
-    """The suite that made it, `agentic`; empty for what the pipeline or an import made."""
+    """Suite that made the benchmark, such as `agentic`; empty for a generated or an imported one."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -252,28 +252,28 @@ class BenchmarkSpec(Record):
 
     @property
     def is_given(self) -> bool:
-        """Whether its conversations come whole, from an import or a suite: nothing is generated or resumed."""
+        """Whether the conversations come from an import or a suite, so that nothing is generated or resumed."""
         return bool(self.imported_from or self.suite)
 
     @property
     def source(self) -> str:
-        """What it was made from, in words; empty for what the pipeline made."""
+        """Origin of the benchmark in words; empty for a generated one."""
         if self.suite:
             return f"made by the suite {self.suite}"
         return f"imported from the {self.imported_from} format" if self.imported_from else ""
 
     def model_for(self, role: Role) -> str:
-        """The model that serves a role."""
+        """Return the model that serves a role."""
         return self.models.get(role, self.models.get("default", ""))
 
     def endpoint_for(self, model: str) -> Endpoint:
-        """The settings of a model as `models` names it; the defaults where the spec has none."""
+        """Return the settings of a model as `models` names it; the defaults where the spec has none."""
         return self.endpoints.get(model, Endpoint())
 
     def identity_of(self, model: str) -> str:
-        """What a model is, wherever it is served: provider and the name its endpoint knows.
+        """Return provider and the name that the endpoint knows: the model's identity, wherever it is served.
 
-        Replies and done units belong to this, so an address, a port or a limit may change without paying again.
+        Replies and done units belong to the identity, so an address, a port or a limit may change without paying again.
         """
         name = self.endpoint_for(model).model
         return model if name is None else f"{provider_of(model)}:{name}"
@@ -288,7 +288,7 @@ class BenchmarkSpec(Record):
         return self.model_copy(update={"endpoints": {**self.endpoints, **read}})
 
     def sampling_for(self, role: Role) -> RoleSampling:
-        """How a role's replies are sampled."""
+        """Return the sampling settings of a role, with the defaults filled in."""
         common, own = self.sampling.get("default", RoleSampling()), self.sampling.get(role, RoleSampling())
         return RoleSampling(
             temperature=common.temperature if own.temperature is None else own.temperature,

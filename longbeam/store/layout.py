@@ -1,12 +1,12 @@
-"""Layout of a benchmark on disk, and the spec it was made with.
+"""Layout of a benchmark on disk, with its spec.
 
 output/<name>/spec.json                           the spec as last accepted
 output/<name>/work/<conversation_id>.sqlite       journal and units: decides what is done
-output/<name>/conversations/<conversation_id>.duckdb   sealed conversations: what everything else reads
+output/<name>/conversations/<conversation_id>.duckdb   sealed conversations, which all other commands read
 output/<name>/checks/<conversation_id>.sqlite     journal and findings of model-backed checks
 output/<name>/benchmark.duckdb                    seeds, findings, statistics
-output/<name>/reviews.sqlite                      what reviewers did
-output/<name>/leases/<conversation_id>/           which machine makes it, and replies on their way from there
+output/<name>/reviews.sqlite                      events of the review
+output/<name>/leases/<conversation_id>/           the machine that generates it, and its replies on their way
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Benchmark:
         return self.root / "work" / f"{conversation_id}.sqlite"
 
     def lease_folder(self, conversation_id: str) -> Path:
-        """What workers on several machines say about a conversation; absent where none ever made it."""
+        """Folder of the shared lease on a conversation; absent if no distributed worker has generated it."""
         return self.root / "leases" / conversation_id
 
     def checks_path(self, conversation_id: str) -> Path:
@@ -76,7 +76,7 @@ def benchmark_names(out: Path) -> tuple[str, ...]:
 
 
 def open_benchmark(out: Path, name: str) -> Benchmark:
-    """Open a benchmark; raises UserError when there is none of that name, and says which there are."""
+    """Open a benchmark; UserError, with the names of the existing ones, if there is none of that name."""
     if not NAME_PATTERN.fullmatch(name):
         raise UserError(f"benchmark name {name!r}: only letters, digits, '.', '_' and '-' are allowed")
     path = out / name / "spec.json"
@@ -91,9 +91,9 @@ def open_benchmark(out: Path, name: str) -> Benchmark:
 
 
 def create_benchmark(spec: BenchmarkSpec, out: Path) -> Benchmark:
-    """Make a benchmark's folder, or take up one that is there with the spec as it is now.
+    """Make a benchmark's folder, or open an existing one and store the changed spec.
 
-    Raises SpecError when a field was changed that may not change.
+    Raises SpecError if a fixed field was changed.
     """
     if spec.is_given:
         raise SpecError(f"benchmark {spec.name!r} was {spec.source}; there is nothing to generate")

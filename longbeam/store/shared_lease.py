@@ -22,6 +22,7 @@ from pydantic import ValidationError
 
 from longbeam.errors import StoreError
 from longbeam.schemas.base import Record
+from longbeam.schemas.progress import Position
 from longbeam.store.files import describe_os_error, is_alive, sync_folder
 
 LEASE_S = 30.0
@@ -40,16 +41,6 @@ class Holder(Record):
     machine: str
     """`machine_id` of the worker, by which another process knows whether `pid` is one of its own machine."""
     pid: int
-
-
-class Position(Record):
-    """Progress of a holder."""
-
-    stage: str = ""
-    units_done: int = 0
-    units_total: int = 0
-    tokens: int = 0
-    calls: int = 0
 
 
 class HeldElsewhere(StoreError):

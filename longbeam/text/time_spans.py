@@ -1,7 +1,7 @@
 """Times that a text names, resolved to spans of days: `May 2023`, `the Friday before 14 May`, `two weeks ago`.
 
 Full dates are read by `extraction`. Phrases that are relative to the day of the text are resolved here by rules:
-dateparser reads them worse, and invents more (docs/design/0018-parsing.md). `CALENDAR` are the rules of the calendar,
+dateparser reads them worse, and invents more (docs/design/0020-parsing.md). `CALENDAR` are the rules of the calendar,
 in which months and years have their own lengths and `last week` is a week of the calendar; a memory system that is
 reproduced with its faults brings rules of its own.
 """

@@ -18,6 +18,7 @@ from longbeam.pipeline.run.driver import run_inline
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.layout import create_benchmark, open_benchmark
 from longbeam.store.worklog import WorkLog
+from tests.wired import offline
 
 
 class Evaluation:
@@ -71,7 +72,7 @@ class Evaluation:
 
 async def _made(out: Path) -> None:
     spec = BenchmarkSpec.model_validate({"name": "short", "seed": 5, "length": "16K", "domains": ["coding"]})
-    await run_inline(create_benchmark(spec, out))
+    await run_inline(create_benchmark(spec, out), offline())
 
 
 @pytest.mark.timeout(600)  # four runs, on a machine that may be busy

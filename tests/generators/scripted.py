@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from longbeam.keys import UnitKey
 from longbeam.models.asking import Asker
 from longbeam.models.base import ChatModel, ModelCall
 from longbeam.prompts.declarations import default_registry
@@ -33,4 +34,4 @@ class ScriptedModel:
 def asker_for(model: ChatModel, unit_key: str = "c000/stage/unit") -> Asker:
     """An asker over the real prompts."""
     spec = BenchmarkSpec.model_validate({"name": "test", "seed": 3})
-    return Asker(models=answered_by(model), prompts=default_registry(), spec=spec, unit_key=unit_key)
+    return Asker(models=answered_by(model), prompts=default_registry(), spec=spec, unit_key=UnitKey.parse(unit_key))

@@ -19,7 +19,7 @@ from longbeam.generators.probes.candidates import (
     thin_out,
 )
 from longbeam.generators.probes.checks import check_coverage, check_form, check_values, run_checks
-from longbeam.generators.probes.evidence import FactSaid
+from longbeam.generators.probes.evidence import FactQuote
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls.probes import NuggetDraft, ProbeReply
 from longbeam.schemas.evaluation import Judgement
@@ -52,10 +52,10 @@ ABILITY = Ability(
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return one candidate for each fact that changes once."""
-    return thin_out(material.told.updated_once, _sketch, material.total_messages)
+    return thin_out(material.stated.updated_once, _sketch, material.total_messages)
 
 
-def _sketch(change: tuple[FactSaid, FactSaid]) -> Sketch | None:
+def _sketch(change: tuple[FactQuote, FactQuote]) -> Sketch | None:
     old, new = change
     if old.position >= new.position:
         return None

@@ -13,6 +13,7 @@ from longbeam.abilities import registry
 from longbeam.errors import SpecError
 from longbeam.generators.probes.registry import generator_for
 from longbeam.generators.probes.writing import plan_candidates, write_probe, writing_prompts
+from longbeam.keys import UnitKey
 from longbeam.models.asking import Asker
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.spec import BenchmarkSpec
@@ -86,7 +87,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def test_a_prompt_of_a_plug_in_words_its_probes(site: Path) -> None:
     material, model = full_story().material(), OfflineModel()
-    asker = Asker(answered_by(model), default_registry(), BenchmarkSpec(name="t"), "c000/probes")
+    asker = Asker(answered_by(model), default_registry(), BenchmarkSpec(name="t"), UnitKey("c000", "probes"))
 
     candidate = asyncio.run(plan_candidates(asker, material, "small_talk", 40))[0]
     probe = asyncio.run(write_probe(asker, material.head, candidate))
@@ -101,7 +102,7 @@ def test_a_prompt_of_a_plug_in_words_its_probes(site: Path) -> None:
 def test_a_rule_based_model_says_that_a_wording_rule_is_missing(site: Path) -> None:
     (site / "small_talk.py").write_text(MODULE.replace('wording_rule="small_talk:word",', ""))
     material, model = full_story().material(), OfflineModel()
-    asker = Asker(answered_by(model), default_registry(), BenchmarkSpec(name="t"), "c000/probes")
+    asker = Asker(answered_by(model), default_registry(), BenchmarkSpec(name="t"), UnitKey("c000", "probes"))
     candidate = asyncio.run(plan_candidates(asker, material, "small_talk", 40))[0]
 
     with pytest.raises(SpecError, match="'small_talk' has no wording_rule"):

@@ -356,3 +356,10 @@ def test_json_put_together_of_parts_is_that_of_the_whole(prompt_id: str) -> None
     assert inputs.kept_json == inputs.model_dump_json().encode()
     changed = inputs.model_copy(update={"feedback": 'say "no" – please'})
     assert changed.kept_json == changed.model_dump_json().encode() != inputs.kept_json
+
+
+def test_fields_that_a_prompt_leaves_out_are_shown_by_another_with_the_same_inputs() -> None:
+    for prompt in PROMPTS:
+        shown = {f for p in PROMPTS if p.inputs is prompt.inputs for f in p.variables}
+        # The ability of a probe decides the schema of the reply (`narrowing.probe`).
+        assert prompt.unshown - shown <= {"ability"}, prompt.prompt_id

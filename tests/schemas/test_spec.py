@@ -59,3 +59,9 @@ def test_a_model_in_place_of_others_is_told_all_and_they_stay_what_they_are() ->
     assert [answers_by_rule(told, name) for name in ("openai:m", "offline")] == [True, True]
     assert told.identity_of("openai:m") == spec.identity_of("openai:m")
     assert told.endpoint_for("openai:m").price == spec.endpoint_for("openai:m").price
+
+
+def test_an_endpoint_keeps_the_key_that_earlier_versions_wrote() -> None:
+    assert Endpoint.model_validate({"offline_writer": True}) == Endpoint(sends_extras=True)
+    assert Endpoint.model_validate({"offline_writer": True, "sends_extras": False}) == Endpoint()
+    assert "offline_writer" not in Endpoint(sends_extras=True).model_dump()

@@ -1,4 +1,4 @@
-"""What a journal is told of a call, beside its key, request and reply."""
+"""Fields of a journal entry that its tests do not vary, and its stored request."""
 
 from __future__ import annotations
 

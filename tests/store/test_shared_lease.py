@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from longbeam.schemas.progress import Position
 from longbeam.store import shared_lease
 from longbeam.store.shared_lease import (
     LEASE_S,
     HeldElsewhere,
     Holder,
     LeaseLost,
-    Position,
     SharedLease,
     living_holder,
     position_of_holder,
@@ -31,7 +31,7 @@ os._exit(1)
 
 
 def give_no_sign(lease: SharedLease, seconds: float = LEASE_S + 1) -> None:
-    """As if the holder had been silent for so long, on a machine whose processes cannot be looked at."""
+    """Make the holder look silent for so long, on a machine whose processes cannot be seen."""
     path = lease.folder / f"{lease.token:06d}.lease"
     path.write_text(Holder(worker="far away", machine="another", pid=1).model_dump_json())
     then = time.time() - seconds

@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from longbeam.annotation_ui.context import (
     CheckerOf,
-    ConversationOf,
     ItemOf,
     QueueOf,
+    SealedIdOf,
     SessionView,
     WorkspaceOf,
     WriterOf,
@@ -102,7 +102,7 @@ class ItemPage:
         return UndoResult(event=event_view(event), href=href_of(event), item=item)
 
 
-def item_page(
+async def item_page(
     workspace: WorkspaceOf, viewer: WriterOf, wanted: QueueOf, k: Annotated[int, Query(ge=0, le=20)] = 0
 ) -> ItemPage:
     """Return the item page that acts of this request answer with."""
@@ -170,11 +170,11 @@ def check(page: ItemPageOf, checker: CheckerOf, item_id: ItemOf) -> ActResult:
 
 @router.post("/conversations/{conversation_id}/probes")
 def write(
-    page: ItemPageOf, checker: CheckerOf, conversation: ConversationOf, conversation_id: str, body: Draft
+    workspace: WorkspaceOf, checker: CheckerOf, viewer: WriterOf, conversation_id: SealedIdOf, body: Draft
 ) -> WrittenView:
     """Check a probe written by hand, and put it into the review if `is_saved`."""
-    written = write_probe(page.workspace, checker, page.viewer, conversation_id, body)
-    views = finding_views(page.workspace, conversation_id, written.item_id or "", written.findings)
+    written = write_probe(workspace, checker, viewer, conversation_id, body)
+    views = finding_views(workspace, conversation_id, written.item_id or "", written.findings)
     return WrittenView(probe=written.probe, findings=tuple(views), item_id=written.item_id)
 
 
@@ -196,7 +196,7 @@ def redo_last(page: ItemPageOf) -> UndoResult:
 
 @router.post("/conversations/{conversation_id}/ratings")
 def rate_conversation(
-    workspace: WorkspaceOf, viewer: WriterOf, conversation: ConversationOf, conversation_id: str, body: Rating
+    workspace: WorkspaceOf, viewer: WriterOf, conversation_id: SealedIdOf, body: Rating
 ) -> dict[str, RatingView]:
     """Rate one aspect of a conversation from 1 to 5."""
     with workspace.acting:

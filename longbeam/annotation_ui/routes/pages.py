@@ -170,7 +170,7 @@ def provenance(request: Request, workspace: WorkspaceOf, viewer: ViewerOf, item_
     return provenance_view(workspace, viewer, item_id)
 
 
-def item_reading(workspace: WorkspaceOf, viewer: ViewerOf, wanted: QueueOf, k: int = 0) -> ItemPage:
+async def item_reading(workspace: WorkspaceOf, viewer: ViewerOf, wanted: QueueOf, k: int = 0) -> ItemPage:
     """Return the item page for a viewer who may only read."""
     return ItemPage(workspace, viewer, wanted, min(max(k, 0), 20))
 
@@ -250,7 +250,7 @@ def minimap_of(marks_of: MarksOf, conversation: ConversationOf, item: str = "") 
     return minimap(conversation, marks_of.conversation_id, evidence, [ids[key] for key in shown.comments if key in ids])
 
 
-def search_filter(
+async def search_filter(
     speaker: str = "",
     date_from: dt.date | None = None,
     date_to: dt.date | None = None,

@@ -1,4 +1,4 @@
-"""What a model-backed check is, and what it is given of a probe."""
+"""A model-backed check, and the part of a conversation that it sees of a probe."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from longbeam.schemas.probes import Probe
 from longbeam.validation.base import Problem
 
 MOST_CHARACTERS = 8_000
-"""Of a message that a checker sees; what people say of a fact stands before pasted code and logs, or after them."""
+"""Characters of a message that a checker sees. People state facts before or after pasted code and logs, so the middle
+of a longer message is left out."""
 
 
 @dataclass(frozen=True)

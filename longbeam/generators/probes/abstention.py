@@ -1,8 +1,8 @@
-"""Abstention: questions that sound as if the conversation answered them, and nothing in it does.
+"""Abstention: questions that sound as if the conversation answered them, although nothing in it does.
 
-Here the model words the question first and code proves it afterwards: neither the question's search terms nor the
-words of what is missing may stand together in any message of the whole conversation, the assistant's included.
-Each draft keeps its own level: how close the question comes to something that was said.
+Here the model words the question first, and code proves it afterwards: no message of the whole conversation, the
+assistant's included, may hold all search terms of the question, or all words of what is missing. The model gives the
+level of each question: how close it comes to something that was said.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
+from longbeam.abilities.beam import ABSTENTION
 from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate
 from longbeam.generators.probes.checks import check_form, check_voice, neutral, run_checks
 from longbeam.generators.probes.evidence import coverage, words_of
@@ -21,12 +22,12 @@ from longbeam.schemas.plans import Bullet, BulletKind
 from longbeam.schemas.probes import ProbeDetails
 from longbeam.schemas.spec import ENGLISH
 
-ABILITY = "abstention"
-PROMPT_ID = "probe_abstention"
+ABILITY = ABSTENTION.name
+PROMPT_ID = ABSTENTION.prompt_id
 SPREAD = 40
 """Bullets shown to the model."""
 SPARE = 6
-"""Questions asked for beyond those needed, because some turn out to be answered."""
+"""Questions requested beyond those needed, because the conversation turns out to answer some of them."""
 MIN_PROVED = 8
 _ASKABLE = (BulletKind.EVENT, BulletKind.RELATIONSHIP)
 
@@ -129,7 +130,7 @@ def _candidate(ordinal: int, draft: AbstentionDraft, bullet: Bullet) -> ProbeCan
 
 
 def word_candidate(candidate: ProbeCandidate) -> ProbeReply:
-    """Return the probe that a drafted question makes: its answer is always that there is nothing about it."""
+    """Return the wording of a drafted question, whose answer is always that the conversation has nothing about it."""
     missing = candidate.details.missing
     if candidate.language != ENGLISH:
         answer = candidate.gold_answer

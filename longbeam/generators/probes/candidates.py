@@ -15,7 +15,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import Field
 
-from longbeam.generators.probes.evidence import Said
+from longbeam.generators.probes.evidence import Quote
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.keys import ProbeId, plan_index_of
 from longbeam.models.asking import Asker
@@ -95,7 +95,7 @@ class AbilityGenerator:
 class Cited(NamedTuple):
     """Evidence of a candidate, in the order of the conversation."""
 
-    said: tuple[tuple[Said, str], ...]
+    said: tuple[tuple[Quote, str], ...]
     """Quotes, each with the part that it plays."""
     grouped: bool
     """Whether each quote is an item of its own, numbered in order."""
@@ -103,7 +103,7 @@ class Cited(NamedTuple):
 
 
 def cite(
-    said: Sequence[Said],
+    said: Sequence[Quote],
     parts: Sequence[str] = (),
     *,
     grouped: bool = False,
@@ -191,7 +191,7 @@ class Sketch(NamedTuple):
         return any(says(name, value) for value in values for name in names)
 
 
-def sessions_of(said: Iterable[Said]) -> int:
+def sessions_of(said: Iterable[Quote]) -> int:
     """Return the number of sessions that the evidence is from."""
     return len({s.session for s in said})
 
@@ -203,7 +203,7 @@ def difficulty_by_sessions(sessions: int) -> Difficulty:
     return Difficulty.MEDIUM if sessions == 3 else Difficulty.HARD
 
 
-def difficulty_by_gap(first: Said, second: Said) -> Difficulty:
+def difficulty_by_gap(first: Quote, second: Quote) -> Difficulty:
     """Return the level for two messages: in neighbouring sessions, with one or two sessions between, with more."""
     gap = abs(second.session - first.session)
     if gap <= 1:

@@ -1,4 +1,4 @@
-"""What must hold of every worded probe, whatever its ability. Each check returns what is wrong, or None.
+"""Checks of a worded probe that abilities share. Each check returns what is wrong, or None.
 
 The sentences go back to the model as feedback, so they say what to do.
 """
@@ -30,7 +30,7 @@ _INSIDE_WORDS = re.compile(r"\b(?:excerpts?|nuggets?|rubrics?|p\d+\.[sf]\d+)\b|[
 
 
 def english_only(check: Check) -> Check:
-    """Return a check that lets everything in other languages pass, because it looks for English words."""
+    """Return a check that passes every probe in another language, because it looks for English words."""
 
     def checked(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
         return check(candidate, reply) if candidate.language == ENGLISH else None
@@ -105,7 +105,7 @@ def check_values(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
 
 
 def _gives(candidate: ProbeCandidate, text: str, value: Value) -> bool:
-    """Whether a text says a value; in other languages than English its figures will do, because code says `35 days`."""
+    """Return whether a text says a value; in other languages its number alone is enough, as code writes `35 days`."""
     if says(text, value) or candidate.language == ENGLISH or value.number is None:
         return says(text, value)
     amount = round(value.number * 100 if value.kind is ValueKind.RATIO else value.number, 6)
@@ -113,7 +113,7 @@ def _gives(candidate: ProbeCandidate, text: str, value: Value) -> bool:
 
 
 def _readings(figures: str) -> set[float]:
-    """Return what figures may mean, wherever they are written: 1.200 is 1200 in some languages and 1.2 in others."""
+    """Return the numbers that figures may mean: 1.200 is 1200 in some languages and 1.2 in others."""
     digits = re.sub(r"\D", "", figures)
     fraction = re.search(r"[.,](\d+)$", figures)
     places = len(fraction[1]) if fraction else 0

@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 from functools import partial
 
+from longbeam.abilities.beam import CONTRADICTION_RESOLUTION
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
@@ -19,7 +20,7 @@ from longbeam.generators.probes.candidates import (
     thin_out,
 )
 from longbeam.generators.probes.checks import check_coverage, check_form, check_values, check_words, run_checks
-from longbeam.generators.probes.evidence import Said, coverage, find_words
+from longbeam.generators.probes.evidence import Quote, coverage, find_words
 from longbeam.generators.probes.histories import Conflict
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls.probes import ProbeReply
@@ -27,7 +28,7 @@ from longbeam.schemas.plans import Fact, Value
 from longbeam.schemas.probes import CONTRADICTION_MESSAGES_APART, EvidencePart, ProbeDetails
 from longbeam.schemas.spec import ENGLISH
 
-ABILITY = "contradiction_resolution"
+ABILITY = CONTRADICTION_RESOLUTION.name
 GIVEAWAYS = ("contradict", "contradiction", "contradictory", "contradicting", "conflict", "conflicting", "inconsistent")
 _CONFLICT = re.compile(r"contradict|conflict|inconsisten|both (?:said|ways)|do(?:es)? not (?:agree|fit)", re.IGNORECASE)
 _ASKS = re.compile(r"\bwhich\b|clarif|\bask", re.IGNORECASE)
@@ -60,7 +61,7 @@ def _sketch(material: ProbeMaterial, conflict: Conflict) -> Sketch | None:
     )
 
 
-def _about(said: Said, fact: Fact | None, values: tuple[Value, ...]) -> Said:
+def _about(said: Quote, fact: Fact | None, values: tuple[Value, ...]) -> Quote:
     if fact is None:
         return said
     return replace(said, fact_id=fact.fact_id, subject=fact.subject, attribute=fact.attribute, value=values[0])

@@ -1,9 +1,8 @@
 """Event ordering: in which order topics were first brought up.
 
 The order is that of *mention*, not of the days on which things happened. An item is a topic of a narrative (or
-of two, where narratives are small), or a thing of which an attribute was told; its evidence is the message that
-brings it up first. Themes with many items are asked for their first five, seven or ten. Difficulty is the number
-of items.
+of two, where narratives are small), or a thing with a stated attribute; its evidence is the message that mentions it
+first. A theme with many items is asked for its first five, seven or ten. The level depends on the number of items.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
+from longbeam.abilities.beam import EVENT_ORDERING
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
@@ -24,36 +24,36 @@ from longbeam.generators.probes.candidates import (
     thin_out,
 )
 from longbeam.generators.probes.checks import check_form, check_voice, neutral, run_checks
-from longbeam.generators.probes.evidence import Said, coverage, find_words, words_of
+from longbeam.generators.probes.evidence import Quote, coverage, find_words, words_of
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.plans import BulletKind
 from longbeam.schemas.probes import ProbeDetails
 from longbeam.schemas.spec import ENGLISH
 
-ABILITY = "event_ordering"
+ABILITY = EVENT_ORDERING.name
 MIN_ITEMS, MAX_ITEMS = 4, 10
 ENOUGH = 14
 END = 2**62
-"""Behind every message."""
+"""A position behind every message."""
 _WORDS_OF_THE_QUESTION = frozenset(("conversation", "conversations", "topic", "topics", "order", "item", "items"))
-"""A thing of such a name would seem to be given away by any question."""
+"""Every question has these words, so it would seem to give away a thing of such a name."""
 _TOLD = (BulletKind.EVENT, BulletKind.RELATIONSHIP, BulletKind.UPDATE)
 _NUMBERS = ("four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A topic, and where it is first mentioned."""
+    """A topic, and the message that mentions it first."""
 
     topic: str
-    said: Said
+    said: Quote
     again: int | None = None
-    """Position of the next message that brings it up as this one does; None if there is none."""
+    """Position of the next message that mentions the topic; None if there is none."""
 
 
 class Series(NamedTuple):
-    """Items that may be asked for in their order."""
+    """Items that a question may ask for in their order."""
 
     theme: str
     items: Sequence[Item]
@@ -78,20 +78,20 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
 
 
 def _attributes(material: ProbeMaterial) -> dict[str, list[Item]]:
-    """Return for each attribute the things in the order in which it was first told of them; complete ones only."""
+    """Return the things that have an attribute, by attribute, in the order of mention; complete lists only."""
     themes: dict[str, list[Item]] = {}
-    for said in material.told.first:
-        if said.attribute not in material.told.unsaid:
-            # Told a second time, wherever: without the first message the thing would still be known.
-            again = None if said.is_told_once else said.position + 1
+    for said in material.stated.first:
+        if said.attribute not in material.stated.unsaid:
+            # Wherever the attribute is stated again, the thing is known without its first message.
+            again = None if said.is_stated_once else said.position + 1
             theme = f"the {said.attribute} of different things"
             themes.setdefault(theme, []).append(Item(said.subject, said, again))
     return {t: _distinct(sorted(items, key=lambda i: i.said.position)) for t, items in themes.items()}
 
 
 def _first_mentions(material: ProbeMaterial) -> list[Item]:
-    """Return each topic where it is first voiced, in the order of the conversation."""
-    first: dict[str, tuple[tuple[int, int, int], Said]] = {}
+    """Return each topic with the message that voices it first, in the order of the conversation."""
+    first: dict[str, tuple[tuple[int, int, int], Quote]] = {}
     places: dict[str, list[int]] = {}
     for i, bullet in enumerate(material.histories.bullets()):
         places.setdefault(bullet.topic, []).extend(p for p, _ in material.voices.of_bullet(bullet.bullet_id))
@@ -102,7 +102,7 @@ def _first_mentions(material: ProbeMaterial) -> list[Item]:
             if said.topic not in first or place < first[said.topic][0]:
                 first[said.topic] = place, said
 
-    def again(s: Said) -> int | None:
+    def again(s: Quote) -> int | None:
         return min((p for p in places[s.topic] if p > s.position), default=None)
 
     return _distinct([Item(s.topic, s, again(s)) for _, s in sorted(first.values(), key=lambda found: found[0])])
@@ -122,7 +122,7 @@ def _distinct(items: Sequence[Item]) -> list[Item]:
 
 
 def _of_theme(theme: str, items: Sequence[Item], lengths: Sequence[int] = (MAX_ITEMS, 7, 5)) -> Iterator[Series]:
-    """Yield all items, and the first few where there are more."""
+    """Yield all items of a theme, and its first few where there are more."""
     for length in dict.fromkeys((len(items), *lengths)):
         if not MIN_ITEMS <= length <= min(MAX_ITEMS, len(items)):
             continue
@@ -143,7 +143,7 @@ def _sketch(series: Series) -> Sketch:
     return Sketch.of(
         ABILITY,
         cite([item.said for item in items], grouped=True),
-        # Told again before the next one is told, an item keeps its place without its message.
+        # An item that is mentioned again before the next one keeps its place without its first message.
         can_spare=any(i.again is not None and i.again < place for i, place in zip(items, following, strict=True)),
         difficulty=difficulty_by_items(len(items)),
         variety=variety,

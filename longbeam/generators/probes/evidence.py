@@ -1,7 +1,7 @@
-"""Finding the words that make an answer true: a verbatim quote of a user message for each value or bullet.
+"""Quotes that make an answer true: verbatim words of a user message for a value or a bullet.
 
-What no message says is no evidence: the functions return None, and the candidate is not made. Where several
-messages voice a bullet, the first that says what is needed is cited.
+The functions return None where no message says it, and then no candidate is made. Where several messages voice a
+bullet, the first one that says what is needed is cited.
 """
 
 from __future__ import annotations
@@ -47,10 +47,11 @@ _WORD = re.compile(rf"[{_UNDIVIDED}]|[^\W_{_UNDIVIDED}]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """Words of a user message, and what they are evidence for.
+class Quote:
+    """Words of a user message, and the bullet or fact that they are evidence for.
 
-    Long conversations have them by the thousand: with its message, bullet and fact each would take ten times as much.
+    A long conversation has thousands of quotes. Holding the message, bullet and fact themselves would take ten times
+    the memory, so a quote holds only the fields that probes need.
     """
 
     message_key: str
@@ -68,7 +69,7 @@ class Said:
     value: Value | None = None
 
     def excerpt(self, ordinal: int, part: str = EvidencePart.SUPPORT, group: int | None = None) -> Excerpt:
-        """What the probe writer sees of it."""
+        """Return the quote as the prompt shows it."""
         return Excerpt(
             ordinal=ordinal,
             said_on=self.said_on,
@@ -83,18 +84,18 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FactSaid(Said):
+class FactQuote(Quote):
     """Words of a user message that give a fact a value."""
 
     value: Value
     past: tuple[Value, ...] = ()
-    """Values that the fact had before and has no longer."""
-    is_told_once: bool = True
-    """Whether the ledger has the value from this bullet alone, so that its message cannot be spared."""
+    """Superseded values of the fact, oldest first."""
+    is_stated_once: bool = True
+    """Whether only this bullet gives the value, so that its message cannot be spared."""
 
 
-def _of(bullet: Bullet, position: int, message: Message) -> dict[str, Any]:  # Any: fields of Said
-    """Where a bullet is said, and what it is about."""
+def _of(bullet: Bullet, position: int, message: Message) -> dict[str, Any]:  # Any: fields of Quote
+    """Return the fields that say where a bullet is voiced and what it is about."""
     return {
         "message_key": message.message_key,
         "position": position,
@@ -108,7 +109,7 @@ def _of(bullet: Bullet, position: int, message: Message) -> dict[str, Any]:  # A
 
 @lru_cache(maxsize=2_048)
 def words_of(text: str) -> frozenset[str]:
-    """Content words of a text, case-folded, plural and other short endings cut off so that forms compare equal."""
+    """Return a text's content words, case-folded, without plural and other short endings, so that forms are equal."""
     words = _WORD.findall(text.casefold().replace("'s ", " ").replace("’s ", " "))
     return frozenset(_stem(w) for w in words if w not in _STOP_WORDS and (len(w) > 1 or w.isdigit() or w > "\u0e00"))
 
@@ -122,7 +123,7 @@ def _stem(word: str) -> str:
 
 
 def coverage(wanted: str, text: str) -> float:
-    """Share of the content words of `wanted` that `text` has, 0 to 1; 1 if there are none."""
+    """Return the share of the content words of `wanted` that `text` has, 0 to 1; 1 if `wanted` has none."""
     return _share(words_of(wanted), words_of(text))
 
 
@@ -130,13 +131,13 @@ def _share(needed: frozenset[str], words: frozenset[str]) -> float:
     return len(needed & words) / len(needed) if needed else 1.0
 
 
-def find_value(voices: Voices, life: Life, step: Step) -> FactSaid | None:
-    """Return where a user message that voices the step's bullet says its value, or None."""
+def find_value(voices: Voices, life: Life, step: Step) -> FactQuote | None:
+    """Return the quote in which a user message that voices the step's bullet says its value, or None."""
     fact = life.fact
     for position, message in voices.of_bullet(step.bullet.bullet_id):
         quote = quote_for(message.content, [step.value])
         if quote is not None:
-            return FactSaid(
+            return FactQuote(
                 **_of(step.bullet, position, message),
                 quote=_with_subject(message.content, quote, fact.subject),
                 fact_id=fact.fact_id,
@@ -144,13 +145,13 @@ def find_value(voices: Voices, life: Life, step: Step) -> FactSaid | None:
                 attribute=intern(fact.attribute),
                 value=step.value,
                 past=tuple(s.value for s in takewhile(lambda s: s != step, life.steps)),
-                is_told_once=not life.is_told_again(step.bullet.bullet_id),
+                is_stated_once=not life.is_stated_again(step.bullet.bullet_id),
             )
     return None
 
 
 def _with_subject(content: str, quote: str, subject: str) -> str:
-    """Widen a quote by the sentence before it when only that one names the subject ("It will cost $80.")."""
+    """Add the sentence before a quote where only that sentence names the subject ("It will cost $80.")."""
     start = content.find(quote)
     if coverage(subject, quote) >= 0.5 or not start:
         return quote
@@ -162,22 +163,25 @@ def _with_subject(content: str, quote: str, subject: str) -> str:
     return content[earlier[-1][0] : start + len(quote)]
 
 
-def find_words(voices: Voices, bullet: Bullet, *, values: Sequence[Value] = ()) -> Said | None:
-    """Return where a bullet is said, quoting the sentences closest to its text; None if it is not.
+def find_words(voices: Voices, bullet: Bullet, *, values: Sequence[Value] = ()) -> Quote | None:
+    """Return the quote of a user message that is closest to a bullet's text, or None.
 
-    At least a third of its content words must stand in the quote, and each of `values`.
+    The quote must have at least a third of the bullet's content words, and say each of `values`.
     """
     for position, message in voices.of_bullet(bullet.bullet_id):
         quote = closest(message.content, bullet.text)
         if quote is not None and not all(says(quote, v) for v in values):
             quote = quote_for(message.content, values)
         if quote is not None:
-            return Said(**_of(bullet, position, message), quote=quote)
+            return Quote(**_of(bullet, position, message), quote=quote)
     return None
 
 
 def closest(content: str, text: str) -> str | None:
-    """Return the sentence that says most of a text, or two neighbours that say clearly more; None under a third."""
+    """Return the sentence that has most of a text's words, or two neighbours that have clearly more.
+
+    Returns None if the share of words is under a third.
+    """
     needed = words_of(text)
     said = [(span, words_of(content[slice(*span)])) for span in sentences(content)]
     single = [(_share(needed, words), span) for span, words in said]
@@ -191,16 +195,16 @@ def closest(content: str, text: str) -> str | None:
     return content[slice(*span)] if share >= MIN_COVERAGE else None
 
 
-def find_event_day(voices: Voices, bullet: Bullet) -> FactSaid | None:
-    """Return where the user says the very day on which an event happened, as a fact of the event; None if nowhere.
+def find_event_day(voices: Voices, bullet: Bullet) -> FactQuote | None:
+    """Return the quote in which the user says the exact day of an event, or None.
 
-    The fact has no id, because it is in no ledger: it names what the day is of.
+    The day is returned as a fact without an id, because no ledger has it: its subject is the event's topic.
     """
     value = date_value(bullet.happens_on)
     for position, message in voices.of_bullet(bullet.bullet_id):
         quote = quote_for(message.content, [value])
         if quote is not None:
-            return FactSaid(
+            return FactQuote(
                 **_of(bullet, position, message), quote=quote, subject=bullet.topic, attribute="day", value=value
             )
     return None

@@ -1,10 +1,11 @@
-"""What gold can be built on: which facts of a conversation's ledger are settled, updated or contested.
+"""Facts over time: which facts of a conversation's ledger are settled, updated or contested.
 
-`Ledger` tells the state at a point of the story; here a fact's whole life counts, and whether anything in the
-conversation leaves it in doubt. Plans are read one at a time, twice: first what of them concerns the facts of others.
+`Ledger` gives the state at one point of the story. Gold answers need the whole life of a fact, and whether anything in
+the conversation leaves it in doubt. Plans are read one at a time, twice; the first pass collects what a plan says about
+facts of other plans.
 
-A contradiction contests every fact it touches, and a flat denial of a bullet contests all facts that the
-bullet sets: no other ability may build its gold on those. Values are compared as typed values, not as text.
+A contradiction contests every fact that it touches, and a flat denial of a bullet contests all facts that the bullet
+sets: no other ability may build a gold answer on them. Values are compared as typed values, not as text.
 """
 
 from __future__ import annotations
@@ -29,24 +30,24 @@ class Step(NamedTuple):
 
 
 class Life(NamedTuple):
-    """What the conversation makes a fact be over time."""
+    """The values of a fact over the whole conversation."""
 
     fact: Fact
     made: tuple[Made, ...]
-    """All that is asserted of it, in the order of the story."""
+    """All assertions about the fact, in the order of the story."""
     steps: tuple[Step, ...]
-    """Values that it takes, oldest first, each once; empty if it is contested or its slot is ambiguous.
+    """Values that the fact takes, oldest first, each once; empty if it is contested or its slot is ambiguous.
 
-    A mere mention of another value than the current one also empties it: no answer could be proved.
+    Also empty if a bullet only mentions another value than the current one: then no answer could be proved.
     """
 
     @property
     def first(self) -> Step | None:
-        """The first value that it is given, contested or not; None if it is given none."""
+        """The first value that the fact is given, contested or not; None if it is given none."""
         return next((Step(bullet, a.value) for bullet, a in self.made if a.value is not None), None)
 
-    def is_told_again(self, bullet_id: str) -> bool:
-        """Whether another bullet, too, gives the value that this one gives: then neither is needed."""
+    def is_stated_again(self, bullet_id: str) -> bool:
+        """Return whether another bullet gives the same value as this one: then neither of them is needed."""
         own = [a.value for b, a in self.made if b.bullet_id == bullet_id and a.value is not None]
         others = [a.value for b, a in self.made if b.bullet_id != bullet_id and a.value is not None]
         return any(value.means_same_as(other) for value in own for other in others)
@@ -60,14 +61,14 @@ class Conflict(NamedTuple):
     fact_ids: tuple[str, ...]
     """Facts that the statement sets, updates, denies or mentions."""
     fact: Fact | None
-    """The first that the two give different values; None where one side has none."""
+    """The first fact to which both give a value, and not the same; None if there is none."""
     values: tuple[Value, ...]
-    """Those of the statement and of the denial; empty where there is no such fact."""
+    """Values of the statement and of the denial; empty where `fact` is None."""
 
 
 @dataclass
 class _Across:
-    """What the plans of a conversation must know of each other."""
+    """Index of everything in one plan that concerns the facts of another."""
 
     wishes: list[Bullet] = field(default_factory=list)
     """Instructions and preferences, in the order of the story."""
@@ -76,11 +77,11 @@ class _Across:
     contested: set[str] = field(default_factory=set)
     """Bullets that a contradiction denies or questions, and the contradictions themselves."""
     denied: set[str] = field(default_factory=set)
-    """Those that one denies as a whole."""
+    """Bullets that a contradiction denies as a whole."""
     later: dict[str, list[Made]] = field(default_factory=dict)
-    """What other plans than its own assert of a fact, in the order of the story."""
+    """Assertions about a fact by other plans than its own, in the order of the story."""
     ambiguous: set[str] = field(default_factory=set)
-    """Slots of several facts: a question could mean either."""
+    """Slots that several facts have: a question could mean any of these."""
 
     @classmethod
     def of(cls, plans: Iterable[Plan]) -> _Across:
@@ -113,7 +114,7 @@ class _Across:
 
 @dataclass(frozen=True)
 class Histories:
-    """What the plans of one conversation make each fact be over time."""
+    """The facts of a conversation over time."""
 
     plans: Sequence[Plan]
 
@@ -126,7 +127,7 @@ class Histories:
         return (bullet for plan in self.plans for bullet in plan.bullets())
 
     def lives(self) -> Iterator[Life]:
-        """Yield what each fact is over time, in the order of the ledger."""
+        """Yield the life of each fact, in the order of the ledger."""
         for plan in self.plans:
             on_fact: dict[str, list[Made]] = {}
             for bullet, assertion in _made(plan):
@@ -149,7 +150,7 @@ class Histories:
         return self._across.contested
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield each contradiction with what it contradicts, in the order of the story."""
+        """Yield each contradiction with the bullet that it contradicts, in the order of the story."""
         contested = {b.bullet_id: b for b in self.bullets() if b.bullet_id in self.contested_bullets}
         touched: dict[str, list[tuple[Fact, Value | None]]] = {bullet_id: [] for bullet_id in contested}
         for life in self.lives():
@@ -163,7 +164,7 @@ class Histories:
                 yield Conflict(statement, denial, tuple(f.fact_id for f, _ in stated), *_at_odds(stated, denied))
 
     def standing(self, kind: BulletKind) -> tuple[tuple[Bullet, Bullet | None], ...]:
-        """Instructions or preferences in force at the end, each with the one it replaced, if any.
+        """Return the instructions or preferences in force at the end, each with the one that it replaced, if any.
 
         A later one with the same topic and condition replaces the earlier, and so does one that targets it.
         """

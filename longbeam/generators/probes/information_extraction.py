@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import combinations, islice
 
+from longbeam.abilities.beam import INFORMATION_EXTRACTION
 from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, cite, thin_out
 from longbeam.generators.probes.checks import (
     check_coverage,
@@ -18,13 +19,13 @@ from longbeam.generators.probes.checks import (
     neutral,
     run_checks,
 )
-from longbeam.generators.probes.evidence import FactSaid, coverage, words_of
+from longbeam.generators.probes.evidence import FactQuote, coverage, words_of
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.probes import Difficulty
 
-ABILITY = "information_extraction"
-Asked = tuple[str, FactSaid] | tuple[str, FactSaid, FactSaid]
+ABILITY = INFORMATION_EXTRACTION.name
+Asked = tuple[str, FactQuote] | tuple[str, FactQuote, FactQuote]
 """A variety of question, and the facts that it is about."""
 MAX_PAIRS = 3
 """Pairs made of the facts of one thing: more would ask the same again."""
@@ -32,11 +33,11 @@ MAX_PAIRS = 3
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return candidates of all three levels."""
-    facts = material.told.settled
-    by_subject: dict[str, list[FactSaid]] = {}
+    facts = material.stated.settled
+    by_subject: dict[str, list[FactQuote]] = {}
     for said in facts:
         by_subject.setdefault(said.subject.casefold(), []).append(said)
-    by_attribute: dict[str, list[FactSaid]] = {}
+    by_attribute: dict[str, list[FactQuote]] = {}
     for said in facts:
         by_attribute.setdefault(said.attribute.casefold(), []).append(said)
     found: list[Asked] = [("direct", said) for said in facts]
@@ -57,7 +58,7 @@ def _sketch(asked: Asked) -> Sketch:
     return _SKETCHES[variety](*facts)
 
 
-def _is_clue(clue: FactSaid, asked: FactSaid, by_attribute: dict[str, list[FactSaid]]) -> bool:
+def _is_clue(clue: FactQuote, asked: FactQuote, by_attribute: dict[str, list[FactQuote]]) -> bool:
     """Whether the clue's value points at one thing only, and does not answer what is asked."""
     if clue is asked or clue.value.means_same_as(asked.value):
         return False
@@ -65,7 +66,7 @@ def _is_clue(clue: FactSaid, asked: FactSaid, by_attribute: dict[str, list[FactS
     return sum(f.value.means_same_as(clue.value) for f in like) == 1
 
 
-def _direct(said: FactSaid) -> Sketch:
+def _direct(said: FactQuote) -> Sketch:
     value = said.value
     return Sketch.of(
         ABILITY,
@@ -78,7 +79,7 @@ def _direct(said: FactSaid) -> Sketch:
     )
 
 
-def _several(first: FactSaid, second: FactSaid) -> Sketch:
+def _several(first: FactQuote, second: FactQuote) -> Sketch:
     subject = first.subject
     return Sketch.of(
         ABILITY,
@@ -92,7 +93,7 @@ def _several(first: FactSaid, second: FactSaid) -> Sketch:
     )
 
 
-def _indirect(asked: FactSaid, clue: FactSaid) -> Sketch:
+def _indirect(asked: FactQuote, clue: FactQuote) -> Sketch:
     ordinal = 0 if asked.position <= clue.position else 1
     return Sketch.of(
         ABILITY,

@@ -5,6 +5,7 @@ Difficulty is the distance between the two messages, in sessions.
 
 from __future__ import annotations
 
+from longbeam.abilities.beam import KNOWLEDGE_UPDATE
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
@@ -21,12 +22,12 @@ from longbeam.generators.probes.checks import (
     check_words,
     run_checks,
 )
-from longbeam.generators.probes.evidence import FactSaid
+from longbeam.generators.probes.evidence import FactQuote
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.probes import EvidencePart, ProbeDetails
 
-ABILITY = "knowledge_update"
+ABILITY = KNOWLEDGE_UPDATE.name
 GIVEAWAYS = (
     "now", "updated", "update", "current", "currently", "latest", "changed", "anymore", "moved", "revised", "new",
     "newest", "still",
@@ -35,10 +36,10 @@ GIVEAWAYS = (
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return one candidate for each fact with exactly one change, both sides said in different messages."""
-    return thin_out(material.told.updated_once, _sketch, material.total_messages)
+    return thin_out(material.stated.updated_once, _sketch, material.total_messages)
 
 
-def _sketch(change: tuple[FactSaid, FactSaid]) -> Sketch | None:
+def _sketch(change: tuple[FactQuote, FactQuote]) -> Sketch | None:
     old, new = change
     if old.position >= new.position:
         return None

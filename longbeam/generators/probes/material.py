@@ -1,7 +1,7 @@
-"""What probes are made from: the ledger, the user messages that voice its bullets, and a search over the rest.
+"""The material of probes: the ledger, the user messages that voice its bullets, and a search over all messages.
 
-The conversation is read as a stream. Where it is long, neither its messages nor their words stay in memory: those that
-voice bullets go to a temporary file, and so do the texts that are searched.
+The conversation is read as a stream. Messages that voice bullets, and the texts that are searched, are kept in
+temporary files, because those of a long conversation do not fit in memory.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from longbeam.generators.probes.histories import Histories
-from longbeam.generators.probes.told import FactsTold, facts_told
+from longbeam.generators.probes.stated_facts import StatedFacts, find_stated_facts
 from longbeam.generators.probes.voices import Voices
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message
@@ -20,16 +20,16 @@ from longbeam.schemas.spec import ENGLISH
 from longbeam.store.folded import FoldedTexts
 
 Search = Callable[[Sequence[str]], Iterator[str]]
-"""Terms to the keys of the messages that may hold them all, in the order of the conversation, each as it is found."""
+"""Takes terms, and yields the keys of the messages that may hold them all, in the order of the conversation."""
 
 _WORD = re.compile(r"[^\W_]+")
 
 
 class MessageSearch:
-    """Finds the messages that hold all of some terms.
+    """Search for the messages that hold all of some terms.
 
-    A term's words match inside longer words ("opinion" finds "opinionated") and anywhere in the message, so it finds at
-    least what a search for the terms would: an empty answer is a proof.
+    The words of a term match inside longer words ("opinion" finds "opinionated") and anywhere in the message. So the
+    search finds at least every message that has the terms, and an empty result proves that there is none.
     """
 
     def __init__(self, messages: Sequence[Message], texts: FoldedTexts) -> None:
@@ -45,7 +45,7 @@ class MessageSearch:
 
 @dataclass(frozen=True)
 class ProbeMaterial:
-    """One conversation as probe generators see it."""
+    """One conversation as the generators of probes see it."""
 
     head: ConversationHead
     voices: Voices
@@ -63,16 +63,19 @@ class ProbeMaterial:
         texts: FoldedTexts | None = None,
         language: str = ENGLISH,
     ) -> ProbeMaterial:
-        """Read a conversation's messages, in order, once; `texts` are theirs, where others search them, too."""
+        """Return the material of a conversation, whose messages are read once, in order.
+
+        `texts` are the texts of the messages, where the caller has them for a search of its own.
+        """
         search = MessageSearch(messages, texts or FoldedTexts(m.content for m in messages)).search
         return cls(head, Voices.of(messages), len(messages), search, language)
 
     @cached_property
     def histories(self) -> Histories:
-        """What the plans make of facts."""
+        """The values of each fact over time."""
         return Histories(self.head.plans)
 
     @cached_property
-    def told(self) -> FactsTold:
-        """The facts of all plans, where they are said."""
-        return facts_told(self.histories, self.voices)
+    def stated(self) -> StatedFacts:
+        """The facts of all plans, with the messages that state them."""
+        return find_stated_facts(self.histories, self.voices)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, islice
 from math import comb
 
+from longbeam.abilities.beam import MULTI_SESSION_REASONING
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
@@ -22,18 +23,18 @@ from longbeam.generators.probes.candidates import (
     thin_out,
 )
 from longbeam.generators.probes.checks import check_coverage, check_form, check_values, check_voice, run_checks
-from longbeam.generators.probes.evidence import FactSaid
+from longbeam.generators.probes.evidence import FactQuote
 from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.generators.probes.told import FactsTold
+from longbeam.generators.probes.stated_facts import StatedFacts
 from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import ProbeDetails
 from longbeam.text.computing import recompute
 
-ABILITY = "multi_session_reasoning"
+ABILITY = MULTI_SESSION_REASONING.name
 ADDABLE = frozenset({ValueKind.MONEY, ValueKind.NUMBER, ValueKind.DURATION})
 COUNTABLE = frozenset({ValueKind.NAME, ValueKind.TEXT, ValueKind.VERSION})
-Asked = tuple[str, Sequence[FactSaid]]
+Asked = tuple[str, Sequence[FactQuote]]
 """A computation, and the facts that it is over."""
 MAX_PER_FAMILY = 12
 """Sums and differences of one attribute each, at most; a large family has thousands of subsets."""
@@ -42,19 +43,19 @@ MAX_PER_FAMILY = 12
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return sums, differences and counts; every one spans at least two sessions."""
     found: list[Asked] = []
-    for family in _families(material.told.current):
+    for family in _families(material.stated.current):
         found += [("sum", group) for group in _sums(family) if _is_askable("sum", group)]
         found += [("difference", pair) for pair in _pairs(family) if _is_askable("difference", pair)]
-    found += [("count", group) for group in _complete(material.told) if _is_askable("count", group)]
+    found += [("count", group) for group in _complete(material.stated) if _is_askable("count", group)]
     if len(found) < 14:
-        pairs = _same_thing(material.told.current)
+        pairs = _same_thing(material.stated.current)
         found += [("difference", pair) for pair in pairs if _is_askable("difference", pair)]
     return thin_out(found, _sketch, material.total_messages)
 
 
-def _families(facts: Sequence[FactSaid]) -> Iterator[list[FactSaid]]:
+def _families(facts: Sequence[FactQuote]) -> Iterator[list[FactQuote]]:
     """Facts of one attribute that can be added up."""
-    families: dict[tuple[str, str, str], list[FactSaid]] = {}
+    families: dict[tuple[str, str, str], list[FactQuote]] = {}
     for said in facts:
         if said.value.kind in ADDABLE and said.value.number is not None:
             key = (said.attribute.casefold(), said.value.kind.value, said.value.unit)
@@ -62,7 +63,7 @@ def _families(facts: Sequence[FactSaid]) -> Iterator[list[FactSaid]]:
     yield from (family for family in families.values() if len(family) >= 2)
 
 
-def _sums(family: Sequence[FactSaid]) -> list[tuple[FactSaid, ...]]:
+def _sums(family: Sequence[FactQuote]) -> list[tuple[FactQuote, ...]]:
     """Twos, threes, fours and fives that stand far apart in the family, each starting somewhere else."""
     groups: dict[tuple[int, ...], None] = {}
     for size in (3, 2, 4, 5):
@@ -76,7 +77,7 @@ def _sums(family: Sequence[FactSaid]) -> list[tuple[FactSaid, ...]]:
     return [tuple(family[i] for i in group) for group in groups]
 
 
-def _pairs(family: Sequence[FactSaid]) -> list[tuple[FactSaid, FactSaid]]:
+def _pairs(family: Sequence[FactQuote]) -> list[tuple[FactQuote, FactQuote]]:
     like = Counter(said.value.number for said in family).values()
     unlike = comb(len(family), 2) - sum(comb(count, 2) for count in like)
     step = max(unlike // MAX_PER_FAMILY, 1)
@@ -85,9 +86,9 @@ def _pairs(family: Sequence[FactSaid]) -> list[tuple[FactSaid, FactSaid]]:
     return list(islice(pairs, 0, step * MAX_PER_FAMILY, step))
 
 
-def _complete(told: FactsTold) -> Iterator[list[FactSaid]]:
+def _complete(told: StatedFacts) -> Iterator[list[FactQuote]]:
     """Families of 2 to 8 things with a name each, of which nothing is contested, updated or unsaid."""
-    families: dict[str, list[FactSaid]] = {}
+    families: dict[str, list[FactQuote]] = {}
     for said in told.settled:
         if said.value.kind in COUNTABLE:
             families.setdefault(said.attribute.casefold(), []).append(said)
@@ -96,7 +97,7 @@ def _complete(told: FactsTold) -> Iterator[list[FactSaid]]:
             yield family
 
 
-def _same_thing(facts: Sequence[FactSaid]) -> Iterator[tuple[FactSaid, FactSaid]]:
+def _same_thing(facts: Sequence[FactQuote]) -> Iterator[tuple[FactQuote, FactQuote]]:
     """Two amounts of one thing and one unit, such as its budget and its price."""
     for first, second in combinations(facts, 2):
         same = first.subject.casefold() == second.subject.casefold()
@@ -105,7 +106,7 @@ def _same_thing(facts: Sequence[FactSaid]) -> Iterator[tuple[FactSaid, FactSaid]
             yield first, second
 
 
-def _is_askable(computation: str, group: Sequence[FactSaid]) -> bool:
+def _is_askable(computation: str, group: Sequence[FactQuote]) -> bool:
     if sessions_of(group) < 2:
         return False
     values = [s.value for s in sorted(group, key=lambda s: s.position)]
@@ -140,7 +141,7 @@ def _sketch(asked: Asked) -> Sketch:
     )
 
 
-def _two_attributes(group: Sequence[FactSaid]) -> str:
+def _two_attributes(group: Sequence[FactQuote]) -> str:
     return f"{_listed([s.attribute for s in group])} of {group[0].subject}"
 
 

@@ -1,4 +1,4 @@
-"""From a checked reply to a probe: ids for its nuggets, and for each piece of evidence the nuggets it supports."""
+"""From a checked reply to a probe: its nuggets get ids, and each piece of evidence the nuggets that it supports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Summarization: everything that holds of one, two or three things of a narrative, told over several sessions.
+"""Summarization: the current facts about one, two or three things of a narrative, stated over several sessions.
 
 Each fact is a nugget with its value at the end of the conversation; contested facts are left out. Difficulty is
 the number of sessions that must be put together.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
+from longbeam.abilities.beam import SUMMARIZATION
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
@@ -20,21 +21,21 @@ from longbeam.generators.probes.candidates import (
     thin_out,
 )
 from longbeam.generators.probes.checks import check_coverage, check_form, check_values, check_voice, run_checks
-from longbeam.generators.probes.evidence import FactSaid
+from longbeam.generators.probes.evidence import FactQuote
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.probes import ProbeDetails
 from longbeam.text.matching import says
 
-ABILITY = "summarization"
+ABILITY = SUMMARIZATION.name
 MIN_MESSAGES, MAX_FACTS = 3, 9
 MAX_THINGS = 3
 
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return a candidate for each thing with enough to tell, and for neighbouring things."""
-    things: dict[str, list[FactSaid]] = {}
-    for said in material.told.current:
+    things: dict[str, list[FactQuote]] = {}
+    for said in material.stated.current:
         things.setdefault(said.subject, []).append(said)
     groups = _groups(things)
     if len(material.head.plans) > 1:
@@ -43,15 +44,15 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     return thin_out(groups, _sketch, material.total_messages)
 
 
-def _groups(things: dict[str, list[FactSaid]]) -> Iterator[Sequence[list[FactSaid]]]:
-    by_narrative: dict[str, list[list[FactSaid]]] = {}
+def _groups(things: dict[str, list[FactQuote]]) -> Iterator[Sequence[list[FactQuote]]]:
+    by_narrative: dict[str, list[list[FactQuote]]] = {}
     for facts in things.values():
         by_narrative.setdefault(facts[0].narrative, []).append(facts)
     for size in range(1, MAX_THINGS + 1):
         for strand in by_narrative.values():
             for start in range(len(strand) - size + 1):
                 yield strand[start : start + size]
-    # Short conversations have few strands with enough in them: things of different strands told side by side.
+    # Short conversations have few strands with enough facts, so neighbours of different strands are taken, too.
     everything = list(things.values())
     for size in (2, 3):
         for start in range(len(everything) - size + 1):
@@ -60,7 +61,7 @@ def _groups(things: dict[str, list[FactSaid]]) -> Iterator[Sequence[list[FactSai
                 yield group
 
 
-def _sketch(group: Sequence[Sequence[FactSaid]]) -> Sketch | None:
+def _sketch(group: Sequence[Sequence[FactQuote]]) -> Sketch | None:
     facts = sorted((said for facts in group for said in facts), key=lambda s: s.position)
     if len({s.position for s in facts}) < MIN_MESSAGES or len(facts) > MAX_FACTS or sessions_of(facts) < 2:
         return None
@@ -73,7 +74,7 @@ def _sketch(group: Sequence[Sequence[FactSaid]]) -> Sketch | None:
         cite(facts),
         difficulty=difficulty_by_sessions(sessions_of(facts)),
         variety="thing" if len(group) == 1 else "things",
-        can_spare=not all(said.is_told_once for said in facts),
+        can_spare=not all(said.is_stated_once for said in facts),
         topic=topic,
         summary=f"{topic}: {'; '.join(f'{s.attribute} {s.value.text}' for s in facts)}",
         answers=tuple(current),

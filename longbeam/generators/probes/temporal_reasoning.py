@@ -1,4 +1,4 @@
-"""Temporal reasoning: how many days lie between two dates that were said in different messages.
+"""Temporal reasoning: the number of days between two dates that different messages state.
 
 Code computes the days; the question names the two events and no date. Difficulty is the distance between the
 messages, in sessions.
@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 
+from longbeam.abilities.beam import TEMPORAL_REASONING
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
@@ -27,7 +28,7 @@ from longbeam.generators.probes.checks import (
     check_voice,
     run_checks,
 )
-from longbeam.generators.probes.evidence import FactSaid, find_event_day
+from longbeam.generators.probes.evidence import FactQuote, find_event_day
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.plans import BulletKind, ValueKind
@@ -35,19 +36,19 @@ from longbeam.schemas.probes import EvidencePart, ProbeDetails
 from longbeam.text.computing import recompute
 from longbeam.text.times import format_date
 
-ABILITY = "temporal_reasoning"
+ABILITY = TEMPORAL_REASONING.name
 MAX_USES = 4
-"""Pairs a date may be part of."""
+"""Most pairs that one date is part of."""
 ENOUGH = 14
-"""Pairs from which on settled dates alone will do."""
+"""Number of pairs from which settled dates alone are enough."""
 
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     """Return pairs of dates; those of one thing or one narrative first, because they belong together.
 
-    Days of events that the user only names in telling them come in where settled dates give too few pairs.
+    Days of events are used only where the dates of settled facts give too few pairs.
     """
-    facts = [s for s in material.told.settled if s.value.kind is ValueKind.DATE and s.value.date is not None]
+    facts = [s for s in material.stated.settled if s.value.kind is ValueKind.DATE and s.value.date is not None]
     if len(material.head.plans) > 1:
         # Every pair of a long life would be thousands, and most of them within one plan.
         far = far_apart(facts, material.total_messages, lambda s: s.position)
@@ -59,9 +60,9 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     return thin_out(pairs, _sketch, material.total_messages)
 
 
-def _pairs(dated: list[FactSaid]) -> list[tuple[FactSaid, FactSaid]]:
+def _pairs(dated: list[FactQuote]) -> list[tuple[FactQuote, FactQuote]]:
     uses: Counter[str] = Counter()
-    found: list[tuple[FactSaid, FactSaid]] = []
+    found: list[tuple[FactQuote, FactQuote]] = []
     for first, second in _by_distance(dated):
         pair = first, second
         keys = [s.fact_id or s.bullet_id for s in pair]
@@ -74,7 +75,7 @@ def _pairs(dated: list[FactSaid]) -> list[tuple[FactSaid, FactSaid]]:
     return found
 
 
-def _event_days(material: ProbeMaterial) -> list[FactSaid]:
+def _event_days(material: ProbeMaterial) -> list[FactQuote]:
     histories = material.histories
     told = {bullet.bullet_id for life in histories.lives() for bullet, _ in life.made} | histories.contested_bullets
     bullets = (b for b in histories.bullets() if b.kind is BulletKind.EVENT and b.bullet_id not in told)
@@ -82,7 +83,7 @@ def _event_days(material: ProbeMaterial) -> list[FactSaid]:
     return [event for event in found if event is not None]
 
 
-def _by_distance(dated: list[FactSaid]) -> Iterator[tuple[FactSaid, FactSaid]]:
+def _by_distance(dated: list[FactQuote]) -> Iterator[tuple[FactQuote, FactQuote]]:
     """Yield all pairs: those of one thing and strand, then those of one of these, then the others."""
     things = [s.subject.casefold() for s in dated]
     strands = [s.narrative for s in dated]
@@ -94,7 +95,7 @@ def _by_distance(dated: list[FactSaid]) -> Iterator[tuple[FactSaid, FactSaid]]:
     return ((dated[i], dated[j]) for _, _, _, i, j in sorted(pairs))
 
 
-def _sketch(pair: tuple[FactSaid, FactSaid]) -> Sketch:
+def _sketch(pair: tuple[FactQuote, FactQuote]) -> Sketch:
     first, second = pair
     days = recompute("days_between", [first.value, second.value])
     names = [f"the {s.attribute} of {s.subject}" for s in (first, second)]
@@ -111,7 +112,7 @@ def _sketch(pair: tuple[FactSaid, FactSaid]) -> Sketch:
         variety="duration",
         topic=f"{names[0]} and {names[1]}",
         summary=f"{days.text} between {names[0]} ({first.value.text}) and {names[1]} ({second.value.text})",
-        can_spare=not all(s.is_told_once for s in (first, second)),
+        can_spare=not all(s.is_stated_once for s in (first, second)),
         answers=(days,),
         context_values=(first.value, second.value),
         details=details,

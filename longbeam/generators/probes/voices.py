@@ -1,6 +1,6 @@
-"""The user messages that voice bullets, and where they stand: what evidence is found in.
+"""Index of the user messages that voice bullets: evidence is searched in these only.
 
-The messages lie in a temporary file where there are many; of which bullets they voice twelve bytes each are held.
+Where there are many messages, they are in a temporary file, and the index holds twelve bytes per voiced bullet.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ class Voices:
 
     messages: Sequence[Message]
     positions: Sequence[int]
-    """Their ordinals among all messages."""
+    """Ordinal of each among all messages."""
     by_bullet: Grouped[Message]
-    """Those that voice each bullet."""
+    """The messages that voice each bullet."""
 
     @classmethod
     def of(cls, messages: Iterable[Message]) -> Voices:
-        """Read a conversation's messages, in order, once."""
+        """Return the index of a conversation's messages, which are read once, in order."""
         kept, positions = SpilledSequence[Message](), array("L")
 
         def said() -> Iterator[tuple[str, int]]:
@@ -44,6 +44,6 @@ class Voices:
             yield self.positions[place], message
 
     def places_of(self, message_keys: Collection[str]) -> dict[str, int]:
-        """Ordinals among all messages of those of these that voice a bullet, by key."""
+        """Return the ordinals of these messages by key; those that voice no bullet are left out."""
         places = zip(self.positions, self.messages, strict=True)
         return {message.message_key: position for position, message in places if message.message_key in message_keys}

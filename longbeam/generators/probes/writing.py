@@ -1,4 +1,4 @@
-"""From material to probes: candidates are planned once per ability, then each is worded as a unit of its own."""
+"""From material to probes: candidates are found once per ability, and then each one is worded as its own unit."""
 
 from __future__ import annotations
 

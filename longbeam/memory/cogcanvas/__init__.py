@@ -1,4 +1,5 @@
 """CogCanvas (arXiv 2601.00821 v2): artifacts with a verbatim citation, linked by rules, found by words and graph.
 
-Its author's later ablation (v3) swaps what is stored: artifacts, verbatim chunks, or both; so does `representation`.
+The ablation of the paper's third version varies what is stored: artifacts, verbatim chunks, or both. The setting
+`representation` does the same.
 """

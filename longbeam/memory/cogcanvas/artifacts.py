@@ -1,4 +1,4 @@
-"""Artifacts: what is remembered of an exchange, each with the words that say so and where they stand."""
+"""Artifacts: facts remembered from an exchange, each with the words that state it and their place."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ MARKS: dict[Kind, str] = {
     "decision": "D", "todo": "T", "key_fact": "F", "reminder": "R", "insight": "I",
     "person_attribute": "P", "event": "E", "relationship": "L", "chunk": "C",
 }  # fmt: skip
-"""How a kind is written in a context."""
+"""Letter of each kind in a context."""
 _LEAST_ALIKE = 90.0
-"""Of 100, for words of the source to be what a citation meant."""
+"""Similarity, of 100, from which words of the source count as the ones that a citation meant."""
 _MOST_DUPLICATE = 0.8
 _BLANKS = re.compile(r"\s+")
 
@@ -35,33 +35,33 @@ class Artifact(Record):
     kind: Kind
     content: str
     citation: str = ""
-    """As it was said; empty for chunks, whose content it is."""
+    """The source's words; empty for chunks, whose content is verbatim already."""
     context: str = ""
     source: str = ""
-    """Who said it; empty for chunks."""
+    """Speaker of the citation; empty for chunks."""
     message_keys: tuple[str, ...] = ()
-    """Messages that it was made from."""
+    """Messages that the artifact was made from."""
     span: tuple[int, int] | None = None
-    """Where the citation stands in its message; None for chunks, and for citations that were trusted."""
+    """Place of the citation in its message; None for chunks, and for citations that were not checked."""
     position: int
-    """Of its exchange."""
+    """Position of its exchange."""
     turn: int
-    """What the windows of the link rules count: its exchange, or its batch."""
+    """Number of its exchange or batch, which the windows of the link rules count."""
     said_at: datetime
     confidence: float = Field(default=1.0, ge=0, le=1)
     event_time: TimeSpan | None = None
-    """When what it tells is; None where nothing says so."""
+    """Time of the event; None if no words state it."""
     event_time_raw: str = ""
-    """The words that say so."""
+    """The words that state the time."""
 
     @property
     def text(self) -> str:
-        """What is indexed, embedded and reranked."""
+        """Text that is indexed, embedded and reranked."""
         return self.content if self.citation in self.content else f"{self.content} {self.citation}"
 
 
 class Citation(Record):
-    """Words of a message."""
+    """Words of a message, with their place in it."""
 
     text: str
     message: Message
@@ -69,9 +69,10 @@ class Citation(Record):
 
 
 def locate(citation: str, messages: Sequence[Message]) -> Citation | None:
-    """Return where a citation stands, in the source's own words; None if nothing of the kind was said.
+    """Return the words of the source that a citation means, and their place; None if no message has them.
 
-    Blanks and capitals may differ; beyond that, the passage that is nearest counts if nine letters in ten agree.
+    Blanks and capitals may differ. If no message has the words, the most similar passage counts if nine letters in ten
+    agree.
     """
     wanted = _BLANKS.sub(" ", citation).strip().strip("\"'“”‘’").casefold()
     if not wanted:
@@ -83,7 +84,7 @@ def locate(citation: str, messages: Sequence[Message]) -> Citation | None:
     best, place = 0.0, None
     for message in messages:
         text = message.content.casefold()
-        # A shorter source would be aligned inside the citation, which cites nothing then.
+        # rapidfuzz would align a source that is shorter inside the citation, and return a part of the citation.
         if len(text) < len(wanted) or len(text) != len(message.content):
             continue
         alike = partial_ratio_alignment(wanted, text, score_cutoff=_LEAST_ALIKE)
@@ -105,7 +106,7 @@ def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def is_duplicate(content: str, others: Sequence[str]) -> bool:
-    """Return whether something says the same: more than four fifths of the shorter one's words are shared."""
+    """Return whether another content repeats this one: they share more than four fifths of the shorter one's words."""
     words = set(content.casefold().split())
     for other in others:
         theirs = set(other.casefold().split())

@@ -1,4 +1,4 @@
-"""Artifacts as a reader sees them, in the paper's three forms."""
+"""Artifacts as text for the reader, in the paper's three forms."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from longbeam.text.times import format_date
 
 Form = Literal["compact", "markdown", "json"]
 _MARKDOWN_CITATION, _JSON_CITATION = 150, 100
-"""Characters."""
+"""Characters of a citation, at most."""
 
 
 def written(artifact: Artifact, form: Form) -> str:
@@ -31,7 +31,7 @@ def written(artifact: Artifact, form: Form) -> str:
 
 
 def _when(artifact: Artifact) -> str:
-    """What a phrase such as `last Friday` comes to; nothing where the content says the year itself."""
+    """Return the time that a phrase such as `last Friday` means; empty if the content names the time itself."""
     time = artifact.event_time
     if time is None or time.text in artifact.content or str(time.first.year) in artifact.event_time_raw:
         return ""

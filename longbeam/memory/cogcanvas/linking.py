@@ -1,7 +1,7 @@
-"""Links: which artifacts refer to which and what caused what, by seven rules, kept as data.
+"""Links between artifacts (references and causes) by seven rules, kept as data (arXiv 2601.00821).
 
-Only a newer artifact links to older ones, so the first turn links nothing. A rule without a window looks at the
-nearest artifacts alone, which keeps ten million tokens linear. Source: memory-systems.md 2.3.
+A newer artifact links to older ones, so the first turn links nothing. A rule without a window looks only at the nearest
+artifacts, which keeps the work linear in the length of the conversation.
 """
 
 from __future__ import annotations
@@ -21,37 +21,38 @@ from longbeam.memory.cogcanvas.settings import CogCanvasSettings
 from longbeam.memory.embedding import Vectors
 
 Graph: TypeAlias = "nx.MultiDiGraph[int]"
-"""Numbers of artifacts; the key of an edge is its relation."""
+"""Nodes are the numbers of artifacts; the key of an edge is its relation."""
 Relation = Literal["references", "caused_by", "leads_to"]
 INVERSE: dict[Relation, Relation] = {"caused_by": "leads_to"}
-"""A relation whose other direction is an edge of its own."""
+"""Relations whose inverse is an edge of its own."""
 
 ANYTHING: frozenset[Kind] = frozenset()
 _NEVER, _ALWAYS = 2.0, -2.0
-"""Cosines that nothing reaches, and that everything does."""
+"""Thresholds that no cosine reaches, and that every cosine reaches."""
 _WITH_WORDS = 0.3
-"""The cosine that suffices where words are shared."""
+"""Cosine that suffices if words are shared."""
 _ROWS = 256
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Which older artifacts a new one links to."""
+    """A rule that links a new artifact to older ones."""
 
     name: str
     relation: Relation
     new: frozenset[Kind]
     old: frozenset[Kind]
-    """Empty: of any kind."""
+    """Kinds of the older artifact; empty: any kind."""
     window: int | None
-    """Turns back; None: anywhere, the nearest only."""
+    """Turns back; None: all turns, but only the nearest artifacts."""
     alone: Literal["theta_ref", "theta_causal"] | float
-    """Cosine that suffices by itself, or the setting that says it."""
+    """Cosine that suffices by itself, or the setting that holds it."""
     overlapping: float
-    """Cosine that suffices where a word is shared."""
+    """Cosine that suffices if the two share a word."""
     most: int | None = None
+    """Links of a new artifact by this rule, at most."""
     keeps: Literal["nearest", "newest"] = "nearest"
-    """Which, where there are more than `most`."""
+    """Older artifacts to keep if there are more than `most`."""
 
 
 def _kinds(*kinds: Kind) -> frozenset[Kind]:
@@ -67,11 +68,11 @@ RULES: tuple[Rule, ...] = (
     Rule("R6", "references", _kinds("relationship"), _kinds("person_attribute"), None, "theta_ref", _ALWAYS),
     Rule("R7", "caused_by", _kinds("decision"), _kinds("event"), 10, _NEVER, _ALWAYS),
 )
-"""As the paper has them: its "temporal heuristic", R4, asks for no likeness."""
+"""The paper's rules; R4, its "temporal heuristic", needs no similarity."""
 RELEASED_RULES: tuple[Rule, ...] = tuple(
     replace(rule, window=2, alone=_NEVER) if rule.name == "R4" else rule for rule in RULES
 )
-"""The code's R4 asks for a shared word, within two turns."""
+"""The released code's rules: its R4 needs a shared word within two turns."""
 
 _WORD = re.compile(r"[a-z]{3,}")
 _STOP = frozenset(
@@ -85,7 +86,7 @@ _STOP = frozenset(
 
 
 def link(graph: Graph, new: int, relation: Relation, old: int) -> None:
-    """Add an edge, and its inverse where the relation has one; each once. KeyError names an unknown artifact."""
+    """Add an edge, and its inverse if the relation has one; each once. KeyError names an unknown artifact."""
     for node in (new, old):
         if node not in graph:
             raise KeyError(f"artifact {node} is not on the canvas")
@@ -95,9 +96,9 @@ def link(graph: Graph, new: int, relation: Relation, old: int) -> None:
 
 
 def build_graph(artifacts: Sequence[Artifact], vectors: Vectors, settings: CogCanvasSettings) -> Graph:
-    """Return the canvas: one node an artifact, by its number, linked by the rules.
+    """Return the canvas: a node for each artifact, by its number, linked by the rules.
 
-    `vectors`: one unit vector an artifact, in their order, which is that of their turns.
+    `artifacts` are in the order of their turns; `vectors` has a unit vector for each, in the same order.
     """
     graph: Graph = nx.MultiDiGraph()
     graph.add_nodes_from(artifact.number for artifact in artifacts)
@@ -113,9 +114,9 @@ class _Linker:
         self._vectors = vectors
         self._settings = settings
         self._rules = RELEASED_RULES if settings.rules == "released" else RULES
-        # The code's asymmetry: of the newer artifact its citation counts, too.
-        self._said = [keywords(a.text) for a in artifacts]
-        self._told = [keywords(a.content) for a in artifacts]
+        # As in the released code: the citation counts for the newer artifact of a pair, not for the older one.
+        self._words_as_newer = [keywords(a.text) for a in artifacts]
+        self._words_as_older = [keywords(a.content) for a in artifacts]
         # Places of the older artifacts that each rule without a window looks among, oldest first.
         self._old = {
             rule.name: np.array([i for i, a in enumerate(artifacts) if not rule.old or a.kind in rule.old], dtype=int)
@@ -136,6 +137,7 @@ class _Linker:
                     yield from self._of_one(new, alike[new - first, :before])
 
     def _of_one(self, new: int, alike: NDArray[np.float32]) -> Iterator[tuple[int, Rule, int]]:
+        words = self._words_as_newer[new]
         for rule in self._rules:
             if rule.new and self._artifacts[new].kind not in rule.new:
                 continue
@@ -143,7 +145,7 @@ class _Linker:
             fits = [
                 old for old in self._candidates(new, rule, alike)
                 if alike[old] >= enough
-                or (alike[old] >= rule.overlapping and not self._said[new].isdisjoint(self._told[old]))
+                or (alike[old] >= rule.overlapping and not words.isdisjoint(self._words_as_older[old]))
             ]  # fmt: skip
             if rule.most is not None and len(fits) > rule.most:
                 key: Callable[[int], tuple[float, int]] = (
@@ -170,5 +172,5 @@ class _Linker:
 
 
 def keywords(text: str) -> frozenset[str]:
-    """Return the words of three letters and more that say something."""
+    """Return the words of three or more letters that are no stop words."""
     return frozenset(_WORD.findall(text.lower())) - _STOP

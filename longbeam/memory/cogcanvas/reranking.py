@@ -1,7 +1,7 @@
-"""Rerankers: how well each candidate answers a question, read together with it.
+"""Rerankers: score each candidate together with the question.
 
-A cross-encoder needs sentence-transformers (`pip install longbeam[rerank]`); a package offers one of its own under the
-entry point `longbeam.rerankers`: a function without arguments that returns a `Reranker`. `lexical` needs no model.
+`lexical` needs no model. A cross-encoder needs sentence-transformers (`pip install longbeam[rerank]`). Other packages
+offer rerankers under the entry point `longbeam.rerankers`: a function without arguments that returns a `Reranker`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Reranker(Protocol):
 
 
 def make_reranker(name: str) -> Reranker | None:
-    """Return the reranker with this name, None for `none`; SpecError if there is none, or its library is missing."""
+    """Return the reranker with this name, None for `none`; SpecError if it is unknown or its library is missing."""
     provider, _, model = name.partition(":")
     if name == NONE:
         return None
@@ -50,10 +50,10 @@ def make_reranker(name: str) -> Reranker | None:
 
 
 class LexicalReranker:
-    """The share of the question's word weight that a text holds, and of its neighbouring pairs."""
+    """Scores a text by the question's words in it, weighted, and by the question's pairs of neighbouring words."""
 
     async def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the scores, from 0 to 2; words are weighted by how few of the candidates have them."""
+        """Return the scores, from 0 to 2; the fewer candidates have a word, the more it weighs."""
         asked = list(dict.fromkeys(words_of(question)))
         pairs = [*pairwise(words_of(question))]
         said = [words_of(text) for text in texts]
@@ -69,7 +69,7 @@ class LexicalReranker:
 
 
 class CrossEncoderReranker:
-    """A cross-encoder by the name under which sentence-transformers finds it; loaded with the first question."""
+    """A cross-encoder of sentence-transformers, loaded with the first question."""
 
     def __init__(self, name: str) -> None:
         """`name`: `st:BAAI/bge-reranker-v2-m3` is the paper's. Raises SpecError when the library is missing."""

@@ -1,9 +1,10 @@
-"""Finding artifacts for a question: scores of words and vectors, what the graph adds, a second look, and how many."""
+"""Search for artifacts: how many a question needs, neighbours in the graph, and reranking."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,32 +21,34 @@ _MORE: tuple[tuple[int, re.Pattern[str]], ...] = (
     (12, re.compile(r"\b(?:when|how long|how many (?:days|weeks|months|years)|what (?:day|date|month|year|time)"
                     r"|since|until|ago|last|first)\b", re.IGNORECASE)),
 )  # fmt: skip
-"""Cues of questions that need more, as the paper has it: of several artifacts, and of time."""
+"""The paper's cues of questions that need more artifacts: cause and sequence, then time."""
 _SIMPLE = 10
 
 Found = tuple[int, float]
-"""Place of an artifact, and its score."""
+"""Place of an artifact and its score."""
 
 
 def adaptive_k(question: str) -> int:
-    """Return how many artifacts a question is given: 15 for cause and sequence, 12 for time, 10 otherwise."""
+    """Return the number of artifacts for a question: 15 for cause and sequence, 12 for time, 10 otherwise."""
     return next((k for k, cue in _MORE if cue.search(question)), _SIMPLE)
 
 
-async def search(
-    question: str,
-    scores: NDArray[np.float32],
-    artifacts: Sequence[Artifact],
-    graph: Graph,
-    reranker: Reranker | None,
-    settings: CogCanvasSettings,
-    *,
-    k: int,
-) -> list[Found]:
-    """Return what is found, best first: k, and as many neighbours as may be added where nothing reranks them.
+@dataclass(frozen=True)
+class Canvas:
+    """The stored artifacts, their links, and how they are searched."""
 
-    `scores`: one an artifact; those at or below 0 are not found.
+    artifacts: Sequence[Artifact]
+    graph: Graph
+    reranker: Reranker | None
+    settings: CogCanvasSettings
+
+
+async def search(question: str, scores: NDArray[np.float32], canvas: Canvas, *, k: int) -> list[Found]:
+    """Return the artifacts found, best first: k, and without a reranker also the neighbours that the graph adds.
+
+    `scores` has a score for each artifact; artifacts at or below 0 are not found.
     """
+    graph, reranker, settings = canvas.graph, canvas.reranker, canvas.settings
     first = [(place, float(scores[place])) for place in ranked(scores, max(k, settings.coarse) if reranker else k)]
     hops = settings.hops if settings.has("graph") else 0
     if settings.expansion == "released":
@@ -55,13 +58,13 @@ async def search(
         found = sorted(first + added, key=lambda f: (-f[1], f[0]))
     if reranker is None or not found:
         return found
-    again = await reranker.scores(question, [artifacts[place].text for place, _ in found])
-    order = sorted(range(len(found)), key=lambda i: (-float(again[i]), i))  # equal ones stay as they were found
+    again = await reranker.scores(question, [canvas.artifacts[place].text for place, _ in found])
+    order = sorted(range(len(found)), key=lambda i: (-float(again[i]), i))  # ties keep their order
     return [(found[i][0], float(again[i])) for i in order[:k]]
 
 
 def expand(first: Sequence[Found], graph: Graph, hops: int, decay: float) -> list[Found]:
-    """Return what is linked to what was found, best first: the score of the best way there, decayed with each hop."""
+    """Return the linked artifacts, best first; a score is that of the best path, which decays with each hop."""
     best: dict[int, float] = dict(first)
     edge: Mapping[int, float] = dict(first)
     for _ in range(hops):
@@ -76,7 +79,7 @@ def expand(first: Sequence[Found], graph: Graph, hops: int, decay: float) -> lis
 
 
 def expand_released(first: Sequence[Found], graph: Graph, hops: int, decay: float) -> list[Found]:
-    """Return the same as the released code does: all of it, as reached, the decay compounded (.8, .8 · .64, ...)."""
+    """Return the linked artifacts as the released code does: in the order reached, decay compounded (.8, .8 · .64)."""
     seen = {place for place, _ in first}
     edge, added = list(first), list[Found]()
     for hop in range(hops):
@@ -92,5 +95,5 @@ def expand_released(first: Sequence[Found], graph: Graph, hops: int, decay: floa
 
 
 def _beside(graph: Graph, place: int) -> list[int]:
-    """Neighbours in both directions, in order."""
+    """Return the neighbours in both directions, in order."""
     return sorted({*graph.successors(place), *graph.predecessors(place)})

@@ -1,8 +1,8 @@
-"""CogCanvas's retrieval recall (its Table 6), at equal token budgets, between its floors and its ceiling.
+"""CogCanvas's retrieval recall (Table 6 of arXiv 2601.00821) at equal token budgets, with floors and a ceiling.
 
-The metric is the share of the gold's word stems among those of what was read: it needs no model, and it rewards whoever
-reads more, so every row here reads the same number of tokens. The share of cited messages that were read stands beside
-it, because volume cannot feign that. Source: memory-systems.md 2.8.
+The metric is the share of the gold answer's word stems that occur in the text read. It needs no model. It rewards a
+reader that reads more, so all rows read the same number of tokens, and the share of cited messages read stands beside
+it, which volume alone does not raise.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from longbeam.schemas.probes import Probe
 BUDGETS = (500, 1_000, 2_000, 4_000)
 REPRESENTATIONS = ("artifacts", "chunks", "union")
 _ENOUGH = 1_000
-"""Units ranked: more than any budget holds."""
+"""Units to rank: more than any budget holds."""
 _WORD = re.compile(r"[^\W_]+")
 _ARTICLES = frozenset({"a", "an", "the"})
 _STEMMER = Stemmer("porter")
 
 
 class RecallRow(Record):
-    """One way to read, at one budget: means over all questions, from 0 to 1."""
+    """Means over all questions of one reader at one budget, from 0 to 1."""
 
     name: str
     budget: int
@@ -50,12 +50,12 @@ class RecallRow(Record):
     precision: float
     f1: float
     contains_gold: float
-    """Share of the questions whose gold stands in what was read, word for word."""
+    """Share of the questions whose gold answer occurs word for word in the text read."""
     evidence: float
-    """Share of the cited messages that something read was made from."""
+    """Share of the cited messages from which some of the text read was made."""
     tokens: float
     by_category: dict[str, float]
-    """Recall."""
+    """Recall by category."""
 
 
 class RecallStudy(Record):
@@ -69,7 +69,7 @@ class RecallStudy(Record):
 
 
 def stems_of(text: str) -> frozenset[str]:
-    """Return the Porter stems of a text's words, articles left out."""
+    """Return the Porter stems of a text's words, without articles."""
     words = (word for word in _WORD.findall(text.lower()) if word not in _ARTICLES)
     return frozenset(_STEMMER.stemWords(list(words)))
 
@@ -79,13 +79,13 @@ class _Unit:
     text: str
     keys: tuple[str, ...]
     place: int
-    """Of its exchange or message."""
+    """Keys of the messages that it was made from."""
     is_whole: bool
-    """Whether its text is all that its messages say."""
+    """Whether its text is the whole text of its messages."""
 
 
 _Reader: TypeAlias = Callable[[str, int], Iterable[_Unit]]
-"""Given a question and a number of units, the units best first."""
+"""Function from a question and a number of units to the best units, best first."""
 
 
 async def recall_study(
@@ -96,9 +96,9 @@ async def recall_study(
     budgets: Sequence[int] = BUDGETS,
     categories: Sequence[str] = (),
 ) -> RecallStudy:
-    """Return the study: three representations with the graph and without, BM25 and random turns, and all of it.
+    """Return the study: three representations with and without the graph, BM25, random turns, and everything.
 
-    `categories`: of the probes asked, by their source's name or else their ability; none for all but abstention.
+    `categories` limits the probes, by the name in their source or else their ability; empty: all but abstention.
     """
     scores: dict[tuple[str, int], list[tuple[str, _Score]]] = {}
     questions = 0
@@ -128,7 +128,7 @@ async def recall_study(
 
 
 def category_of(probe: Probe) -> str:
-    """Return a probe's category, as its source names it."""
+    """Return a probe's category in its source, or else its ability."""
     return probe.source_category or probe.ability
 
 
@@ -138,7 +138,7 @@ def _is_asked(probe: Probe, categories: Sequence[str]) -> bool:
 
 
 async def _readers(subject: WholeConversation, tools: Tools) -> dict[str, _Reader]:
-    """Ways to read, by name; none of them asks anything for a question that it was asked already."""
+    """Return the readers by name; each keeps its results, so that no question is searched twice."""
     readers: dict[str, _Reader] = {}
     exchanges = list(exchanges_of(subject.messages))
     asked = {p.question for p in subject.probes}
@@ -185,7 +185,7 @@ def _dated(message: Message) -> str:
 
 
 def _fill(units: Iterable[_Unit], budget: int, count: Callable[[str], int]) -> Iterable[_Unit]:
-    """Yield units while they fit; what does not fit, or was read as part of a whole, is passed over."""
+    """Yield units while they fit; units that do not fit, or whose messages were read whole, are skipped."""
     left, whole = budget, set[str]()
     for unit in units:
         if left <= 0:
@@ -227,7 +227,7 @@ def _score(
 
 
 def _counting(count_tokens: Callable[[str], int]) -> Callable[[str], int]:
-    """The same counts, each text counted once."""
+    """Return the same function, which counts each text once."""
     counted: dict[str, int] = {}
 
     def count(text: str) -> int:

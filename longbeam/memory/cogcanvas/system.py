@@ -1,4 +1,4 @@
-"""CogCanvas as a memory system: extract, link, find, read within a budget, answer by reasoning."""
+"""CogCanvas as a memory system: extract, link, search, read within a budget, answer with reasoning."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from longbeam.memory.cogcanvas.extracting import Extractor
 from longbeam.memory.cogcanvas.injecting import written
 from longbeam.memory.cogcanvas.linking import Graph, build_graph
 from longbeam.memory.cogcanvas.reranking import make_reranker
-from longbeam.memory.cogcanvas.searching import Found, adaptive_k, search
+from longbeam.memory.cogcanvas.searching import Canvas, Found, adaptive_k, search
 from longbeam.memory.cogcanvas.settings import CogCanvasSettings
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import said
@@ -24,13 +24,13 @@ from longbeam.prompts.calls.memory import ReasonedAnswerInputs, ReasonedAnswerRe
 from longbeam.schemas.evaluation import Context, Exchange, Passage, PreparationUsage, Question
 
 _PER_ARTIFACT = 10
-"""Tokens that the released code adds to the estimate of each."""
+"""Tokens that the released code adds to the estimate for each artifact."""
 _RECALLED, _RECENT = 0, 1
 """Places in a context that is ordered by rank."""
 
 
 class CogCanvas(ExchangeMemory[CogCanvasSettings]):
-    """A canvas of artifacts, of exchanges as they were said, or of both, over one conversation."""
+    """A canvas of artifacts, of verbatim exchanges, or of both, over one conversation."""
 
     def __init__(self, settings: CogCanvasSettings, tools: Tools) -> None:
         refuse_without_embedder("cogcanvas.retriever", settings.retriever, tools.embedder)
@@ -43,7 +43,7 @@ class CogCanvas(ExchangeMemory[CogCanvasSettings]):
 
     @property
     def artifacts(self) -> Sequence[Artifact]:
-        """What is stored, by number."""
+        """The stored artifacts, by number."""
         return self._artifacts
 
     @property
@@ -52,7 +52,7 @@ class CogCanvas(ExchangeMemory[CogCanvasSettings]):
         return self._graph
 
     async def finish(self) -> None:
-        """Extract, index and link."""
+        """Extract the artifacts, index them, and link them."""
         settings = self._settings
         self._at = {exchange.position: exchange for exchange in self._exchanges}  # a control leaves gaps
         made: list[Artifact] = []
@@ -79,10 +79,11 @@ class CogCanvas(ExchangeMemory[CogCanvasSettings]):
             return []
         scores = await self._index.scores(question)
         k = k or self._settings.k or adaptive_k(question)
-        return await search(question, scores, self._artifacts, self._graph, self._reranker, self._settings, k=k)
+        canvas = Canvas(self._artifacts, self._graph, self._reranker, self._settings)
+        return await search(question, scores, canvas, k=k)
 
     async def context(self, question: Question, *, budget: int) -> Context:
-        """Return what is found, as far as it fits, and the last exchanges; at most `budget` tokens, unless released."""
+        """Return the artifacts that fit and the last exchanges; at most `budget` tokens, except in `released`."""
         settings = self._settings
         budget = min(budget, settings.max_tokens or budget)
         builder = ContextBuilder(budget, self._counter())
@@ -118,11 +119,11 @@ class CogCanvas(ExchangeMemory[CogCanvasSettings]):
         return reply.answer, context, 1
 
     def usage(self) -> PreparationUsage:
-        """Calls, vectors and the index."""
+        """Return the calls, the vectors and the size of the index."""
         return super().usage().model_copy(update={"model_calls": self._calls, "failed_calls": self._failed})
 
     def _put(self, builder: ContextBuilder, artifact: Artifact, rank: int) -> bool:
-        """Put an artifact into the context; True also where its exchange is read whole already."""
+        """Put an artifact into the context; return True as well if its whole exchange is there already."""
         exchange = self._at[artifact.position]
         where = (_RECALLED, rank) if self._settings.order == "rank" else (artifact.position, 0)
         if artifact.kind == "chunk":
@@ -168,6 +169,6 @@ class CogCanvas(ExchangeMemory[CogCanvasSettings]):
 
 
 def _numbered(artifacts: Sequence[Artifact]) -> list[Artifact]:
-    """Return them in the order of the conversation, a chunk before what was extracted from it."""
+    """Return the artifacts in the order of the conversation, a chunk before the artifacts extracted from it."""
     ordered = sorted(artifacts, key=lambda a: (a.turn, a.position, a.kind != "chunk"))
     return [artifact.model_copy(update={"number": number}) for number, artifact in enumerate(ordered)]

@@ -1,6 +1,6 @@
-"""Semantic chunks: a text is cut where neighbouring sentences differ most.
+"""Semantic chunks: text cut where neighbouring sentences differ most.
 
-The rule of LangChain's SemanticChunker with percentile breakpoints: each sentence is embedded with `buffer`
+The rule is that of LangChain's SemanticChunker with percentile breakpoints: each sentence is embedded with `buffer`
 sentences on either side; a chunk ends where the cosine distance to the next exceeds the percentile of all distances.
 """
 
@@ -17,9 +17,9 @@ from longbeam.memory.embedding import Embedder, Vectors
 async def semantic_chunks(
     lines: Sequence[str], embedder: Embedder, *, percentile: float, buffer: int
 ) -> tuple[str, ...]:
-    """Return the lines joined to chunks, in order; each line is in exactly one.
+    """Return the lines joined to chunks, in order; each line is in exactly one chunk.
 
-    A line, because every note of ours is one and stands by itself.
+    Lines stand for the sentences of the rule, because each note of the scratchpad is one line.
     """
     if len(lines) < 2:
         return tuple(lines)

@@ -1,7 +1,7 @@
-"""What an extractor sees of an exchange and of what was said before it.
+"""Input of the extractor: an exchange, and the exchanges before it.
 
-The rule is the released code's: for the first exchange of a planned turn the whole turn before, for a follow-up the
-earlier exchanges of its own turn. It is the paper's "current and preceding turn".
+The rule is the released code's, for the paper's "current and preceding turn": the first exchange of a planned turn
+comes with the whole turn before, a follow-up with the earlier exchanges of its own turn.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from longbeam.schemas.evaluation import Exchange
 
 @dataclass(frozen=True)
 class Seen:
-    """One exchange as an extractor is shown it."""
+    """One exchange as the extractor sees it."""
 
     exchange: Exchange
     text: str
@@ -28,7 +28,7 @@ class Seen:
 def seen_by_extractor(
     exchanges: Sequence[Exchange], settings: LightSettings, count: Callable[[str], int]
 ) -> Iterator[Seen]:
-    """Yield each exchange, cut to size, with what was said before, oldest first."""
+    """Yield each exchange, cut to size, with the exchanges before it; oldest first."""
     turn: Hashable = None
     before_turn: list[str] = []
     in_turn: list[str] = []
@@ -45,7 +45,7 @@ def seen_by_extractor(
 
 
 def tail_of(text: str, max_tokens: int, count: Callable[[str], int]) -> str:
-    """Return the end of a text, at most `max_tokens` of it, from the beginning of a line."""
+    """Return the last whole lines of a text, at most `max_tokens` of them."""
     if count(text) <= max_tokens:
         return text
     kept: list[str] = []

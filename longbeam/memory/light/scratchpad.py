@@ -1,4 +1,4 @@
-"""The scratchpad: notes folded in the order of the conversation, compressed whenever they outgrow the trigger."""
+"""Scratchpad: notes in the order of the conversation, compressed whenever they outgrow the trigger."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from longbeam.memory.light.history import tail_of
 
 Compress = Callable[[str, int, int], Awaitable[str]]
-"""Given the notes, the number of the compression from 0, and the tokens allowed."""
+"""Returns shorter notes, given the notes, the number of the compression (from 0), and the tokens allowed."""
 
 
 class CompressionFailed(Exception):
-    """The released code's fault: its compression raises whenever it is reached."""
+    """The compression failed: a fault of the released code, where it always does."""
 
 
 @dataclass
@@ -28,7 +28,7 @@ class Scratchpad:
     _tokens: int = 0
 
     async def fold(self, notes: Iterable[str]) -> None:
-        """Append notes, then compress if they are beyond the trigger; at most `limit` tokens are left by that."""
+        """Append notes; if they exceed the trigger, compress them to at most `limit` tokens."""
         for note in notes:
             self.lines.append(note)
             self._tokens += self.count(note) + 1  # the line break
@@ -36,6 +36,6 @@ class Scratchpad:
             return
         shorter = await self.compress("\n".join(self.lines), self.compressions, self.limit)
         self.compressions += 1
-        # A compressor that did not obey must not be asked for ever: the newest lines are kept then.
+        # If the model ignored the limit, keep the newest lines rather than ask again and again.
         self.lines = [line for line in tail_of(shorter, self.limit, self.count).split("\n") if line.strip()]
         self._tokens = sum(self.count(line) + 1 for line in self.lines)

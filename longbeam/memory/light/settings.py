@@ -1,7 +1,7 @@
-"""LIGHT's hyper-parameters, and the faults of its released code, each of which can be asked for.
+"""LIGHT's hyper-parameters, and the faults of its released code, which can be switched on one by one.
 
-`variant = released` sets all of them to what mohammadtavakoli78/BEAM@b2a3ee8 does; any may then be set back by name,
-so that the effect of one fault can be measured alone.
+`variant = released` sets all of them to the behaviour of mohammadtavakoli78/BEAM@b2a3ee8. Any of them may be set back
+by name, so that the effect of one fault can be measured alone.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ RELEASED: Mapping[str, object] = {
     "index_chars_per_token": 3.7,
     "answer_chars_per_token": 3.5,
 }
-"""What the released code does where it differs from the paper, or fails."""
+"""Settings of the released code where it differs from the paper, or fails."""
 
 
 class LightSettings(Record):
-    """What is kept, how much of it is read, and which faults of the released code are repeated."""
+    """Sizes of LIGHT's components, their shares of the context, and faults of the released code."""
 
     variant: Literal["paper", "released"] = "paper"
     without: Component = "nothing"
-    """Component left out: LIGHT's ablation. Without the filter, the whole scratchpad is read."""
+    """Component to leave out, for LIGHT's ablation. Without the filter, the whole scratchpad is read."""
 
     # Episodic memory.
     retriever: Retriever | None = None
-    """None: dense where an embedding model was named, else bm25."""
+    """None: dense if the evaluation names an embedding model, else bm25."""
     weight_dense: float = Field(default=0.7, ge=0, le=1)
     k: int = Field(default=5, ge=1)
     """Exchanges retrieved; the paper's best average is at 15."""
     key: Literal["extracted", "exchange"] = "extracted"
-    """What is indexed: key-value pairs with a summary, as in the paper, or the exchange itself, which costs no call."""
+    """Indexed text: key-value pairs with a summary, as in the paper, or the exchange itself, which costs no call."""
 
     # Working memory.
     z: int = Field(default=10, ge=1)
@@ -55,50 +55,50 @@ class LightSettings(Record):
 
     # Scratchpad.
     pad_trigger: int = Field(default=30_000, ge=1)
-    """Tokens from which the scratchpad is compressed."""
+    """Tokens above which the scratchpad is compressed."""
     pad_limit: int = Field(default=15_000, ge=1)
-    """Tokens that it is compressed to."""
+    """Tokens after a compression, at most."""
     filter: Literal["chunks", "once", "none"] = "chunks"
-    """One yes/no call a chunk, as in the paper; one call for all chunks; or everything is read."""
+    """One yes/no call for each chunk, as in the paper; one call for all chunks; or no filter."""
     percentile: float = Field(default=80, gt=0, lt=100)
-    """Distances between neighbouring sentences above it end a chunk."""
+    """Percentile of the distances between neighbouring sentences above which a chunk ends."""
     buffer: int = Field(default=1, ge=0)
-    """Sentences on either side that are embedded with one."""
+    """Neighbours on either side that are embedded together with a sentence."""
 
     # Reading.
     budget: int | None = Field(default=None, ge=1)
-    """Tokens of context; None: the evaluation's. The released code has 14,000."""
+    """Tokens of context; None takes the evaluation's budget. The released code has 14,000."""
     recent_share: float = Field(default=0.15, ge=0, le=1)
-    """Of the budget, kept for working memory while there is some."""
+    """Share of the budget that is reserved for working memory, if it holds anything."""
     pad_share: float = Field(default=0.25, ge=0, le=1)
-    """The same for the scratchpad."""
+    """Share of the budget that is reserved for the scratchpad, if it holds anything."""
 
-    # What an extractor sees.
+    # Input of the extractor.
     reply_limit: int = Field(default=24_000, ge=1)
-    """Tokens from which a reply is cut to its first `reply_kept_chars` characters."""
+    """Tokens above which a reply is cut to its first `reply_kept_chars` characters."""
     reply_kept_chars: int = Field(default=70_000, ge=1)
     history_limit: int = Field(default=25_000, ge=1)
-    """Tokens of an exchange with what was said before it; the end of what was said before is kept."""
+    """Tokens of an exchange together with the exchanges before it, of which the end is kept."""
 
     # Faults of the released code.
     copies: Literal["once", "released"] = "once"
-    """Working memory holds an exchange once, or once for each message of its turn."""
+    """Copies of an exchange in working memory: one, or one for each message of its turn."""
     fill: Literal["newest", "oldest"] = "newest"
-    """Which end of working memory is read while there is room."""
+    """End of working memory that is read first while there is room."""
     ids: Literal["unique", "released"] = "unique"
     """Released: ids sort as text and name no plan, so notes are out of order and a hit brings its namesakes."""
     failures: Literal["exchange", "absent"] = "exchange"
-    """An exchange whose extraction failed is indexed by itself, or cannot be found."""
+    """An exchange whose extraction failed is indexed by its own text, or cannot be found."""
     compression: Literal["works", "fails"] = "works"
-    """Fails: it raises, and every question after it has an error for an answer; here the context is empty then."""
+    """Fails: the compression raises. Later questions then get an error in the released code, an empty context here."""
     pad_budget: Literal["shared", "none"] = "shared"
-    """None: the scratchpad is read whole, above the budget."""
+    """None: the whole scratchpad is read, beyond the budget."""
     dates: bool = True
-    """Whether the reader and the notes are told when something was said."""
+    """Whether contexts and notes have the dates of exchanges."""
     index_chars_per_token: float | None = Field(default=None, gt=0)
-    """Tokens are estimated from characters when texts are prepared; None: counted."""
+    """Characters per token, to estimate tokens in preparation; None: tokens are counted."""
     answer_chars_per_token: float | None = Field(default=None, gt=0)
-    """The same when a context is filled."""
+    """Characters per token, to estimate tokens of a context; None: tokens are counted."""
 
     @model_validator(mode="before")
     @classmethod
@@ -115,5 +115,5 @@ class LightSettings(Record):
         return self
 
     def has(self, component: Component) -> bool:
-        """Whether a component takes part."""
+        """Return whether a component takes part."""
         return self.without != component

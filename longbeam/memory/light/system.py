@@ -1,8 +1,8 @@
 """LIGHT as a memory system: prepare in parallel, fold in order, read within a budget.
 
-Preparation asks two questions an exchange, all at once and journalled; nothing depends on which is answered first.
-The scratchpad is made of notes, so evidence is looked for among the retrieved and the recent exchanges only; what the
-notes hold shows in the share of values found.
+Preparation makes two calls for each exchange, all of them concurrent and journalled; the order of the replies does not
+matter. Notes of the scratchpad name no messages, so evidence recall counts retrieved and recent exchanges only; the
+share of values found shows what the notes hold.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from longbeam.schemas.evaluation import Context, Exchange, PreparationUsage, Que
 from longbeam.text.times import format_date
 
 _RETRIEVED, _RECENT, _SCRATCHPAD = range(3)
-"""Places in the context, the paper's order: E, W, S."""
+"""Places in the context, in the paper's order: episodic, working, scratchpad."""
 
 
 class Light(ExchangeMemory[LightSettings]):
@@ -90,7 +90,7 @@ class Light(ExchangeMemory[LightSettings]):
         return self._counted(builder.build())
 
     def usage(self) -> PreparationUsage:
-        """Calls and size of the index."""
+        """Return the calls and the size of the index."""
         return super().usage().model_copy(update={"model_calls": self._calls, "failed_calls": self._failed})
 
     # --- preparation ------------------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ class Light(ExchangeMemory[LightSettings]):
         self._search_in([exchange for exchange, _ in kept], index)
 
     async def _key(self, seen: Seen) -> str | None:
-        """Key-value pairs and summary of an exchange, a pair a line."""
+        """Return the extracted pairs of an exchange, one a line, and its summary; None if the exchange is left out."""
         inputs = ExtractKeysInputs(before=seen.before, exchange=seen.text)
         try:
             reply: ExtractKeysReply = await self._ask("extract_keys", inputs, f"e{seen.exchange.position}")
@@ -156,7 +156,7 @@ class Light(ExchangeMemory[LightSettings]):
             return await self._tools.asker.prose("compress_notes", inputs, place=f"compress{number}")
         except ReplyError:
             self._failed += 1
-            return notes  # the scratchpad keeps the newest that fit
+            return notes  # the scratchpad keeps the newest lines that fit
 
     def _chunker(self) -> Embedder:
         return self._tools.embedder or HashedEmbedder()
@@ -164,7 +164,7 @@ class Light(ExchangeMemory[LightSettings]):
     # --- a question -------------------------------------------------------------------------------------------
 
     async def _relevant(self, question: Question) -> Sequence[str]:
-        """The chunks of the scratchpad that are read for a question."""
+        """Return the chunks of the scratchpad to read for a question."""
         settings, chunks = self._settings, self._chunks
         if not settings.has("filter") or settings.filter == "none" or not chunks:
             return chunks
@@ -185,13 +185,13 @@ class Light(ExchangeMemory[LightSettings]):
         try:
             reply: NotesRelevantReply = await self._ask("notes_relevant", inputs, asked)
         except ReplyError:
-            # Kept: dropping what was not judged would lose it, and the budget still holds.
+            # A chunk without a verdict is kept: the budget holds anyway, and dropping it would lose its notes.
             self._failed += 1
             return self._settings.failures == "exchange"
         return reply.verdict == "yes"
 
     async def _found(self, question: Question) -> list[Exchange]:
-        """Retrieved exchanges, best first."""
+        """Return the retrieved exchanges, best first."""
         found = [self._searched[place] for place, _ in await self._best(question.text, self._settings.k)]
         if self._settings.ids == "unique":
             return found
@@ -201,14 +201,14 @@ class Light(ExchangeMemory[LightSettings]):
         return [exchange for name in wanted for own, exchange in named if own == name]
 
     def _recent(self, found: Sequence[Exchange]) -> list[Exchange]:
-        """Working memory in the order in which it is read."""
+        """Return working memory in the order in which it is read."""
         settings = self._settings
         if not settings.has("working"):
             return []
         if settings.copies == "released":
             last = with_released_copies(self._exchanges)[-settings.z :]
         else:
-            # What was retrieved is read already; another exchange is worth more than a second copy.
+            # Retrieved exchanges are in the context already; another exchange is worth more than a second copy.
             read = {exchange.position for exchange in found}
             last = [exchange for exchange in self._exchanges[-settings.z :] if exchange.position not in read]
         return last if settings.fill == "oldest" else last[::-1]
@@ -216,7 +216,7 @@ class Light(ExchangeMemory[LightSettings]):
     def _put_exchanges(
         self, builder: ContextBuilder, part: str, place: int, exchanges: Sequence[Exchange]
     ) -> list[Exchange]:
-        """Put what fits, and return the rest. Recent exchanges are read in the order of time."""
+        """Put the exchanges that fit, and return the rest. Recent exchanges are read in the order of time."""
         rest = []
         for exchange in exchanges:
             text = dated(exchange) if self._settings.dates else said(exchange)
@@ -231,12 +231,12 @@ class Light(ExchangeMemory[LightSettings]):
             builder.put("scratchpad", pieces[number], place=(_SCRATCHPAD, number))
 
     def _counted(self, context: Context) -> Context:
-        """The context with its tokens counted, where they were estimated for filling it."""
+        """Return the context with its tokens counted, if they were estimated before."""
         if self._settings.answer_chars_per_token is None:
             return context
         return context.model_copy(update={"tokens": self._tools.count_tokens(context.text)})
 
-    # --- what both need ---------------------------------------------------------------------------------------
+    # --- shared -----------------------------------------------------------------------------------------------
 
     async def _ask(self, prompt_id: str, inputs: PromptInputs, place: str) -> Any:  # Any: the prompt's reply
         self._calls += 1

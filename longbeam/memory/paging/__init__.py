@@ -1,4 +1,5 @@
-"""Cooperative paging with keyword bookmarks (arXiv 2604.12376, v1): what does not fit is put on pages, of which
-bookmarks stay, and a tool brings pages back. The paper was withdrawn by its second version, over authorship; there is
-no code of its authors.
+"""Cooperative paging with keyword bookmarks (arXiv 2604.12376, v1).
+
+The conversation is cut into pages. Pages that do not fit the context are evicted and leave a bookmark; a tool brings
+pages back. The second version of the paper withdraws it over authorship; its authors published no code.
 """

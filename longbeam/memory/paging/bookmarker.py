@@ -1,7 +1,7 @@
-"""Bookmarks that a model writes, as three of the paper's generators ask for them; the rules stay the default.
+"""Bookmarks written by a model, for the three generators of the paper that ask one; rules are the default.
 
-`contextual` asks a page at a time, beside a digest of the others; `batch` and `hybrid` ask for all pages at once, with
-no word twice, `hybrid` for one word beside the heuristic ones. What a model leaves out, the rules fill in.
+`contextual` asks for one page at a time and shows a digest of the others. `batch` asks for all pages at once and wants
+no word twice. `hybrid` asks for one word a page beside the heuristic ones. Rules fill in what the model leaves out.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from longbeam.memory.paging.pages import Page
 from longbeam.prompts.calls.memory import BookmarkPagesInputs, BookmarkPagesReply, PageToBookmark
 
 ASKING: tuple[Generator, ...] = ("contextual", "batch", "hybrid")
-"""Generators that ask a model in the paper."""
+"""Generators that ask a model, in the paper."""
 _AT_ONCE = 50
-"""Pages of one call: a conversation of ten million tokens has more than any window holds."""
+"""Pages in one call: those of a conversation of ten million tokens fit no window."""
 _TURN_CHARS = 300
-"""Of each turn that a call shows."""
+"""Characters that a call shows of each turn."""
 _OTHERS_SHOWN = 200
-"""Bookmarks of other pages beside one, the nearest."""
+"""Bookmarks of other pages that `contextual` shows: the nearest."""
 
 
 class Bookmarker:
-    """Asks for keywords; `calls` and `failed` count what was asked and what could not be used."""
+    """Asks a model for keywords; counts its calls, and the failed ones among them."""
 
     def __init__(self, generator: Generator, tools: Tools) -> None:
         self._generator = generator

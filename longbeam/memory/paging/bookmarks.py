@@ -1,9 +1,11 @@
-"""What stays of a page that is gone: a bookmark of a few words that say when to bring it back.
+"""Bookmarks: the few words that stay in the context for an evicted page and say when to bring it back.
 
-Generators see all pages of the conversation. `random`, `heuristic` and `tfidf` are the paper's; `contextual`, `batch`
-and `hybrid` ask a model there (`bookmarker`), and have rules here that do the same work without one: words that no
-other page has, a division of words among pages, one such word beside the heuristic ones.
-Source: memory-systems.md 4.1, 4.3.
+Generators see all pages of the conversation. `random`, `heuristic` and `tfidf` are the paper's (arXiv 2604.12376).
+The paper's `contextual`, `batch` and `hybrid` ask a model, as `bookmarker` does. Here rules do the same work:
+
+- `contextual`: words that no other page has;
+- `batch`: the words divided among the pages;
+- `hybrid`: one word of `batch` beside the heuristic ones.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ def keywords_of(pages: Sequence[Page], generator: Generator, *, seed: str) -> li
 
 
 def bookmark(page: Page, keywords: Sequence[str], form: Format = "minimal") -> str:
-    """Return what stays of a page, as `[p3:allergy,penicillin]`; what would end it early is left out of words."""
+    """Return the bookmark of a page, as `[p3:allergy,penicillin]`; words lose characters that would end it early."""
     words = [clean for word in keywords if (clean := _inert(word))][:MOST_KEYWORDS]
     own = f"p{page.page_id}"
     match form:
@@ -59,12 +61,12 @@ def bookmark(page: Page, keywords: Sequence[str], form: Format = "minimal") -> s
 
 
 def _inert(word: str) -> str:
-    """Return a word without what a bookmark is made of: brackets, separators, line ends."""
+    """Return a word without the characters that delimit a bookmark: brackets, separators, line ends."""
     return " ".join(re.sub(r"[\[\]|;\"\r\n]+|,(?!\d)", " ", word).split())
 
 
 def _salient(page: Page) -> list[str]:
-    """Capitalised words, numbers, amounts and dates of a page's first turns, in order, each once."""
+    """Return the capitalised words, numbers, amounts and dates of a page's first turns, in order, each once."""
     found: dict[str, str] = {}
     for turn in page.turns[:HEAD_TURNS]:
         for match in _TOKEN.finditer(turn.text):
@@ -76,7 +78,7 @@ def _salient(page: Page) -> list[str]:
 
 
 def _counts(page: Page) -> Counter[str]:
-    """How often each word of a page occurs, as it was first said, without function words."""
+    """Count the words of a page without function words; each is spelt as where it first occurs."""
     counted: Counter[str] = Counter()
     shown: dict[str, str] = {}
     for turn in page.turns:
@@ -98,12 +100,13 @@ def _random(pages: Sequence[Page], seed: str) -> list[tuple[str, ...]]:
 
 def _heuristic(pages: Sequence[Page], seed: str) -> list[tuple[str, ...]]:
     found = [tuple(_salient(page)[:MOST_KEYWORDS]) for page in pages]
-    heavy = found if all(found) else _tfidf(pages, seed)  # weighing every word of a conversation takes its time
-    return [own or other for own, other in zip(found, heavy, strict=True)]
+    # TF-IDF reads every word of the conversation, so it runs only where a page has no word of its own.
+    fallback = found if all(found) else _tfidf(pages, seed)
+    return [own or other for own, other in zip(found, fallback, strict=True)]
 
 
 def _weights(pages: Sequence[Page]) -> list[dict[str, float]]:
-    """TF·IDF of each word of each page, over these pages."""
+    """Return the TF-IDF of each word of each page; the pages are the corpus."""
     counted = [_counts(page) for page in pages]
     pages_with = Counter(word.casefold() for counts in counted for word in counts)
     return [
@@ -120,7 +123,7 @@ def _tfidf(pages: Sequence[Page], seed: str) -> list[tuple[str, ...]]:
 
 
 def _contextual(pages: Sequence[Page], seed: str) -> list[tuple[str, ...]]:
-    """Telling words first that no other page has, then the heavy ones: what a digest of the others would leave."""
+    """Choose salient words that no other page has, then those of highest TF-IDF."""
     counted = [_counts(page) for page in pages]
     pages_with = Counter(word.casefold() for counts in counted for word in counts)
     chosen = []
@@ -131,11 +134,12 @@ def _contextual(pages: Sequence[Page], seed: str) -> list[tuple[str, ...]]:
 
 
 def _batch(pages: Sequence[Page], seed: str) -> list[tuple[str, ...]]:
-    """Words divided among the pages so that none is used twice, the heaviest claim first."""
+    """Divide the words among the pages so that none is used twice; the page of highest weight gets the word."""
     weighted = _weights(pages)
-    telling = [{w.casefold() for w in _salient_anywhere(page)} for page in pages]
+    salient = [{w.casefold() for w in _salient_anywhere(page)} for page in pages]
+    # Names, numbers and dates count double: they tell pages apart better than a frequent noun does.
     claims = sorted(
-        ((-weight * (2 if word.casefold() in telling[i] else 1), i, word)
+        ((-weight * (2 if word.casefold() in salient[i] else 1), i, word)
          for i, weights in enumerate(weighted) for word, weight in weights.items()),
     )  # fmt: skip
     taken: set[str] = set()
@@ -152,7 +156,7 @@ def _salient_anywhere(page: Page) -> list[str]:
 
 
 def _hybrid(pages: Sequence[Page], seed: str) -> list[tuple[str, ...]]:
-    """The heuristic words, and the one that tells the page best from the others."""
+    """Put the word that tells the page best from the others before the heuristic ones."""
     divided = _batch(pages, seed)
     return [
         tuple(dict.fromkeys([*own[:1], *words]))[:MOST_KEYWORDS]

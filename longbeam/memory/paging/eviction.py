@@ -1,9 +1,9 @@
-"""Which page goes when there is no room: three policies that know the past, and a clairvoyant one as the ceiling.
+"""Eviction policies: three that know the past, and a clairvoyant one as the upper bound.
 
-A page that was evicted does not come back: what `recall` brings is seen for one question (memory-systems.md 4.1). For
-such a store Belady's rule, to evict what is needed furthest in the future, is not optimal: it gives up a page that
-is needed thrice for one that is needed once and sooner. `belady` here is the optimum itself, found as a flow; the
-paper's rule is `furthest`.
+An evicted page never becomes resident again: a recalled page is in the context for one question only. So Belady's
+rule, to evict the page needed furthest in the future, is not optimal here: it gives up a page that is needed three
+times for one that is needed once and sooner. The paper's rule is `furthest`; `belady` is the optimum, found as a
+minimum-cost flow.
 """
 
 from __future__ import annotations
@@ -18,43 +18,50 @@ from longbeam.errors import UserError
 
 ONLINE = ("fifo", "lru", "lfu")
 POLICIES = (*ONLINE, "belady")
-"""Of the ablation."""
+"""Policies that the ablation compares."""
 
 
 @dataclass(frozen=True)
 class Need:
-    """A question that needs pages, at a time: after so many turns have been said."""
+    """Pages that a question needs."""
 
     after: int
+    """Turns before the question."""
     pages: tuple[int, ...]
+    """Page ids."""
 
 
 @dataclass
 class History:
-    """What a policy may look at."""
+    """The references to pages so far: all that an online policy may look at."""
 
     references: dict[int, list[int]] = field(default_factory=dict)
-    """Of each page, the times at which a question or a recall referred to it."""
+    """Times at which a question or a recall used a page, by page id."""
 
     def refer(self, pages: Sequence[int], time: int) -> None:
-        """Note that pages were referred to."""
+        """Add a reference to each page."""
         for page in pages:
             self.references.setdefault(page, []).append(time)
 
 
-def victim_of(
-    policy: str,
-    candidates: Sequence[int],
-    history: History,
-    *,
-    future: Sequence[Need] = (),
-    kept: Mapping[int, int] | None = None,
-    now: int = 0,
-) -> int:
-    """Return which of the resident pages (by page id, oldest first) goes.
+@dataclass(frozen=True)
+class Foresight:
+    """What clairvoyant policies know beyond the history."""
 
-    `future` are the questions still to come, for `furthest`; `kept` is the plan of `plan_residency` for `belady`:
-    of each page, the time until which it stays.
+    future: Sequence[Need] = ()
+    """Questions still to come, for `furthest`."""
+    kept: Mapping[int, int] = field(default_factory=dict)
+    """For `belady`: the time until which each page stays, from `plan_residency`."""
+    now: int = 0
+
+
+NO_FORESIGHT = Foresight()
+
+
+def victim_of(policy: str, candidates: Sequence[int], history: History, foresight: Foresight = NO_FORESIGHT) -> int:
+    """Return the page to evict; `candidates` are the resident pages by id, oldest first.
+
+    Raises UserError for an unknown policy.
     """
     seen = history.references
     match policy:
@@ -65,10 +72,9 @@ def victim_of(
         case "lfu":
             return min(candidates, key=lambda p: (len(seen.get(p, ())), p))
         case "furthest":
-            return max(candidates, key=lambda p: (_next_need(p, future), -p))
+            return max(candidates, key=lambda p: (_next_need(p, foresight.future), -p))
         case "belady":
-            plan = kept or {}
-            return min(candidates, key=lambda p: (plan.get(p, now), p))
+            return min(candidates, key=lambda p: (foresight.kept.get(p, foresight.now), p))
     raise UserError(f"eviction {policy!r} is unknown; there are {', '.join(POLICIES)} and furthest")
 
 
@@ -77,12 +83,12 @@ def _next_need(page: int, future: Sequence[Need]) -> float:
 
 
 def plan_residency(created: Sequence[int], needs: Sequence[Need], capacity: int) -> dict[int, int]:
-    """Return until when each page stays so that as many needs as can be are met by resident pages.
+    """Return the time until which each page stays, so that resident pages meet as many needs as possible.
 
-    `created[i]` is the time at which page i + 1 began, never going back; a new page is always resident at first, and
-    at most `capacity` pages are at once. The optimum of all policies, online or not: a flow of `capacity` slots
-    through time, in which holding a page through a span of time earns the needs that it meets in it. A need of
-    several pages earns a share for each.
+    `created[i]` is the time at which page i + 1 began, in rising order. A new page is always resident at first, and at
+    most `capacity` pages are resident at once. No policy does better, online or not. The plan is a flow of `capacity`
+    units through time: a unit that holds a page through a span of time earns the needs that the page meets in it. A
+    need of several pages earns a share for each of them.
     """
     ends = [*created[1:], max([*created, *(need.after for need in needs)], default=0) + 1]
     graph: nx.DiGraph[tuple[str, int, int]] = nx.DiGraph()
@@ -92,11 +98,11 @@ def plan_residency(created: Sequence[int], needs: Sequence[Need], capacity: int)
     for slot in range(last):
         graph.add_edge(("time", slot, 0), ("time", slot + 1, 0), capacity=capacity, weight=0)
     earned = _earned_by_slot(created, ends, needs)
-    # A new page is resident whatever it earns; the newest are the slots that everybody has to give.
+    # A new page is resident whether it earns anything or not, so holding it in its first slot outweighs all needs.
     forced = _UNIT * (len(needs) + 1) * 2
     for page in range(last):
         source = ("time", page, 0)
-        # A page is let go when it has earned something, or at once: the slots between need no nodes of their own.
+        # A page is evicted right after it earned something, or at once, so the slots between need no nodes.
         for slot in _slots(page, earned):
             gain = earned[page].get(slot, 0) + (forced if slot == page else 0)
             target = ("page", page, slot + 1)
@@ -117,11 +123,11 @@ def plan_residency(created: Sequence[int], needs: Sequence[Need], capacity: int)
 
 
 _UNIT = 10_080
-"""What a need earns: its shares for up to ten pages are whole numbers."""
+"""Earning of a need: a multiple of 1 to 10, so that the shares of up to ten pages are whole numbers."""
 
 
 def _earned_by_slot(created: Sequence[int], ends: Sequence[int], needs: Sequence[Need]) -> list[dict[int, int]]:
-    """Of each page, by slot of time, what the needs that fall into it earn."""
+    """Return what each page earns in each slot of time, by the needs that fall into the slot."""
     earned: list[dict[int, int]] = [{} for _ in created]
     for need in needs:
         slot = bisect_right(ends, need.after)
@@ -132,5 +138,5 @@ def _earned_by_slot(created: Sequence[int], ends: Sequence[int], needs: Sequence
 
 
 def _slots(page: int, earned: Sequence[Mapping[int, int]]) -> list[int]:
-    """The slots of a page: that in which it is new, and those in which it earns."""
+    """Return the slots of a page: the one in which it is new, and those in which it earns."""
     return sorted({page, *earned[page]})

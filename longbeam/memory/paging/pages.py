@@ -1,6 +1,6 @@
-"""A conversation cut into pages, turn by turn: a turn is one message.
+"""A conversation cut into pages, turn by turn; a turn is one message.
 
-Source of the boundaries: memory-systems.md 4.2.
+The boundaries are those of the paper's ablation (arXiv 2604.12376), and `session`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from longbeam.errors import UserError
 from longbeam.text.words import words_of
 
 SHIFT_WINDOW, SHIFT_BELOW = 5, 0.15
-"""`topic_shift`: a page ends where a turn shares less than this (Jaccard) with the words of so many turns before."""
+"""`topic_shift`: a page ends before a turn whose words overlap less than 0.15 (Jaccard) with those of five turns."""
 BOUNDARIES = ("topic_shift", "fixed_5", "fixed_10", "exchange_5", "fixed_20")
-"""The paper's five, by the length of their pages."""
+"""The paper's five boundaries, shortest pages first."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Page:
 
     @property
     def text(self) -> str:
-        """The page as it is read: who said what."""
+        """The page's text: a line for each turn, with its speaker."""
         return "\n".join(f"{turn.speaker}: {turn.text}" for turn in self.turns)
 
     @property
@@ -55,7 +55,7 @@ class Page:
 
 
 Boundary = Callable[[Sequence[Turn], Turn], bool]
-"""Given the turns of the open page (at least one) and the next turn: whether that begins a new page."""
+"""Whether the next turn begins a new page, given the turns of the open page (at least one) and the next turn."""
 
 
 def boundary_of(name: str) -> Boundary:
@@ -97,8 +97,8 @@ def _exchanges(most: int) -> Boundary:
 
 
 def _topic_shift(page: Sequence[Turn], turn: Turn) -> bool:
-    # The paper looks at the five turns before, wherever its pages end; those of the open page are all that is known
-    # of the topic since the last shift.
+    # The paper compares with the five turns before, across page ends. Here only turns of the open page count: those
+    # before it belong to the topic that ended.
     before = {word for t in page[-SHIFT_WINDOW:] for word in words_of(t.text)}
     now = set(words_of(turn.text))
     union = before | now

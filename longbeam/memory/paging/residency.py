@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from longbeam.memory.paging.eviction import History, Need, victim_of
+from longbeam.memory.paging.eviction import Foresight, History, Need, victim_of
 from longbeam.memory.paging.pages import Boundary, Page, Turn
 
 
 @dataclass(frozen=True)
 class Capacity:
-    """How much is resident: tokens of pages and bookmarks, or pages, as the paper has it."""
+    """How much may be resident: tokens of pages and bookmarks, or a number of pages, as in the paper."""
 
     tokens: int | None = None
     pages: int | None = None
@@ -19,17 +19,17 @@ class Capacity:
 
 @dataclass
 class PagedContext:
-    """The pages of a conversation so far, and which of them are resident. The newest page always is."""
+    """The pages of a conversation so far, and which of them are resident. The open page always is."""
 
     boundary: Boundary
     capacity: Capacity
     policy: str
     bookmark_tokens: Callable[[Page], int] = field(default=lambda page: 0)
-    """Of the bookmark that stays of a page, for a capacity in tokens."""
+    """Tokens of a page's bookmark, which count against a capacity in tokens."""
     future: Sequence[Need] = ()
-    """For clairvoyant policies."""
+    """All questions with the pages they need, for clairvoyant policies."""
     kept: Mapping[int, int] = field(default_factory=dict)
-    """For `belady`: until when each page stays."""
+    """For `belady`: the time until which each page stays."""
     history: History = field(default_factory=History)
     pages: dict[int, Page] = field(default_factory=dict)
     """All pages but the open one, by id."""
@@ -37,17 +37,17 @@ class PagedContext:
     """Ids of resident pages but the open one, oldest first."""
     open_turns: list[Turn] = field(default_factory=list)
     time: int = 0
-    """Turns said."""
-    _held: int = 0
-    _bookmarks: int = 0
+    """Turns so far."""
+    _page_tokens: int = 0
+    _bookmark_tokens: int = 0
 
-    def say(self, turn: Turn) -> None:
-        """Take in the next turn, and evict what no longer fits."""
+    def add(self, turn: Turn) -> None:
+        """Add the next turn, and evict pages until the rest fits."""
         if self.open_turns and self.boundary(self.open_turns, turn):
             page = Page(len(self.pages) + 1, tuple(self.open_turns))
             self.pages[page.page_id] = page
             self.resident.append(page.page_id)
-            self._held += page.tokens
+            self._page_tokens += page.tokens
             self.open_turns = []
         self.open_turns.append(turn)
         self.time += 1
@@ -56,26 +56,26 @@ class PagedContext:
 
     @property
     def open_page(self) -> Page:
-        """The page that is being written."""
+        """The newest page, to which turns are still added."""
         return Page(len(self.pages) + 1, tuple(self.open_turns))
 
     @property
     def evicted(self) -> list[int]:
-        """Ids of the pages of which only bookmarks are left, oldest first."""
+        """Ids of the evicted pages, oldest first; their bookmarks stay."""
         here = set(self.resident)
         return [page_id for page_id in self.pages if page_id not in here]
 
     @property
     def tokens(self) -> int:
-        """Tokens of what is resident, bookmarks among them."""
-        return self._held + self._bookmarks + sum(turn.tokens for turn in self.open_turns)
+        """Tokens of resident pages, bookmarks and the open page."""
+        return self._page_tokens + self._bookmark_tokens + sum(turn.tokens for turn in self.open_turns)
 
     def is_resident(self, page_id: int) -> bool:
         """Whether a page can be read without a recall."""
         return page_id in self.resident or page_id == len(self.pages) + 1
 
     def refer(self, page_ids: Sequence[int]) -> None:
-        """Note that a question, or a recall for it, referred to pages."""
+        """Add a reference to each page by a question, or by a recall for it."""
         self.history.refer(page_ids, self.time)
 
     def _fits(self) -> bool:
@@ -85,7 +85,7 @@ class PagedContext:
 
     def _evict(self) -> None:
         ahead = [need for need in self.future if need.after >= self.time]
-        gone = victim_of(self.policy, self.resident, self.history, future=ahead, kept=self.kept, now=self.time)
-        self.resident.remove(gone)
-        self._held -= self.pages[gone].tokens
-        self._bookmarks += self.bookmark_tokens(self.pages[gone])
+        victim = victim_of(self.policy, self.resident, self.history, Foresight(ahead, self.kept, self.time))
+        self.resident.remove(victim)
+        self._page_tokens -= self.pages[victim].tokens
+        self._bookmark_tokens += self.bookmark_tokens(self.pages[victim])

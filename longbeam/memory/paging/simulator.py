@@ -1,7 +1,7 @@
-"""A paged conversation with questions, simulated turn by turn: what was resident, recalled, and right.
+"""Simulation of a paged conversation with questions, turn by turn: which pages were resident, recalled, and right.
 
-Accuracy is decomposed, since by itself it says little: it is residency + (1 - residency) · trigger · precision. The
-reader is a selector: the best page by shared words (no model), an oracle, or chance.
+Accuracy alone does not say why a question failed, so it is broken down: residency + (1 - residency) · trigger ·
+precision. A selector stands for the reader: the best bookmark by shared words (no model), an oracle, or chance.
 """
 
 from __future__ import annotations
@@ -23,27 +23,29 @@ Selector = Literal["lexical", "oracle", "random"]
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A question at a time: after so many turns, needing the turns with these keys."""
+class TimedQuestion:
+    """A question that is asked at some point of the conversation."""
 
     text: str
     after: int
+    """Turns before the question."""
     keys: frozenset[str]
+    """Keys of the turns that the answer needs."""
     kind: str = ""
 
 
 @dataclass(frozen=True, eq=False)
-class Talk:
-    """A conversation and what is asked of it; equal only to itself."""
+class Workload:
+    """A conversation and the questions about it; equal only to itself, so that caches hash no turns."""
 
     name: str
     turns: tuple[Turn, ...]
-    asked: tuple[Asked, ...]
+    questions: tuple[TimedQuestion, ...]
     """In the order of time."""
 
 
 class PagingConfig(Record):
-    """One way to page."""
+    """One configuration of paging."""
 
     boundary: str = "fixed_10"
     eviction: str = "lru"
@@ -56,73 +58,76 @@ class PagingConfig(Record):
 
     @property
     def capacity(self) -> Capacity:
-        """As a capacity."""
+        """The capacity: pages where they are given, else tokens."""
         return Capacity(tokens=self.tokens if self.pages is None else None, pages=self.pages)
 
 
 class Outcome(Record):
-    """What became of one question."""
+    """The outcome of one question."""
 
     kind: str
     needed: int
     resident: int
-    """Of the needed pages, those that were there without a recall."""
+    """Needed pages that were in the context without a recall."""
     triggered: bool
     recalled: int
     right: int
-    """Of the recalled pages, those that were needed."""
+    """Recalled pages that were needed."""
     is_success: bool
     """Every needed page was resident or recalled."""
     context_tokens: int
-    """Resident pages and bookmarks."""
+    """Tokens of resident pages and bookmarks."""
     recalled_tokens: int
 
 
 CountTokens = Callable[[str], int]
 
 
-def simulate(talk: Talk, config: PagingConfig, count: CountTokens) -> list[Outcome]:
-    """Return what becomes of each question, in order.
+def simulate(workload: Workload, config: PagingConfig, count: CountTokens) -> list[Outcome]:
+    """Return the outcome of each question, in order.
 
-    `belady` with a capacity in pages is the optimum. With one in tokens, where pages differ in size, finding it is a
-    knapsack: there it is the best of the planned, the furthest-need and all online policies in hindsight.
+    With a capacity in pages, `belady` is the optimum. With one in tokens, where pages differ in size, the optimum is a
+    knapsack problem: there `belady` is the best, in hindsight, of two plans, `furthest` and all online policies.
     """
     if config.eviction != "belady":
-        return _run(talk, config, count)
+        return _run(workload, config, count)
     if config.pages is not None:
-        return _run(talk, config, count, kept=_plan(talk, config, config.pages))
-    average = max(sum(t.tokens for t in talk.turns) // max(len(_pages(talk, config.boundary)), 1), 1)
+        return _run(workload, config, count, kept=_plan(workload, config, config.pages))
+    average = max(sum(t.tokens for t in workload.turns) // max(len(_pages(workload, config.boundary)), 1), 1)
     about = max((config.tokens or 0) // average, 1)
-    tries = [_run(talk, config, count, kept=_plan(talk, config, n)) for n in (about, about + 1)]
-    tries += [_run(talk, config.model_copy(update={"eviction": p}), count) for p in ("furthest", *ONLINE)]
+    tries = [_run(workload, config, count, kept=_plan(workload, config, n)) for n in (about, about + 1)]
+    tries += [_run(workload, config.model_copy(update={"eviction": p}), count) for p in ("furthest", *ONLINE)]
     return max(tries, key=lambda outcomes: sum(o.resident / max(o.needed, 1) for o in outcomes))
 
 
-def _run(talk: Talk, config: PagingConfig, count: CountTokens, kept: Mapping[int, int] | None = None) -> list[Outcome]:
-    needs = [Need(a.after, pages) for a, pages in zip(talk.asked, _needed(talk, config.boundary), strict=True)]
-    marks = _marks(talk, config.boundary, config.bookmarks, config.form)
+def _run(
+    workload: Workload, config: PagingConfig, count: CountTokens, kept: Mapping[int, int] | None = None
+) -> list[Outcome]:
+    needs = [
+        Need(a.after, pages) for a, pages in zip(workload.questions, _needed(workload, config.boundary), strict=True)
+    ]
+    marks = _marks(workload, config.boundary, config.bookmarks, config.form)
     sizes = {page_id: count(mark) for page_id, mark in marks.items()}
     paged = PagedContext(
         boundary_of(config.boundary), config.capacity, config.eviction, lambda page: sizes[page.page_id],
         future=needs, kept=kept or {},
     )  # fmt: skip
-    outcomes, said = [], 0
-    for asked, need in zip(talk.asked, needs, strict=True):
-        for turn in talk.turns[said : asked.after]:
-            paged.say(turn)
-        said = max(said, asked.after)
-        outcomes.append(_ask(asked, need, paged, marks, config, talk.name))
+    reader = _Reader(config.selector, marks, workload.name)
+    outcomes, added = [], 0
+    for asked, need in zip(workload.questions, needs, strict=True):
+        for turn in workload.turns[added : asked.after]:
+            paged.add(turn)
+        added = max(added, asked.after)
+        outcomes.append(_ask(asked, need, paged, reader))
     return outcomes
 
 
-def _ask(
-    asked: Asked, need: Need, paged: PagedContext, marks: Mapping[int, str], config: PagingConfig, seed: str
-) -> Outcome:
+def _ask(asked: TimedQuestion, need: Need, paged: PagedContext, reader: _Reader) -> Outcome:
     resident = [page for page in need.pages if paged.is_resident(page)]
     missing = [page for page in need.pages if page not in resident]
-    gone = paged.evicted
-    # A reader that has what it needs asks for nothing; with a model, needless recalls are counted where they happen.
-    recalled = _select(asked, missing, gone, marks, config.selector, seed) if missing and gone else []
+    evicted = paged.evicted
+    # The simulated reader recalls nothing while it has what it needs. Needless recalls happen only with a model.
+    recalled = reader.select(asked, missing, evicted) if missing and evicted else []
     right = [page for page in recalled if page in missing]
     paged.refer([*resident, *right])
     return Outcome(
@@ -138,51 +143,58 @@ def _ask(
     )
 
 
-def _select(
-    asked: Asked, missing: Sequence[int], gone: Sequence[int], marks: Mapping[int, str], selector: Selector, seed: str
-) -> list[int]:
-    """Return the pages that the reader recalls: as many as are missing, or none where no bookmark speaks to it."""
-    if selector == "oracle":
-        return list(missing)
-    if selector == "random":
-        rng = random.Random(f"{seed}/{asked.after}/{asked.text}")
-        return rng.sample(list(gone), min(len(missing), len(gone)))
-    scores = _index(tuple(marks[page] for page in gone)).scores(asked.text)
-    return [gone[place] for place in ranked(scores, len(missing))]
+@dataclass(frozen=True)
+class _Reader:
+    """Chooses pages to recall, in place of a model."""
+
+    selector: Selector
+    marks: Mapping[int, str]
+    """Bookmarks by page id."""
+    seed: str
+
+    def select(self, asked: TimedQuestion, missing: Sequence[int], evicted: Sequence[int]) -> list[int]:
+        """Return at most as many pages as are missing; none if no bookmark shares a word with the question."""
+        if self.selector == "oracle":
+            return list(missing)
+        if self.selector == "random":
+            rng = random.Random(f"{self.seed}/{asked.after}/{asked.text}")
+            return rng.sample(list(evicted), min(len(missing), len(evicted)))
+        scores = _index(tuple(self.marks[page] for page in evicted)).scores(asked.text)
+        return [evicted[place] for place in ranked(scores, len(missing))]
 
 
-# Questions at the end of a conversation find the same bookmarks one after the other.
+# Questions at the end of a conversation meet the same bookmarks one after the other.
 @lru_cache(maxsize=256)
 def _index(marks: tuple[str, ...]) -> Bm25Index:
     return Bm25Index(marks)
 
 
-# A study asks for the same pages of a talk under many evictions and readers.
+# A study cuts the same conversation again for each eviction policy and each reader.
 @lru_cache(maxsize=128)
-def _pages(talk: Talk, boundary: str) -> list[Page]:
-    return cut(talk.turns, boundary_of(boundary))
+def _pages(workload: Workload, boundary: str) -> list[Page]:
+    return cut(workload.turns, boundary_of(boundary))
 
 
 @lru_cache(maxsize=128)
-def _marks(talk: Talk, boundary: str, generator: Generator, form: Format) -> dict[int, str]:
-    pages = _pages(talk, boundary)
-    words = keywords_of(pages, generator, seed=talk.name)
+def _marks(workload: Workload, boundary: str, generator: Generator, form: Format) -> dict[int, str]:
+    pages = _pages(workload, boundary)
+    words = keywords_of(pages, generator, seed=workload.name)
     return {p.page_id: bookmark(p, w, form) for p, w in zip(pages, words, strict=True)}
 
 
-def _needed(talk: Talk, boundary: str) -> list[tuple[int, ...]]:
-    """Return the pages that each question needs."""
-    home = {key: page.page_id for page in _pages(talk, boundary) for key in page.keys}
-    return [tuple(sorted({home[key] for key in asked.keys if key in home})) for asked in talk.asked]
+def _needed(workload: Workload, boundary: str) -> list[tuple[int, ...]]:
+    """Return the pages that each question needs, in the order of the questions."""
+    home = {key: page.page_id for page in _pages(workload, boundary) for key in page.keys}
+    return [tuple(sorted({home[key] for key in asked.keys if key in home})) for asked in workload.questions]
 
 
-def _plan(talk: Talk, config: PagingConfig, capacity: int) -> dict[int, int]:
+def _plan(workload: Workload, config: PagingConfig, capacity: int) -> dict[int, int]:
     created, said = [], 0
-    for page in _pages(talk, config.boundary):
+    for page in _pages(workload, config.boundary):
         created.append(said + 1)  # the page is there once its first turn is said
         said += len(page.turns)
-    needed = _needed(talk, config.boundary)
-    needs = [Need(asked.after, pages) for asked, pages in zip(talk.asked, needed, strict=True) if pages]
+    needed = _needed(workload, config.boundary)
+    needs = [Need(asked.after, pages) for asked, pages in zip(workload.questions, needed, strict=True) if pages]
     return plan_residency(created, needs, capacity)
 
 
@@ -191,13 +203,13 @@ class AccuracyBreakdown(Record):
 
     questions: int
     accuracy: float
-    """Every needed page was there."""
+    """Share of questions whose needed pages were all resident or recalled."""
     residency: float
-    """Questions whose pages were all resident."""
+    """Share of questions whose needed pages were all resident."""
     trigger: float
-    """Of the others, those for which something was recalled."""
+    """Share of the other questions for which a page was recalled."""
     precision: float
-    """Of those, the ones that got every missing page."""
+    """Share of the questions with a recall that got every missing page."""
     context_tokens: float
     recalled_tokens: float
 

@@ -1,4 +1,4 @@
-"""The studies of the paper in one command: boundaries against evictions, bookmark generators, formats."""
+"""The studies of arXiv 2604.12376 in one command: boundaries × evictions, bookmark generators, bookmark formats."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from longbeam.memory.paging.bookmarks import FORMATS, GENERATORS
 from longbeam.memory.paging.eviction import POLICIES
 from longbeam.memory.paging.pages import BOUNDARIES, Turn, boundary_of, cut
+from longbeam.memory.paging.residency import Capacity
 from longbeam.memory.paging.simulator import (
     AccuracyBreakdown,
-    Asked,
     CountTokens,
     Outcome,
     PagingConfig,
     Selector,
-    Talk,
+    TimedQuestion,
+    Workload,
     break_down_accuracy,
     simulate,
 )
@@ -31,13 +32,13 @@ class Row(Record):
     config: PagingConfig
     summary: AccuracyBreakdown
     pages: float
-    """Of a conversation, on average."""
+    """Mean number of pages of a conversation."""
     by_kind: dict[str, float]
-    """Accuracy by type of fact or category of question."""
+    """Accuracy by kind of fact or category of question."""
 
 
 class Study(Record):
-    """Rows of a study, in its order."""
+    """The rows of all studies on one set of conversations."""
 
     name: str
     capacity: str
@@ -48,8 +49,8 @@ class Study(Record):
     formats: tuple[Row, ...]
 
 
-def talk_of(name: str, messages: Iterable[Message], probes: Iterable[Probe]) -> Talk:
-    """Return a conversation as paging sees it; probes without evidence are left out, for no page is needed."""
+def workload_of(name: str, messages: Iterable[Message], probes: Iterable[Probe]) -> Workload:
+    """Return a conversation with its questions; probes without evidence are left out, as they need no page."""
     turns, times = [], []
     first_speaker = ""
     for message in messages:
@@ -69,52 +70,47 @@ def talk_of(name: str, messages: Iterable[Message], probes: Iterable[Probe]) -> 
         if probe.is_selected and keys:
             after = len(turns) if probe.asked_at is None else sum(1 for at in times if at <= probe.asked_at)
             kind = probe.details.variety or probe.source_category or probe.ability
-            asked.append(Asked(probe.question, max(after, 1), keys, kind))
-    return Talk(name, tuple(turns), tuple(sorted(asked, key=lambda a: a.after)))
+            asked.append(TimedQuestion(probe.question, max(after, 1), keys, kind))
+    return Workload(name, tuple(turns), tuple(sorted(asked, key=lambda a: a.after)))
 
 
 def run_study(
-    name: str,
-    talks: Sequence[Talk],
-    count: CountTokens,
-    *,
-    tokens: int | None,
-    pages: int | None,
-    boundaries: Sequence[str] = (),
+    name: str, workloads: Sequence[Workload], count: CountTokens, capacity: Capacity, *, boundaries: Sequence[str] = ()
 ) -> Study:
     """Return all studies: boundaries × four evictions, six generators × three selectors, four formats.
 
-    Boundaries are the paper's five unless given, and `session` where a conversation has several.
+    Boundaries default to the paper's five, and `session` where a conversation has several sessions.
     """
-    has_sessions = any(len({turn.session for turn in talk.turns}) > 1 for talk in talks)
+    has_sessions = any(len({turn.session for turn in workload.turns}) > 1 for workload in workloads)
     boundaries = boundaries or (*BOUNDARIES, *(("session",) if has_sessions else ()))
-    base = PagingConfig(tokens=tokens if pages is None else None, pages=pages)
+    pages = capacity.pages
+    base = PagingConfig(tokens=capacity.tokens if pages is None else None, pages=pages)
 
     def rows(configs: Iterable[dict[str, str]]) -> tuple[Row, ...]:
-        return tuple(_row(talks, base.model_copy(update=changed), count) for changed in configs)
+        return tuple(_row(workloads, base.model_copy(update=changed), count) for changed in configs)
 
     return Study(
         name=name,
-        capacity=f"{pages} pages" if pages is not None else f"{tokens:,} tokens",
-        conversations=len(talks),
-        questions=sum(len(t.asked) for t in talks),
+        capacity=f"{pages} pages" if pages is not None else f"{capacity.tokens:,} tokens",
+        conversations=len(workloads),
+        questions=sum(len(t.questions) for t in workloads),
         ablation=rows({"boundary": b, "eviction": e} for b in boundaries for e in POLICIES),
         bookmarks=rows({"bookmarks": g, "selector": s} for g in GENERATORS for s in SELECTORS),
         formats=rows({"form": f} for f in FORMATS),
     )
 
 
-def _row(talks: Sequence[Talk], config: PagingConfig, count: CountTokens) -> Row:
+def _row(workloads: Sequence[Workload], config: PagingConfig, count: CountTokens) -> Row:
     outcomes: list[Outcome] = []
     pages = 0
-    for talk in talks:
-        outcomes += simulate(talk, config, count)
-        pages += len(cut(talk.turns, boundary_of(config.boundary)))
+    for workload in workloads:
+        outcomes += simulate(workload, config, count)
+        pages += len(cut(workload.turns, boundary_of(config.boundary)))
     kinds = sorted({o.kind for o in outcomes})
     return Row(
         config=config,
         summary=break_down_accuracy(outcomes),
-        pages=pages / len(talks) if talks else 0.0,
+        pages=pages / len(workloads) if workloads else 0.0,
         by_kind={kind: break_down_accuracy(o for o in outcomes if o.kind == kind).accuracy for kind in kinds},
     )
 

@@ -1,4 +1,4 @@
-"""The ablation as a picture: a bar for each boundary and eviction, the resident share dark, what was recalled light."""
+"""Plot of the ablation: a bar for each boundary and eviction; the resident share is dark, the recalled share light."""
 
 from __future__ import annotations
 

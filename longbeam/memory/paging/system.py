@@ -1,7 +1,7 @@
 """Cooperative paging as a memory system: resident pages, bookmarks of the others, and `recall` as a tool.
 
-The reader is given the tool where its endpoint has tool calls, and answers or calls it (prompt `recall_step`). The
-pages that it recalls are shown for that question only.
+In each step (prompt `recall_step`) the reader answers or recalls pages, by a tool call where its endpoint has them. A
+recalled page is in the context for that question only.
 """
 
 from __future__ import annotations
@@ -27,39 +27,39 @@ from longbeam.schemas.evaluation import Context, Exchange, Passage, PreparationU
 
 
 class PagingSettings(Record):
-    """How it pages."""
+    """Settings of paging."""
 
     boundary: str = "fixed_10"
     """`fixed_N` messages, `exchange_N` exchanges, `session` or `topic_shift`."""
     eviction: str = Field(default="lru", pattern=f"^({'|'.join(ONLINE)})$")
     bookmarks: Generator = "heuristic"
     bookmarker: Literal["rules", "model"] = "rules"
-    """Who writes contextual, batch and hybrid bookmarks: rules, or the model that extracts, as in the paper."""
+    """Author of contextual, batch and hybrid bookmarks: rules, or the extractor model, as in the paper."""
     form: Format = "minimal"
     capacity: int | None = None
     """Tokens of resident pages and bookmarks; None takes half of the budget and leaves half for recalled pages."""
     pages: int | None = Field(default=None, ge=1)
-    """Capacity in pages instead, as the paper has it."""
+    """Capacity in pages instead, as in the paper."""
     recalls: int = Field(default=2, ge=1)
-    """How often the tool may be called for one question."""
+    """Calls of the tool for one question, at most."""
 
 
 class PageStore:
-    """The whole pages, by id; what `recall` reads."""
+    """All pages by id, which `recall` reads."""
 
     def __init__(self, pages: Sequence[Page]) -> None:
         self._pages = {page.page_id: page for page in pages}
 
     def recall(self, page_ids: Sequence[int]) -> list[Page]:
-        """Return the pages with these ids in order, each once; ids that no page has are passed over.
+        """Return the pages with these ids in order, each once; unknown ids are skipped.
 
-        Nothing changes: the same call gives the same pages.
+        The store does not change: the same call returns the same pages.
         """
         return [self._pages[page_id] for page_id in dict.fromkeys(page_ids) if page_id in self._pages]
 
 
 class Paging:
-    """Pages a conversation as it is told, and answers with a recall where bookmarks are not enough."""
+    """Pages a conversation, and answers with a recall where bookmarks are not enough."""
 
     def __init__(self, settings: PagingSettings, tools: Tools) -> None:
         self._settings = settings
@@ -74,21 +74,21 @@ class Paging:
         self._bookmarker: Bookmarker | None = None
 
     async def add(self, exchange: Exchange) -> None:
-        """Take in the messages of an exchange as turns."""
+        """Add the messages of an exchange as turns."""
         first = self._turns[0].speaker if self._turns else exchange.messages[0].speaker
         for m in exchange.messages:
             is_user = m.speaker == first if m.speaker not in {"user", "assistant"} else m.role is MessageRole.USER
             self._turns.append(Turn(m.message_key, m.speaker, m.content, m.tokens, is_user, m.session))
 
     async def finish(self) -> None:
-        """Cut the pages and write their bookmarks; what is resident follows from a question's budget."""
+        """Cut the pages and write their bookmarks; a question's budget decides later which pages are resident."""
         self._pages = cut(self._turns, self._boundary)
         words = await self._keywords()
         self._marks = {p.page_id: bookmark(p, w, self._settings.form) for p, w in zip(self._pages, words, strict=True)}
         self._store = PageStore(self._pages)
 
     async def retrieve(self, question: Question, *, k: int) -> Sequence[Passage]:
-        """Return the k pages whose bookmarks speak most to the question, resident ones by their words."""
+        """Return the k best pages by BM25: evicted pages by their bookmarks, resident ones by their text."""
         paged, pages = self._page(k * 1_000), self._pages
         index = self._indexes.get(paged.capacity)
         if index is None:
@@ -107,14 +107,14 @@ class Paging:
         ]
 
     async def context(self, question: Question, *, budget: int) -> Context:
-        """Return what is resident, the bookmarks, and the page that a rule would recall."""
+        """Return resident pages, bookmarks, and the pages that a rule recalls by shared words."""
         paged = self._page(budget)
         builder = self._resident(paged, budget)
         self._add_recalled(builder, paged, _by_words(question.text, paged, self._marks, most=self._settings.recalls))
         return builder.build()
 
     async def answer(self, question: Question, *, budget: int, asker: Asker) -> tuple[str, Context, int]:
-        """Let the reader recall pages until it answers; all that was read shares the budget."""
+        """Let the reader recall pages until it answers; all pages that it reads share the budget."""
         paged = self._page(budget)
         builder = self._resident(paged, budget)
         recalled: list[int] = []
@@ -136,7 +136,7 @@ class Paging:
         return step.answer, builder.build(), self._settings.recalls - left + 1
 
     def usage(self) -> PreparationUsage:
-        """Calls for bookmarks, and bytes of the store."""
+        """Return the calls for bookmarks, and the bytes of the store."""
         calls, failed = (self._bookmarker.calls, self._bookmarker.failed) if self._bookmarker else (0, 0)
         size = sum(len(turn.text.encode()) for turn in self._turns)
         return PreparationUsage(model_calls=calls, failed_calls=failed, index_bytes=size)
@@ -149,18 +149,18 @@ class Paging:
         return await self._bookmarker.keywords_of(self._pages)
 
     def _page(self, budget: int) -> PagedContext:
-        """Page the whole conversation for what fits this budget, once."""
+        """Return the conversation paged for a budget; the result is kept."""
         capacity = Capacity(tokens=self._settings.capacity or budget // 2, pages=self._settings.pages)
         if capacity not in self._paged:
             count, marks = self._tools.count_tokens, self._marks
             paged = PagedContext(self._boundary, capacity, self._settings.eviction, lambda p: count(marks[p.page_id]))
             for turn in self._turns:
-                paged.say(turn)
+                paged.add(turn)
             self._paged[capacity] = paged
         return self._paged[capacity]
 
     def _resident(self, paged: PagedContext, budget: int) -> ContextBuilder:
-        """A context of the bookmarks, newest first as far as they fit, and of the resident pages."""
+        """Return a context of the open page, the resident pages, and the bookmarks, newest first while they fit."""
         builder = ContextBuilder(budget, self._tools.count_tokens)
         builder.put("open page", paged.open_page.text, paged.open_page.keys, place=paged.open_page.page_id)
         for page_id in reversed(paged.resident):
@@ -171,7 +171,7 @@ class Paging:
         return builder
 
     def _add_recalled(self, builder: ContextBuilder, paged: PagedContext, page_ids: Sequence[int]) -> list[int]:
-        """Put recalled pages into the context as far as they fit, and return the ids asked for."""
+        """Put recalled pages into the context, cut where they do not fit, and return their ids."""
         gone = [page for page in self._store.recall(page_ids) if not paged.is_resident(page.page_id)]
         for page in gone:
             text = f"[recalled p{page.page_id}]\n{page.text}"

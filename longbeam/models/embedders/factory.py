@@ -18,7 +18,7 @@ from longbeam.schemas.spec import BenchmarkSpec
 
 
 class EmbeddingModel(Protocol):
-    """What every embedder here is."""
+    """The interface of all embedders."""
 
     @property
     def name(self) -> str:

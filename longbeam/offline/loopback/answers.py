@@ -1,4 +1,4 @@
-"""From a request's typed inputs to the offline writer's reply, scaled as the settings ask."""
+"""From a request's extras to the offline writer's reply, scaled as the settings ask."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from longbeam.schemas.calls import PromptInputs
 from longbeam.schemas.spec import Role
 
 ASKS_USER_RATE = 0.2
-"""How often the offline writer's replies ask the user something: what a factor above 1 is measured against."""
+"""Share of the offline writer's replies that ask the user something; a factor above 1 is relative to this share."""
 
 
 class UnknownRequest(Exception):
@@ -41,7 +41,7 @@ class TypedPrompt(PromptDeclaration, Protocol):
 
 
 class Prompts(Protocol):
-    """Where declarations come from; `prompts.registry.PromptRegistry` is one."""
+    """A source of declarations; `prompts.registry.PromptRegistry` is one."""
 
     def __getitem__(self, prompt_id: str) -> TypedPrompt:
         """The declaration with this id; KeyError if there is none."""

@@ -1,4 +1,4 @@
-"""What the loopback server was asked, and what became of it."""
+"""Counts of the loopback server's requests and their outcomes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Counts:
     first_at: float | None = None
     last_at: float | None = None
     asked: Counter[str] = field(default_factory=Counter)
-    """How often each call was asked, by its key; requests beyond `max_in_flight` do not count."""
+    """Number of requests of each call, by its key; requests beyond `max_in_flight` do not count."""
     answered_calls: dict[str, str] = field(default_factory=dict)
     """Key of each answered call to `unit_key#generation`, in the order of the first answers."""
     latencies_s: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))

@@ -1,4 +1,4 @@
-"""Which requests meet a fault, and what it does to a reply: pure functions of the call and how often it was asked."""
+"""Faults of requests and their effect on replies: pure functions of a call and its number of attempts."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The loopback server: the offline writer behind an OpenAI-compatible address, with the faults of real ones.
 
-    POST /v1/chat/completions   the reply to the typed inputs in the body's `longbeam` member, or one that was recorded
+    POST /v1/chat/completions   the reply to the extras in the body's `longbeam` member, or a recorded one
     GET  /v1/models
     GET  /counts                what was asked and answered; `?calls=1` adds the answered calls, and latencies by unit
     POST /control               a JSON object of settings to change; `{"reset": true}` zeroes the counts
@@ -83,7 +83,7 @@ class LoopbackServer:
     prompts: Prompts
     settings: ServerSettings
     recording: Recording | None = None
-    """Answers requests without typed inputs."""
+    """Answers requests without extras."""
     counts: Counts = field(default_factory=Counts)
     writer: OfflineWriter = field(default_factory=OfflineWriter)
     usage: UsageMeter = field(default_factory=lambda: UsageMeter(load_tokenizer(DEFAULT_TOKENIZER)))

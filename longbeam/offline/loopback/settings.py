@@ -1,4 +1,4 @@
-"""What the loopback server is told to do, at its start (`SETTING=VALUE`) and while it runs (POST /control).
+"""Settings of the loopback server, given at its start (`SETTING=VALUE`) and while it runs (POST /control).
 
 Every fault is a share of requests, 0 to 1. Which requests meet it is drawn from the call's key and from how often
 that call was asked, so that the same run meets the same faults whatever its speed.
@@ -19,7 +19,7 @@ FAULTS = ("rate_limited", "failing", "hanging", "malformed", "truncated", "cut_o
 
 
 class ServerSettings(Record):
-    """How the loopback server answers."""
+    """Settings of the loopback server."""
 
     latency_ms: float = Field(default=0.0, ge=0)
     """From a request's arrival to its reply."""
@@ -44,15 +44,15 @@ class ServerSettings(Record):
     poison: tuple[str, ...] = ()
     """Patterns of unit keys (`c000/dialogue/p0.s1/*`) that get 400, however often they are asked."""
     reply_factor: float = Field(default=1.0, gt=0)
-    """Length of the assistant's replies, against what was asked for."""
+    """Factor of the length that the assistant's replies are asked to have."""
     detector_factor: float = Field(default=1.0, ge=0)
-    """How often detectors say yes, against what they would say."""
+    """Factor of the share of detectors' verdicts that are yes."""
     structured: Literal["json_schema", "json_object", "none"] = "json_schema"
     """The most that `response_format` may ask for; more gets 400."""
     key: str = ""
     """The one key that is let in; empty lets in all."""
     fixed_reply_tokens: int = Field(default=0, ge=0)
-    """Answer requests without typed inputs with about so many tokens; 0 refuses them with 400."""
+    """Answer requests without extras with about this many tokens; 0 refuses them with 400."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -36,10 +36,10 @@ MOST_CONVERSATIONS, MOST_TOKENS = 6, 1_000_000
 
 
 class PlannedTalk(Record):
-    """What one sub-plan's dialogue starts from."""
+    """The start of one sub-plan's dialogue: its share of tokens and its planned turns."""
 
     share: int
-    """Tokens it is to have."""
+    """Tokens that the dialogue is to have."""
     turns: tuple[tuple[int, bool], ...]
     """Tokens of each planned turn, and whether it voices a bullet."""
     ending: int = 0
@@ -47,7 +47,7 @@ class PlannedTalk(Record):
 
 
 class Rehearsal(Record):
-    """What a rehearsal used, scaled to the whole benchmark."""
+    """Usage of a rehearsal, scaled to the whole benchmark."""
 
     length: int
     conversations: int
@@ -56,13 +56,13 @@ class Rehearsal(Record):
     tokenizer: str
     usage: tuple[Usage, ...]
     talks: tuple[PlannedTalk, ...]
-    """Of the conversations that were made."""
+    """Planned dialogues of the rehearsed conversations."""
     replies: tuple[tuple[int, int], ...]
     """Tokens that the assistant's replies were asked for and those that came, up to every eighth and to the last."""
 
 
 async def rehearse(spec: BenchmarkSpec, services: Services) -> Rehearsal:
-    """Make the first conversations of a spec with the stand-in model and return what that would use."""
+    """Make the first conversations of a spec with the stand-in model and return their usage."""
     count = max(1, min(spec.conversations, MOST_CONVERSATIONS, MOST_TOKENS // spec.length))
     # Nothing waits for anything here, so a limit would only cost time; a cap would end the rehearsal.
     # Plans are alike in what they use: of a conversation of many, one is rehearsed.

@@ -20,10 +20,11 @@ from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult, WorkerSet
 from longbeam.pipeline.distributed.worker import stop_path
 from longbeam.pipeline.run.driver import RunSummary, seeds_of
 from longbeam.pipeline.run.units import Progress, all_of
+from longbeam.schemas.progress import Position
 from longbeam.schemas.seeds import Seed
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.layout import Benchmark
-from longbeam.store.shared_lease import Position, position_of_holder
+from longbeam.store.shared_lease import position_of_holder
 
 DEATHS = 3
 """Workers that may die over one conversation: it may be too large for them."""
@@ -217,14 +218,7 @@ class _Distribution:
 
     def _show(self, conversation_id: str, position: Position) -> None:
         before = sum(r.position.calls for r in self.results[conversation_id][:-1])
-        self.progress.update(
-            conversation_id,
-            position.stage,
-            units_done=position.units_done,
-            units_total=position.units_total,
-            tokens=position.tokens,
-            calls=before + position.calls,
-        )
+        self.progress.update(conversation_id, position.model_copy(update={"calls": before + position.calls}))
 
     def _summary(self) -> RunSummary:
         every = [result for results in self.results.values() for result in results]

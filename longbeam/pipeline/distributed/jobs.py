@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from longbeam.schemas.base import Record
+from longbeam.schemas.progress import Position
 from longbeam.schemas.seeds import Seed
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.schemas.usage import Usage
-from longbeam.store.shared_lease import Position
 from longbeam.store.units import Unit
 
 

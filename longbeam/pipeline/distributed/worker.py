@@ -27,12 +27,13 @@ from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult
 from longbeam.pipeline.run.driver import ConversationRun, limited_models, open_run, run_conversation
 from longbeam.pipeline.run.scheduling import Schedule
 from longbeam.pipeline.services import Services, load_services
+from longbeam.schemas.progress import Position
 from longbeam.schemas.usage import Usage
 from longbeam.store.files import describe_os_error, is_alive, sync_file
 from longbeam.store.layout import Benchmark
 from longbeam.store.lease import Lease
 from longbeam.store.reply_files import HELD, CopiedJournal, ReplyFiles, merge_replies, remove_replies
-from longbeam.store.shared_lease import BEAT_S, HeldElsewhere, LeaseLost, Position, SharedLease, worker_name
+from longbeam.store.shared_lease import BEAT_S, HeldElsewhere, LeaseLost, SharedLease, worker_name
 from longbeam.store.worklog import WorkLog
 
 COPY_EVERY_S = 60.0
@@ -135,13 +136,9 @@ class _Hold:
         self._put_sealed()
         return self._result(run, meter)
 
-    def update(
-        self, conversation_id: str, stage: str, *, units_done: int, units_total: int, tokens: int, calls: int
-    ) -> None:
+    def update(self, conversation_id: str, position: Position) -> None:
         """Take in how far the conversation is; the heart tells the others."""
-        self.position = Position(
-            stage=stage, units_done=units_done, units_total=units_total, tokens=tokens, calls=calls
-        )
+        self.position = position
 
     def _journal(self, log: WorkLog, files: ReplyFiles) -> CopiedJournal:
         merge_replies(self.lease.folder, log)

@@ -61,6 +61,7 @@ from longbeam.schemas.evaluation import (
     Spending,
 )
 from longbeam.schemas.probes import Probe
+from longbeam.schemas.progress import Position
 from longbeam.schemas.spec import BenchmarkSpec, Role
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.files import write_atomically
@@ -261,9 +262,8 @@ def _subject(
     units = Units(told.conversation_id, spec, log, replace(models, chat=journalled), default_registry())
 
     def tell(stage: str, done: int, total: int, tokens: int) -> None:
-        progress.update(
-            told.conversation_id, stage, units_done=done, units_total=total, tokens=tokens, calls=journalled.asks
-        )
+        position = Position(stage=stage, units_done=done, units_total=total, tokens=tokens, calls=journalled.asks)
+        progress.update(told.conversation_id, position)
 
     units.on_unit = tell
     return _Subject(told.conversation_id, told.exchanges, told.probes, units, settings, embedder, timings)

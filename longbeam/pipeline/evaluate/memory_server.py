@@ -26,6 +26,7 @@ from pydantic_core import to_json
 
 from longbeam.errors import LongbeamError, UserError
 from longbeam.evaluation.arms import arms_of
+from longbeam.keys import UnitKey
 from longbeam.memory.base import MemorySystem, Tools
 from longbeam.memory.embedding import Embedder, StoredEmbedder
 from longbeam.memory.exchanges import exchanges_of
@@ -180,7 +181,7 @@ class MemoryServer:
         return [_memory("context", context.text, 1.0, last)] if context.text else []
 
     async def _prepared(self, user_id: str, user: _User) -> MemorySystem:
-        place = f"{user_id.replace('/', '_')}/prepare/{self.name}"
+        place = UnitKey(user_id.replace("/", "_"), "prepare", self.name)
         asker = Asker(models=self.models, prompts=default_registry(), spec=self.spec, unit_key=place)
         count = load_tokenizer(self.spec.tokenizer).count
         system = self.registered.make(self.settings, Tools(count, asker, self.embedder, f"{self.spec.seed}/{place}"))

@@ -28,6 +28,7 @@ from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.findings import Finding
+from longbeam.schemas.progress import Position
 from longbeam.schemas.spec import DEFAULT_MODEL, BenchmarkSpec, Role
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import Benchmark
@@ -136,9 +137,8 @@ def _told(
     progress: Progress, conversation_id: str, journalled: JournalledModel
 ) -> Callable[[str, int, int, int], None]:
     def tell(stage: str, done: int, total: int, tokens: int) -> None:
-        progress.update(
-            conversation_id, stage, units_done=done, units_total=total, tokens=tokens, calls=journalled.asks
-        )
+        position = Position(stage=stage, units_done=done, units_total=total, tokens=tokens, calls=journalled.asks)
+        progress.update(conversation_id, position)
 
     return tell
 

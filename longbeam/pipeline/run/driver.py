@@ -30,6 +30,7 @@ from longbeam.pipeline.run.talking import dialogue_stage, user_turns_stage
 from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of
 from longbeam.prompts.declarations import default_registry
 from longbeam.prompts.registry import PromptRegistry
+from longbeam.schemas.progress import Position
 from longbeam.schemas.seeds import Seed
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.layout import Benchmark
@@ -83,9 +84,8 @@ class _ProgressOfUnits:
     journalled: JournalledModel
 
     def unit_ended(self, stage: str, done: int, total: int, tokens: int) -> None:
-        self.progress.update(
-            self.conversation_id, stage, units_done=done, units_total=total, tokens=tokens, calls=self.journalled.asks
-        )
+        position = Position(stage=stage, units_done=done, units_total=total, tokens=tokens, calls=self.journalled.asks)
+        self.progress.update(self.conversation_id, position)
 
 
 @asynccontextmanager

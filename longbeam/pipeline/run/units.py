@@ -20,6 +20,7 @@ from longbeam.pipeline.run.unit_spec import DeclaredPrompts, Dependencies, UnitS
 from longbeam.prompts.registry import PromptRegistry
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import Message
+from longbeam.schemas.progress import Position
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.units import Failure, Unit, UnitStatus
 from longbeam.store.worklog import WorkLog
@@ -33,21 +34,17 @@ DIALOGUE = "dialogue"
 
 
 class Progress(Protocol):
-    """Told whenever a unit ends."""
+    """Receiver of the position of a conversation, whenever a unit ends."""
 
-    def update(
-        self, conversation_id: str, stage: str, *, units_done: int, units_total: int, tokens: int, calls: int
-    ) -> None:
-        """`tokens`: of the conversation's messages so far; `calls`: model calls made in this run."""
+    def update(self, conversation_id: str, position: Position) -> None:
+        """Take in the position of a conversation."""
 
 
 class SilentProgress:
     """Progress for tests and notebooks."""
 
-    def update(
-        self, conversation_id: str, stage: str, *, units_done: int, units_total: int, tokens: int, calls: int
-    ) -> None:
-        """Say nothing."""
+    def update(self, conversation_id: str, position: Position) -> None:
+        """Show nothing."""
 
 
 class Blocked(Exception):
@@ -121,7 +118,7 @@ class Units:
             models=self.models,
             prompts=DeclaredPrompts(self.prompts, spec),
             spec=self.spec,
-            unit_key=str(UnitKey(self.conversation_id, spec.stage, key)),
+            unit_key=UnitKey(self.conversation_id, spec.stage, key),
             generation=self.log.units.generation(spec.stage, key),
         )
 

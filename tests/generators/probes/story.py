@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.keys import UnitKey
 from longbeam.models.asking import Asker
 from longbeam.models.base import ModelCall
 from longbeam.offline.probing import answer_probe_prompt
@@ -266,7 +267,9 @@ class OfflineModel:
 
 def asker(model: OfflineModel | None = None) -> Asker:
     """The real asker on the offline prober."""
-    return Asker(answered_by(model or OfflineModel()), BarePrompts(), BenchmarkSpec(name="t"), "c000/probes")
+    return Asker(
+        answered_by(model or OfflineModel()), BarePrompts(), BenchmarkSpec(name="t"), UnitKey("c000", "probes", "unit")
+    )
 
 
 def reply(question: str, gold: str, *nuggets: tuple[str, list[int]]) -> ProbeReply:

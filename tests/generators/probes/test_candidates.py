@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from longbeam.generators.probes.candidates import Sketch, cite, deciles_of, is_narrow, thin_out
-from longbeam.generators.probes.evidence import Said
+from longbeam.generators.probes.evidence import Quote
 from longbeam.schemas.probes import Difficulty
 from longbeam.text.values import money
 from tests.generators.probes.story import START
@@ -19,7 +19,7 @@ MESSAGES = 100
 def _sketch(ordinal: int, rng: random.Random) -> Sketch:
     """A candidate on one to three of thirty bullets; one in ten gives its answer away."""
     said = [
-        Said(
+        Quote(
             message_key=f"m{bullet}",
             position=3 * bullet,
             session=bullet // 3,

@@ -12,20 +12,20 @@ PRICE = ("the kitchen", "price", money(80))
 def test_settled_facts_quote_the_sentence_with_the_value() -> None:
     story = Story()
     story.tell(0, "the kitchen", "The kitchen costs $80.", PRICE, said="Hi! The kitchen costs $80. Is that fine?")
-    assert [s.quote for s in story.material().told.settled] == ["The kitchen costs $80."]
+    assert [s.quote for s in story.material().stated.settled] == ["The kitchen costs $80."]
 
 
 def test_quote_takes_the_sentence_before_when_only_that_names_the_subject() -> None:
     story = Story()
     said = "Hello there. I looked at the kitchen again. It costs $80. Any advice?"
     story.tell(0, "the kitchen", "The kitchen costs $80.", PRICE, said=said)
-    assert [s.quote for s in story.material().told.settled] == ["I looked at the kitchen again. It costs $80."]
+    assert [s.quote for s in story.material().stated.settled] == ["I looked at the kitchen again. It costs $80."]
 
 
 def test_fact_that_no_message_says_is_left_out() -> None:
     story = Story()
     story.tell(0, "the kitchen", "The kitchen costs $80.", PRICE, said="The kitchen costs too much.")
-    assert story.material().told.settled == ()
+    assert story.material().stated.settled == ()
 
 
 def test_find_words_quotes_the_closest_sentence() -> None:

@@ -32,7 +32,7 @@ def test_an_update_is_another_step() -> None:
     story = Story()
     update(story, 1, "the kitchen", "price", money(95), _priced(story))
     assert _steps(story) == [["$80", "$95"]]
-    told = story.material().told
+    told = story.material().stated
     assert not told.settled
     assert [(a.value.text, b.value.text) for a, b in told.updated_once] == [("$80", "$95")]
     assert [(s.value.text, [v.text for v in s.past]) for s in told.current] == [("$95", ["$80"])]
@@ -43,7 +43,7 @@ def test_updated_once_leaves_out_a_second_update() -> None:
     target = _priced(story)
     update(story, 1, "the kitchen", "price", money(95), target)
     update(story, 2, "the kitchen", "price", money(99), target)
-    assert not story.material().told.updated_once
+    assert not story.material().stated.updated_once
 
 
 def test_update_to_the_same_value_is_no_change() -> None:
@@ -51,15 +51,15 @@ def test_update_to_the_same_value_is_no_change() -> None:
     update(story, 1, "the kitchen", "price", money(80), _priced(story))
     assert _steps(story) == [["$80"]]
     # Either message could be spared.
-    assert [s.is_told_once for s in story.material().told.settled] == [False]
+    assert [s.is_stated_once for s in story.material().stated.settled] == [False]
 
 
 def test_never_statement_contests_all_facts_of_its_target() -> None:
     story = Story()
     contradict(story, 1, "the kitchen", "I have never asked for a price.", _priced(story))
     assert _steps(story) == [[]]
-    assert [s.value.text for s in story.material().told.first] == ["$80"]
-    assert not story.material().told.current
+    assert [s.value.text for s in story.material().stated.first] == ["$80"]
+    assert not story.material().stated.current
 
 
 def test_other_value_contests_only_its_own_fact() -> None:

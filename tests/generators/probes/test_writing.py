@@ -100,11 +100,11 @@ def test_no_check_of_validate_finds_a_fault_in_the_whole_pool() -> None:
 
 def test_superseded_and_contested_facts_are_nobody_elses_gold() -> None:
     facts = {life.fact.fact_id for life in MATERIAL.histories.lives()}
-    unsettled = facts - {s.fact_id for s in MATERIAL.told.settled}
+    unsettled = facts - {s.fact_id for s in MATERIAL.stated.settled}
     for ability in ("information_extraction", "temporal_reasoning"):
         assert not unsettled & {f for p in _written(ability) for f in p.fact_ids}
     # sums and differences are over values as they are now, which nothing contests
-    contested = facts - {s.fact_id for s in MATERIAL.told.current}
+    contested = facts - {s.fact_id for s in MATERIAL.stated.current}
     assert not contested & {f for p in _written("multi_session_reasoning") for f in p.fact_ids}
 
 

@@ -5,23 +5,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longbeam.errors import UserError
-from longbeam.memory.paging.eviction import ONLINE, History, Need, plan_residency, victim_of
+from longbeam.memory.paging.eviction import ONLINE, Foresight, History, Need, plan_residency, victim_of
 from longbeam.memory.paging.pages import Page, Turn, boundary_of
 from longbeam.memory.paging.residency import Capacity, PagedContext
-from longbeam.memory.paging.simulator import Asked, PagingConfig, Talk, break_down_accuracy, simulate
+from longbeam.memory.paging.simulator import PagingConfig, TimedQuestion, Workload, break_down_accuracy, simulate
 from longbeam.memory.paging.study import run_study
 
 
-def talk(needs: list[tuple[int, int]], turns: int = 12) -> Talk:
-    """A talk of so many turns of ten tokens; each need is (after, turn)."""
+def workload(needs: list[tuple[int, int]], turns: int = 12) -> Workload:
+    """A workload of so many turns of ten tokens; each need is (after, turn)."""
     said = tuple(Turn(f"t{i}", "user", f"word{i}", 10, True) for i in range(turns))
-    asked = sorted((Asked(f"word{t}", after, frozenset({f"t{t}"}), "k") for after, t in needs), key=lambda a: a.after)
-    return Talk("x", said, tuple(asked))
+    asked = sorted(
+        (TimedQuestion(f"word{t}", after, frozenset({f"t{t}"}), "k") for after, t in needs), key=lambda a: a.after
+    )
+    return Workload("x", said, tuple(asked))
 
 
-def hits(talk: Talk, policy: str, **capacity: int | None) -> int:
+def hits(workload: Workload, policy: str, **capacity: int | None) -> int:
     config = PagingConfig(boundary="fixed_2", eviction=policy, selector="oracle", **{"tokens": None, **capacity})
-    return sum(o.resident for o in simulate(talk, config, len))
+    return sum(o.resident for o in simulate(workload, config, len))
 
 
 _needs = st.lists(st.tuples(st.integers(1, 24), st.integers(0, 23)).filter(lambda n: n[1] < n[0]), max_size=8)
@@ -30,7 +32,7 @@ _needs = st.lists(st.tuples(st.integers(1, 24), st.integers(0, 23)).filter(lambd
 @settings(max_examples=40)
 @given(_needs, st.integers(1, 4))
 def test_no_policy_beats_the_clairvoyant_one_in_pages(needs: list[tuple[int, int]], pages: int) -> None:
-    asked = talk(needs, turns=24)
+    asked = workload(needs, turns=24)
     best = hits(asked, "belady", pages=pages)
     assert all(best >= hits(asked, policy, pages=pages) for policy in (*ONLINE, "furthest"))
 
@@ -38,7 +40,7 @@ def test_no_policy_beats_the_clairvoyant_one_in_pages(needs: list[tuple[int, int
 @settings(max_examples=25)
 @given(_needs, st.integers(20, 90))
 def test_no_policy_beats_the_clairvoyant_one_in_tokens(needs: list[tuple[int, int]], tokens: int) -> None:
-    asked = talk(needs, turns=24)
+    asked = workload(needs, turns=24)
     best = hits(asked, "belady", tokens=tokens)
     assert all(best >= hits(asked, policy, tokens=tokens) for policy in (*ONLINE, "furthest"))
 
@@ -46,7 +48,7 @@ def test_no_policy_beats_the_clairvoyant_one_in_tokens(needs: list[tuple[int, in
 def test_the_furthest_need_is_no_optimum_where_pages_do_not_come_back() -> None:
     # Room for two pages: with the third, one of the first two goes. The first is needed once and first, the second
     # thrice and later.
-    asked = talk([(5, 0), (6, 2), (6, 3), (6, 2)], turns=6)
+    asked = workload([(5, 0), (6, 2), (6, 3), (6, 2)], turns=6)
     assert (hits(asked, "furthest", pages=2), hits(asked, "belady", pages=2)) == (1, 3)
 
 
@@ -60,7 +62,7 @@ def test_a_plan_keeps_what_earns_most_within_its_capacity() -> None:
 def test_policies_on_a_known_history(policy: str, gone: int) -> None:
     history = History({1: [1, 2], 3: [3, 4, 5]})
     future = [Need(8, (1,)), Need(9, (2,))]
-    assert victim_of(policy, [1, 2, 3], history, future=future) == gone
+    assert victim_of(policy, [1, 2, 3], history, Foresight(future)) == gone
 
 
 def test_a_policy_that_is_none_is_refused() -> None:
@@ -72,14 +74,14 @@ def test_a_policy_that_is_none_is_refused() -> None:
 def test_the_context_never_outgrows_its_capacity(tokens: int, turns: int) -> None:
     paged = PagedContext(boundary_of("fixed_2"), Capacity(tokens=tokens), "fifo", lambda page: 3)
     for number in range(turns):
-        paged.say(Turn(str(number), "user", "x", 7, True))
+        paged.add(Turn(str(number), "user", "x", 7, True))
         if paged.resident:  # the open page is not evicted, so it may outgrow the capacity alone
             assert paged.tokens <= tokens
         assert sorted([*paged.resident, *paged.evicted]) == sorted(paged.pages)
 
 
 def test_accuracy_is_what_it_is_made_of() -> None:
-    asked = talk([(12, 0), (12, 2), (12, 10), (6, 4), (9, 1)])
+    asked = workload([(12, 0), (12, 2), (12, 10), (6, 4), (9, 1)])
     for selector in ("lexical", "random", "oracle"):
         config = PagingConfig(boundary="fixed_2", pages=2, bookmarks="tfidf", selector=selector, tokens=None)
         s = break_down_accuracy(simulate(asked, config, len))
@@ -90,24 +92,24 @@ def test_accuracy_is_what_it_is_made_of() -> None:
 
 def test_a_bookmark_without_words_triggers_nothing() -> None:
     config = PagingConfig(boundary="fixed_2", pages=2, form="id", tokens=None)
-    found = break_down_accuracy(simulate(talk([(12, 0)]), config, len))
+    found = break_down_accuracy(simulate(workload([(12, 0)]), config, len))
     assert (found.trigger, found.accuracy) == (0, 0)
 
 
 def test_the_newest_page_is_always_there() -> None:
     paged = PagedContext(boundary_of("fixed_2"), Capacity(pages=1), "lru")
     for number in range(5):
-        paged.say(Turn(str(number), "user", "x", 1, True))
+        paged.add(Turn(str(number), "user", "x", 1, True))
     assert paged.is_resident(3)
     assert paged.evicted == [1, 2]
     assert paged.open_page == Page(3, (Turn("4", "user", "x", 1, True),))
 
 
 def test_a_study_has_sessions_as_pages_where_there_are_some() -> None:
-    def talk(sessions: int) -> Talk:
+    def workload(sessions: int) -> Workload:
         turns = tuple(Turn(f"t{i}", "user", f"word{i} said", 10, i % 2 == 0, i % sessions) for i in range(6))
-        return Talk("c0", turns, (Asked("word1?", 6, frozenset({"t1"})),))
+        return Workload("c0", turns, (TimedQuestion("word1?", 6, frozenset({"t1"})),))
 
     for sessions, expected in ((1, False), (2, True)):
-        study = run_study("b", [talk(sessions)], len, tokens=40, pages=None)
+        study = run_study("b", [workload(sessions)], len, Capacity(tokens=40))
         assert ("session" in {row.config.boundary for row in study.ablation}) is expected

@@ -10,9 +10,10 @@ from longbeam.cli import OK, USER_ERROR, run
 from longbeam.generators.suites.base import Draw
 from longbeam.generators.suites.paging import TYPES, make_conversation
 from longbeam.generators.suites.paging import PagingSettings as SuiteSettings
+from longbeam.keys import UnitKey
 from longbeam.memory.base import Tools
 from longbeam.memory.exchanges import exchanges_of
-from longbeam.memory.paging.study import talk_of
+from longbeam.memory.paging.study import workload_of
 from longbeam.memory.paging.system import Paging, PagingSettings
 from longbeam.models.asking import Asker
 from longbeam.models.base import ModelCall
@@ -26,7 +27,7 @@ from longbeam.schemas.spec import BenchmarkSpec
 from tests.wired import answered_by, offline
 
 COUNT = load_tokenizer("o200k_base").count
-ASKER = Asker(offline(), default_registry(), BenchmarkSpec(name="x"), "c000/evaluate/paging")
+ASKER = Asker(offline(), default_registry(), BenchmarkSpec(name="x"), UnitKey("c000", "evaluate", "paging"))
 
 
 @pytest.fixture(scope="module")
@@ -57,9 +58,9 @@ def test_the_suite_has_the_papers_shape(conversation: GivenConversation) -> None
             (cited,) = probe.evidence
             assert cited.quote in text[cited.message_key]
             assert probe.details.new_value in cited.quote
-        talk = talk_of("c", messages, made.probes)
-        assert [a.after for a in talk.asked] == sorted(a.after for a in talk.asked)
-        assert all(min(int(k.split(".t")[1].split(".")[0]) for k in a.keys) * 2 < a.after for a in talk.asked)
+        workload = workload_of("c", messages, made.probes)
+        assert [a.after for a in workload.questions] == sorted(a.after for a in workload.questions)
+        assert all(min(int(k.split(".t")[1].split(".")[0]) for k in a.keys) * 2 < a.after for a in workload.questions)
 
 
 async def test_the_reader_recalls_the_page_and_answers_within_the_budget(conversation: GivenConversation) -> None:
@@ -128,7 +129,7 @@ class Marking:
 
 
 async def marked(conversation: GivenConversation, model: Marking, generator: str) -> tuple[Paging, str]:
-    asker = Asker(answered_by(model), default_registry(), BenchmarkSpec(name="x"), "c000/prepare/paging")
+    asker = Asker(answered_by(model), default_registry(), BenchmarkSpec(name="x"), UnitKey("c000", "prepare", "paging"))
     settings = PagingSettings.model_validate({"bookmarks": generator, "bookmarker": "model"})
     system = Paging(settings, Tools(count_tokens=COUNT, asker=asker, rng_key="k"))
     for exchange in exchanges_of(conversation.messages()):

@@ -93,7 +93,7 @@ def test_the_module_is_the_command() -> None:
 
 
 def test_every_command_is_documented() -> None:
-    page = (Path(__file__).parents[1] / "docs" / "cli.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
     for command in COMMANDS:
         assert f"\n## longbeam {command}" in page
 

@@ -1,0 +1,65 @@
+"""The facts that the user states, found once for all abilities: each value with the words that give it.
+
+In a conversation of many plans, this index is all that stays in memory of facts, bullets and messages.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from longbeam.generators.probes.evidence import FactQuote, find_value
+from longbeam.generators.probes.histories import Histories, Life, Step
+from longbeam.generators.probes.voices import Voices
+from longbeam.schemas.plans import Value
+
+
+@dataclass(frozen=True)
+class StatedFacts:
+    """Facts with the messages that state them."""
+
+    current: tuple[FactQuote, ...]
+    """Uncontested facts, each with the message that states its last value, in the order of the conversation."""
+    updated_once: tuple[tuple[FactQuote, FactQuote], ...]
+    """Facts that change exactly once: original and new value, in the order of the ledger."""
+    first: tuple[FactQuote, ...]
+    """Facts with the message that states their first value, contested or not, in the order of the ledger."""
+    unsaid: frozenset[str]
+    """Attributes of facts whose first value no message states."""
+    with_attribute: Mapping[str, int]
+    """Number of facts by attribute, case-folded."""
+
+    @property
+    def settled(self) -> tuple[FactQuote, ...]:
+        """Facts that have one value in the whole conversation, in its order."""
+        return tuple(said for said in self.current if not said.past)
+
+
+def find_stated_facts(histories: Histories, voices: Voices) -> StatedFacts:
+    """Return the facts of a conversation that messages state, with these messages."""
+    current: list[FactQuote] = []
+    updated_once: list[tuple[FactQuote, FactQuote]] = []
+    firsts: list[FactQuote] = []
+    unsaid: set[str] = set()
+    with_attribute = Counter[str]()
+    values: dict[Value, Value] = {}
+
+    def find(life: Life, step: Step) -> FactQuote | None:
+        # Two in three values equal an earlier one; sharing the record saves its memory.
+        return find_value(voices, life, step._replace(value=values.setdefault(step.value, step.value)))
+
+    for life in histories.lives():
+        with_attribute[life.fact.attribute.casefold()] += 1
+        first = find(life, life.first) if life.first is not None else None
+        last = first if len(life.steps) < 2 else find(life, life.steps[-1])
+        if first is None:
+            unsaid.add(life.fact.attribute)
+        else:
+            firsts.append(first)
+        if life.steps and last is not None:
+            current.append(last)
+        if len(life.steps) == 2 and first is not None and last is not None:
+            updated_once.append((first, last))
+    current.sort(key=lambda said: (said.position, said.fact_id))
+    return StatedFacts(tuple(current), tuple(updated_once), tuple(firsts), frozenset(unsaid), with_attribute)
