@@ -27,7 +27,7 @@ from longbeam.prompts.calls.plans import (
     UpdateDraft,
     UpdateTarget,
 )
-from longbeam.schemas.base import Record
+from longbeam.schemas.base import Record, compact
 from longbeam.schemas.plans import CLOSING, Assertion, Bullet, BulletKind, Plan, Stance, SubPlan, Value
 from longbeam.text.matching import says
 
@@ -248,12 +248,9 @@ def augmented_plan(plan: Plan, augmented: Sequence[Augmented], rng_key: str) -> 
     sub_plans = tuple(_placed(s, by_stage.get(s.sub_plan_index), rng_key) for s in plan.sub_plans)
     order = {b.bullet_id: i for i, b in enumerate(b for s in sub_plans for b in s.bullets)}
     assertions = [*plan.assertions, *(a for x in augmented for a in x.assertions)]
-    return plan.model_copy(
-        update={
-            "sub_plans": sub_plans,
-            "assertions": tuple(sorted(assertions, key=lambda a: order[a.bullet_id])),
-        }
-    )
+    in_order = tuple(sorted(assertions, key=lambda a: order[a.bullet_id]))
+    # Compact, because a plan is held until its dialogues are done, and its facts until all plans are.
+    return compact(plan.model_copy(update={"sub_plans": sub_plans, "assertions": in_order}))
 
 
 def _placed(sub_plan: SubPlan, augmented: Augmented | None, rng_key: str) -> SubPlan:

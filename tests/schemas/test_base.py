@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from longbeam.models.base import Sampling
-from longbeam.schemas.base import digest_of
+from longbeam.schemas.base import compact, digest_of
 from longbeam.schemas.calls import ChatMessage
+from longbeam.schemas.plans import Fact, Plan, ValueKind
 
 
 def test_copy_has_a_digest_of_its_own() -> None:
@@ -27,6 +28,20 @@ def test_digest_of_a_message_is_that_of_its_role_and_content() -> None:
     message = ChatMessage(role="user", content="one")
     assert message.digest.startswith("3f82300aaee69d77")
     assert message.hash.hex() == message.digest
+
+
+def test_a_compact_record_is_equal_and_shares_the_sets_of_field_names() -> None:
+    facts = [
+        Fact(fact_id=f"p0.f{i}", subject="the page", attribute="colour", kind=ValueKind.NAME, **more)
+        for i, more in enumerate([{}, {"is_fixed": True}])
+    ]
+    plan = Plan(plan_index=0, sub_plans=(), facts=tuple(facts), assertions=())
+
+    result = compact(plan)
+
+    assert (result, result.digest, result.canonical_json()) == (plan, plan.digest, plan.canonical_json())
+    assert result.facts[0].model_fields_set is result.facts[1].model_fields_set
+    assert result.facts[1].model_copy(update={"is_fixed": False}).digest != result.facts[1].digest
 
 
 def test_digest_of_tells_nested_parts_apart() -> None:
