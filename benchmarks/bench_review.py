@@ -1,9 +1,9 @@
-"""Speed and memory of the review pages in Chromium, and what their counter-evidence brings to the eye.
+"""Speed and memory of the review pages in Chromium, and recall of the counter-evidence.
 
-Starts `longbeam review` on a benchmark in a process of its own and works on it by keys, each act many times over items,
-places and words chosen by a fixed seed; prints median, p95 and worst, from the key to the picture, and peak memory.
-`recall` takes one side of the evidence away from each update and contradiction and says how often the message that was
-taken away is among the first messages offered. The log it writes is in a scratch copy: the benchmark stays as it was.
+The benchmark starts `longbeam review` in a process of its own and reviews by keyboard, each act many times over items,
+places and words chosen by a fixed seed. It prints median, p95 and worst time from the key press to the drawn page, and
+peak memory. With `--recall` it removes one side of the evidence from each update and contradiction, and prints how
+often the removed message is among the first messages offered. It writes into a scratch copy of the benchmark.
 
 Run: `python -m benchmarks.bench_review output/ten [--times 50]`
      `python -m benchmarks.bench_review output/ten --recall`
@@ -54,7 +54,7 @@ def serving(root: Path) -> Iterator[tuple[str, int]]:
 
 
 def measure(root: Path, times: int) -> None:
-    """Print what a reviewer waits for, from the key to the picture, and the memory of page and server."""
+    """Print a reviewer's waiting times, from the key press to the drawn page, and the memory of page and server."""
     draw = random.Random(SEED)
     with serving(root) as (base, pid), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
@@ -96,7 +96,7 @@ UNTIL = """
     const press = (key, more = {}) => document.activeElement.dispatchEvent(
         new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more }));
 """
-"""Looked at once a frame: what is timed is what can be seen."""
+"""Checked once a frame, so that times include the drawing of the page."""
 
 
 def timed(page: Page, body: str, given: object = None) -> Any:
@@ -108,7 +108,7 @@ def opened(page: Page, base: str, row: dict[str, Any]) -> float:
     """Open an item by its address; ms from the navigation until its quote stands in the conversation."""
     page.goto(base + row["href"], wait_until="commit")
     page.wait_for_selector(".message.target", state="attached")
-    # The page wrote down when it had drawn what: the way of the question to it does not count.
+    # The page records when it has drawn the conversation, so the time of this request does not count.
     return float(page.evaluate("performance.getEntriesByName('transcript-drawn').at(-1).startTime"))
 
 
@@ -152,7 +152,7 @@ def jumped(page: Page, message_id: int) -> float:
 
 
 def searched(page: Page, word: str) -> tuple[float, float]:
-    """Search; ms until the first hit stands marked in the conversation, and until the count is told."""
+    """Search; ms until the first hit is marked in the conversation, and until the count is shown."""
     found = timed(
         page,
         """
@@ -176,7 +176,7 @@ def searched(page: Page, word: str) -> tuple[float, float]:
 
 
 def saved(page: Page, number: int) -> float:
-    """Say yes or no of a nugget; ms until the server has it and the page says so."""
+    """Label a nugget; ms until the server has saved the label and the page shows it."""
     return float(
         timed(
             page,
@@ -195,7 +195,7 @@ def saved(page: Page, number: int) -> float:
 
 
 def page_memory(browser: Browser, page: Page) -> str:
-    """Tell the page's heap, its elements, and what its process has for itself."""
+    """Return the page's heap, its number of elements, and the private memory of its process."""
     session = page.context.new_cdp_session(page)
     session.send("HeapProfiler.collectGarbage")
     session.send("Performance.enable")
@@ -207,7 +207,7 @@ def page_memory(browser: Browser, page: Page) -> str:
 
 
 class Meter:
-    """Prints times, and the CPU that server and browser took for each act: that is steadier on a busy machine."""
+    """Prints times, and the CPU of server and browser per act, which varies less than time on a busy machine."""
 
     def __init__(self, browser: Browser, server: int) -> None:
         self.session, self.server = browser.new_browser_cdp_session(), server
@@ -230,13 +230,13 @@ class Meter:
 
 
 def status_mb(pid: int, name: str) -> int:
-    """Return a figure of a process's memory, in MB."""
+    """Return one value of a process's status file, in MB."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     return int(next(line.split()[1] for line in status.splitlines() if line.startswith(name))) // 1024
 
 
 def recall(root: Path) -> None:
-    """Print how often a message taken from the evidence is offered again, and how high."""
+    """Print how often a message removed from the evidence is offered, and at which rank."""
     archive = Archive(open_benchmark(root.parent, root.name))
     places: dict[str, list[int | None]] = {"knowledge_update": [], "contradiction_resolution": []}
     for conversation_id, probes in archive.probes():
@@ -245,7 +245,7 @@ def recall(root: Path) -> None:
             if probe.ability in places and len({e.message_key for e in probe.evidence}) == 2:
                 taken = probe.evidence[-1].message_key
                 half = tuple(e for e in probe.evidence if e.message_key != taken)
-                # A half probe's gold is the first value: whoever wrote it knew nothing of the second.
+                # The gold of a half probe is the first value, as if its author had not known the second.
                 gold = probe.details.old_value or half[0].quote
                 seeded = probe.model_copy(update={"evidence": half, "gold_answer": gold, "rubric": probe.rubric[:1]})
                 nugget = seeded.rubric[0].model_copy(update={"text": gold})
@@ -259,7 +259,7 @@ def recall(root: Path) -> None:
 
 
 def main() -> None:
-    """Measure what the arguments ask for."""
+    """Run the measurement that the arguments choose."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("benchmark", type=Path, help="folder of a benchmark")
     parser.add_argument("--times", type=int, default=50)

@@ -28,10 +28,6 @@ READERS_OWN = frozenset({"graphrag_memory.py"})
 """Files that a page tells its reader to write."""
 
 KNOWN: dict[str, set[str]] = {
-    "README.md": {"wiring.py"},
-    "docs/architecture.md": {"design/0022-composition-root.md", "design/0023-unit-fingerprints.md", "wiring.py"},
-    "docs/design/0003-journal-before-parse.md": {"store/texts.py"},
-    "docs/design/0011-many-plans.md": {"generators/chronicle.py", "store/shelf.py", "store/spool.py"},
     "docs/lengths.md": {"generators/chronicle.py", "store/shelf.py"},
     "longbeam/evaluation/report.py": {"reference/memory-systems.md"},
     "longbeam/flows/server.py": {"reference/stack.md"},

@@ -71,7 +71,7 @@ class OpinionView(Record):
     verdict: str | None
     is_saved: bool
     is_lapsed: bool
-    """A verdict was given, and the probe edited since: give it again."""
+    """Whether the probe was edited after a verdict, so that the verdict must be given again."""
     reason_code: str
     note: str
     labels: dict[str, str]
@@ -96,7 +96,7 @@ class CommentView(Record):
     text: str
     created_at: dt.datetime
     href: str
-    """Opens at the message or the item."""
+    """Address of the message or the item."""
 
 
 class FlagView(Record):
@@ -129,7 +129,7 @@ class CandidateLink(Record):
     rank: int
     question: str
     is_in_queue: bool
-    """Sealed as selected, taken in, or moved up for a rejected one; and not rejected."""
+    """Whether it is under review and not rejected."""
     status: str
 
 
@@ -168,13 +168,13 @@ class ItemView(Record):
     context: tuple[MessageView, ...]
     """Messages around the evidence if `k` asks for them: in order, each once, the evidence included."""
     spread: int
-    """message_ids between the first and the last piece of evidence."""
+    """Distance between the first and the last piece of evidence, in message_ids."""
     sessions_touched: int
     sealed: Probe
     is_checked: bool
     """Whether findings are known: `validate` ran, or the item was checked here."""
     is_findings_current: bool
-    """False: the item was edited after the checks ran."""
+    """Whether the checks ran on the item as it is now."""
     findings: tuple[FindingView, ...]
     checks: tuple[CheckRow, ...]
     status: str
@@ -182,7 +182,7 @@ class ItemView(Record):
     saved: int
     """Opinions saved so far, by anybody."""
     is_blind: bool
-    """True: others' opinions are hidden until as many are saved as are wanted."""
+    """Whether other opinions are hidden, because not all wanted ones are saved."""
     mine: OpinionView | None
     """None for viewers who only read."""
     others: tuple[OpinionView, ...]

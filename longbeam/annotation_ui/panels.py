@@ -64,7 +64,7 @@ class LedgerValue(Record):
     value: str
     bullet_id: str
     messages: tuple[MessageLink, ...]
-    """User messages that voice it."""
+    """User messages that voice the value."""
     sent_at: dt.datetime | None
     is_current: bool
     """Whether this is the last value that was set."""

@@ -17,11 +17,27 @@ from dataclasses import InitVar, dataclass, field
 from functools import cache, cached_property, partial
 
 from longbeam.errors import ReplyError
-from longbeam.generators.budget import ENDING_REPLY, MORE_ROUNDS, Budget, Waiting
+from longbeam.generators.budget import Budget, Waiting
 from longbeam.generators.ledger import Ledger, standing_bullets
 from longbeam.generators.plans import Frame
 from longbeam.generators.reply_excerpt import asking_part
 from longbeam.generators.transcript import Line, Transcript
+from longbeam.generators.turn_loop import (
+    Answer,
+    Ask,
+    DetectFollowUp,
+    DetectQuestion,
+    FollowUp,
+    MoreTurns,
+    QueuedTurn,
+    Reply,
+    Step,
+    Steps,
+    dialogue_steps,
+    filling_steps,
+    turn_steps,
+    waiting_of,
+)
 from longbeam.generators.user_turns import write_more_turns
 from longbeam.keys import plan_index_of
 from longbeam.models.asking import Asker
@@ -53,8 +69,6 @@ DIALOGUE_PROMPTS = (
     "more_turns",
 )
 SAID_BEFORE = "you said exactly this before; say something else"
-MAX_ANSWERS = 2
-MAX_FOLLOW_UPS = 2
 HISTORY_TOKENS = 9_000
 """Dialogue kept as it is; when it grows beyond, the older part is folded into a summary, down to KEPT_TOKENS."""
 KEPT_TOKENS = 1_800
@@ -94,20 +108,7 @@ async def talk(asker: Asker, tokenizer: Tokenizer, material: SubPlanMaterial) ->
     Turns that end the story come last, behind what the budget adds.
     """
     talk_ = Talk(asker, tokenizer, material)
-    queue = list(material.turns)
-    ending: list[UserTurn] = []
-    while queue and talk_.ends_story(queue[-1]):
-        ending.insert(0, queue.pop())
-    while queue:
-        turn = queue.pop(0)
-        waiting = talk_.waiting([*queue, *ending])
-        if turn.is_required or not talk_.budget.must_save(waiting):
-            await talk_.run(turn, waiting)
-            await talk_.catch_up(waiting)
-    await talk_.fill(ending)
-    while ending:
-        turn = ending.pop(0)
-        await talk_.run(turn, talk_.waiting(ending))
+    await talk_.follow(dialogue_steps([talk_.queued(t) for t in material.turns], talk_.budget))
     return talk_.messages()
 
 
@@ -116,7 +117,7 @@ async def extend(
 ) -> tuple[Message, ...]:
     """Return a sub-plan's messages with further exchanges at its end, until `material.share` is used."""
     talk_ = Talk(asker, tokenizer, material, said)
-    await talk_.fill()
+    await talk_.follow(filling_steps(talk_.budget))
     return talk_.messages()
 
 
@@ -195,11 +196,16 @@ class Talk:
     summary: str = ""
     folds: int = 0
     turn_tokens: dict[str, int] = field(default_factory=dict)
-    is_filling: bool = False
     problem: str = ""
     """What was wrong with the message that is said anew; empty for what is said for the first time."""
     taken: frozenset[str] = frozenset()
     """Texts that nobody may say again, beyond what the user said here."""
+    moment: Moment = field(init=False)
+    """Turn that is being asked, and its day."""
+    question: str = ""
+    """Newest question of the turn: its own, or a follow-up."""
+    reply: str = ""
+    """Newest reply of the assistant."""
     turn_index: int = -1
     """Of the turn being asked. Turns are numbered as they are asked, which is not always as they were planned."""
 
@@ -218,14 +224,12 @@ class Talk:
 
     # --- the budget ---------------------------------------------------------------------------------------
 
-    def waiting(self, queue: Sequence[UserTurn]) -> Waiting:
-        """What is still to be asked."""
-        sizes = [(self._tokens_of(t), t.is_required) for t in queue]
-        required = [size for size, is_required in sizes if is_required]
-        return Waiting(len(sizes), sum(size for size, _ in sizes), len(required), sum(required))
+    def queued(self, turn: UserTurn) -> QueuedTurn[UserTurn]:
+        """Return the turn with what the budget has to know of it."""
+        ends_story = any(self.bullets[i].variety == CLOSING for i in turn.bullet_ids)
+        return QueuedTurn(turn, self._tokens_of(turn), turn.is_required, ends_story)
 
     def _tokens_of(self, turn: UserTurn) -> int:
-        # Looked at before every reply for every turn that waits: counted once.
         if turn.text not in self.turn_tokens:
             self.turn_tokens[turn.text] = self.tokenizer.count(turn.text)
         return self.turn_tokens[turn.text]
@@ -237,51 +241,63 @@ class Talk:
 
     # --- one turn -------------------------------------------------------------------------------------------
 
-    async def run(self, turn: UserTurn, waiting: Waiting) -> None:
-        """Ask one planned turn and what comes of it."""
+    async def run(self, turn: UserTurn) -> None:
+        """Ask one turn, behind which none waits, and what comes of it."""
+        await self.follow(turn_steps(self.queued(turn), waiting_of(()), self.budget))
+
+    async def follow(self, steps: Steps[UserTurn]) -> None:
+        """Carry out one step after the other."""
+        outcome: object = None
+        while True:
+            try:
+                step = steps.send(outcome)
+            except StopIteration:
+                return
+            outcome = await self.carry_out(step)
+
+    async def carry_out(self, step: Step[UserTurn]) -> object:
+        """Carry a step out and return its outcome: a verdict, further turns, or None."""
+        match step:
+            case Ask(queued, is_filling):
+                self.moment = self._asked(queued.turn, is_filling)
+                self.question = queued.turn.text
+            case Reply(kind, exchange, waiting):
+                self.reply = await self._reply(self.moment, kind, waiting, exchange)
+            case DetectQuestion(answers):
+                return await self._asks_user(answers)
+            case Answer(ordinal):
+                text = await self._user(self.moment, MessageKind.ANSWER, ordinal, self.reply)
+                self._say(MessageRole.USER, MessageKind.ANSWER, text, self.moment.day, ())
+            case DetectFollowUp(follow_ups):
+                return await self._asks_on(follow_ups)
+            case FollowUp(ordinal):
+                self.question = await self._user(self.moment, MessageKind.FOLLOW_UP, ordinal, self.reply)
+                self._say(MessageRole.USER, MessageKind.FOLLOW_UP, self.question, self.moment.day, ())
+            case MoreTurns(count):
+                return [self.queued(turn) for turn in await self._more_turns(count)]
+        return None
+
+    def _asked(self, turn: UserTurn, is_filling: bool) -> Moment:
         self.turn_index += 1
-        day = self._day_of(turn)
+        day = self._day_of(turn, is_filling)
         moment = self._moment(turn, day)
         self._say(MessageRole.USER, MessageKind.QUESTION, turn.text, day, turn.bullet_ids, self._tokens_of(turn))
         self.heard += [self.bullets[i] for i in turn.bullet_ids]
-        reply = await self._reply(moment, MessageKind.QUESTION, waiting, 0)
-        answers = await self._answer_questions(moment, waiting, reply)
-        if not answers:
-            await self._follow_up(moment, waiting, reply)
+        return moment
 
-    async def _answer_questions(self, moment: Moment, waiting: Waiting, reply: str) -> int:
-        answers = 0
-        while answers < MAX_ANSWERS and self.budget.can_afford(waiting):
-            inputs = QuestionDetectorInputs(reply=asking_part(reply))
-            verdict = await self.asker.structured(
-                "question_detector", inputs, place=f"{moment.turn.turn_id}/asks{answers}"
-            )
-            if not verdict.asks_user:
-                break
-            text = await self._user(moment, MessageKind.ANSWER, answers, reply)
-            self._say(MessageRole.USER, MessageKind.ANSWER, text, moment.day, ())
-            answers += 1
-            reply = await self._reply(moment, MessageKind.ANSWER, waiting, answers)
-        return answers
+    async def _asks_user(self, answers: int) -> bool:
+        inputs = QuestionDetectorInputs(reply=asking_part(self.reply))
+        place = f"{self.moment.turn.turn_id}/asks{answers}"
+        verdict = await self.asker.structured("question_detector", inputs, place=place)
+        return bool(verdict.asks_user)
 
-    async def _follow_up(self, moment: Moment, waiting: Waiting, reply: str) -> None:
-        follow_ups, asked = 0, moment.turn.text
-        while follow_ups < MAX_FOLLOW_UPS and self.budget.can_afford(waiting):
-            inputs = FollowUpDetectorInputs(
-                title=self.context.seed.title,
-                question=asked,
-                reply=reply,
-                follow_ups=follow_ups,
-            )
-            verdict = await self.asker.structured(
-                "follow_up_detector", inputs, place=f"{moment.turn.turn_id}/on{follow_ups}", state=moment.state
-            )
-            if not verdict.asks_on:
-                break
-            asked = await self._user(moment, MessageKind.FOLLOW_UP, follow_ups, reply)
-            self._say(MessageRole.USER, MessageKind.FOLLOW_UP, asked, moment.day, ())
-            follow_ups += 1
-            reply = await self._reply(moment, MessageKind.FOLLOW_UP, waiting, follow_ups)
+    async def _asks_on(self, follow_ups: int) -> bool:
+        inputs = FollowUpDetectorInputs(
+            title=self.context.seed.title, question=self.question, reply=self.reply, follow_ups=follow_ups
+        )
+        place = f"{self.moment.turn.turn_id}/on{follow_ups}"
+        verdict = await self.asker.structured("follow_up_detector", inputs, place=place, state=self.moment.state)
+        return bool(verdict.asks_on)
 
     async def say_anew(self, message: Message, turn: UserTurn) -> None:
         """Say a reply, an answer or a follow-up of a turn in place of this one; what came before it is said."""
@@ -289,7 +305,7 @@ class Talk:
         moment = self._moment(turn, message.sent_at.date())
         if message.role is MessageRole.ASSISTANT:
             exchange = sum(m.role is MessageRole.ASSISTANT for m in own)
-            await self._reply(moment, own[-1].kind, self.waiting(()), exchange)
+            await self._reply(moment, own[-1].kind, waiting_of(()), exchange)
             return
         ordinal = sum(m.kind is message.kind for m in own)
         text = await self._user(moment, message.kind, ordinal, self.said.last_text)
@@ -356,36 +372,6 @@ class Talk:
         return trace_problem(text, speaker, self.context.seed.category, self.asker.spec.language)
 
     # --- more turns than were planned -----------------------------------------------------------------------
-
-    async def catch_up(self, waiting: Waiting) -> None:
-        """Go on about what was said, where replies were shorter than their share; else it would all come at the end."""
-        count = self.budget.turns_to_catch_up(len(self.material.turns), waiting.turns)
-        if count:
-            for turn in await self._more_turns(count):
-                await self.run(turn, waiting)
-
-    async def fill(self, ending: Sequence[UserTurn] = ()) -> None:
-        """Ask for more turns until the share is used to within a short exchange; the last is asked to fit.
-
-        `ending`: turns still to come, for which room is kept.
-        """
-        self.is_filling = True
-        rounds = 0
-        self.budget.kept = sum(self._tokens_of(t) + ENDING_REPLY for t in ending)
-        while self.budget.is_open and rounds < MORE_ROUNDS:
-            more = await self._more_turns(self.budget.turns_to_fill())
-            if not more:
-                break
-            rounds += 1
-            for i, turn in enumerate(more):
-                if self.budget.is_open:
-                    await self.run(turn, self.waiting([*more[i + 1 :], *ending]))
-        self.is_filling = False
-        self.budget.kept = 0
-
-    def ends_story(self, turn: UserTurn) -> bool:
-        """Whether a turn tells how the story came out."""
-        return any(self.bullets[i].variety == CLOSING for i in turn.bullet_ids)
 
     async def _more_turns(self, count: int) -> tuple[UserTurn, ...]:
         own = {b.bullet_id for b in self.material.sub_plan.bullets}
@@ -474,11 +460,11 @@ class Talk:
         self.history.append(ChatMessage(role=speaker.value, content=text))
         self.sizes.append(tokens)
 
-    def _day_of(self, turn: UserTurn) -> dt.date:
+    def _day_of(self, turn: UserTurn, is_filling: bool) -> dt.date:
         told = [self.bullets[i].happens_on for i in turn.bullet_ids]
         stage = self.material.stage
         before = self.said.lines[-1].day if self.said.lines else stage.first_day
-        if not told and self.is_filling:
+        if not told and is_filling:
             # Turns behind the planned ones go on into the days that the stage has left.
             before = max(before, min(self.fill_until, before + dt.timedelta(days=self.turn_index % 2)))
         return max([before, *told])

@@ -92,7 +92,7 @@ async def _asked(
     if old:
         talk.turn_index = (old[0].turn_index or 0) - 1
     key = f"{place.material.sub_plan.key}.t{talk.turn_index + 1}"
-    await talk.run(question.model_copy(update={"turn_id": key}), talk.waiting(()))
+    await talk.run(question.model_copy(update={"turn_id": key}))
     return _timed(talk.messages()[len(place.before) :], old, place.before)
 
 

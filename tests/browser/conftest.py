@@ -1,4 +1,4 @@
-"""A review server in a process of its own, and Chromium to look at its pages.
+"""A review server in a process of its own, and Chromium that opens its pages.
 
 Without a browser these tests are skipped on a developer's machine and fail where `CI` is set.
 """
@@ -23,7 +23,7 @@ Opened = Callable[..., Page]
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Let a skipped test fail the run where `CI` is set: `.ci/run` is to show all of them."""
+    """Let a skipped test fail the run if `CI` is set: `.ci/run` must run all of them."""
     reporter = session.config.pluginmanager.getplugin("terminalreporter")
     if IS_CI and reporter is not None and reporter.stats.get("skipped"):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -107,7 +107,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Server]]:
 
 @pytest.fixture
 def open_page(browser: Browser) -> Iterator[Opened]:
-    """Open a page as somebody, in a browser profile of his own; what it asks elsewhere or throws fails the test."""
+    """Open a page as a reviewer, in a fresh profile; requests to other hosts and script errors fail the test."""
     contexts: list[Any] = []
     wrong: list[str] = []
 

@@ -29,7 +29,7 @@ COLOURS = 64
 
 
 class Reviewer:
-    """Somebody who works over HTTP, so that the pages have something to show."""
+    """A reviewer who works over HTTP, so that the pages have content."""
 
     def __init__(self, server: Server, request: APIRequestContext, name: str, role: str = "annotator") -> None:
         self.server, self.request, self.csrf = server, request, ""
@@ -78,7 +78,7 @@ def half_review(server: Server, browser: Browser) -> list[str]:
 
 
 def keep(page: Page, target: Path, name: str) -> None:
-    """Write what the page shows as a PNG of few colours."""
+    """Write the page as a PNG of few colours."""
     picture = Image.open(io.BytesIO(page.screenshot(animations="disabled"))).convert("RGB")
     picture.thumbnail((1280, 1280), Image.Resampling.LANCZOS)
     few = picture.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)

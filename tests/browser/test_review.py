@@ -47,7 +47,7 @@ def api(page: Page, server: Server, path: str) -> Any:
 
 
 def accept(page: Page) -> None:
-    """Accept by keys, with the searches that an abstention needs, over gates where they may be passed."""
+    """Accept by keyboard, with the searches that an abstention needs, and override gates that allow it."""
     if page.locator(".bar .tag").first.inner_text() == "abstention":
         for word in ("ticket", "budget", "letter"):
             page.keyboard.press("/")

@@ -10,8 +10,6 @@ import pytest
 
 from longbeam.generators.dialogue import (
     HISTORY_TOKENS,
-    MAX_ANSWERS,
-    MAX_FOLLOW_UPS,
     USER_MESSAGES,
     SubPlanMaterial,
     context_of,
@@ -20,6 +18,7 @@ from longbeam.generators.dialogue import (
 )
 from longbeam.generators.ledger import Ledger, standing_bullets
 from longbeam.generators.plans import Frame
+from longbeam.generators.turn_loop import MAX_ANSWERS, MAX_FOLLOW_UPS
 from longbeam.models.base import ModelCall
 from longbeam.models.tokens import load_tokenizer
 from longbeam.offline.extras import WriterExtras

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
+from longbeam.abilities.beam import ABSTENTION
 from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate
 from longbeam.generators.probes.checks import check_form, check_voice, neutral, run_checks
 from longbeam.generators.probes.evidence import coverage, words_of
@@ -21,8 +22,8 @@ from longbeam.schemas.plans import Bullet, BulletKind
 from longbeam.schemas.probes import ProbeDetails
 from longbeam.schemas.spec import ENGLISH
 
-ABILITY = "abstention"
-PROMPT_ID = "probe_abstention"
+ABILITY = ABSTENTION.name
+PROMPT_ID = ABSTENTION.prompt_id
 SPREAD = 40
 """Bullets shown to the model."""
 SPARE = 6

@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 from functools import partial
 
+from longbeam.abilities.beam import CONTRADICTION_RESOLUTION
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
@@ -27,7 +28,7 @@ from longbeam.schemas.plans import Fact, Value
 from longbeam.schemas.probes import CONTRADICTION_MESSAGES_APART, EvidencePart, ProbeDetails
 from longbeam.schemas.spec import ENGLISH
 
-ABILITY = "contradiction_resolution"
+ABILITY = CONTRADICTION_RESOLUTION.name
 GIVEAWAYS = ("contradict", "contradiction", "contradictory", "contradicting", "conflict", "conflicting", "inconsistent")
 _CONFLICT = re.compile(r"contradict|conflict|inconsisten|both (?:said|ways)|do(?:es)? not (?:agree|fit)", re.IGNORECASE)
 _ASKS = re.compile(r"\bwhich\b|clarif|\bask", re.IGNORECASE)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
+from longbeam.abilities.beam import EVENT_ORDERING
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
@@ -30,7 +31,7 @@ from longbeam.schemas.plans import BulletKind
 from longbeam.schemas.probes import ProbeDetails
 from longbeam.schemas.spec import ENGLISH
 
-ABILITY = "event_ordering"
+ABILITY = EVENT_ORDERING.name
 MIN_ITEMS, MAX_ITEMS = 4, 10
 ENOUGH = 14
 END = 2**62

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import combinations, islice
 
+from longbeam.abilities.beam import INFORMATION_EXTRACTION
 from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, cite, thin_out
 from longbeam.generators.probes.checks import (
     check_coverage,
@@ -23,7 +24,7 @@ from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.probes import Difficulty
 
-ABILITY = "information_extraction"
+ABILITY = INFORMATION_EXTRACTION.name
 Asked = tuple[str, FactQuote] | tuple[str, FactQuote, FactQuote]
 """A variety of question, and the facts that it is about."""
 MAX_PAIRS = 3

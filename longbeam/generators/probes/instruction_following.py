@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from longbeam.abilities.beam import INSTRUCTION_FOLLOWING
 from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, cite, thin_out
 from longbeam.generators.probes.checks import check_coverage, check_form, check_requirement, run_checks
 from longbeam.generators.probes.evidence import find_words
@@ -15,7 +16,7 @@ from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.plans import Bullet, BulletKind
 from longbeam.schemas.probes import Difficulty, EvidencePart, ProbeDetails
 
-ABILITY = "instruction_following"
+ABILITY = INSTRUCTION_FOLLOWING.name
 
 
 def difficulty_by_age(position: int, total_messages: int) -> Difficulty:

@@ -5,6 +5,7 @@ Difficulty is the distance between the two messages, in sessions.
 
 from __future__ import annotations
 
+from longbeam.abilities.beam import KNOWLEDGE_UPDATE
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
@@ -26,7 +27,7 @@ from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.probes import EvidencePart, ProbeDetails
 
-ABILITY = "knowledge_update"
+ABILITY = KNOWLEDGE_UPDATE.name
 GIVEAWAYS = (
     "now", "updated", "update", "current", "currently", "latest", "changed", "anymore", "moved", "revised", "new",
     "newest", "still",

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, islice
 from math import comb
 
+from longbeam.abilities.beam import MULTI_SESSION_REASONING
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
@@ -30,7 +31,7 @@ from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import ProbeDetails
 from longbeam.text.computing import recompute
 
-ABILITY = "multi_session_reasoning"
+ABILITY = MULTI_SESSION_REASONING.name
 ADDABLE = frozenset({ValueKind.MONEY, ValueKind.NUMBER, ValueKind.DURATION})
 COUNTABLE = frozenset({ValueKind.NAME, ValueKind.TEXT, ValueKind.VERSION})
 Asked = tuple[str, Sequence[FactQuote]]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from longbeam.abilities.beam import PREFERENCE_FOLLOWING
 from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, cite, thin_out
 from longbeam.generators.probes.checks import (
     check_coverage,
@@ -24,7 +25,7 @@ from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.plans import Bullet, BulletKind
 from longbeam.schemas.probes import Difficulty, EvidencePart, ProbeDetails
 
-ABILITY = "preference_following"
+ABILITY = PREFERENCE_FOLLOWING.name
 GIVEAWAYS = ("prefer", "preference", "preferences", "favourite", "favorite")
 
 

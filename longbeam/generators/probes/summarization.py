@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
+from longbeam.abilities.beam import SUMMARIZATION
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
@@ -26,7 +27,7 @@ from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.probes import ProbeDetails
 from longbeam.text.matching import says
 
-ABILITY = "summarization"
+ABILITY = SUMMARIZATION.name
 MIN_MESSAGES, MAX_FACTS = 3, 9
 MAX_THINGS = 3
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 
+from longbeam.abilities.beam import TEMPORAL_REASONING
 from longbeam.generators.probes.candidates import (
     AbilityGenerator,
     ProbeCandidate,
@@ -35,7 +36,7 @@ from longbeam.schemas.probes import EvidencePart, ProbeDetails
 from longbeam.text.computing import recompute
 from longbeam.text.times import format_date
 
-ABILITY = "temporal_reasoning"
+ABILITY = TEMPORAL_REASONING.name
 MAX_USES = 4
 """Most pairs that one date is part of."""
 ENOUGH = 14

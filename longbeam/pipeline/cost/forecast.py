@@ -2,7 +2,7 @@
 
 How many calls a dialogue takes depends on how long replies are, against what was asked for, and on how often the
 detectors say yes. Both are seen while it runs. Replies twice as long do not cost twice as much: the budget then has
-fewer of them. So the dialogues are played again in numbers, by the rule that drives them (`generators/budget.py`),
+fewer of them. So the dialogues are played again in numbers, by the rule that drives them (`generators/turn_loop.py`),
 once as in the rehearsal and once as seen; what differs between the two corrects the rehearsal's counts.
 """
 
@@ -13,17 +13,27 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from longbeam.generators.budget import MORE_ROUNDS, Budget, Waiting
+from longbeam.generators.budget import Budget, Waiting
 from longbeam.generators.dialogue import (
     DIALOGUE_PROMPTS,
     HISTORY_TOKENS,
     KEPT_TOKENS,
-    MAX_ANSWERS,
-    MAX_FOLLOW_UPS,
     SUMMARY_TOKENS,
     USER_MESSAGES,
 )
 from longbeam.generators.reply_excerpt import END_CHARACTERS
+from longbeam.generators.turn_loop import (
+    Answer,
+    Ask,
+    DetectFollowUp,
+    DetectQuestion,
+    FollowUp,
+    MoreTurns,
+    QueuedTurn,
+    Reply,
+    Step,
+    dialogue_steps,
+)
 from longbeam.models.prefix_cache import MESSAGE_OVERHEAD
 from longbeam.pipeline.cost.rehearsal import PlannedTalk, Rehearsal
 from longbeam.schemas.usage import COUNTS, Usage, UsageKey
@@ -66,8 +76,8 @@ class Played:
 
 
 @dataclass
-class _Play:
-    """One dialogue played in numbers; mirrors `generators.dialogue`."""
+class PlayedDialogue:
+    """One dialogue in numbers: it drives the steps of `generators.turn_loop` as the dialogue does."""
 
     talk: PlannedTalk
     behaviour: Behaviour
@@ -75,32 +85,57 @@ class _Play:
     played: Played
     sizes: list[float] = field(default_factory=list)
     summary: float = 0.0
+    asked: float = 0.0
+    """Tokens of the newest question."""
+    said: float = 0.0
+    """Tokens of the newest reply."""
 
     def __post_init__(self) -> None:
         self.budget = Budget(self.talk.share)
         turns = self.talk.turns
-        self.turn_tokens = sum(size for size, _ in turns) / max(1, len(turns))
+        self.turn_tokens = round(sum(size for size, _ in turns) / max(1, len(turns)))
 
     def run(self) -> None:
-        queue = list(self.talk.turns)
-        planned = len(queue)
-        while queue:
-            size, is_required = queue.pop(0)
-            if is_required or not self.budget.must_save(_waiting(queue)):
-                self.turn(size, queue)
-                more = self.budget.turns_to_catch_up(planned, len(queue))
-                if more:
-                    self.call("more_turns")
-                for _ in range(more):
-                    self.turn(self.turn_tokens, queue)
-        rounds = 0
-        while self.budget.is_open and rounds < MORE_ROUNDS:
-            rounds += 1
-            self.call("more_turns")
-            more = self.budget.turns_to_fill()
-            for i in range(more):
-                if self.budget.is_open:
-                    self.turn(self.turn_tokens, [(round(self.turn_tokens), False)] * (more - 1 - i))
+        """Play the whole dialogue."""
+        first_ending = len(self.talk.turns) - self.talk.ending
+        turns = [
+            QueuedTurn(None, size, is_required, ends_story=i >= first_ending)
+            for i, (size, is_required) in enumerate(self.talk.turns)
+        ]
+        steps = dialogue_steps(turns, self.budget)
+        outcome: object = None
+        while True:
+            try:
+                step = steps.send(outcome)
+            except StopIteration:
+                return
+            outcome = self.carry_out(step)
+
+    def carry_out(self, step: Step[None]) -> object:
+        """Count a step and return its outcome: a verdict, further turns, or None."""
+        match step:
+            case Ask(queued):
+                self.asked = queued.tokens
+                self.say(queued.tokens)
+            case Reply(_, _, waiting):
+                self.reply(waiting)
+            case DetectQuestion():
+                self.call("question_detector", min(self.said, END_TOKENS))
+                return self.rng.random() < self.behaviour.asks_user
+            case Answer():
+                self.call("user_answer", sum(self.sizes[-USER_MESSAGES:]))
+                self.say(self.behaviour.answer_tokens)
+            case DetectFollowUp():
+                self.call("follow_up_detector", self.asked + self.said)
+                return self.rng.random() < self.behaviour.asks_on
+            case FollowUp():
+                self.call("user_follow_up", sum(self.sizes[-USER_MESSAGES:]))
+                self.asked = self.behaviour.follow_up_tokens
+                self.say(self.asked)
+            case MoreTurns(count):
+                self.call("more_turns")
+                return [QueuedTurn(None, self.turn_tokens, is_required=False)] * count
+        return None
 
     def call(self, prompt_id: str, tokens: float = 0.0) -> None:
         self.played.calls[prompt_id] += 1
@@ -110,35 +145,12 @@ class _Play:
         self.sizes.append(tokens)
         self.budget.used += round(tokens)
 
-    def turn(self, size: float, queue: Sequence[tuple[int, bool]]) -> None:
-        waiting = _waiting(queue)
-        self.say(size)
-        said = self.reply(waiting)
-        answers = follow_ups = 0
-        while answers < MAX_ANSWERS and self.budget.can_afford(waiting):
-            self.call("question_detector", min(said, END_TOKENS))
-            if self.rng.random() >= self.behaviour.asks_user:
-                break
-            self.call("user_answer", sum(self.sizes[-USER_MESSAGES:]))
-            self.say(self.behaviour.answer_tokens)
-            answers += 1
-            said = self.reply(waiting)
-        while not answers and follow_ups < MAX_FOLLOW_UPS and self.budget.can_afford(waiting):
-            self.call("follow_up_detector", size + said)
-            if self.rng.random() >= self.behaviour.asks_on:
-                break
-            self.call("user_follow_up", sum(self.sizes[-USER_MESSAGES:]))
-            self.say(self.behaviour.follow_up_tokens)
-            follow_ups += 1
-            said = self.reply(waiting)
-
-    def reply(self, waiting: Waiting) -> float:
+    def reply(self, waiting: Waiting) -> None:
         self.fold()
-        said = self.behaviour.reply_ratio * self.budget.reply_length(waiting, self.rng.uniform(0.6, 1.4))
+        self.said = self.behaviour.reply_ratio * self.budget.reply_length(waiting, self.rng.uniform(0.6, 1.4))
         self.call("assistant_reply", self.summary + sum(self.sizes) + MESSAGE_OVERHEAD * len(self.sizes))
-        self.played.said += said
-        self.say(said)
-        return said
+        self.played.said += self.said
+        self.say(self.said)
 
     def fold(self) -> None:
         if sum(self.sizes) <= HISTORY_TOKENS:
@@ -159,13 +171,8 @@ def play(talks: Sequence[PlannedTalk], behaviour: Behaviour) -> Played:
     step = max(1, len(talks) // MOST_TALKS)
     for i, talk in enumerate(talks[::step]):
         for n in range(PLAYED):
-            _Play(talk, behaviour, random.Random(f"forecast/{i}/{n}"), played).run()
+            PlayedDialogue(talk, behaviour, random.Random(f"forecast/{i}/{n}"), played).run()
     return played
-
-
-def _waiting(queue: Sequence[tuple[int, bool]]) -> Waiting:
-    required = [size for size, is_required in queue if is_required]
-    return Waiting(len(queue), sum(size for size, _ in queue), len(required), sum(required))
 
 
 def forecast(

@@ -6,13 +6,14 @@ cache of one server per model would hold is counted as vLLM does it. Large specs
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from longbeam.generators.layout import plan_lengths
+from longbeam.generators.plans import Drafted
 from longbeam.models.base import ChatModel, ModelCall
 from longbeam.models.cost import CostMeter
 from longbeam.models.prefix_cache import PrefixCache, PromptEncoder, tokens_in
@@ -24,6 +25,7 @@ from longbeam.prompts.calls.dialogue import AssistantReplyInputs
 from longbeam.schemas.base import Record
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.dialogue import UserTurn
+from longbeam.schemas.plans import CLOSING, SubPlan
 from longbeam.schemas.spec import BenchmarkSpec, Limits
 from longbeam.schemas.usage import COUNTS, Usage
 from longbeam.store.layout import Benchmark, create_benchmark
@@ -31,7 +33,6 @@ from longbeam.store.worklog import WorkLog
 
 MOST_CONVERSATIONS, MOST_TOKENS = 6, 1_000_000
 """Conversations that are rehearsed, and their tokens, but at least one conversation: 10 to 20 s on one core."""
-_SUB_PLAN = re.compile(r"(p\d+\.s\d+)\.")
 
 
 class PlannedTalk(Record):
@@ -41,6 +42,8 @@ class PlannedTalk(Record):
     """Tokens that the dialogue is to have."""
     turns: tuple[tuple[int, bool], ...]
     """Tokens of each planned turn, and whether it voices a bullet."""
+    ending: int = 0
+    """Number of turns at the end that tell how the story came out."""
 
 
 class Rehearsal(Record):
@@ -87,18 +90,21 @@ def _scaled(row: Usage, factor: float) -> Usage:
 
 
 def _talks_of(benchmark: Benchmark, conversation_id: str) -> list[PlannedTalk]:
-    planned: dict[str, list[UserTurn]] = defaultdict(list)
     with WorkLog.open_read_only(benchmark.work_path(conversation_id)) as log:
-        for turn in log.units.records("user_turns", UserTurn):
-            found = _SUB_PLAN.match(turn.turn_id)
-            assert found is not None, turn.turn_id
-            planned[found[1]].append(turn)
+        sub_plans = [drafted.sub_plan for drafted in log.units.records("plan", Drafted)]
+        written = list(log.units.records("user_turns", UserTurn))
     count = load_tokenizer(benchmark.spec.tokenizer).count
+    planned = {s.key: [t for t in written if t.turn_id.startswith(f"{s.key}.")] for s in sub_plans}
     shares = shares_of({key: len(turns) for key, turns in planned.items()}, benchmark.spec.length)
-    return [
-        PlannedTalk(share=shares[key], turns=tuple((count(t.text), t.is_required) for t in turns))
-        for key, turns in planned.items()
-    ]
+    return [_talk_of(s, planned[s.key], shares[s.key], count) for s in sub_plans]
+
+
+def _talk_of(sub_plan: SubPlan, turns: Sequence[UserTurn], share: int, count: Callable[[str], int]) -> PlannedTalk:
+    closing = {b.bullet_id for b in sub_plan.bullets if b.variety == CLOSING}
+    ending = [t for t in turns if closing & set(t.bullet_ids)]
+    others = [t for t in turns if t not in ending]
+    sizes = tuple((count(t.text), t.is_required) for t in (*others, *ending))
+    return PlannedTalk(share=share, turns=sizes, ending=len(ending))
 
 
 @dataclass

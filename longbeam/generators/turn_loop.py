@@ -1,0 +1,155 @@
+"""The order of a dialogue: what is said next, decided by the token budget alone.
+
+The functions yield one step at a time and are sent its outcome: a detector's verdict, further turns, or nothing. Who
+drives them carries the step out and adds the tokens of what was said to the budget before it goes on. The dialogue
+drives them with a model's replies, the forecast with numbers, so both follow one rule.
+
+Source: BEAM, algorithm 3 (delta_1 = delta_2 = 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from longbeam.generators.budget import ENDING_REPLY, MORE_ROUNDS, Budget, Waiting
+from longbeam.schemas.dialogue import MessageKind
+
+T = TypeVar("T")
+MAX_ANSWERS = 2
+MAX_FOLLOW_UPS = 2
+
+
+@dataclass(frozen=True)
+class QueuedTurn(Generic[T]):
+    """A turn that is to be asked."""
+
+    turn: T
+    tokens: int
+    is_required: bool
+    """Whether the turn voices a bullet; others may be left out."""
+    ends_story: bool = False
+    """Whether the turn tells how the story came out; such turns come last."""
+
+
+@dataclass(frozen=True)
+class Ask(Generic[T]):
+    """The user asks a turn."""
+
+    queued: QueuedTurn[T]
+    is_filling: bool
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The assistant replies to a message of this kind."""
+
+    kind: MessageKind
+    exchange: int
+    waiting: Waiting
+    """Turns that are still to be asked."""
+
+
+@dataclass(frozen=True)
+class DetectQuestion:
+    """Find out whether the assistant asks the user something; the outcome is the verdict."""
+
+    answers: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The user answers."""
+
+    ordinal: int
+
+
+@dataclass(frozen=True)
+class DetectFollowUp:
+    """Find out whether the user would ask on; the outcome is the verdict."""
+
+    follow_ups: int
+
+
+@dataclass(frozen=True)
+class FollowUp:
+    """The user asks on."""
+
+    ordinal: int
+
+
+@dataclass(frozen=True)
+class MoreTurns:
+    """Further turns are asked for; the outcome is a sequence of them, empty if there are none."""
+
+    count: int
+
+
+Step = Ask[T] | Reply | DetectQuestion | Answer | DetectFollowUp | FollowUp | MoreTurns
+Steps = Generator[Step[T], Any, None]
+"""Any: each step has an outcome of its own type."""
+
+
+def waiting_of(queue: Sequence[QueuedTurn[T]]) -> Waiting:
+    """Return the numbers of the turns that are still to be asked."""
+    required = [queued.tokens for queued in queue if queued.is_required]
+    return Waiting(len(queue), sum(queued.tokens for queued in queue), len(required), sum(required))
+
+
+def dialogue_steps(turns: Sequence[QueuedTurn[T]], budget: Budget) -> Steps[T]:
+    """Yield the steps of a sub-plan's dialogue. Turns that end the story come last, behind what the budget adds."""
+    queue, ending = list(turns), list[QueuedTurn[T]]()
+    while queue and queue[-1].ends_story:
+        ending.insert(0, queue.pop())
+    while queue:
+        queued = queue.pop(0)
+        waiting = waiting_of([*queue, *ending])
+        if queued.is_required or not budget.must_save(waiting):
+            yield from turn_steps(queued, waiting, budget)
+            # Where replies are shorter than their share, all further turns would else come at the end.
+            if count := budget.turns_to_catch_up(len(turns), waiting.turns):
+                for more in (yield MoreTurns(count)):
+                    yield from turn_steps(more, waiting, budget)
+    yield from filling_steps(budget, ending)
+    while ending:
+        queued = ending.pop(0)
+        yield from turn_steps(queued, waiting_of(ending), budget)
+
+
+def filling_steps(budget: Budget, ending: Sequence[QueuedTurn[T]] = ()) -> Steps[T]:
+    """Yield steps until the share is used to within a short exchange; the last reply is asked to fit.
+
+    Tokens are kept for the turns in `ending`, which are still to come.
+    """
+    rounds = 0
+    budget.kept = sum(queued.tokens + ENDING_REPLY for queued in ending)
+    while budget.is_open and rounds < MORE_ROUNDS:
+        more: Sequence[QueuedTurn[T]] = yield MoreTurns(budget.turns_to_fill())
+        if not more:
+            break
+        rounds += 1
+        for i, queued in enumerate(more):
+            if budget.is_open:
+                waiting = waiting_of([*more[i + 1 :], *ending])
+                yield from turn_steps(queued, waiting, budget, is_filling=True)
+    budget.kept = 0
+
+
+def turn_steps(queued: QueuedTurn[T], waiting: Waiting, budget: Budget, *, is_filling: bool = False) -> Steps[T]:
+    """Yield the steps of one turn: the question, the reply, and answers or follow-ups while the budget affords them."""
+    yield Ask(queued, is_filling)
+    yield Reply(MessageKind.QUESTION, 0, waiting)
+    answers = follow_ups = 0
+    while answers < MAX_ANSWERS and budget.can_afford(waiting):
+        if not (yield DetectQuestion(answers)):
+            break
+        yield Answer(answers)
+        answers += 1
+        yield Reply(MessageKind.ANSWER, answers, waiting)
+    while not answers and follow_ups < MAX_FOLLOW_UPS and budget.can_afford(waiting):
+        if not (yield DetectFollowUp(follow_ups)):
+            break
+        yield FollowUp(follow_ups)
+        follow_ups += 1
+        yield Reply(MessageKind.FOLLOW_UP, follow_ups, waiting)
