@@ -33,9 +33,9 @@ PROBES_SHOWN = 20
 CONTEXT_SHOWN = 2_400
 """Characters of a context in the drill-down: its beginning and its end."""
 BEAM_BLANK_FLOORS = (("100K", 0.215), ("500K", 0.246), ("1M", 0.268), ("10M", 0.285))
-"""What a blank answer gets on BEAM's event ordering under its released code, over all its probes of a length.
+"""Mean score of a blank answer on BEAM's event ordering under its released scoring, by length.
 
-Measured by us on its released rubrics: reference/memory-systems.md, section 5.
+Measured over all event-ordering rubrics of BEAM's release (arXiv 2510.27246).
 """
 _ENVIRONMENT = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
 
