@@ -41,7 +41,7 @@ class Trimmed(Record):
     """Tokens since the last compaction, as text."""
     trimmed_tokens: int
     cost: Outlook
-    """Of a session of their average size."""
+    """Costs and savings for a session of their average size."""
 
 
 class Survival(Record):
