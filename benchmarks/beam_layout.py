@@ -71,7 +71,7 @@ class Buffer:
         return self.count(self.summary) + sum(self.count(m.content) for m in self.recent)
 
     def messages(self) -> list[ChatMessage]:
-        """What the buffer gives a prompt."""
+        """Return the buffer's messages for a prompt."""
         if not self.summary:
             return list(self.recent)
         return [ChatMessage(role="system", content=f"Summary of earlier messages: {self.summary}"), *self.recent]

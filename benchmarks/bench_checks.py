@@ -1,4 +1,4 @@
-"""What all checks cost: `python -m benchmarks.bench_checks [--beam FOLDER] [--benchmark NAME --out OUT] [--repeat 3]`.
+"""Cost of all checks: `python -m benchmarks.bench_checks [--beam FOLDER] [--benchmark NAME --out OUT] [--repeat 3]`.
 
 `longbeam validate --json` in a process of its own, over the conversations of BEAM's release (imported first, which does
 not count) or over a benchmark that is there: wall time, CPU time (user and system) and the most memory it held. Figures

@@ -46,7 +46,7 @@ N = TypeVar("N", int, float)
 LATENCY_MS, CONCURRENCY, CALLS = 50, 64, 1_000
 MEMORY_BYTES = 512 * 2**20
 LENGTHS, ROUNDS = ("128K", "512K"), 5
-"""What else runs on a machine only adds CPU to a run (cold caches): the least is the nearest to the run's own."""
+"""Rounds per length. Other processes only add CPU to a run (cold caches), so the least of the rounds counts."""
 CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 """Modules are compiled once, as for a user, and not in the middle of every run that is measured."""

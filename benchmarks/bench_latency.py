@@ -51,7 +51,7 @@ class Timed:
     took_s: float
     """Real seconds."""
     export_sha256: str
-    """Of the first conversation, as bench_lengths counts it: the same whatever is in flight."""
+    """Digest of the first conversation's export, as in bench_lengths; the same for any number of calls in flight."""
     spans: tuple[tuple[float, float], ...]
     """Beginning and end of each call."""
 

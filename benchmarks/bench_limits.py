@@ -102,7 +102,7 @@ def server_process(takes: int, *, queues: bool = False) -> Iterator[str]:
 
 
 async def counts_of(address: str, takes: int | None = None) -> dict[str, Any]:
-    """What the server counted; changes its limit first where `takes` is given."""
+    """Return the server's counts; change its limit first if `takes` is given."""
     query = "" if takes is None else f"?takes={takes}"
     return dict(await asyncio.to_thread(get_json, f"{address}/counts{query}"))
 

@@ -63,7 +63,7 @@ class Cost:
 
 
 class Server:
-    """What a server with a prefix cache would have to compute."""
+    """Tokens that a server with a prefix cache would have to compute."""
 
     def __init__(self) -> None:
         self._encode = PromptEncoder(load_tokenizer(DEFAULT_TOKENIZER).encode)
@@ -159,7 +159,7 @@ def talks_of(messages: Iterable[Message], rehearsal: Rehearsal) -> Iterable[SubP
 
 
 def beam_cost(talks: Iterable[SubPlanTalk], *, is_sliding: bool) -> Cost:
-    """What BEAM's layout sends for these dialogues, one sub-plan after the other, as its code does."""
+    """Return the cost of these dialogues in BEAM's layout, one sub-plan after the other, as in its code."""
     count = _counter()
     server, cost = Server(), Cost()
     for talk in talks:

@@ -1,4 +1,4 @@
-"""The one tree of errors.
+"""The tree of errors.
 
     LongbeamError
     ├── UserError          fix your input: printed as one line, exit 2, no traceback
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 
 class LongbeamError(Exception):
-    """Base of every error longbeam raises on purpose."""
+    """Base of every error that longbeam raises on purpose."""
 
 
 class UserError(LongbeamError):
@@ -34,8 +34,8 @@ class StoreError(UserError):
 class ProviderError(LongbeamError):
     """A model call failed.
 
-    `kind` names the cause; docs/models.md lists the kinds. `is_retryable` says whether asking again can help.
-    `retry_after_s` is how long the endpoint asked to be left alone; None where it did not say.
+    `kind` names the cause; docs/models.md lists the kinds. `is_retryable`: whether a retry can succeed.
+    `retry_after_s`: the waiting time that the endpoint asked for; None if it did not say.
     """
 
     def __init__(self, message: str, *, kind: str, is_retryable: bool, retry_after_s: float | None = None) -> None:
@@ -46,17 +46,17 @@ class ProviderError(LongbeamError):
 
 
 class ReplyError(ProviderError):
-    """A reply that does not fit the schema or the checks of its prompt; asked again, then recorded."""
+    """A reply does not fit the schema or the checks of its prompt; it is requested again, then recorded."""
 
     def __init__(self, message: str, *, kind: str = "schema") -> None:
         super().__init__(message, kind=kind, is_retryable=True)
 
 
 class RunStopped(LongbeamError):
-    """The run ends cleanly: what is done is kept, what is not done stays to be done, `resume` goes on.
+    """The run ends cleanly: finished units are kept, and `resume` continues with the others.
 
-    `failure` is the error of the one call that led to it: its unit is recorded as failed. Every other call that
-    is not answered gets the same message without it, and its unit is left as it was.
+    `failure` is the error of the call that caused the stop; its unit is recorded as failed. Every other unanswered
+    call gets the same message without a `failure`, and its unit stays unfinished.
     """
 
     def __init__(self, message: str, *, failure: ProviderError | None = None) -> None:

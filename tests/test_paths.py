@@ -27,15 +27,6 @@ _ANY_NAME = re.compile(r"<\w+>|\*|(?<![A-Z])(?:NAME|NNNN)(?![A-Z])")
 READERS_OWN = frozenset({"graphrag_memory.py"})
 """Files that a page tells its reader to write."""
 
-KNOWN: dict[str, set[str]] = {
-    "docs/lengths.md": {"generators/chronicle.py", "store/shelf.py"},
-    "longbeam/evaluation/report.py": {"reference/memory-systems.md"},
-    "longbeam/flows/server.py": {"reference/stack.md"},
-    "longbeam/generators/layout.py": {"reference/beam.md"},
-    "longbeam/generators/relationships.py": {"reference/beam.md"},
-}
-"""Faults that are being mended, by file; this only shrinks."""
-
 
 @cache
 def _names() -> str:
@@ -65,7 +56,7 @@ def find_missing(text: str, file: Path) -> list[str]:
     names = {f"longbeam{names}" for names in _MODULE.findall(text)} - _strings()
     missing = {path for path in paths if not (_is_path(path) or (file.parent / path).exists())}
     missing |= {name for name in names if not _is_module(name.split(".")[1:])}
-    return sorted((links | missing) - KNOWN.get(str(file.relative_to(REPOSITORY)), set()))
+    return sorted(links | missing)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What a planter gives: the rows that it would put in place of others. It edits nothing itself."""
+"""Result of a planter: the rows that replace others. A planter edits nothing itself."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Site:
-    """Where something may be planted: a conversation, one of its probes, and the conversations beside it."""
+    """A place for a fault: a conversation, one of its probes, and the conversations beside it."""
 
     chat: Chat
     probe: Row

@@ -250,12 +250,12 @@ def affirm_instead_of_denying(site: Site) -> Change | None:
 
 
 def deny_something_else(site: Site) -> Change | None:
-    """What is denied is another thing than what was asserted."""
+    """The denial is about another thing than the assertion."""
     return _deny_otherwise(site, _ON_SOMETHING_ELSE, quoted=True)
 
 
 def deny_what_does_not_contradict(site: Site) -> Change | None:
-    """What is denied is about the same thing and contradicts nothing."""
+    """The denial is about the same thing but contradicts nothing."""
     return _deny_otherwise(site, _NOT_AGAINST_IT, quoted=True)
 
 

@@ -99,7 +99,7 @@ class Planted:
     excused: frozenset[str]
     """Probes that are wrong with it; what is found on them is neither right nor wrong."""
     shown: str
-    """What was changed into what."""
+    """The change for people to read: the text before and after it."""
 
 
 @dataclass
@@ -182,7 +182,7 @@ def _excused(chat: Chat, probe: Row, change: Change) -> frozenset[str]:
 
 
 def _difference(before: Any, after: Any, where: str = "") -> str:
-    """What was changed, for people: `rubric.0.text: "..." -> "..."`."""
+    """Return the change for people to read: `rubric.0.text: "..." -> "..."`."""
     if isinstance(before, dict) and isinstance(after, dict):
         parts = [_difference(before[k], after[k], f"{where}.{k}") for k in before if before[k] != after.get(k)]
         return "; ".join(parts)

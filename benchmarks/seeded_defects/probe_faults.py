@@ -118,7 +118,7 @@ _ANSWERS = {
         "I gave {p} my word to write every week, because of {x}.",
     ),
 }
-"""What an abstention says is missing, and sentences that give it: in the question's words, and in others."""
+"""Information that an abstention calls missing, and sentences that give it: in the question's words, and in others."""
 
 
 def state_the_answer(site: Site) -> Change | None:

@@ -30,7 +30,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Score:
-    """What became of the findings."""
+    """Outcome of the findings."""
 
     planted: Sequence[Planted]
     verdicts: tuple[Verdict, ...]

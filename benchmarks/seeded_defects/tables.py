@@ -49,7 +49,7 @@ class Chat:
         return [a["value"] for a in said if a["value"] is not None]
 
     def user_messages(self) -> Iterator[Row]:
-        """What the user says."""
+        """Return the messages of the user."""
         return (m for m in self.messages if m["role"] == "user")
 
     def spare_messages(self, role: str, after: int = -1) -> list[Row]:

@@ -1,14 +1,14 @@
 """The `longbeam` command: arguments in, exit codes out.
 
 Exit codes: 0 done; 1 failed units, unfinished conversations or error findings; 2 a mistake of the user, said in
-one line; 130 stopped with Ctrl-C. Everything heavy is imported inside the commands, so that help is instant.
-The commands stand in a module for each part of the work; `app` holds what they share.
+one line; 130 stopped with Ctrl-C. Heavy imports stand inside the commands, so that help is instant.
+There is one module of commands for each part of the work; `app` holds what they share.
 """
 
 from __future__ import annotations
 
 # isort: off
-# Each registers its commands, and help lists them in this order: the order of the work.
+# Each module registers its commands; help lists them in this order, which is the order of the work.
 from longbeam.cli import making, proving, mending, reviewing, measuring, serving, sessions
 
 # isort: on

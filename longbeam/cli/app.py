@@ -1,4 +1,4 @@
-"""What the commands share: the app, its common options, exit codes and lines."""
+"""Shared parts of the commands: the app, common options, exit codes and messages."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _top(
         bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
     ] = False,
     huge_pages: Annotated[
-        bool, typer.Option("--huge-pages", help="Linux: use memory pages of 2 MB; a long run takes less CPU.")
+        bool, typer.Option("--huge-pages", help="Linux: use memory pages of 2 MB, which saves CPU time in long runs.")
     ] = False,
 ) -> None:
     if huge_pages:
@@ -56,7 +56,7 @@ def _top(
 
 
 def refuse_nothing_sealed(benchmark: Benchmark, out: Path) -> None:
-    """Raise UserError where no conversation is finished."""
+    """Raise UserError if no conversation is finished."""
     if not benchmark.sealed_ids:
         name = benchmark.spec.name
         advice = command_line("resume", name, out)
@@ -64,7 +64,7 @@ def refuse_nothing_sealed(benchmark: Benchmark, out: Path) -> None:
 
 
 def warn_of_unfinished(benchmark: Benchmark, out: Path) -> bool:
-    """Say on stderr that conversations are missing, and return whether there are any."""
+    """Return whether conversations are unfinished, and say so on stderr."""
     missing = len(benchmark.conversation_ids) - len(benchmark.sealed_ids)
     if missing:
         print(
@@ -76,5 +76,5 @@ def warn_of_unfinished(benchmark: Benchmark, out: Path) -> bool:
 
 
 def command_line(command: str, name: str, out: Path) -> str:
-    """A command line to copy."""
+    """Return a command line to copy."""
     return " ".join(["longbeam", command, name, *(["--out", shlex.quote(str(out))] if out != DEFAULT_OUT else [])])

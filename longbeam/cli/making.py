@@ -42,7 +42,7 @@ LENGTH_HELP = "Tokens per conversation: 16K to 64M [default: 128K]."
 
 
 class Runner(StrEnum):
-    """What drives the pipeline; the result is the same."""
+    """Runner of the pipeline; the result is the same with each."""
 
     PREFECT = "prefect"
     INLINE = "inline"
@@ -54,7 +54,7 @@ RunnerOption = Annotated[
     Runner,
     typer.Option(
         "--runner",
-        help="prefect: with its pages and records; inline: plain Python, faster; dask, ray: on many workers.",
+        help="prefect: with its pages and records; inline: plain Python, faster; dask, ray: many workers.",
     ),
 ]
 Workers = Annotated[
@@ -63,21 +63,23 @@ Workers = Annotated[
 ]
 Address = Annotated[
     str,
-    typer.Option("--address", help="dask, ray: a running cluster, as in tcp://10.0.0.5:8786.", show_default=False),
+    typer.Option(
+        "--address", help="dask, ray: address of a running cluster, such as tcp://10.0.0.5:8786.", show_default=False
+    ),
 ]
 Host = Annotated[
-    str, typer.Option("--host", help="dask, ray: this machine, as workers elsewhere reach it.", show_default=False)
+    str, typer.Option("--host", help="dask, ray: address at which workers reach this machine.", show_default=False)
 ]
 Scratch = Annotated[
     str, typer.Option("--scratch", help="dask, ray: folder on each worker's own disk.", show_default=False)
 ]
 Concurrency = Annotated[int | None, typer.Option("--concurrency", help="Model calls in flight.", show_default=False)]
 MaxCost = Annotated[
-    float | None, typer.Option("--max-cost", help="Stop before more USD than this are spent.", show_default=False)
+    float | None, typer.Option("--max-cost", help="Most USD to spend; the run stops before.", show_default=False)
 ]
 
 
-@app.command(short_help="Make a benchmark, or go on with one.")
+@app.command(short_help="Make a benchmark, or continue one.")
 def generate(
     spec_file: Annotated[
         Path | None, typer.Argument(metavar="SPEC.toml", help="Spec file; options win over it.")
@@ -88,7 +90,7 @@ def generate(
         str | None,
         typer.Option(help="Beyond 1M: sequential (stages of a life) or hierarchical (phases of a storyline)."),
     ] = None,
-    conversations: Annotated[int | None, typer.Option(help="How many [default: 1].")] = None,
+    conversations: Annotated[int | None, typer.Option(help="Number of conversations [default: 1].")] = None,
     seeds: Annotated[Path | None, typer.Option(help="JSON file of seeds, instead of the catalogue.")] = None,
     domain: Annotated[list[str] | None, typer.Option(help="Domain to draw from; may be repeated.")] = None,
     model: Annotated[str | None, typer.Option(help=f"Model of all roles [default: {DEFAULT_MODEL}].")] = None,
@@ -103,7 +105,7 @@ def generate(
     out: Out = DEFAULT_OUT,
     invocation_log: InvocationLog = None,
 ) -> int:
-    """Make a benchmark, or go on with one: conversations with probes, gold answers, rubrics and evidence."""
+    """Make a benchmark, or continue one: conversations with probes, gold answers, rubrics and evidence."""
     from longbeam.pipeline.spec_file import load_spec
 
     overrides: dict[str, Any] = {
@@ -122,7 +124,7 @@ def generate(
     return _run_and_report(_create(spec, out), runner, out, invocation_log, cluster)
 
 
-@app.command(short_help="Go on with a benchmark that was stopped.")
+@app.command(short_help="Continue a benchmark that was stopped.")
 def resume(
     name: Name,
     runner: RunnerOption = Runner.PREFECT,
@@ -135,7 +137,7 @@ def resume(
     out: Out = DEFAULT_OUT,
     invocation_log: InvocationLog = None,
 ) -> int:
-    """Go on with a benchmark that was stopped or has failed units; what is done is not done again."""
+    """Continue a benchmark that was stopped or has failed units; finished units are kept."""
     from longbeam.store.layout import open_benchmark
 
     cluster = _cluster(runner, workers, address, host, scratch)
@@ -151,7 +153,7 @@ def resume(
 
 @app.command()
 def status(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
-    """Show how far a benchmark is, also while it is being made."""
+    """Show the progress of a benchmark, also during a run."""
     from longbeam.pipeline.run.driver import STAGES
     from longbeam.pipeline.status import benchmark_status, render_status, render_used
     from longbeam.store.layout import open_benchmark
@@ -172,13 +174,13 @@ def status(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
     return OK
 
 
-@app.command(short_help="Say what a spec would cost, without asking any model.")
+@app.command(short_help="Estimate the cost of a spec, without calling a model.")
 def estimate(
     spec_file: Annotated[
         Path | None, typer.Argument(metavar="SPEC.toml", help="Spec file; options win over it.")
     ] = None,
     length: Annotated[str | None, typer.Option(help=LENGTH_HELP)] = None,
-    conversations: Annotated[int | None, typer.Option(help="How many [default: 1].")] = None,
+    conversations: Annotated[int | None, typer.Option(help="Number of conversations [default: 1].")] = None,
     domain: Annotated[list[str] | None, typer.Option(help="Domain to draw from; may be repeated.")] = None,
     model: Annotated[str | None, typer.Option(help=f"Model of all roles [default: {DEFAULT_MODEL}].")] = None,
     json: AsJson = False,
@@ -209,16 +211,16 @@ def seeds(
     file: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="JSON file to write [default: print them].")
     ] = None,
-    model: Annotated[str | None, typer.Option(help=f"Model that writes them [default: {DEFAULT_MODEL}].")] = None,
+    model: Annotated[str | None, typer.Option(help=f"Model that writes the seeds [default: {DEFAULT_MODEL}].")] = None,
     spec_file: Annotated[
         Path | None,
         typer.Option("--spec", metavar="SPEC.toml", help="Spec to take models and language from."),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of all randomness [default: 0].")] = None,
 ) -> int:
-    """Write titles, themes, subtopics and timelines that no built-in seed resembles, for `generate --seeds FILE`.
+    """Write new seeds (title, theme, subtopics, timeline) for `generate --seeds FILE`; none resembles a built-in seed.
 
-    Replies are kept in output/.seeds: what was stopped goes on where it was, and the same command gives the same seeds.
+    Replies are kept in output/.seeds, so a stopped command continues, and the same command gives the same seeds.
     """
     from longbeam.pipeline.seeding import domains_of, make_seeds, render_report
     from longbeam.pipeline.spec_file import load_spec
@@ -247,11 +249,11 @@ def make_suite(
         list[str] | None,
         typer.Option("--set", metavar="SETTING=VALUE", help="A setting of the suite.", show_default=False),
     ] = None,
-    conversations: Annotated[int, typer.Option(help="How many.", min=1, max=10_000)] = 1,
+    conversations: Annotated[int, typer.Option(help="Number of conversations.", min=1, max=10_000)] = 1,
     seed: Annotated[int, typer.Option(help="Seed of all randomness.", min=0)] = 0,
     out: Out = DEFAULT_OUT,
 ) -> int:
-    """Make a controlled benchmark by rules, at once; settings are described in docs/suites.md."""
+    """Make a controlled benchmark by rules, without a model; docs/suites.md describes the settings."""
     from longbeam.pipeline.suites import make_suite as make
 
     report = make(suite, settings or (), name=name, conversations=conversations, seed=seed, out=out)
@@ -268,7 +270,7 @@ def _limits(concurrency: int | None, max_cost_usd: float | None) -> dict[str, An
 
 
 def _create(spec: BenchmarkSpec, out: Path) -> Benchmark:
-    """Make or take up the benchmark, after everything that may be wrong with its spec has been looked at."""
+    """Return the new or existing benchmark, after all checks of its spec."""
     from longbeam.generators.seeds import seeds_for
     from longbeam.models.tokens import load_tokenizer
     from longbeam.store.layout import create_benchmark
@@ -283,7 +285,7 @@ def _create(spec: BenchmarkSpec, out: Path) -> Benchmark:
 
 
 def _cluster(runner: Runner, workers: int | None, address: str, host: str, scratch: str) -> ClusterOptions | None:
-    """What the options say of a cluster; None for a runner without one."""
+    """Return the cluster options; None for a runner without a cluster."""
     from longbeam.flows.clusters import ClusterOptions
 
     given = {"--workers": workers, "--address": address, "--host": host, "--scratch": scratch}
@@ -347,7 +349,7 @@ def _run(
 
 
 def _outlook(benchmark: Benchmark, meter: CostMeter) -> Outlook | None:
-    """What the run will cost, said before it begins; None where nothing is worth counting."""
+    """Print the expected cost before a run, and return its outlook; None if no model costs anything."""
     from longbeam.pipeline.cost.estimate import Outlook, is_worth_rehearsing, rehearsal_of, unfit_cap
     from longbeam.wiring import services
 
@@ -361,7 +363,7 @@ def _outlook(benchmark: Benchmark, meter: CostMeter) -> Outlook | None:
 
 
 def report_run(benchmark: Benchmark, summary: RunSummary, out: Path) -> int:
-    """Say what was done and what to do next; return the exit code."""
+    """Print the result of a run and the next commands; return the exit code."""
     from longbeam.pipeline.status import describe_failure
 
     name = benchmark.spec.name

@@ -36,7 +36,7 @@ ControlOption = Annotated[
 def evaluate(
     name: Name,
     system: Annotated[
-        str, typer.Option("--system", help="Systems, comma-separated; the floors are always there.")
+        str, typer.Option("--system", help="Systems, comma-separated; the floors are always included.")
     ] = "long_context,rag",
     settings: Annotated[
         list[str] | None,
@@ -45,7 +45,10 @@ def evaluate(
     grid: Annotated[
         list[str] | None,
         typer.Option(
-            "--grid", metavar="SYSTEM.SETTING=V1,V2", help="Several values; every combination runs.", show_default=False
+            "--grid",
+            metavar="SYSTEM.SETTING=V1,V2",
+            help="Several values of a setting; every combination runs.",
+            show_default=False,
         ),
     ] = None,
     without: Annotated[
@@ -53,16 +56,17 @@ def evaluate(
         typer.Option(
             "--without",
             metavar="PART,...",
-            help="Also light, cogcanvas without each.",
+            help="Also run light or cogcanvas without each of these parts.",
             show_default=False,
         ),
     ] = "",
     variant: Annotated[
-        str, typer.Option("--variant", help="released: systems with the faults of their code.", show_default=False)
+        str,
+        typer.Option("--variant", help="released: systems with the faults of their released code.", show_default=False),
     ] = "",
     reader: Annotated[str, typer.Option("--reader", help="Model that answers from a context.")] = DEFAULT_MODEL,
     judge: Annotated[str, typer.Option("--judge", help="Model that judges answers.")] = DEFAULT_MODEL,
-    extractor: Annotated[str, typer.Option("--extractor", help="Model that systems prepare with.")] = DEFAULT_MODEL,
+    extractor: Annotated[str, typer.Option("--extractor", help="Model that prepares memory systems.")] = DEFAULT_MODEL,
     embedder: Annotated[
         str, typer.Option("--embedder", help="minilm, hashed, st:NAME or openai:NAME.", show_default=False)
     ] = "",
@@ -74,9 +78,9 @@ def evaluate(
     out: Out = DEFAULT_OUT,
     invocation_log: InvocationLog = None,
 ) -> int:
-    """Prepare memory systems on the finished conversations, ask them the probes, judge, score, print the table.
+    """Prepare memory systems on the finished conversations, ask the probes, judge, score, and print the table.
 
-    What was asked already is not asked again; a killed evaluation goes on where it was. Probes are asked as reviewed.
+    Replies are kept, so a killed evaluation continues where it stopped. Probes are asked in their reviewed form.
     """
     from longbeam.evaluation.arms import ablations, always_there, arms_of, variants
     from longbeam.evaluation.controls import find_control
@@ -127,23 +131,21 @@ def evaluate(
 @app.command(short_help="Report on an evaluation, as HTML or Markdown.")
 def report(
     name: Name,
-    html: Annotated[Path | None, typer.Option("--html", help="HTML file to write; it needs nothing else.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Self-contained HTML file to write.")] = None,
     markdown: Annotated[Path | None, typer.Option("--markdown", help="Markdown file to write.")] = None,
     leaderboard: Annotated[
-        Path | None, typer.Option("--leaderboard", help="JSON file to add the systems to, or to replace them in.")
+        Path | None, typer.Option("--leaderboard", help="JSON file in which to add or replace the systems.")
     ] = None,
     others: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--with", metavar="RESULTS.jsonl", help="Another results file to set beside it.", show_default=False
-        ),
+        typer.Option("--with", metavar="RESULTS.jsonl", help="Another results file to compare.", show_default=False),
     ] = None,
     control: ControlOption = None,
-    against: Annotated[str, typer.Option("--against", help="System that differences are taken from.")] = "bm25",
+    against: Annotated[str, typer.Option("--against", help="System that the others are compared with.")] = "bm25",
     probes: Annotated[int, typer.Option("--probes", help="Probes per ability shown one by one.", min=0)] = 20,
     out: Out = DEFAULT_OUT,
 ) -> int:
-    """Report on the last evaluation of a benchmark; without a file to write, print it as Markdown."""
+    """Report on the last evaluation of a benchmark; without a file option, print the report as Markdown."""
     from longbeam.evaluation.controls import find_control
     from longbeam.evaluation.leaderboard import merged
     from longbeam.evaluation.report import render_html, render_markdown, sections_of
@@ -176,7 +178,7 @@ def report(
     return OK
 
 
-@app.command("judge-agreement", short_help="Say how far two judges agree.")
+@app.command("judge-agreement", short_help="Measure the agreement of two judges.")
 def judge_agreement(
     first: Annotated[Path, typer.Argument(metavar="A.jsonl", help="Results file.", show_default=False)],
     second: Annotated[
@@ -185,7 +187,7 @@ def judge_agreement(
     ],
     json: AsJson = False,
 ) -> int:
-    """Print how far two judges agree on the same answers: share of equal verdicts, Cohen's kappa, by ability."""
+    """Print the agreement of two judges on the same answers: share of equal verdicts and Cohen's kappa, by ability."""
     from longbeam.evaluation.agreement import agreement_of, render_agreement
     from longbeam.evaluation.results import read_results
 
@@ -199,14 +201,14 @@ def paging(
     name: Name,
     tokens: Annotated[int, typer.Option("--tokens", help="Capacity of the context in tokens.", min=50)] = 2_000,
     pages: Annotated[
-        int | None, typer.Option("--pages", help="Capacity in pages, as the paper has it.", min=1, show_default=False)
+        int | None, typer.Option("--pages", help="Capacity in pages, as in the paper.", min=1, show_default=False)
     ] = None,
     markdown: Annotated[Path | None, typer.Option("--markdown", help="File to write.", show_default=False)] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="SVG file to write.", show_default=False)] = None,
     json: AsJson = False,
     out: Out = DEFAULT_OUT,
 ) -> int:
-    """Simulate boundaries, evictions, bookmark generators and formats; print accuracy and what it is made of."""
+    """Simulate boundaries, evictions, bookmark generators and formats; print accuracy and its components."""
     from longbeam.memory.paging.residency import Capacity
     from longbeam.memory.paging.study import render_study, run_study, workload_of
     from longbeam.memory.paging.study_plot import plot_study
@@ -229,7 +231,7 @@ def paging(
     return OK
 
 
-@app.command("controlled", short_help="Score a controlled suite without a judge, floors beside it.")
+@app.command("controlled", short_help="Score a controlled suite and its floors, without a judge.")
 def controlled(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
     """Print exact, fuzzy, keyword, pass, causal and impact scores of the floors and of the last evaluation."""
     import json as jsons
@@ -258,9 +260,12 @@ def controlled(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
 @app.command("canvas", short_help="Measure CogCanvas's retrieval recall at equal budgets, without a model.")
 def canvas(
     name: Name,
-    budget: Annotated[str, typer.Option("--budget", help="Tokens, between commas.")] = "500,1000,2000,4000",
+    budget: Annotated[str, typer.Option("--budget", help="Budgets in tokens, comma-separated.")] = "500,1000,2000,4000",
     category: Annotated[
-        str, typer.Option("--category", help="Only these, between commas; all but abstention else.", show_default=False)
+        str,
+        typer.Option(
+            "--category", help="Categories, comma-separated [default: all but abstention].", show_default=False
+        ),
     ] = "",
     embedder: Annotated[
         str, typer.Option("--embedder", help="minilm, hashed, st:NAME or openai:NAME.", show_default=False)
@@ -269,7 +274,7 @@ def canvas(
     json: AsJson = False,
     out: Out = DEFAULT_OUT,
 ) -> int:
-    """Read artifacts, chunks and both, with the graph and without, beside BM25, random turns and everything."""
+    """Measure artifacts, chunks and both, with and without the graph, and compare BM25, random turns and all text."""
     from longbeam.memory.base import Tools
     from longbeam.memory.cogcanvas.study import recall_study, render_recall
     from longbeam.models.asking import Asker

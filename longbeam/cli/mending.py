@@ -1,4 +1,4 @@
-"""The command that makes again what error findings name."""
+"""The command that repairs error findings."""
 
 from __future__ import annotations
 
@@ -32,24 +32,26 @@ if TYPE_CHECKING:
     from longbeam.store.layout import Benchmark
 
 
-@app.command(short_help="Make again what error findings name.")
+@app.command(short_help="Repair messages and probes with error findings.")
 def repair(
     name: Name,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done and what it would cost.")] = False,
-    withdraw: Annotated[
-        bool, typer.Option("--withdraw", help="Imports: take probes with errors out of the selection.")
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the planned repairs and their cost, and change nothing.")
     ] = False,
-    rounds: Annotated[int, typer.Option("--rounds", min=1, max=9, help="Times that what is still wrong is tried.")] = 3,
+    withdraw: Annotated[
+        bool, typer.Option("--withdraw", help="Imports: remove probes with errors from the selection.")
+    ] = False,
+    rounds: Annotated[int, typer.Option("--rounds", min=1, max=9, help="Attempts to repair what is still wrong.")] = 3,
     max_cost: Annotated[
-        float | None, typer.Option("--max-cost", help="Stop before more USD than this are spent.", show_default=False)
+        float | None, typer.Option("--max-cost", help="Most USD to spend; the run stops before.", show_default=False)
     ] = None,
     json: AsJson = False,
     out: Out = DEFAULT_OUT,
     invocation_log: InvocationLog = None,
 ) -> int:
-    """Check the finished conversations, make again what error findings name, check again; exit 1 if errors are left.
+    """Check the finished conversations, repair error findings, and check again; exit 1 if errors are left.
 
-    Messages are said anew one by one, refused probes leave their places to the next candidates. The rest stays.
+    Faulty messages are rewritten one by one; the next candidates replace faulty probes. Everything else stays.
     """
     from longbeam.pipeline.spec_file import with_overrides
     from longbeam.store.layout import Benchmark, open_benchmark

@@ -36,7 +36,7 @@ MOST_FINDINGS = 40
 
 
 class Chat(StrEnum):
-    """Which of BEAM's two versions of a chat."""
+    """Version of a chat of BEAM's, which has two."""
 
     FULL = "full"
     TRUNCATED = "truncated"
@@ -50,21 +50,24 @@ def validate(
         Path | None, typer.Option(help="Write the findings to this file as a page to read and print.")
     ] = None,
     model_checks: Annotated[
-        bool, typer.Option("--model-checks", help="Also ask a model what no rule can tell; costs calls.")
+        bool, typer.Option("--model-checks", help="Also run the checks that ask a model, which cost calls.")
     ] = False,
     model: Annotated[
         str | None,
-        typer.Option("--model", help="Model of these [default: the spec's reader and judge].", show_default=False),
+        typer.Option(
+            "--model", help="Model of these checks [default: the spec's reader and judge].", show_default=False
+        ),
     ] = None,
     max_cost: Annotated[
-        float | None, typer.Option("--max-cost", help="Stop these before more USD are spent.", show_default=False)
+        float | None,
+        typer.Option("--max-cost", help="Most USD to spend on these checks; they stop before.", show_default=False),
     ] = None,
     out: Out = DEFAULT_OUT,
     invocation_log: InvocationLog = None,
 ) -> int:
     """Check every finished conversation; exit 1 if there is an error finding or an unfinished conversation.
 
-    What model-backed checks found before is listed as long as the probe is the same.
+    Earlier findings of model-backed checks are listed as long as their probes have not changed.
     """
     from longbeam.pipeline.checking import (
         check_and_store,
@@ -93,7 +96,7 @@ def validate(
 def _ask_models(
     benchmark: Benchmark, model: str | None, max_cost_usd: float | None, invocation_log: Path | None
 ) -> bool:
-    """Run the model-backed checks; return whether some could not be had."""
+    """Run the model-backed checks; return whether some of them failed."""
     from longbeam.pipeline.evaluate.model_checks import checking_spec, refuse_rules, run_model_checks
     from longbeam.pipeline.run.driver import limited_models
     from longbeam.pipeline.run.metering import meter_of_checks
@@ -155,14 +158,14 @@ def stats(
 @app.command(short_help="Write a benchmark as files.")
 def export(
     name: Name,
-    to: Annotated[Path, typer.Option("--to", help="Folder to write; a former export there is replaced.")],
+    to: Annotated[Path, typer.Option("--to", help="Folder to write; an earlier export there is replaced.")],
     format: Annotated[str, typer.Option("--format", help=f"One of: {', '.join(EXPORTS)}.")] = "jsonl",
     reviewed_only: Annotated[
         bool, typer.Option("--reviewed-only", help="Only probes that a reviewer accepted or edited.")
     ] = False,
     out: Out = DEFAULT_OUT,
 ) -> int:
-    """Write the finished conversations and their selected probes as files, as they were reviewed."""
+    """Write the finished conversations and their selected probes, in their reviewed form, as files."""
     from longbeam.formats.registry import exporter
     from longbeam.review.outcomes import reviewed_conversations
     from longbeam.store.layout import open_benchmark
@@ -191,19 +194,17 @@ def export(
     return OK
 
 
-@app.command("import", short_help="Read somebody else's benchmark.")
+@app.command("import", short_help="Import a benchmark of another format.")
 def import_(
     format: Annotated[str, typer.Argument(help=f"One of: {', '.join(IMPORTS)}.", show_default=False)],
     path: Annotated[Path, typer.Argument(help="File or folder to read.", show_default=False)],
     name: Annotated[str, typer.Option("--name", help="Name of the benchmark to make.", show_default=False)],
-    chat: Annotated[
-        Chat, typer.Option("--chat", help="BEAM: which version of a chat, where there are two.")
-    ] = Chat.FULL,
-    licence: Annotated[str, typer.Option("--licence", help="Licence of the data, to be stated in exports.")] = "",
-    tokenizer: Annotated[str, typer.Option("--tokenizer", help="What tokens are counted with.")] = "o200k_base",
+    chat: Annotated[Chat, typer.Option("--chat", help="BEAM: version of the chat, if there are two.")] = Chat.FULL,
+    licence: Annotated[str, typer.Option("--licence", help="Licence of the data, which exports name.")] = "",
+    tokenizer: Annotated[str, typer.Option("--tokenizer", help="Tokenizer that counts tokens.")] = "o200k_base",
     out: Out = DEFAULT_OUT,
 ) -> int:
-    """Read somebody else's benchmark; `validate`, `stats`, `review` and `export` work on it as on our own."""
+    """Import a benchmark; `validate`, `stats`, `review` and `export` work on it as on a generated one."""
     from longbeam.formats.reading import ImportOptions
     from longbeam.formats.registry import importer
     from longbeam.pipeline.importing import import_benchmark

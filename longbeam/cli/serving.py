@@ -29,8 +29,8 @@ def serve_offline(
 ) -> int:
     """Serve the offline writer at an OpenAI-compatible address, for runs whose endpoint says `sends_extras = true`.
 
-    With --recorded, runs of the same spec with language models are answered, too, by the benchmark's recorded replies.
-    Settings, such as latency_ms=50 failing=0.05, are described in docs/models.md; POST /control changes them.
+    With --recorded, the replies of the benchmark's models also answer other runs of the same spec.
+    docs/models.md describes the settings, such as latency_ms=50 failing=0.05; POST /control changes them.
     """
     from longbeam.pipeline.recording import Recording
     from longbeam.store.layout import open_benchmark
@@ -45,7 +45,7 @@ def serve_offline(
 
 
 class Gives(StrEnum):
-    """The result of a search of the memory server."""
+    """Form of the memory server's search results."""
 
     PASSAGES = "passages"
     CONTEXT = "context"
@@ -62,7 +62,7 @@ def serve_memory(
         Gives, typer.Option("--give", help="passages: one by one; context: what a reader would see, as one memory.")
     ] = Gives.PASSAGES,
     budget: Annotated[int, typer.Option("--budget", help="Tokens of a context.", min=100)] = 4_000,
-    extractor: Annotated[str, typer.Option("--extractor", help="Model that the system prepares with.")] = DEFAULT_MODEL,
+    extractor: Annotated[str, typer.Option("--extractor", help="Model that prepares the system.")] = DEFAULT_MODEL,
     embedder: Annotated[str, typer.Option("--embedder", help="Embedding model, as for `evaluate`.")] = "",
     port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 takes a free one.", min=0, max=65535)] = 8888,
     out: Out = DEFAULT_OUT,

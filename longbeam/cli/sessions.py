@@ -29,19 +29,19 @@ Session = Annotated[
     typer.Argument(help="Session: a file, an id, or its beginning [default: the latest].", show_default=False),
 ]
 SnapshotName = Annotated[str, typer.Argument(help="Name or id of the snapshot.", show_default=False)]
-Released = Annotated[bool, typer.Option("--released", help="Trim as the paper's code does, faults and all.")]
+Released = Annotated[bool, typer.Option("--released", help="Trim like the paper's released code, with its faults.")]
 
 
 @cmv.command()
 def snapshot(
-    name: Annotated[str, typer.Argument(help="Name to give it.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="Name of the snapshot.", show_default=False)],
     session: Session = None,
-    description: Annotated[str, typer.Option(help="What it holds.")] = "",
-    tag: Annotated[list[str] | None, typer.Option(help="May be repeated.", show_default=False)] = None,
+    description: Annotated[str, typer.Option(help="Description of the snapshot.")] = "",
+    tag: Annotated[list[str] | None, typer.Option(help="A tag; may be repeated.", show_default=False)] = None,
     store: Store = DEFAULT_STORE,
     projects: Projects = DEFAULT_PROJECTS,
 ) -> int:
-    """Keep a session as it is now."""
+    """Store a snapshot of a session."""
     from longbeam.memory.cmv.session import choose_session
     from longbeam.memory.cmv.store import CmvStore
 
@@ -54,14 +54,14 @@ def snapshot(
 @cmv.command()
 def branch(
     name: SnapshotName,
-    branch_name: Annotated[str, typer.Option("--name", help="Of the branch [default: from the time].")] = "",
+    branch_name: Annotated[str, typer.Option("--name", help="Name of the branch [default: from the time].")] = "",
     whole: Annotated[bool, typer.Option("--whole", help="Do not trim.")] = False,
     threshold: Threshold = 500,
     say: Annotated[str, typer.Option(help="Message of the user to append.")] = "",
     store: Store = DEFAULT_STORE,
     projects: Projects = DEFAULT_PROJECTS,
 ) -> int:
-    """Begin a new session where a snapshot ends, trimmed; it is where Claude Code finds it."""
+    """Start a new, trimmed session at the end of a snapshot, in the folder where Claude Code finds it."""
     from longbeam.memory.cmv.store import CmvStore
     from longbeam.memory.cmv.trim import TrimSettings
 
@@ -85,7 +85,7 @@ def trim(
     store: Store = DEFAULT_STORE,
     projects: Projects = DEFAULT_PROJECTS,
 ) -> int:
-    """Write a session without what was carried along: tool outputs, images, thinking, file histories."""
+    """Write a session without ballast: tool outputs, images, thinking, file histories."""
     from longbeam.memory.cmv.auto_trim import back_up
     from longbeam.memory.cmv.session import choose_session
     from longbeam.memory.cmv.trim import TrimSettings, Variant, trim_file
@@ -112,7 +112,7 @@ def analyze(
     json: AsJson = False,
     projects: Projects = DEFAULT_PROJECTS,
 ) -> int:
-    """Say what a session's context is made of, and what trimming it would cost and save."""
+    """Print the composition of a session's context, and the cost and savings of trimming it."""
     from longbeam.memory.cmv.analyze import analyze as analyze_lines
     from longbeam.memory.cmv.cost import outlook, trimmed_tokens
     from longbeam.memory.cmv.session import choose_session, read_lines
@@ -131,7 +131,7 @@ def analyze(
 
 @cmv.command()
 def tree(
-    depth: Annotated[int | None, typer.Option(help="How deep to show.", show_default=False, min=1)] = None,
+    depth: Annotated[int | None, typer.Option(help="Depth of the tree.", show_default=False, min=1)] = None,
     json: AsJson = False,
     store: Store = DEFAULT_STORE,
 ) -> int:
@@ -152,7 +152,7 @@ def tree(
 @cmv.command()
 def delete(
     name: SnapshotName,
-    branch_name: Annotated[str, typer.Option("--branch", help="Delete this branch of it alone.")] = "",
+    branch_name: Annotated[str, typer.Option("--branch", help="Delete only this branch of the snapshot.")] = "",
     store: Store = DEFAULT_STORE,
 ) -> int:
     """Delete a snapshot, or one branch of it; later snapshots become children of its parent."""
@@ -174,7 +174,7 @@ def export_(
     to: Annotated[Path | None, typer.Option("--to", help="File [default: NAME.cmv].", show_default=False)] = None,
     store: Store = DEFAULT_STORE,
 ) -> int:
-    """Write a snapshot as one file to give away."""
+    """Write a snapshot as one file to share."""
     from longbeam.memory.cmv.archive import export_snapshot
     from longbeam.memory.cmv.store import CmvStore
 
@@ -189,11 +189,11 @@ def export_(
 @cmv.command("import")
 def import_(
     file: Annotated[Path, typer.Argument(help="File that `export` wrote.", show_default=False)],
-    name: Annotated[str, typer.Option("--name", help="Name to give it [default: its own].")] = "",
+    name: Annotated[str, typer.Option("--name", help="New name [default: the name in the file].")] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace a snapshot of that name.")] = False,
     store: Store = DEFAULT_STORE,
 ) -> int:
-    """Add a snapshot that somebody gave you; no path in the file reaches the file system."""
+    """Add a snapshot from a file; paths inside the file never reach the file system."""
     from longbeam.memory.cmv.archive import import_snapshot
     from longbeam.memory.cmv.store import CmvStore
 
@@ -222,7 +222,7 @@ def survival(
     json: AsJson = False,
     out: Out = DEFAULT_OUT,
 ) -> int:
-    """Print which facts of an agentic benchmark survive trimming, by where they stand and by threshold."""
+    """Print the share of facts of an agentic benchmark that survive trimming, by place and threshold."""
     from longbeam.memory.cmv.survival import measure, render_survival
     from longbeam.memory.cmv.trim import Variant
     from longbeam.models.tokens import load_tokenizer

@@ -1,4 +1,4 @@
-"""How far two judges agree on the same answers, nugget by nugget: share of equal verdicts, and Cohen's kappa."""
+"""Agreement of two judges on the same answers, nugget by nugget: share of equal verdicts, and Cohen's kappa."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ALL = "all"
 
 
 class Agreement(Record):
-    """One ability, or all."""
+    """Agreement on one ability, or on all."""
 
     ability: str
     verdicts: int
@@ -29,22 +29,22 @@ class Agreement(Record):
 
 
 class AgreementReport(Record):
-    """Two results files."""
+    """Agreement of the judges of two results files."""
 
     first: str
     """The first judge."""
     second: str
     rows: tuple[Agreement, ...]
     other_answers: int
-    """Answers that differ between the files, and are left out."""
+    """Answers left out because they differ between the files."""
     failed: int
-    """Verdicts that one of the judges failed on, left out."""
+    """Verdicts left out because one of the judges failed."""
 
 
 def agreement_of(first: Evaluated, second: Evaluated) -> AgreementReport:
-    """Return the agreement on the answers that both files have; blank answers are left out, no judge was asked.
+    """Return the agreement on the answers that both files have; blank answers, which no judge saw, are left out.
 
-    UserError when there are none.
+    Raises UserError if the files share no answer.
     """
     others = {(r.conversation_id, r.probe_id, r.system): r for r in second.results}
     pairs: dict[str, list[tuple[float, float]]] = defaultdict(list)
@@ -91,7 +91,7 @@ def _agreement(ability: str, pairs: Sequence[tuple[float, float]]) -> Agreement:
 
 
 def cohen_kappa(pairs: Sequence[tuple[T, T]]) -> float | None:
-    """Return Cohen's kappa of two judges' labels; None without labels, and where both give one and the same only.
+    """Return Cohen's kappa of two judges' labels; None without labels, or if both judges use one and the same label.
 
     Source: Cohen (1960), "A Coefficient of Agreement for Nominal Scales".
     """

@@ -1,4 +1,4 @@
-"""What stands in the table: systems and floors that read, and answers that nobody read anything for."""
+"""Arms of an evaluation, the rows of its table: systems, floors, and fixed answers that need no reader."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ FIXED_ANSWERS: Mapping[str, Callable[[Probe], str]] = {
     "echo": lambda probe: probe.question,
     "gold": lambda probe: probe.gold_answer,
 }
-"""`gold` is no system: it shows what the judge makes of a right answer."""
+"""Answers made without a reader; `gold` shows how the judge scores a right answer."""
 EVIDENCE = "evidence"
-"""The cited messages, whole, through the same reader: what perfect retrieval would give."""
+"""Arm whose reader sees the cited messages, as with perfect retrieval."""
 
 
 @dataclass(frozen=True)
@@ -27,25 +27,25 @@ class Arm:
     """One row of the table."""
 
     name: str
-    """`rag[k=10,retriever=bm25]`: the system with the settings that were given."""
+    """`rag[k=10,retriever=bm25]`: the system with the settings given on the command line."""
     registered: Registered | None = None
     """None for fixed answers and for the evidence."""
     settings: Record | None = None
 
     @property
     def is_fixed(self) -> bool:
-        """Whether its answers need no reader."""
+        """Whether the answers need no reader."""
         return self.name in FIXED_ANSWERS
 
 
 def always_there() -> tuple[Arm, ...]:
-    """The floors and ceilings of every table."""
+    """Return the floors and ceilings that every table has."""
     floors = [Arm(name, found, settings_of(name, found, {})) for name, found in FLOORS.items()]
     return (*(Arm(name) for name in FIXED_ANSWERS), *floors, Arm(EVIDENCE))
 
 
 def arm_of(system: str, values: Mapping[str, object]) -> Arm:
-    """Return a system with settings given as texts; SpecError says which does not fit."""
+    """Return a system with settings given as texts; SpecError names a setting that does not fit."""
     found = find_system(system)
     settings = settings_of(system, found, values)
     given = ",".join(f"{key}={value}" for key, value in sorted(values.items()))
@@ -53,9 +53,10 @@ def arm_of(system: str, values: Mapping[str, object]) -> Arm:
 
 
 def arms_of(systems: str, settings: Sequence[str], grid: Sequence[str]) -> list[Arm]:
-    """Return the systems asked for, each with every combination of its grid.
+    """Return the systems, each with every combination of its grid.
 
-    `systems`: names between commas. `settings`: `rag.k=10`. `grid`: `rag.k=5,10`. SpecError says what does not fit.
+    `systems`: names separated by commas. `settings`: `rag.k=10`. `grid`: `rag.k=5,10`. Raises SpecError for a part that
+    does not fit.
     """
     names = [name for name in (part.strip() for part in systems.split(",")) if name]
     fixed = [_parsed(text, "--set") for text in settings]
@@ -74,9 +75,10 @@ def arms_of(systems: str, settings: Sequence[str], grid: Sequence[str]) -> list[
 
 
 def ablations(without: str, systems: str) -> list[str]:
-    """Return the grid of each system as a whole and without each part between the commas that it has.
+    """Return a grid of ablations: each system whole, and without each of the named components that it has.
 
-    `systems`: names between commas; those without parts are left as they are. SpecError names a part that none has.
+    `systems` and `without`: names separated by commas. Systems without components stay as they are. SpecError names a
+    component that no system has.
     """
     asked = [part for part in (p.strip() for p in without.split(",")) if part]
     known = _choices("without", systems)
@@ -91,9 +93,9 @@ def ablations(without: str, systems: str) -> list[str]:
 
 
 def variants(variant: str, systems: str) -> list[str]:
-    """Return the setting that asks each system for this variant, where it has some; those without are left as they are.
+    """Return the settings that choose a variant in each system that has it.
 
-    `systems`: names between commas. SpecError names a variant that none has.
+    `systems`: names separated by commas. SpecError names a variant that no system has.
     """
     known = _choices("variant", systems)
     having = [name for name, choices in known.items() if variant in choices]
@@ -103,7 +105,7 @@ def variants(variant: str, systems: str) -> list[str]:
 
 
 def _choices(setting: str, systems: str) -> dict[str, list[str]]:
-    """What each of the systems may be given for a setting, for those that have it; `nothing` is no choice."""
+    """Return the choices of a setting for each system that has it; `nothing` is no choice."""
     known = {}
     for name in dict.fromkeys(part.strip() for part in systems.split(",") if part.strip()):
         field = find_system(name).settings.model_fields.get(setting)

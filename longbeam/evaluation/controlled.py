@@ -1,7 +1,8 @@
-"""Scores of controlled suites, where every gold is a few words: exact, fuzzy, keywords, pass, causal, impact.
+"""Scores of controlled suites, whose gold answers are a few words: exact, fuzzy, keywords, pass, causal, impact.
 
-They need no judge. A share is the mean of the conversations' means, as CogCanvas's benchmarks have it. Floors stand
-beside them: what a transcript passes in full, or a question in half, says nothing alone. Source: memory-systems.md 2.9.
+They need no judge. A score is the mean of the conversations' means, as in the controlled benchmarks of CogCanvas (arXiv
+2601.00821). Floors stand beside the scores, because the full transcript passes every question, and the echoed question
+about half of them.
 """
 
 from __future__ import annotations
@@ -17,29 +18,29 @@ from longbeam.schemas.evaluation import Result
 from longbeam.schemas.probes import Probe
 
 LEAST_FUZZY = 80.0
-"""Of 100, of rapidfuzz's partial ratio."""
+"""Smallest partial ratio of rapidfuzz, of 100, that counts as a match."""
 LEAST_COVERED = 0.8
 """Share of the keywords for a question with several to pass."""
 _LAST_TURNS = 5
 _OWN = ("echo", "blank", "gold")
-"""Arms of an evaluation that nothing is read for; the echo is a floor here anyway."""
+"""Arms to leave out: fixed answers, of which the echo is a floor here anyway."""
 
 
 class ControlledScore(Record):
-    """One answer: shares from 0 to 1."""
+    """Scores of one answer, from 0 to 1."""
 
     exact: float
-    """Whether every keyword is in the answer, letter by letter, capitals aside."""
+    """1 if every keyword is in the answer, capitals aside."""
     fuzzy: float
-    """Whether every keyword is, nearly."""
+    """1 if every keyword is nearly in the answer."""
     keywords: float
     """Share of the keywords that are in the answer."""
     passed: float
-    """One keyword: exact or fuzzy. Several: enough of them."""
+    """1 if one keyword is exact or fuzzy, or enough of several are in the answer."""
 
 
 class ControlledRow(Record):
-    """A system or a floor over all conversations."""
+    """Scores of a system or floor over all conversations."""
 
     name: str
     exact: float
@@ -47,12 +48,12 @@ class ControlledRow(Record):
     keywords: float
     passed: float
     causal: float | None = None
-    """Keyword coverage of the questions for a cause; None where there are none."""
+    """Keyword coverage of questions about a cause; None if there are none."""
     impact: float | None = None
 
 
 def keywords_of(probe: Probe) -> tuple[str, ...]:
-    """Return the words that a right answer has; empty for probes that no controlled suite made."""
+    """Return the words of a right answer; empty for probes that are not from a controlled suite."""
     one = (probe.details.new_value,) if probe.details.new_value else ()
     return probe.details.computed_from or one
 
@@ -69,7 +70,7 @@ def score_answer(answer: str, keywords: Sequence[str]) -> ControlledScore:
 
 
 def controlled_rows(conversations: Sequence[WholeConversation], results: Iterable[Result] = ()) -> list[ControlledRow]:
-    """Return the floors, then each system of an evaluation: its answers, and what it read taken for an answer."""
+    """Return the floors, then each system of an evaluation twice: its answers, and its contexts taken as answers."""
     probes = {(c.conversation_id, p.probe_id): p for c in conversations for p in c.probes if keywords_of(p)}
     answers: dict[str, dict[tuple[str, str], str]] = {"echoed question": {}, "last turns": {}, "full transcript": {}}
     for c in conversations:

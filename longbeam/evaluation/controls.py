@@ -1,7 +1,7 @@
 """Negative controls: the same probes over conversations that cannot answer them.
 
-What a system scores here it did not get from memory; one that stays above its floor reads the gold somewhere.
-Abstention is right under a control, so comparisons leave it out.
+A score under a control does not come from memory; a system that stays above its floor reads the gold answers somewhere.
+Abstaining is right under a control, so comparisons leave abstention probes out.
 """
 
 from __future__ import annotations
@@ -20,17 +20,16 @@ from longbeam.text.values import plain
 
 
 class Control(StrEnum):
-    """What is done to the conversations."""
+    """Changes to the conversations that make their probes unanswerable."""
 
     EVIDENCE_REMOVED = "evidence-removed"
-    """Every message that tells what a probe asks for is taken out of its conversation, cited or not: what matters is
-    said more than once."""
+    """Removes every message that tells what a probe asks for, cited or not: important facts are said more than once."""
     SWAPPED = "swapped"
-    """Each conversation's probes are asked of the next one."""
+    """Asks each conversation's probes about the next conversation."""
 
 
 def find_control(name: str | None) -> Control | None:
-    """Return the control of that name; UserError lists them."""
+    """Return the control with this name; UserError lists all names."""
     try:
         return Control(name) if name else None
     except ValueError as exc:
@@ -40,7 +39,7 @@ def find_control(name: str | None) -> Control | None:
 def without_evidence(
     exchanges: Sequence[Exchange], probes: Sequence[Probe], plans: Sequence[Plan] = ()
 ) -> tuple[Exchange, ...]:
-    """Return the exchanges without the messages that tell what a probe asks for; positions stay as they were.
+    """Return the exchanges without the messages that tell what a probe asks for; positions do not change.
 
     These are the messages that a probe cites, those that say a typed value of a rubric or a thing that is to be put in
     order, and, where there is a ledger (`plans`; imports have none), those that voice a bullet on a fact that a probe
@@ -68,7 +67,7 @@ def without_evidence(
 
 
 def as_of(exchanges: Sequence[Exchange], conversation_id: str) -> tuple[Exchange, ...]:
-    """Return the exchanges with message keys that say whose they are, so that none passes for another's evidence."""
+    """Return the exchanges with the conversation's id in their message keys, so that none passes for other evidence."""
     return tuple(
         e.model_copy(
             update={

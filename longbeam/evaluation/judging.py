@@ -1,4 +1,4 @@
-"""Verdicts on answers, nugget by nugget; a judge that fails leaves a record of it and never a zero."""
+"""Verdicts on answers, nugget by nugget. A failed judgement is recorded as such and is never a zero."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ JUDGE_PROMPTS = ("judge_nugget", "align_event")
 async def judge_answer(probe: Probe, answer: Answer, asker: Asker, *, judge: str, is_strict: bool) -> Judgement:
     """Return the verdicts on one answer; `judge` names the model and its prompts in the result.
 
-    Raises ProviderError when the way to the judge fails; a reply that does not fit is a failed verdict instead.
+    Raises ProviderError if the judge cannot be reached; an unusable reply is a failed verdict instead.
     """
     nuggets = await judge_nuggets(probe, answer.text, asker, is_strict=is_strict)
     items: Sequence[int | None] = ()
@@ -39,7 +39,7 @@ async def judge_answer(probe: Probe, answer: Answer, asker: Asker, *, judge: str
 
 
 async def judge_nuggets(probe: Probe, text: str, asker: Asker, *, is_strict: bool) -> tuple[NuggetJudgement, ...]:
-    """Return the verdict on each nugget; a blank answer meets none, and no judge is asked."""
+    """Return the verdict on each nugget; a blank answer meets none of them without asking the judge."""
     return tuple(await asyncio.gather(*(_verdict(probe, n, text, asker, is_strict) for n in probe.rubric)))
 
 
@@ -55,7 +55,7 @@ async def _verdict(probe: Probe, nugget: Nugget, text: str, asker: Asker, is_str
 
 
 async def _aligned(probe: Probe, text: str, asker: Asker) -> tuple[list[int | None], list[int | None]]:
-    """Align the answer's list items, and its lines as BEAM's code takes them; nothing is asked twice."""
+    """Align the answer's list items with the events, and its lines as BEAM's code splits them; no call is repeated."""
     events = probe.details.items or tuple(n.text for n in probe.rubric)
     known: dict[tuple[str, tuple[int, ...]], int | None] = {}
     of_items = await _greedy(items_of(text), events, asker.within("items"), known)
@@ -66,9 +66,9 @@ async def _aligned(probe: Probe, text: str, asker: Asker) -> tuple[list[int | No
 async def _greedy(
     texts: Sequence[str], events: Sequence[str], asker: Asker, known: dict[tuple[str, tuple[int, ...]], int | None]
 ) -> list[int | None]:
-    """Give each text the event that it is about, each event once, in the order of the texts.
+    """Return the event that each text is about, in the order of the texts; an event is used once.
 
-    `known`: what was found for a text and the events that were free; added to.
+    `known` maps a text and the free events to the event found; new results are added.
     """
     aligned: list[int | None] = []
     for i, text in enumerate(texts):

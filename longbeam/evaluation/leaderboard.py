@@ -1,6 +1,6 @@
-"""A leaderboard as one JSON file that results of many runs are merged into.
+"""Leaderboard: one JSON file into which the results of many runs are merged.
 
-A row is one system with one reader and judge at one budget on one benchmark; measured again, it replaces the old one.
+A row is one system with one reader and judge at one budget on one benchmark; a new measurement replaces it.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ LeaderboardRow = dict[str, Any]
 
 
 def merged(old: str, sections: Sequence[Section], where: str) -> str:
-    """Return the leaderboard with the sections' systems added or replaced; `old`: its text so far, or nothing.
+    """Return the leaderboard with the sections' systems added or replaced; `old` is its text so far, or empty.
 
-    UserError when `old` is no leaderboard; `where` names it.
+    Raises UserError, which names `where`, if `old` is no leaderboard.
     """
     rows = {_key(row): row for row in _rows(old, where)}
     rows.update({_key(row): row for section in sections for row in _rows_of(section)})

@@ -1,4 +1,4 @@
-"""Judge-free figures: what of the evidence and of the gold values a context and an answer hold."""
+"""Metrics without a judge: evidence and gold values found in a context and in an answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from longbeam.text.matching import says
 
 
 def retrieval_of(probe: Probe, answer: Answer) -> Retrieval:
-    """Return the figures of one answer."""
+    """Return the metrics of one answer."""
     cited = {e.message_key for e in probe.evidence}
     read = set(answer.context.message_keys) if answer.context else set()
     values = rubric_values(probe)
@@ -29,7 +29,7 @@ def retrieval_of(probe: Probe, answer: Answer) -> Retrieval:
 
 
 def rubric_values(probe: Probe) -> tuple[Value, ...]:
-    """Return the typed values of the rubric that the question does not give away."""
+    """Return the typed values of the rubric that the question does not contain."""
     values = {v.model_dump_json(): v for nugget in probe.rubric for v in extract_values(nugget.text)}
     return tuple(v for v in values.values() if not says(probe.question, v))
 

@@ -34,5 +34,5 @@ def items_of(answer: str) -> list[str]:
 
 
 def clean_item(item: str) -> str:
-    """Return an item without its mark, its emphasis and its ending."""
+    """Return an item without list mark, emphasis and final punctuation."""
     return _ENDING.sub("", _MARK.sub("", item)).strip().strip("*_").strip()

@@ -1,4 +1,4 @@
-"""Plots as inline SVG: lines over an axis, points on one; floors dashed, ceilings dotted."""
+"""Plots as inline SVG: lines or points over an axis; floors are dashed, ceilings dotted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from html import escape
 
 WIDTH, HEIGHT = 720, 340
 LEFT, RIGHT, TOP, BOTTOM = 48, 190, 14, 44
-"""Margins; the right one holds the names."""
+"""Margins; the right one has the names of the systems."""
 _COLOURS = (
     *("#1f5fa8", "#c2410c", "#15803d", "#7e22ce", "#be123c"),
     *("#0f766e", "#a16207", "#4338ca", "#65a30d", "#db2777"),
@@ -31,7 +31,7 @@ class Series:
 def plot(
     series: Sequence[Series], *, x_label: str, ticks: Sequence[tuple[float, str]], title: str, is_log: bool = False
 ) -> str:
-    """Return an SVG element of scores from 0 to 1; `ticks` are places on the x axis with their names."""
+    """Return an SVG element of scores from 0 to 1; `ticks` are places on the x axis with their labels."""
     drawn = [s for s in series if s.points]
     places = [x for s in drawn for x, _ in s.points] + [x for x, _ in ticks]
     scale = _Scale(min(places, default=0.0), max(places, default=1.0), is_log)
@@ -97,7 +97,7 @@ def _drawn(series: Series, scale: _Scale, colour: str) -> list[str]:
 
 
 def _names(series: Sequence[Series], scale: _Scale, colours: dict[str, str]) -> list[str]:
-    """Names right of the last points, moved apart where they would overlap."""
+    """Return the names right of the last points, moved apart where they would overlap."""
     wanted = sorted((scale.y(s.points[-1][1]), i) for i, s in enumerate(series))
     places: list[float] = []
     for y, _ in wanted:

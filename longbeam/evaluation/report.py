@@ -1,6 +1,6 @@
-"""The report: everything that a figure is worth nothing without, in one HTML file or as Markdown.
+"""Report of evaluations in one HTML file or as Markdown: scores, intervals, floors, costs and single probes.
 
-The HTML loads nothing and runs nothing. Texts of conversations and models are escaped by the template engine.
+The HTML file loads nothing and runs nothing. The template engine escapes texts of conversations and models.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from longbeam.memory.registry import FLOORS
 from longbeam.schemas.evaluation import AskedProbe, PreparationUsage, Result, Spending
 
 PROBES_SHOWN = 20
-"""Probes per ability in the drill-down, unless asked for otherwise."""
+"""Probes per ability in the drill-down, by default."""
 CONTEXT_SHOWN = 2_400
-"""Characters of a context in the drill-down: its beginning and its end."""
+"""Characters of a context in the drill-down, from its beginning and its end."""
 BEAM_BLANK_FLOORS = (("100K", 0.215), ("500K", 0.246), ("1M", 0.268), ("10M", 0.285))
-"""What a blank answer gets on BEAM's event ordering under its released code, over all its probes of a length.
+"""Mean score of a blank answer on BEAM's event ordering under its released scoring, by length.
 
-Measured by us on its released rubrics: reference/memory-systems.md, section 5.
+Measured over all event-ordering rubrics of BEAM's release (arXiv 2510.27246).
 """
 _ENVIRONMENT = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
 
@@ -51,11 +51,11 @@ class Line:
     comparison: Comparison | None
     latency: Latency | None
     tokens_per_answer: float | None
-    """Prompt and output tokens of an answer as the endpoints counted them; None where nobody counts."""
+    """Prompt and output tokens of an answer as the endpoints counted them; None if they count none."""
     usd_per_answer: float | None
     usd_prepare: float | None
     usage: PreparationUsage | None
-    """What its preparation took; None for what prepares nothing."""
+    """Costs of its preparation; None for arms that prepare nothing."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Section:
 
     @property
     def warning(self) -> str:
-        """What the number of conversations does not allow to say; empty if it is large enough."""
+        """Warning about few conversations; empty if there are enough."""
         count = self.evaluated.run.conversations
         if count == 1:
             return "One conversation: there is no interval, and no difference below can be told from chance."
@@ -82,14 +82,14 @@ class Section:
 
     @property
     def blank_floor(self) -> float | None:
-        """What a blank answer gets on this benchmark's event ordering under BEAM's released rule."""
+        """Score of a blank answer on this benchmark's event ordering under BEAM's released rule."""
         blank = next((x.row for x in self.lines if x.row.system == "blank"), None)
         scores = blank.released_by_ability.items() if blank else ()
         return next((score for name, score in scores if ability_of(name).has(Trait.ORDERS_ITEMS)), None)
 
     @cached_property
     def drilled(self) -> list[tuple[AskedProbe, list[Result]]]:
-        """The probes that are shown one by one, each with its results."""
+        """Probes of the drill-down, each with its results."""
         found: dict[tuple[str, str], list[Result]] = defaultdict(list)
         for result in self.evaluated.results:
             found[result.conversation_id, result.probe_id].append(result)
@@ -110,7 +110,7 @@ def kind_of(system: str) -> str:
 def sections_of(
     evaluated: Sequence[Evaluated], *, against: str = "bm25", probes_shown: int = PROBES_SHOWN
 ) -> list[Section]:
-    """Return one section per results file; UserError when nothing stands in one, or `against` does not."""
+    """Return one section per results file; UserError if one is empty or does not have the system `against`."""
     return [_section(one, against, probes_shown) for one in evaluated]
 
 
@@ -151,7 +151,7 @@ def _line(one: Evaluated, row: Row, against: str) -> Line:
 def plots_of(sections: Sequence[Section]) -> list[tuple[str, str]]:
     """Return the plots as (title, SVG): score against length, then against evidence and tokens per evaluation.
 
-    Benchmarks of one origin share a plot against length; where they are of one length there is nothing to see.
+    Benchmarks of one origin share a plot against length; it is left out if they all have one length.
     """
     origins: dict[tuple[str, str], list[Section]] = defaultdict(list)
     for section in sections:
@@ -170,7 +170,7 @@ def plots_of(sections: Sequence[Section]) -> list[tuple[str, str]]:
 
 
 def length_plot(sections: Sequence[Section]) -> str:
-    """Score under the paper's rule against mean tokens per conversation."""
+    """Return the plot of the score under the paper's rule against mean tokens per conversation."""
     points: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for section in sections:
         for line in section.lines:
@@ -182,7 +182,7 @@ def length_plot(sections: Sequence[Section]) -> str:
 
 
 def decile_plot(section: Section) -> str:
-    """Mean score of the probes that have evidence in each tenth of the conversation."""
+    """Return the plot of the mean score of probes with evidence in each tenth of the conversation."""
     deciles = {p.key: p.deciles for p in section.evaluated.run.probes}
     scores: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for result in section.evaluated.results:
@@ -199,7 +199,7 @@ def decile_plot(section: Section) -> str:
 
 
 def token_plot(section: Section) -> str:
-    """Score against mean tokens of context per question; answers that nobody read anything for stand at 1."""
+    """Return the plot of the score against mean tokens of context per question; answers without a reader are at 1."""
     series = [
         Series(line.row.system, line.kind, ((max(1.0, line.row.tokens or 1.0), line.row.paper),))
         for line in section.lines
@@ -289,7 +289,7 @@ def _span(interval: Interval | None) -> str:
 
 
 def _cell(text: str) -> str:
-    """A text as a Markdown table takes it."""
+    """Return a text that is safe in a Markdown table."""
     return text.replace("|", "\\|").replace("\n", " ")
 
 

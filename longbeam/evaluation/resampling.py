@@ -1,4 +1,4 @@
-"""How sure a score is: conversations are drawn, not probes, because the probes of one conversation are not independent.
+"""Uncertainty of scores, by resampling conversations: the probes of one conversation are not independent.
 
 Intervals: percentile bootstrap over conversations, paired where two systems are compared. P-values: the exact
 sign-flip test over conversations (both signs of each conversation's difference are equally likely if the systems do
@@ -21,9 +21,9 @@ from longbeam.schemas.evaluation import Result
 
 DRAWS = 4_000
 EXACT_UP_TO = 14
-"""Conversations; beyond, as many sign patterns as `DRAWS` are drawn."""
+"""Conversations up to which all sign patterns are tried; beyond, `DRAWS` of them are drawn."""
 FEW = 6
-"""Below this many conversations no difference can reach p < 0.05, and intervals are too narrow."""
+"""Conversations below which no difference can reach p < 0.05, and intervals are too narrow."""
 _SEED = 20_251_027
 """Any fixed number: the same results give the same intervals."""
 
@@ -33,7 +33,7 @@ Grid = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Interval:
-    """95 % of the resamples lie within."""
+    """Interval that holds 95 % of the resamples."""
 
     low: float
     high: float
@@ -41,7 +41,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One system minus another, on the probes that both have a score for."""
+    """Difference of two systems on the probes for which both have a score."""
 
     system: str
     against: str
@@ -49,7 +49,7 @@ class Comparison:
     conversations: int
     probes: int
     interval: Interval | None
-    """None with one conversation: there is nothing to resample."""
+    """None with one conversation, which leaves nothing to resample."""
     p_value: float | None
 
 
@@ -63,7 +63,7 @@ def interval_of(results: Sequence[Result], measure: Callable[[Result], float | N
 def compare(
     results: Sequence[Result], system: str, against: str, measure: Callable[[Result], float | None]
 ) -> Comparison | None:
-    """Return how two systems differ; None when no probe has a score under both."""
+    """Return the difference of two systems; None if no probe has a score under both."""
     scores = {
         name: {
             (r.conversation_id, r.ability, r.probe_id): v
@@ -98,7 +98,7 @@ def _grid(values: Mapping[tuple[str, str, str], float]) -> Grid:
 
 
 def _macro(grids: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Mean over conversations, then over abilities, of grids of shape (draws, conversations, abilities)."""
+    """Return the means over conversations, then abilities, of grids of shape (draws, conversations, abilities)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # an ability that no drawn conversation has is left out
         found: NDArray[np.float64] = np.nanmean(np.nanmean(grids, axis=1), axis=1)

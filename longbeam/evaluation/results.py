@@ -1,7 +1,7 @@
-"""Results files: one line about the run, then one result a line; readable without the benchmark they came from.
+"""Results files: one line about the run, then one result a line; they can be read without their benchmark.
 
-What was read lies beside them, `results.contexts.jsonl` beside `results.jsonl`: every paragraph once, and a context as
-the numbers of its paragraphs. Systems read the same exchanges for many questions, long context the same for all.
+Contexts are in a file beside them, `results.contexts.jsonl` beside `results.jsonl`: each paragraph once, and a context
+as the numbers of its paragraphs, because systems read the same exchanges for many questions.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from longbeam.errors import UserError
 from longbeam.evaluation.timings import Timings
+from longbeam.keys import ItemId
 from longbeam.schemas.evaluation import AskedProbe, Context, EvaluationRun, Result
 from longbeam.schemas.probes import Probe
 from longbeam.store.files import write_atomically
@@ -23,13 +24,13 @@ RESULTS_FILE = "results.jsonl"
 TIMINGS_FILE = "timings.json"
 DECILES = 10
 _JOINT = "\n\n"
-"""Between the paragraphs of a context."""
+"""Separator of the paragraphs of a context."""
 _MISSING = "[what was read is not beside this file; it was written to a file of the same name with .contexts in it]"
 
 
 @dataclass(frozen=True)
 class Evaluated:
-    """One results file, with the seconds measured beside it."""
+    """A results file, with the timings beside it."""
 
     run: EvaluationRun
     results: tuple[Result, ...]
@@ -37,20 +38,20 @@ class Evaluated:
 
     @property
     def label(self) -> str:
-        """How tables and plots name it: benchmark, and control if it is one."""
+        """Name in tables and plots: the benchmark, and the control if it is one."""
         return f"{self.run.benchmark} ({self.run.control})" if self.run.control else self.run.benchmark
 
 
 def write_results(path: Path, run: EvaluationRun, results: Sequence[Result]) -> None:
-    """Write a results file and the contexts beside it; each is whole or not there."""
+    """Write a results file and the contexts beside it; each file is whole or absent."""
     contexts = {r.answer.context.digest: r.answer.context for r in results if r.answer.context is not None}
-    # Contexts first: results never name one that is not there.
+    # Contexts come first, so that results never name one that is absent.
     write_atomically(contexts_path(path), "".join(_context_lines(contexts)))
     write_atomically(path, "\n".join([run.model_dump_json(), *map(_result_line, results)]) + "\n")
 
 
 def contexts_path(path: Path) -> Path:
-    """Where the contexts of a results file are."""
+    """Return the path of the contexts of a results file."""
     return path.with_suffix(f".contexts{path.suffix}")
 
 
@@ -63,7 +64,7 @@ def _result_line(result: Result) -> str:
 
 
 def _context_lines(contexts: Mapping[str, Context]) -> Iterator[str]:
-    """Lines of two kinds: a paragraph, numbered from 0 as they come, and a context made of those before it."""
+    """Yield lines of two kinds: paragraphs, numbered from 0, and contexts, as numbers of paragraphs before them."""
     numbers: dict[str, int] = {}
     for digest, context in contexts.items():
         paragraphs = context.text.split(_JOINT)
@@ -76,7 +77,7 @@ def _context_lines(contexts: Mapping[str, Context]) -> Iterator[str]:
 
 
 def _read_contexts(path: Path) -> dict[str, Context]:
-    """Contexts by digest; none where there is no file, as for a results file that was copied alone."""
+    """Return contexts by digest; none if there is no file, as beside a results file that was copied alone."""
     paragraphs: list[str] = []
     found: dict[str, Context] = {}
     if not path.exists():
@@ -97,7 +98,7 @@ def _read_contexts(path: Path) -> dict[str, Context]:
 
 
 def _result_of(line: str, contexts: Mapping[str, Context]) -> Result:
-    """The result of a line, with its context; a note in the place of the text where that is not there."""
+    """Return the result of a line with its context; a note replaces a context that is absent."""
     fields = json.loads(line)
     named = fields.get("answer", {}).get("context") if isinstance(fields, dict) else None
     if isinstance(named, dict) and "digest" in named:
@@ -107,7 +108,7 @@ def _result_of(line: str, contexts: Mapping[str, Context]) -> Result:
 
 
 def read_results(path: Path) -> Evaluated:
-    """Read a results file; UserError says which line is none of its."""
+    """Read a results file; UserError names a line that does not belong to one."""
     try:
         with path.open(encoding="utf-8") as file:
             run = EvaluationRun.model_validate_json(next(file, ""))
@@ -134,13 +135,13 @@ def _first(exc: ValidationError) -> str:
 
 
 def reworded(asked: Sequence[AskedProbe], now: Mapping[str, Sequence[Probe]]) -> list[str]:
-    """Return which of the probes that were asked say something else now, or are not there: `conversation/probe`."""
+    """Return the items whose probes have changed since they were asked, or are gone."""
     said = {(c, p.probe_id): (p.question, p.gold_answer, p.rubric) for c, probes in now.items() for p in probes}
-    return ["/".join(a.key) for a in asked if said.get(a.key) != (a.question, a.gold_answer, a.rubric)]
+    return [str(ItemId(*a.key)) for a in asked if said.get(a.key) != (a.question, a.gold_answer, a.rubric)]
 
 
 def asked_probe(conversation_id: str, probe: Probe, places: Mapping[str, float]) -> AskedProbe:
-    """Return what a report says of a probe; `places`: share of the conversation before each message."""
+    """Return the probe as reports need it; `places` has the share of the conversation before each message."""
     cited = {places[e.message_key] for e in probe.evidence if e.message_key in places}
     return AskedProbe(
         conversation_id=conversation_id,

@@ -1,4 +1,4 @@
-"""From judgements to scores: the paper's rule and that of BEAM's released code, from the same verdicts.
+"""Scores from judgements: the paper's rule and the rule of BEAM's released code, from the same verdicts.
 
 `paper`: the mean over nuggets, half credit kept; event ordering is Kendall's tau-b between the order asked for and
 the order answered, over the events that both have, not below 0, times the recall of events. `released`: what the
@@ -96,8 +96,8 @@ def released_order_score(answered: Sequence[int | str], size: int) -> float:
 
 
 def _tau(first: Sequence[int], second: Sequence[int]) -> float:
-    """Kendall's tau-b of two rankings."""
-    # Imported here because with what it needs it takes half a second and 70 MB, and few who know this room score.
+    """Return Kendall's tau-b of two rankings."""
+    # Imported here because scipy.stats takes half a second and 70 MB, and most users of this package score nothing.
     from scipy.stats import kendalltau
 
     return float(kendalltau(first, second, variant="b").statistic)

@@ -1,4 +1,4 @@
-"""Means over results, as BEAM takes them: over the probes of an ability, over conversations, over abilities."""
+"""Means over results, as in BEAM: over the probes of an ability, then over conversations, then over abilities."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ HIT_AT = (1, 5, 10, 20)
 
 @dataclass(frozen=True)
 class Row:
-    """One system."""
+    """Means of one system."""
 
     system: str
     by_ability: dict[str, float | None]
-    """Under the paper's rule; None where no probe could be scored."""
+    """Scores under the paper's rule; None for an ability without a scored probe."""
     paper: float | None
     released: float | None
     released_by_ability: dict[str, float | None]
     evidence_recall: float | None
     evidence_precision: float | None
     values_found: float | None
-    """Share of the rubrics' typed values that the context holds."""
+    """Share of the rubrics' typed values that the context contains."""
     answer_values_found: float | None
-    """The same for the answer."""
+    """Share of the rubrics' typed values that the answer contains."""
     hits: dict[int, float | None]
     """Hit@k by k; None for systems that do not rank passages."""
     tokens: float | None
-    """Mean tokens of context per question; None for answers that nobody read anything for."""
+    """Mean tokens of context per question; None for answers without a reader."""
     unscored: int
     """Results without a score, because the judge failed."""
 
@@ -97,7 +97,7 @@ def as_json(run: EvaluationRun, results: Sequence[Result]) -> str:
 
 
 def render_table(run: EvaluationRun, results: Sequence[Result]) -> str:
-    """Return the table as text, with all that its figures are worth nothing without; ends a line."""
+    """Return the table as text, with the reader, judge, budget and failures; it ends with a line break."""
     rows = rows_of(results)
     abilities = sorted({r.ability for r in results})
     width = max((len(row.system) for row in rows), default=0)

@@ -1,6 +1,6 @@
-"""Seconds that systems took, measured; kept apart from the results, which are the same in every run.
+"""Measured seconds of systems, kept apart from the results, which are the same in every run.
 
-What a run replays is not measured again: its figures are those of the run that did the work.
+A run that replays earlier work does not measure it again: the figures are those of the run that did the work.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from longbeam.keys import ItemId
 
 @dataclass(frozen=True)
 class Latency:
-    """One system's seconds, over all conversations measured."""
+    """Seconds of one system, over all measured conversations."""
 
     prepare_s: float | None
-    """Mean per conversation."""
+    """Mean preparation of a conversation."""
     context_s: float | None
-    """Median of what it took to find what the reader reads; for systems that answer themselves, the whole answer."""
+    """Median time to find the context; for systems that answer themselves, the time of the whole answer."""
     answer_s: float | None
-    """Median until the answer was there, other questions being asked at the same time."""
+    """Median time until the answer, while other questions are asked at the same time."""
     answer_p95_s: float | None
     answers: int
 
@@ -36,7 +36,7 @@ class Timings:
 
     @classmethod
     def read(cls, path: Path) -> Timings:
-        """Return what earlier runs measured; nothing where there is no file that can be read."""
+        """Return the timings of earlier runs; none if there is no readable file."""
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
             answers = {s: {k: (a, b) for k, (a, b) in of.items()} for s, of in found["answers"].items()}
@@ -45,15 +45,15 @@ class Timings:
             return cls()
 
     def add_preparation(self, system: str, conversation_id: str, seconds: float) -> None:
-        """Take in what preparing a system took."""
+        """Add the seconds of preparing a system."""
         self.preparations.setdefault(system, {})[conversation_id] = seconds
 
     def add_answer(self, system: str, conversation_id: str, probe_id: str, context_s: float, answer_s: float) -> None:
-        """Take in what an answer took: until its context was there, and until it was there itself."""
+        """Add the seconds of an answer: until its context was found, and until the answer."""
         self.answers.setdefault(system, {})[str(ItemId(conversation_id, probe_id))] = (context_s, answer_s)
 
     def as_json(self) -> str:
-        """Return it as text for a file."""
+        """Return the timings as the text of a file."""
         rounded = {s: {k: [round(t, 6) for t in pair] for k, pair in of.items()} for s, of in self.answers.items()}
         return json.dumps({"preparations": self.preparations, "answers": rounded}, indent=1, sort_keys=True) + "\n"
 

@@ -57,7 +57,7 @@ def server_settings(home: Path, port: int, host: str = LOOPBACK) -> dict[str, st
         "PREFECT_RESULTS_PERSIST_BY_DEFAULT": "false",
         # A server that has died is noticed in one minute, not three.
         "PREFECT_CLIENT_MAX_RETRIES": "2",
-        # The recorder's own batch sizes drop task runs when the server stops (reference/stack.md, section 2).
+        # With the recorder's default batch sizes, task runs are lost when the server stops.
         "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "200",
         "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "200",
         "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "0.5",

@@ -41,7 +41,7 @@ from longbeam.schemas.imports import NoteKind
 FORMAT = "beam"
 FORMAT_VERSION = 1
 CHAT, TRUNCATED = "chat.json", "chat_trunecated.json"
-"""The second one's name is spelt so in the release."""
+"""The release spells the second name so."""
 QUESTIONS = "probing_questions/probing_questions.json"
 USER_MESSAGES = "user_messages.json"
 _PLAN_FOLDER = re.compile(r"plan-\d+")
@@ -144,7 +144,7 @@ def _chat_of(
 
 
 def _joined(files: list[Path]) -> Iterator[Batch]:
-    """The chats of several plans as one: BEAM's probes cite ids that go on over the plans."""
+    """Yield the chats of several plans as one; message ids continue over the plans, as BEAM's probes cite them."""
     offset = 0
     for plan, file in enumerate(files):
         count = 0
@@ -160,7 +160,7 @@ def _joined(files: list[Path]) -> Iterator[Batch]:
 
 
 def _texts_of(folder: Path, notes: Notes) -> dict[str, str]:
-    """All other files, as they are: what no field holds must survive the way back."""
+    """Return the texts of all other files, so that an export can write back what no field of ours holds."""
     texts: dict[str, str] = {}
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
         name = path.relative_to(folder).as_posix()

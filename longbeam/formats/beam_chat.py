@@ -36,18 +36,18 @@ Batch = tuple[int, int, dict[str, Any]]
 
 @dataclass(frozen=True)
 class ChatReader:
-    """Makes messages of a chat's batches."""
+    """Makes messages from a chat's batches."""
 
     where: str
     batches: Callable[[], Iterator[Batch]]
     anchors: Mapping[tuple[int, int], dt.date]
     """First day of each (plan, sub-plan)."""
     bullets: Mapping[tuple[int, int], int]
-    """How many bullets the plan of each (plan, sub-plan) has; empty without plans."""
+    """Number of planned bullets by (plan, sub-plan); empty without plans."""
     count: Callable[[str], int]
 
     def messages(self, notes: Notes | None = None) -> Iterator[tuple[int, Message]]:
-        """Yield the messages with the ids that probes cite them by; oddities go to `notes`."""
+        """Yield the messages with the ids by which probes cite them; irregularities go to `notes`."""
         notes = notes or Notes()
         ordinal = 0
         for session, (plan, sub_plan, batch) in enumerate(self.batches()):
@@ -129,7 +129,7 @@ class ChatReader:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a message stands."""
+    """Place of a message in the chat."""
 
     plan: int
     sub_plan: int
@@ -140,7 +140,7 @@ class Place:
 
     @property
     def key(self) -> str:
-        """The message's key."""
+        """Key of the message."""
         return str(MessageKey(self.plan, self.sub_plan, self.turn, self.n))
 
 
@@ -154,19 +154,19 @@ def turns_of(batch: Mapping[str, Any], where: str) -> list[list[Any]]:
         message = want_dict(item, where, "a message")
         if not cut or message.get("question_type") == "main_question":
             cut.append([])
-        # Tables have every key in every row.
+        # Tables have every key in every row, with null for absent ones.
         cut[-1].append({key: value for key, value in message.items() if value is not None})
     return cut
 
 
 def anchor_text(batch: Mapping[str, Any], where: str) -> str:
-    """Return what a batch says of its day: on itself, or on its first message; empty if it says nothing."""
+    """Return the time anchor of a batch, or that of its first message; empty if neither has one."""
     first = next((m for turn in turns_of(batch, where) for m in turn if isinstance(m, dict)), {})
     return str(batch.get("time_anchor") or first.get("time_anchor") or "")
 
 
 def batch_details(batch: Mapping[str, Any], number: int) -> dict[str, Any]:
-    """Return what a batch says beyond its turns, where that is not what all say."""
+    """Return the fields of a batch besides its turns that are not the usual ones."""
     usual = {"batch_number": number, "time_anchor": None}
     return {k: v for k, v in batch.items() if k != "turns" and (k not in usual or usual[k] != v)}
 
@@ -185,7 +185,7 @@ def _note_markers(text: str, marker: str, kind: MessageKind, place: Place, notes
 def chat_batches(
     head: ConversationHead, messages: Iterable[tuple[int, Message]]
 ) -> Iterator[tuple[int, int, Iterator[list[dict[str, Any]]]]]:
-    """Yield (plan, sub-plan, turns) of a conversation as BEAM has them; turns must be consumed in their order.
+    """Yield (plan, sub-plan, turns) of a conversation in BEAM's form; turns must be consumed in their order.
 
     What was not made from plans has a sub-plan for each session.
     """
@@ -202,7 +202,7 @@ def chat_batches(
 
 
 def _index_of(head: ConversationHead) -> dict[str, int]:
-    """Place of each bullet in its sub-plan; bullet 1 of BEAM's plans is the time anchor."""
+    """Return the place of each bullet in its sub-plan; bullet 1 of BEAM's plans is the time anchor."""
     return {
         bullet.bullet_id: place
         for plan in head.plans
@@ -245,7 +245,7 @@ def _imported(message: Message, ordinal: int) -> dict[str, Any]:
 
 
 def _own(message: Message, ordinal: int, index: Mapping[str, int], anchor: dt.date | None) -> dict[str, Any]:
-    """A message of ours: no marker in its text, its bullet in `index` alone."""
+    """Return a generated message in BEAM's form: without a marker in its text, with its bullet in `index`."""
     found: dict[str, Any] = {"role": message.role.value, "id": ordinal}
     if anchor is not None:
         found["time_anchor"] = beam_day(anchor)
@@ -259,7 +259,7 @@ def _own(message: Message, ordinal: int, index: Mapping[str, int], anchor: dt.da
 
 
 def batch_object(head: ConversationHead, plan: int, batch: int, anchor: dt.date | None) -> dict[str, Any]:
-    """Return what stands beside the turns of a batch."""
+    """Return the fields of a batch besides its turns."""
     if head.details.get("format") == "beam":
         kept: Mapping[str, Any] = head.details.get("batches", {}).get(f"{plan}.{batch}", {})
         return {"batch_number": batch + 1, "time_anchor": None} | dict(kept)
@@ -267,7 +267,7 @@ def batch_object(head: ConversationHead, plan: int, batch: int, anchor: dt.date 
 
 
 def with_neighbours(days: Sequence[dt.date | None]) -> list[dt.date]:
-    """Return days with each unknown one replaced by the one before it, or else by the next that is known."""
+    """Return the days, with each unknown day replaced by the one before it, or else by the next known one."""
     known = [day for day in days if day is not None]
     current = known[0] if known else dt.date(1970, 1, 1)
     filled = []

@@ -72,7 +72,7 @@ def row_text(writer: ExportWriter, reader: ConversationReader, *, questions_as_l
 
 
 def _columns(head: ConversationHead) -> dict[str, Any]:
-    """The columns of a row but for chat and questions."""
+    """Return the columns of a row except chat and questions."""
     many = has_many_plans(head)
     planned = [batches for _, batches in user_messages(head)]
     user_info = _text(head, "main_spec.txt") or (write_profile(head.profile) if head.profile else "")
@@ -126,7 +126,7 @@ def _plan_text(head: ConversationHead, plan: int) -> str:
 
 
 def _user_questions(batches: list[Any]) -> list[dict[str, Any]]:
-    """The planned user messages as the tables have them: contents only."""
+    """Return the planned user messages in the tables' form: their contents only."""
     return [
         {"messages": [m.get("content", "") for m in batch["messages"]], "time_anchor": batch.get("time_anchor")}
         for batch in batches

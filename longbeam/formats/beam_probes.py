@@ -20,11 +20,11 @@ from longbeam.schemas.imports import NoteKind
 from longbeam.schemas.probes import Difficulty, Evidence, EvidencePart, Nugget, Probe, ProbeDetails
 
 Cited = tuple[int, str, int | None]
-"""A message id, the part it plays, and the ordered item it belongs to."""
+"""A message id, its part in the evidence, and the ordered item that it belongs to."""
 
 
 class MessageIndex:
-    """Where the messages of an import are: by the ids that its probes cite."""
+    """Keys and order of an import's messages, by the ids that its probes cite."""
 
     def __init__(self) -> None:
         self.keys: dict[int, str] = {}
@@ -32,14 +32,14 @@ class MessageIndex:
         self._denials: set[str] = set()
 
     def add(self, message_id: int, key: str, role: MessageRole, text: str) -> None:
-        """Take up the next message; of two with one id the first counts."""
+        """Add the next message; of two messages with one id, the first counts."""
         self.keys.setdefault(message_id, key)
         self.order[key] = len(self.order)
         if role is MessageRole.USER and "never" in text.casefold():
             self._denials.add(key)
 
     def denies(self, cited: Sequence[Cited]) -> bool:
-        """Whether one of these messages of the user says `never`, as all of BEAM's contradictions do."""
+        """Return whether one of these messages is the user's and says `never`, as all of BEAM's contradictions do."""
         return any(self.keys.get(message_id) in self._denials for message_id, _, _ in cited)
 
 
@@ -47,7 +47,7 @@ class MessageIndex:
 
 
 def read_probes(questions: object, where: str, index: MessageIndex | None, notes: Notes) -> tuple[Probe, ...]:
-    """Return the probes of a probing_questions dict; `index` is None where there are no messages to cite."""
+    """Return the probes of a probing_questions dict; `index` is None if there are no messages to cite."""
     found = want_dict(questions, where, "an object with a list of questions per ability")
     probes: list[Probe] = []
     for category, items in found.items():
@@ -60,7 +60,7 @@ def read_probes(questions: object, where: str, index: MessageIndex | None, notes
 
 @dataclass(frozen=True)
 class _Question:
-    """One question of a file, and where notes about it go."""
+    """One question of a file, with its place and the notes of its import."""
 
     category: str
     """BEAM's name of the ability."""
@@ -166,7 +166,7 @@ def _cited(question: _Question, items: int) -> Iterator[Cited]:
 
 
 def _ids_of(question: _Question, listed: object) -> Iterator[tuple[int, int]]:
-    """Yield message ids with the ordinal of the outermost element that each stands in."""
+    """Yield message ids, each with the ordinal of the outermost element that contains it."""
     elements = listed if isinstance(listed, list) else [listed]
     kinds = {isinstance(e, list) for e in elements}
     if len(kinds) > 1:
@@ -196,7 +196,7 @@ def _evidence(question: _Question, cited: list[Cited], index: MessageIndex) -> t
 
 
 def _denial_second(cited: list[Cited], index: MessageIndex) -> list[Cited]:
-    """Exchange the two sides where the first one denies: BEAM does not say which does."""
+    """Exchange the two sides if the first one denies: BEAM does not say which side does."""
     statement = [c for c in cited if c[1] == EvidencePart.STATEMENT]
     denial = [c for c in cited if c[1] == EvidencePart.DENIAL]
     if not index.denies(statement) or index.denies(denial):
@@ -241,7 +241,7 @@ def _text(item: Mapping[str, Any], key: str) -> str:
 
 
 def write_probe(probe: Probe, cited: Sequence[int]) -> dict[str, Any]:
-    """Return a probe as BEAM has it; `cited` are the message ids of its evidence, in its order."""
+    """Return a probe in BEAM's form; `cited` are the message ids of its evidence, in the evidence's order."""
     kept = probe.details.extra.get("beam")
     rest = dict(kept) if isinstance(kept, dict) else _own_keys(probe, cited)
     if kept is not None and sorted(set(cited)) != probe.details.extra.get("cited"):
@@ -256,7 +256,7 @@ def write_probe(probe: Probe, cited: Sequence[int]) -> dict[str, Any]:
 
 
 def _own_keys(probe: Probe, cited: Sequence[int]) -> dict[str, Any]:
-    """What BEAM's probes of this ability have besides, made from what ours know."""
+    """Return the further keys of BEAM's probes of this ability, filled from the fields of ours."""
     details = probe.details
     references = [f"chat_id: {i}: {e.quote}" for i, e in zip(cited, probe.evidence, strict=True)]
     nuggets = [n.text for n in probe.rubric]

@@ -40,28 +40,28 @@ PLAN_KEY = re.compile(r"plan-(\d+)")
 
 @dataclass
 class RawChat:
-    """What BEAM says of one conversation; texts are named as in the folder of the release."""
+    """Everything that BEAM has about one conversation; texts are named as in the release's folder."""
 
     name: str
-    """`4`: the folder, or the conversation_id of the row."""
+    """`4`: name of the folder, or conversation_id of the row."""
     where: str
     seed: dict[str, Any]
-    """topic.json."""
+    """Content of topic.json."""
     texts: dict[str, str]
     plan_folders: tuple[str, ...]
     """`""` for one plan, `plan-0/`, `plan-1/`, ... for several."""
     user_messages: dict[int, list[Any]]
-    """user_messages.json by plan."""
+    """Content of user_messages.json, by plan."""
     questions: Any
-    """probing_questions.json."""
+    """Content of probing_questions.json."""
     batches: Callable[[], Iterator[Batch]] | None
-    """None where there is no chat text."""
+    """Returns the batches of the chat; None if there is no chat text."""
     details: dict[str, Any] = field(default_factory=dict)
     notes: Notes = field(default_factory=Notes)
 
 
 def to_conversation(raw: RawChat, conversation_id: str, options: ImportOptions) -> GivenConversation:
-    """Return the conversation; UserError, with the place, where it cannot be one."""
+    """Return the conversation; UserError names the place of a fault that makes this impossible."""
     notes = raw.notes
     if raw.batches is None:
         notes.add(NoteKind.NO_CHAT, "conversation", "there is no chat text; the planned user messages stand in for it")
@@ -155,7 +155,7 @@ def _plan(plan_index: int, text: PlanText, anchors: Mapping[tuple[int, int], dat
 def _survey_batches(
     raw: RawChat, batches: Callable[[], Iterator[Batch]], plans: list[PlanText]
 ) -> tuple[dict[tuple[int, int], date], dict[str, Any]]:
-    """Return the first day of each sub-plan of the chat, and what its batches say beyond their turns."""
+    """Return the first day of each sub-plan of the chat, and the unusual fields of its batches."""
     said: dict[tuple[int, int], date | None] = {}
     kept: dict[str, Any] = {}
     for plan, sub_plan, batch in batches():
@@ -200,7 +200,7 @@ def _survey_messages(reader: ChatReader, notes: Notes) -> MessageIndex:
 
 
 def _planned_batches(raw: RawChat) -> Iterator[Batch]:
-    """The planned user messages in the shape of a chat that nobody answers."""
+    """Yield the planned user messages as the batches of a chat without replies."""
     ids = count()
     for plan, listed in sorted(raw.user_messages.items()):
         for sub_plan, batch in enumerate(listed):
@@ -220,7 +220,7 @@ def _planned_index(message: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _user_turns(raw: RawChat) -> tuple[tuple[UserTurn, ...], dict[str, Any]]:
-    """Return the planned questions, and what user_messages.json says besides, by plan."""
+    """Return the planned questions, and the other content of user_messages.json by plan."""
     turns: list[UserTurn] = []
     kept: dict[str, Any] = {}
     for plan, listed in raw.user_messages.items():
@@ -251,7 +251,7 @@ def _profile(raw: RawChat) -> Profile | None:
 
 
 def _plan_topics(raw: RawChat) -> dict[int, dict[str, Any]]:
-    """topic.json of each plan that has one."""
+    """Return the topic.json of each plan that has one."""
     found: dict[int, dict[str, Any]] = {}
     for i, folder in enumerate(raw.plan_folders):
         name = f"{folder}topic.json"

@@ -1,4 +1,4 @@
-"""BEAM's rows, as the tables of Hugging Face and the JSON files of harnesses have them, as raw chats."""
+"""Reader of BEAM's rows, from the tables on Hugging Face or the JSON files of harnesses, as raw chats."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KNOWN = {
 
 
 def is_table(path: Path) -> bool:
-    """Whether a path is a file of rows, or a folder of parquet files."""
+    """Return whether a path is a file of rows, or a folder of parquet files."""
     if path.is_file():
         return path.suffix in (*_JSON_SUFFIXES, ".parquet")
     return path.is_dir() and bool(_parquet_files(path))
@@ -79,7 +79,7 @@ def _read_row(row: dict[str, Any], where: str, number: int) -> RawChat:
 
 
 def _questions(value: object, where: str) -> Any:  # Any: a JSON tree
-    """Questions as an object, as the Python literal of the tables, or as JSON text."""
+    """Return questions that are an object, a Python literal as in the tables, or JSON text."""
     if not isinstance(value, str):
         return value
     try:
@@ -129,7 +129,7 @@ def _user_messages(row: Mapping[str, Any], plans: list[Any], where: str) -> dict
 
 
 def _with_roles(batch: object) -> object:
-    """A batch of planned messages that are texts, or lists of texts, as the folder has it."""
+    """Return a batch whose planned messages are texts, or lists of texts, in the form of the release's folder."""
     if not isinstance(batch, Mapping) or not isinstance(batch.get("messages"), list):
         return batch
     flat = [m for item in batch["messages"] for m in (item if isinstance(item, list) else [item])]

@@ -1,4 +1,4 @@
-"""BEAM's topic.json: what a conversation is about, and what each plan of several is."""
+"""BEAM's topic.json: the seed of a conversation, and of each of its plans if there are several."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from longbeam.schemas.plans import PlanSeed
 from longbeam.schemas.seeds import Domain, Seed, Timeline
 
 _MODES = {"similar": "hierarchical", "following": "sequential"}
-"""BEAM's words and ours."""
+"""BEAM's names of modes, and ours."""
 _MODE_OF = {ours: beams for beams, ours in _MODES.items()}
 
 
 def read_seed(topic: Mapping[str, Any], name: str) -> Seed:
-    """Return the seed of a conversation; `name` stands in for a missing title."""
+    """Return the seed of a conversation; `name` replaces a missing title."""
     mode = str(topic.get("mode") or "")
     return Seed(
         domain=_domain(topic),
@@ -35,7 +35,7 @@ def read_seed(topic: Mapping[str, Any], name: str) -> Seed:
 
 
 def read_plan_seeds(topics: Mapping[int, Mapping[str, Any]], plans: int, seed: Seed) -> tuple[PlanSeed, ...]:
-    """Return the seeds of all plans by their topics, or none if one of them says too little, such as no days."""
+    """Return the seeds of all plans from their topics; none if a topic lacks something, such as its days."""
     found = []
     for i in range(plans):
         topic = topics.get(i, {})
@@ -63,7 +63,7 @@ def read_plan_seeds(topics: Mapping[int, Mapping[str, Any]], plans: int, seed: S
 
 
 def seed_object(head: ConversationHead) -> dict[str, Any]:
-    """Return topic.json; ours has the timeline in days and the canary besides."""
+    """Return topic.json; for generated conversations also with the timeline in days and the canary."""
     if head.details.get("format") == "beam":
         return dict(head.details["seed"])
     seed = head.seed
@@ -81,7 +81,7 @@ def seed_object(head: ConversationHead) -> dict[str, Any]:
 
 
 def plan_seed_objects(head: ConversationHead) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the topic.json of each plan of several by its file name."""
+    """Yield the topic.json of each plan by its file name, if there are several plans."""
     if head.details.get("format") == "beam":
         for name, text in head.details["files"].items():
             if name.startswith("plan-") and name.endswith("/topic.json"):
@@ -119,7 +119,7 @@ def _texts(value: object) -> tuple[str, ...]:
 
 
 def _timeline(topic: Mapping[str, Any]) -> Timeline | None:
-    """The timeline of `2024-01-03 to 2024-05-31`; some of BEAM's say months only, and stay where they are."""
+    """Return the timeline of `2024-01-03 to 2024-05-31`; None for those of BEAM's that name only months."""
     days = [find_day(part) for part in str(topic.get("timeline") or "").split(" to ")]
     if len(days) == 2 and days[0] is not None and days[1] is not None and days[0] < days[1]:
         return Timeline(start=days[0], end=days[1])

@@ -50,7 +50,7 @@ _SECTIONS = {
 
 
 def split_marker(text: str) -> tuple[str, str]:
-    """Return a text without the plan marker at its end, and that marker as it stood there (empty if none)."""
+    """Return a text without the plan marker at its end, and that marker (empty if there is none)."""
     last_line = text.rfind("\n") + 1
     at = min((i for marker in _MARKERS if (i := text.find(marker, last_line)) >= 0), default=None)
     if at is None:
@@ -60,7 +60,7 @@ def split_marker(text: str) -> tuple[str, str]:
 
 
 def has_marker(text: str) -> bool:
-    """Whether a text holds a plan marker anywhere."""
+    """Return whether a text contains a plan marker anywhere."""
     return any(marker in text for marker in _MARKERS)
 
 
@@ -71,7 +71,7 @@ def read_index(index: str) -> tuple[int, tuple[int, ...]] | None:
 
 
 def is_usual_index(index: str) -> bool:
-    """Whether an index is a sub-plan and one bullet, as nearly all of BEAM's are."""
+    """Return whether an index is a sub-plan and one bullet, as nearly all of BEAM's are."""
     return re.fullmatch(r"\d+,\d+", index) is not None
 
 
@@ -80,17 +80,17 @@ def is_usual_index(index: str) -> bool:
 
 @dataclass(frozen=True)
 class PlanText:
-    """A plan as it stands in plan_new.txt: its sub-plans' bullets as (label, text)."""
+    """The plan of a plan_new.txt: its sub-plans' bullets as (label, text)."""
 
     sub_plans: tuple[tuple[tuple[str, str], ...], ...]
 
     def anchors(self) -> list[date | None]:
-        """The first day that each sub-plan names."""
+        """Return the first day that each sub-plan names; None for a sub-plan that names none."""
         return [next((day for _, text in bullets if (day := find_day(text))), None) for bullets in self.sub_plans]
 
 
 def read_plan_text(text: str, where: str, notes: Notes) -> PlanText:
-    """Return the plan's bullets; lines that are none are noted."""
+    """Return the plan's bullets; other lines get a note."""
     pieces = _HEADER.split(text)
     sub_plans = []
     for number, body in zip(pieces[1::2], pieces[2::2], strict=True):
@@ -150,7 +150,7 @@ def _bullet(bullet_id: str, label: str, text: str, anchor: date) -> Bullet:
 
 
 def write_plan_text(plan: Plan, *, with_special: bool) -> str:
-    """Return a plan as BEAM's plan_new.txt has it; without the special bullets, as its plan.txt does."""
+    """Return the text of BEAM's plan_new.txt for a plan, or of plan.txt, which has no special bullets."""
     blocks = []
     for number, sub_plan in enumerate(plan.sub_plans, start=1):
         lines = [f"BATCH {number} PLAN", f"• **{TIME_ANCHOR}:** {format_date(sub_plan.anchor)}"]
@@ -189,7 +189,7 @@ def read_labels(text: str) -> tuple[Narrative, ...]:
 
 
 def write_labels(narratives: Iterable[Narrative]) -> str:
-    """Return narratives as BEAM's labels.txt has them."""
+    """Return the text of BEAM's labels.txt for narratives."""
     blocks = (
         f"{n}. LABEL CATEOGRY: {narrative.label}\n   LABEL DESCRIPTION: {narrative.description}\n"
         f"   Focus Areas: {', '.join(narrative.sub_labels)}"
@@ -199,7 +199,7 @@ def write_labels(narratives: Iterable[Narrative]) -> str:
 
 
 def read_profile(text: str, where: str, notes: Notes) -> Profile | None:
-    """Return the profile of main_spec.txt; None, with a note, if it does not say who the user is."""
+    """Return the profile of main_spec.txt; None, with a note, if it does not describe the user."""
     said = {
         key.casefold(): value.strip()
         for key, value in re.findall(r"^[\s•*-]*(Name|Age|Gender|Location|Profession):\s*(.+)$", text, re.MULTILINE)
@@ -225,7 +225,7 @@ def read_profile(text: str, where: str, notes: Notes) -> Profile | None:
 
 
 def write_profile(profile: Profile) -> str:
-    """Return a profile as BEAM's main_spec.txt has it."""
+    """Return the text of BEAM's main_spec.txt for a profile."""
     rows = {
         "Name": profile.name,
         "Age": f"{profile.age} years old",
@@ -238,7 +238,7 @@ def write_profile(profile: Profile) -> str:
 
 
 def read_people(texts: Mapping[str, str], notes: Notes) -> RelationshipGraph:
-    """Return the people of relationship texts, by file name; who is named twice alike is one person."""
+    """Return the people of relationship texts, by file name; equal entries are one person."""
     people: dict[tuple[Relation, str, str, int], Person] = {}
     for where, text in texts.items():
         relation: Relation | None = None
@@ -265,7 +265,7 @@ def read_people(texts: Mapping[str, str], notes: Notes) -> RelationshipGraph:
 
 
 def write_people(graph: RelationshipGraph) -> str:
-    """Return people as BEAM's relationships.txt has them."""
+    """Return the text of BEAM's relationships.txt for people."""
     blocks = []
     for title, relation in _SECTIONS.items():
         rows = [f"• {p.first_name} ({p.gender.value}, age {p.age})" for p in graph.of(relation)]
@@ -275,7 +275,7 @@ def write_people(graph: RelationshipGraph) -> str:
 
 
 def own_texts(head: ConversationHead) -> Iterator[tuple[str, str]]:
-    """Yield the text files of a conversation that longbeam made, by the names of BEAM's folder."""
+    """Yield the text files of a generated conversation, by their names in BEAM's folder."""
     if head.profile is not None:
         yield "main_spec.txt", write_profile(head.profile)
     if head.narratives:

@@ -1,4 +1,4 @@
-"""What BEAM's folder, its JSON file and its tables have in common when they are written."""
+"""Parts that the writers of BEAM's folder, its JSON file and its tables share."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from longbeam.schemas.dialogue import Message
 from longbeam.schemas.probes import ABILITIES
 
 SIZES = {"100K": 250_000, "500K": 750_000, "1M": 2_500_000, "10M": None}
-"""Chat sizes that the harnesses know, and how many tokens at most are filed under each."""
+"""Chat sizes that the harnesses know, with the most tokens of a chat filed under each."""
 MANY_PLANS = "10M"
 
 
 def size_class(reader: ConversationReader) -> str:
-    """Return the size under which a conversation is filed; several plans have a layout that only 10M has."""
+    """Return the size under which a conversation is filed; several plans go under 10M, which has their layout."""
     head = reader.head
     if head.details.get("format") == "beam" and head.details.get("size") in SIZES:
         return str(head.details["size"])
@@ -31,14 +31,14 @@ def size_class(reader: ConversationReader) -> str:
 
 
 def has_many_plans(head: ConversationHead) -> bool:
-    """Whether a chat is one of several plans, whose layout differs."""
+    """Return whether a chat has several plans, and so another layout."""
     return int(head.details.get("plans", len(head.plans))) > 1
 
 
 def chat_text(
     head: ConversationHead, messages: Iterable[tuple[int, Message]], message_ids: dict[str, int], *, flat: bool
 ) -> Iterator[str]:
-    """Yield the JSON text of a chat piece by piece; `message_ids` is filled with the ids that messages have there.
+    """Yield the JSON text of a chat piece by piece; `message_ids` receives the ids of its messages.
 
     `flat`: a batch is a list of messages, as in the tables, instead of an object with turns; several plans keep
     their objects in the tables, too.

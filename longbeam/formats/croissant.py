@@ -66,13 +66,13 @@ _CONTEXT: dict[str, Any] = {
     "subField": "cr:subField",
     "transform": "cr:transform",
 }
-"""The context that the Croissant 1.0 specification asks for, word by word."""
+"""The JSON-LD context of the Croissant 1.0 specification, word by word."""
 
 
 def croissant(
     spec: BenchmarkSpec, lines: Mapping[str, type[BaseModel]], tables: Mapping[str, tuple[str, str, int]], version: str
 ) -> dict[str, Any]:
-    """Return the metadata as JSON-LD; `tables` are file name, SHA-256 and bytes by the names of `lines`."""
+    """Return the metadata as JSON-LD; `tables` maps the names of `lines` to file name, SHA-256 and bytes."""
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -125,7 +125,7 @@ def _fields(table: str, line: type[BaseModel], file: str) -> Iterator[dict[str, 
 
 
 def _scalar(annotation: Any) -> tuple[str | None, bool]:  # Any: a type or a typing construct
-    """The data type of a column and whether it is a list; no type where it is nested."""
+    """Return the data type of a column and whether it is a list; no type if it is nested."""
     if get_origin(annotation) in (types.UnionType, Union):
         (annotation,) = [a for a in get_args(annotation) if a is not type(None)]
     if get_origin(annotation) is tuple:

@@ -24,12 +24,12 @@ SCALARS: Mapping[type, str] = {
     int: "int64",
     float: "float64",
     str: "string",
-    # A loader takes ISO dates for times of day unless it is told which they are.
+    # A loader reads ISO dates as timestamps unless the card names their type.
     date: "date32",
     datetime: "timestamp[s]",
 }
 LANGUAGE_CODES = {"english": "en"}
-"""Languages that the card's header can name; others stand in the text alone."""
+"""Languages that the card's header can name; other languages are named in the text only."""
 
 
 def features_of(line: type[BaseModel]) -> list[dict[str, Any]]:
@@ -88,7 +88,7 @@ def format_card(
     *,
     configs: Sequence[Mapping[str, Any]] = (),
 ) -> str:
-    """Return the card of an export in somebody else's format; `about` is Markdown on its files.
+    """Return the card of an export in a foreign format; `about` is Markdown about its files.
 
     `configs` are what a dataset loader can load.
     """

@@ -1,4 +1,4 @@
-"""What all exports share: which probes are wanted, what is counted, a manifest, a folder that appears whole.
+"""Parts that all exports share: selection of probes, counts, the manifest, and a folder that appears whole.
 
 The bytes depend on the conversations, the public part of the spec and the reviews alone: no clock, no path, no
 address, no prompt.
@@ -32,7 +32,7 @@ CANARY = (
     "longbeam test data, not for training: leave it out of every training corpus. "
     "GUID 0ab5f813-d828-4392-8b0f-aa1dbd04cf9a"
 )
-"""Stands in every export: who finds it in a corpus or can make a model recite it has found contamination."""
+"""Canary of every export: if it occurs in a corpus, or a model can recite it, there is contamination."""
 
 UNREVIEWED = "unreviewed"
 UNSETTLED = "unsettled"
@@ -47,7 +47,7 @@ NO_REVIEWS: Reviews = MappingProxyType({})
 
 @dataclass(frozen=True)
 class ExportReport:
-    """What was written, and what was left out."""
+    """Counts of an export, and the probes that it left out."""
 
     target: Path
     conversations: int
@@ -61,9 +61,9 @@ class ExportReport:
     not_reviewed: int
     """Selected probes left out because only reviewed ones were asked for."""
     sha256: Mapping[str, str]
-    """Of each file by its name, but for the manifest."""
+    """Digest of each file by its name; the manifest is left out."""
     warnings: tuple[str, ...] = ()
-    """What of the benchmark the format cannot hold."""
+    """Parts of the benchmark that the format cannot hold."""
 
 
 class Exporter(Protocol):
@@ -82,13 +82,13 @@ class Exporter(Protocol):
         reviews: Reviews = NO_REVIEWS,
         reviewed_only: bool = False,
     ) -> ExportReport:
-        """Return what was written."""
+        """Write the export and return its counts."""
         ...
 
 
 @dataclass
 class ExportWriter:
-    """An export on its way: writes its files, gives out what is to be written, and counts it."""
+    """An export in progress: opens its files, yields the messages and probes to write, and counts them."""
 
     folder: Path
     spec: BenchmarkSpec
@@ -108,7 +108,7 @@ class ExportWriter:
 
     @contextmanager
     def open(self, name: str) -> Iterator[HashedFile]:
-        """Open a file of the export for writing; folders on its way are made."""
+        """Open a file of the export for writing, and make its folders."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         with HashedFile(path) as file:
@@ -126,7 +126,7 @@ class ExportWriter:
             file.write(text)
 
     def add(self, name: str) -> None:
-        """Take up a file that somebody else has written into the folder."""
+        """Add a file that was written into the folder by other means."""
         path = self.folder / name
         self.files[name] = sha256_of(path), path.stat().st_size
 
@@ -148,12 +148,12 @@ class ExportWriter:
                 yield probe, status
 
     def leave_out(self, why: str) -> None:
-        """Take back a probe that `probes_of` has given: the format cannot hold it."""
+        """Uncount a probe that `probes_of` yielded, because the format cannot hold it."""
         self.probes -= 1
         self.warn(why)
 
     def warn(self, text: str) -> None:
-        """Say once what the format cannot hold."""
+        """Add a warning about something that the format cannot hold; each warning counts once."""
         self.warnings[text] = None
 
     def _wants(self, probe: Probe, status: str) -> bool:
@@ -172,7 +172,7 @@ class ExportWriter:
 
     @property
     def told(self) -> BenchmarkSpec:
-        """The spec as the export tells it: with the models that really answered, which may have changed since."""
+        """The spec with the models that really answered, as they may have changed since."""
         if not self._authors:
             return self.spec
         by_role: dict[str, list[str]] = {}
@@ -182,7 +182,7 @@ class ExportWriter:
 
     @property
     def counts(self) -> dict[str, int]:
-        """What has been written so far: `conversations`, `messages`, `probes` and `tokens`."""
+        """Counts so far: `conversations`, `messages`, `probes` and `tokens`."""
         return {
             "conversations": self.conversations,
             "messages": self.messages,
@@ -191,7 +191,7 @@ class ExportWriter:
         }
 
     def manifest(self, format_name: str, version: int) -> dict[str, Any]:
-        """Return what an export says about itself."""
+        """Return the content of the manifest."""
         return {
             "format": format_name,
             "format_version": version,
@@ -206,7 +206,7 @@ class ExportWriter:
 
 @dataclass(frozen=True)
 class FormatExporter:
-    """The `Exporter` of one format: `write` makes its files, the manifest is added here."""
+    """The `Exporter` of one format: `write` writes its files, and this class adds the manifest."""
 
     format_name: str
     version: int
@@ -221,7 +221,7 @@ class FormatExporter:
         reviews: Reviews = NO_REVIEWS,
         reviewed_only: bool = False,
     ) -> ExportReport:
-        """Write the export to the folder `target` and return what was written; errors as Exporter's."""
+        """Write the export to the folder `target` and return its counts; errors are those of `Exporter`."""
         with replaced_folder(target, partial(why_not_ours, self.format_name)) as folder:
             writer = ExportWriter(folder, spec, reviews, reviewed_only)
             self.write(writer, _some(readers, spec))
@@ -240,7 +240,7 @@ class FormatExporter:
 
 
 def public_spec(spec: BenchmarkSpec) -> dict[str, Any]:
-    """Return what a spec says about the data: nothing of how it was run, of the seeds file only its name."""
+    """Return the part of a spec that describes the data: no settings of the run, and only the seeds file's name."""
     public = spec.model_dump(mode="json", exclude={"limits", "endpoints"})
     if spec.seeds_file is not None:
         public["seeds_file"] = spec.seeds_file.replace("\\", "/").rsplit("/", 1)[-1]
@@ -248,7 +248,7 @@ def public_spec(spec: BenchmarkSpec) -> dict[str, Any]:
 
 
 def why_not_ours(format_name: str, folder: Path) -> str | None:
-    """Return why a folder is not a former export of this format that may be replaced; None if it is one."""
+    """Return the reason why a folder is no former export of this format that may be replaced; None if it is one."""
     names = sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if not p.is_dir())
     if MANIFEST not in names:
         return "is not empty and not an export of longbeam"
@@ -284,12 +284,15 @@ def sessions_of(messages: Iterable[tuple[int, Message]], *, by_day: bool) -> Ite
 
 
 def cited_keys(reader: ConversationReader) -> frozenset[str]:
-    """Return the keys of the messages that selected probes cite: an export need not hold the places of others."""
+    """Return the keys of messages that selected probes cite: an export needs the places of these messages only."""
     return frozenset(e.message_key for probe in reader.probes() if probe.is_selected for e in probe.evidence)
 
 
 def cited_ids(reader: ConversationReader, probe: Probe, message_ids: Mapping[str, int]) -> list[int]:
-    """Return the ordinals of the messages that a probe cites, in the order of its evidence; UserError if one is not."""
+    """Return the ordinals of the messages that a probe cites, in the order of its evidence.
+
+    Raises UserError if the conversation does not have one of them.
+    """
     try:
         return [message_ids[e.message_key] for e in probe.evidence]
     except KeyError as exc:
@@ -301,7 +304,7 @@ def cited_ids(reader: ConversationReader, probe: Probe, message_ids: Mapping[str
 
 @dataclass
 class HashedFile:
-    """A text file that is hashed while it is written."""
+    """A text file that computes its digest while it is written."""
 
     path: Path
     lines: int = 0
@@ -365,12 +368,12 @@ class JsonList:
             self.file.write("]")
 
     def begin(self) -> None:
-        """Begin an item whose text is then written to the file piece by piece."""
+        """Begin an item, whose text the caller then writes to the file piece by piece."""
         self.file.write(",\n" if self._count else "\n")
         self._count += 1
 
     def append(self, value: object) -> None:
-        """Write an item whole."""
+        """Write a whole item."""
         self.begin()
         self.file.write(json_text(value))
 

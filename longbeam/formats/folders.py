@@ -17,7 +17,7 @@ from longbeam.errors import StoreError, UserError
 from longbeam.store.files import describe_os_error, scratch_beside
 
 Fault = Callable[[Path], str | None]
-"""Says why a non-empty folder may not be replaced; None if it may."""
+"""Returns the reason why a non-empty folder may not be replaced; None if it may."""
 
 
 @contextmanager
@@ -54,17 +54,17 @@ def _check(place: Path, target: Path, fault: Fault) -> None:
 
 
 def _put_in_place(folder: Path, place: Path) -> None:
-    """Rename `folder` to `place`; what was there before is left beside it, in the scratch folder."""
+    """Rename `folder` to `place`; the former folder at `place` ends up in the scratch folder."""
     if not place.exists():
         folder.rename(place)
     elif not _exchange(folder, place):
-        # Without an exchanging rename there is a moment with no export; never one with half of one.
+        # Without an exchanging rename there is a moment with no export, but never one with half an export.
         place.rename(folder.with_name("former"))
         folder.rename(place)
 
 
 def _exchange(first: Path, second: Path) -> bool:
-    """Exchange two folders in one step; False where the system or the file system cannot."""
+    """Exchange two folders in one step; return False if the system or the file system cannot."""
     if sys.platform != "linux":
         return False
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)

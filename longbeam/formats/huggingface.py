@@ -87,7 +87,7 @@ def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
             name = f"data/{size}-{i:05d}-of-{len(listed):05d}.parquet"
             part.rename(writer.folder / name)
             writer.add(name)
-        # The two tables of BEAM differ in their columns, so they are two data sets there and two configurations here.
+        # BEAM's two tables differ in their columns, so they are two data sets there and two configurations here.
         configs.append({"config_name": size, "data_files": [{"split": size, "path": f"data/{size}-*.parquet"}]})
     writer.write_text(CARD, format_card(writer.told, writer.counts, __version__, ABOUT, configs=configs))
 

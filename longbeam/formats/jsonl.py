@@ -25,7 +25,7 @@ from longbeam.schemas.dialogue import MessageKind, MessageRole
 
 FORMAT = "longbeam-jsonl"
 FORMAT_VERSION = 2
-"""Of the columns, which the parquet export shares."""
+"""Version of the columns, which the parquet export shares."""
 
 
 def write_tables(writer: ExportWriter, readers: Iterable[ConversationReader]) -> dict[str, int]:

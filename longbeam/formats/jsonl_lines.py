@@ -1,4 +1,4 @@
-"""What a line of each JSONL file holds: docs/export-format.md is the contract, these records are its columns.
+"""Records of the lines of each JSONL file; their fields are the columns that docs/export-format.md promises.
 
 Every line of a file has the same columns and types, nested ones too, so that a dataset loader needs no
 guessing. There are no open dictionaries: what has free keys is exported as JSON text.
@@ -139,7 +139,7 @@ class DetailColumns(Record):
 
 
 class ReviewColumns(Record):
-    """What people made of the probe."""
+    """Result of the review of a probe."""
 
     status: str
 
@@ -173,7 +173,7 @@ LINES: Mapping[str, type[Record]] = {
 
 
 def conversation_line(head: ConversationHead, counts: ConversationCounts) -> ConversationLine:
-    """Return the line of a conversation, without its plans: whoever writes it puts them in one at a time."""
+    """Return the line of a conversation without its plans, which the writer adds one at a time."""
     return ConversationLine(
         conversation_id=head.conversation_id,
         seed=_seed_columns(head.seed),
@@ -242,7 +242,7 @@ def _open_text(value: Mapping[str, object]) -> str:
 
 def _seed_columns(seed: Seed) -> SeedColumns:
     fields = {name: getattr(seed, name) for name in SeedColumns.model_fields if name != "category"}
-    # A seeds file is named in a seed's source; where it lay is nobody's business.
+    # A seed's source names the seeds file; an export does not disclose its folder.
     fields["source"] = seed.source.replace("\\", "/").rsplit("/", 1)[-1]
     return SeedColumns(category=seed.category, **fields)
 

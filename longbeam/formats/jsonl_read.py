@@ -29,7 +29,7 @@ _Line = TypeVar("_Line", bound=Record)
 
 
 def import_jsonl(path: Path, options: ImportOptions) -> Iterator[GivenConversation]:
-    """Yield the conversations of an export's folder; tokens stay as exported, whatever the options name.
+    """Yield the conversations of an export's folder; token counts stay as exported, whatever the options say.
 
     Raises UserError for a folder that is no JSONL export of this version, and for a line that does not fit.
     """
@@ -58,7 +58,7 @@ def _check_folder(path: Path) -> None:
 
 
 def _starts(path: Path) -> dict[str, int]:
-    """Where in the file the messages of each conversation begin: they are read when they are asked for."""
+    """Return the offsets at which the messages of each conversation begin, so that they can be read later."""
     starts: dict[str, int] = {}
     at, last = 0, ""
     with path.open("rb") as file:
@@ -74,7 +74,7 @@ def _starts(path: Path) -> dict[str, int]:
 
 
 def _lines(path: Path, kind: type[_Line], start: int = 0) -> Iterator[tuple[_Line, str]]:
-    """Yield the lines of a file from an offset on, and where each stands."""
+    """Yield the lines of a file from an offset on, each with its place."""
     with path.open("rb") as file:
         file.seek(start)
         for number, raw in enumerate(file, start=1):

@@ -27,7 +27,7 @@ from longbeam.text.times import format_date
 FORMAT = "lmeb"
 FORMAT_VERSION = 1
 ALL = ""
-"""The subset of all abilities; the others are folders."""
+"""Name of the subset with all abilities; the other subsets have one ability each."""
 _PARTS = ("queries", "qrels", "top_ranked")
 CORPUS = "corpus.jsonl"
 
@@ -90,7 +90,7 @@ def _write_corpus(writer: ExportWriter, reader: ConversationReader, corpus: Hash
 
 
 def _configs(subsets: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """What MTEB's loader asks for, by the names it asks with."""
+    """Return the metadata that MTEB's loader reads, by its keys."""
     for subset in subsets:
         places = {"corpus": CORPUS} | {part: f"{subset}{part}.jsonl" for part in _PARTS}
         for name, path in places.items():

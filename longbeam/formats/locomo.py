@@ -202,7 +202,7 @@ def _ability_of_category(category: int | str) -> str:
 
 
 def _with_image(text: str, item: Mapping[str, Any]) -> tuple[str, tuple[Part, ...]]:
-    """The content of a message and, where it shares an image, its parts."""
+    """Return the content of a message and, if it shares an image, its parts."""
     data = {key: item[key] for key in _IMAGE_KEYS if key in item}
     if not data:
         return text, ()
@@ -232,7 +232,7 @@ export_locomo = FormatExporter(FORMAT, FORMAT_VERSION, _write)
 
 
 def _sample_text(writer: ExportWriter, reader: ConversationReader) -> Iterator[str]:
-    """The JSON text of a sample, session by session."""
+    """Yield the JSON text of a sample, session by session."""
     head = reader.head
     imported = head.details.get("format") == FORMAT
     names = _speakers(head)

@@ -89,7 +89,7 @@ class _Item:
     found: dict[str, Any]
     sessions: list[list[dict[str, Any]]]
     digest: str
-    """Of the haystack, but for the evidence that a question has in it."""
+    """Digest of the haystack without its evidence marks, which differ between questions."""
     flags: list[list[Any]]
     """Ordinals of the messages that have `has_answer`, and its value."""
 
@@ -126,7 +126,7 @@ def _read_item(item: object, where: str, seen: set[str]) -> _Item:
 
 
 def _without_repeated_haystacks(items: Iterable[_Item]) -> Iterator[_Item]:
-    """Drop the haystack of every question but the first: a long one may be asked about often."""
+    """Yield the items, with the haystack of the first only: many questions may share a long one."""
     for i, item in enumerate(items):
         if i:
             item.sessions = []
@@ -238,7 +238,7 @@ export_longmemeval = FormatExporter(FORMAT, FORMAT_VERSION, _write)
 
 
 class _Haystack:
-    """The sessions of a conversation as JSON texts in a file: every question repeats them all."""
+    """The sessions of a conversation as JSON texts in a temporary file, since every question repeats all of them."""
 
     def __init__(self, reader: ConversationReader, messages: Iterable[tuple[int, Message]], spool: IO[bytes]) -> None:
         self.message_ids: dict[str, int] = {}
@@ -249,7 +249,7 @@ class _Haystack:
         self._spool = spool
         self._places: list[tuple[int, int]] = []
         head = reader.head
-        # An import may have empty sessions, which no message tells of.
+        # An import may have empty sessions, which no message belongs to.
         lengths = head.details.get("session_lengths", ()) if head.details.get("format") == FORMAT else ()
         for session in sessions_of(messages, by_day=not lengths):
             while lengths and len(self.ordinals) < session[0][1].session:
@@ -261,7 +261,7 @@ class _Haystack:
             self.ids, self.dates = head.details["session_ids"], head.details["dates"]
 
     def session_text(self, number: int, flags: Mapping[int, Any]) -> str:
-        """The JSON text of a session with the marks of a question on its messages."""
+        """Return the JSON text of a session, with the evidence marks of a question on its messages."""
         offset, size = self._places[number]
         self._spool.seek(offset)
         text = self._spool.read(size).decode()
@@ -285,7 +285,7 @@ class _Haystack:
 
 
 def _question_text(head: ConversationHead, haystack: _Haystack, probe: Probe, cited: set[int]) -> Iterator[str]:
-    """The JSON text of a question, its haystack session by session."""
+    """Yield the JSON text of a question, with its haystack session by session."""
     kept = probe.details.extra.get(FORMAT)
     flags = dict(probe.details.extra.get("has_answer", ()))
     is_changed = kept is None or cited != {i for i, flag in flags.items() if flag}

@@ -1,7 +1,7 @@
-"""How files of others are read: in pieces, with one clear line for whatever is wrong with them.
+"""Readers of foreign files: streamed, with one clear line of text for every fault.
 
-A file of 500 haystacks or of ten conversations of 10M tokens is far larger than any one of its elements, so the
-elements of a JSON list are parsed one at a time.
+A file of 500 haystacks, or of ten conversations of 10M tokens, is far larger than each of its elements, so the elements
+of a JSON list are parsed one at a time.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ _SPACE = " \t\r\n"
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """What may be chosen about an import."""
+    """Options of an import."""
 
     tokenizer: str = "o200k_base"
     full_chat: bool = True
-    """BEAM: the whole chat, as released; False: the truncated one that its paper evaluates on, where there is one."""
+    """BEAM: the whole chat of the release; False: the truncated chat of its paper's evaluation, if there is one."""
 
 
 Importer = Callable[[Path, ImportOptions], Iterable[GivenConversation]]
-"""Reads a path; raises UserError with one line that says where and what is wrong."""
+"""Reads a path; raises UserError with one line that names the place and the fault."""
 
 
 @dataclass
 class Notes:
-    """The oddities of one conversation, in the order in which they were met."""
+    """The irregularities of one conversation, in the order in which they were found."""
 
     kept: list[ImportNote] = field(default_factory=list)
 
     def add(self, kind: NoteKind, subject: str, message: str, *evidence: str) -> None:
-        """Keep a note."""
+        """Add a note."""
         self.kept.append(ImportNote(kind=kind, subject=subject, message=message, evidence=evidence))
 
 
 def refuse(where: str, problem: str) -> NoReturn:
-    """Raise the UserError about a place in a file."""
+    """Raise a UserError about a place in a file."""
     raise UserError(f"{where}: {problem}")
 
 
@@ -65,7 +65,7 @@ def read_json(path: Path) -> Any:  # Any: the JSON tree
 
 
 def parse_json(text: str, where: str) -> Any:  # Any: the JSON tree
-    """Return the JSON of a text; UserError says where it is broken."""
+    """Return the JSON of a text; UserError names the place of a fault."""
     try:
         return json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as exc:
@@ -107,7 +107,7 @@ def want_text(value: object, where: str, what: str) -> str:
 
 
 def describe(value: object) -> str:
-    """Return a value for an error message, short."""
+    """Return a short form of a value for an error message."""
     if value is None:
         return "nothing"
     text = json.dumps(value, ensure_ascii=False, default=str)
@@ -132,12 +132,12 @@ def _elements(file: IO[str], path: Path) -> Iterator[Any]:
         try:
             element, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError) as exc:
-            # An element that is cut off by the end of the piece: read on, twice as much each time.
+            # The end of the piece cuts the element off: read on, twice as much each time.
             if isinstance(exc, RecursionError) or not (more := file.read(max(_PIECE, len(text) - at))):
                 raise UserError(f"{path}: element {number + 1}: not JSON: {exc}") from exc
             text, at = text[at:] + more, 0
             continue
-        if end == len(text) and (more := file.read(_PIECE)):  # a number may go on
+        if end == len(text) and (more := file.read(_PIECE)):  # a number may continue in the next piece
             text, at = text[at:] + more, 0
             continue
         yield element

@@ -1,4 +1,4 @@
-"""All formats. A new one is a module with a function of the type `Importer` or `Exporter`, and one line here.
+"""All formats by name. A new format is a module with an `Importer` or `Exporter`, and one line here.
 
 Modules are named, not imported, so that `longbeam --help` lists the formats without loading them.
 """

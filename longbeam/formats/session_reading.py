@@ -90,7 +90,7 @@ class SessionMessage:
     content: str
     parts: tuple[Part, ...] = ()
     kept: Mapping[str, Any] = field(default_factory=dict)
-    """What the message has beyond these fields, kept for the way back."""
+    """Further fields of the message, kept for an export to the same format."""
 
 
 def messages_of(
@@ -141,11 +141,11 @@ def session_head(
 
 @dataclass(frozen=True)
 class GivenQuestion:
-    """A question of a file, with what our own export wrote beside it."""
+    """A question of a file, with the fields that our own export adds."""
 
     text: str
     kept: dict[str, Any]
-    """The question's other fields, kept for the way back; `take_answer` removes the answer."""
+    """Other fields of the question, kept for an export to the same format; `take_answer` removes the answer."""
     category: str
     """The format's own name for this kind of question."""
     ability: str
@@ -153,7 +153,7 @@ class GivenQuestion:
     number: int
     """Place in the file's list, from 0."""
     exported: Mapping[str, Any]
-    """What our own export wrote; empty for files of others."""
+    """Fields that our own export wrote; empty for foreign files."""
 
     @classmethod
     def read(cls, fields: Mapping[str, Any], where: str, category: tuple[str, str], number: int) -> GivenQuestion:
@@ -203,7 +203,7 @@ class GivenQuestion:
 
 
 def exported_fields(probe: Probe) -> dict[str, Any]:
-    """Return what an export writes under `EXPORTED`; `GivenQuestion.read` reads it back."""
+    """Return the fields that an export writes under `EXPORTED`; `GivenQuestion.read` reads them back."""
     return {
         "probe_id": probe.probe_id,
         "ability": probe.ability,

@@ -39,7 +39,7 @@ from longbeam.generators.turn_loop import (
     waiting_of,
 )
 from longbeam.generators.user_turns import write_more_turns
-from longbeam.keys import plan_index_of
+from longbeam.keys import MessageKey, plan_index_of
 from longbeam.models.asking import Asker
 from longbeam.models.tokens import Tokenizer
 from longbeam.prompts.calls.dialogue import (
@@ -126,7 +126,7 @@ def turns_asked(planned: Sequence[UserTurn], messages: Sequence[Message]) -> tup
     about = {t.text: t.about_bullet_ids for t in planned}
     return tuple(
         UserTurn(
-            turn_id=m.message_key.rpartition(".")[0],
+            turn_id=str(MessageKey.parse(m.message_key).turn),
             text=m.content,
             bullet_ids=m.bullet_ids,
             about_bullet_ids=about.get(m.content, ()),

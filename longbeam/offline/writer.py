@@ -15,6 +15,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from longbeam.keys import UnitKey
 from longbeam.models.base import ModelCall
 from longbeam.offline import (
     answering,
@@ -67,7 +68,7 @@ class OfflineWriter:
         rng = random.Random(rng_key)
         prompt_id, inputs = call.prompt.prompt_id, call.inputs
         # The story and its wishes are one for all stages of a conversation, so their randomness leaves out the unit.
-        conversation = f"{call.benchmark_seed}/{call.unit_key.partition('/')[0]}"
+        conversation = f"{call.benchmark_seed}/{UnitKey.parse(call.unit_key).conversation_id}"
         if prompt_id == "sub_plan":
             return planning.sub_plan(inputs, conversation)  # type: ignore[arg-type]
         if prompt_id == "augment":

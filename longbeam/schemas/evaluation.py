@@ -63,7 +63,7 @@ class ContextPart(Record):
 
 
 class Context(Record):
-    """The exact text that a reader sees before the question."""
+    """The exact text that the reader sees before the question."""
 
     text: str
     tokens: int = Field(ge=0)

@@ -34,7 +34,7 @@ class Usage(Record):
         return self.stage, self.role, self.prompt_id, self.model
 
     def counts(self) -> dict[str, int]:
-        """The counts by name."""
+        """Return the counts by name."""
         return {name: getattr(self, name) for name in COUNTS}
 
     @classmethod

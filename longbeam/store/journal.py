@@ -97,13 +97,6 @@ class ReplyJournal:
             asked = request_hash(hashes.get(i, b"") for i in text_ids)
             yield RecordedRequest(key, unit_key, generation, asked)
 
-    def forget(self, model: str) -> int:
-        """Remove the replies of a model, so that it is asked again; return how many replies there were."""
-        with self._db.writing() as db:
-            forgotten = db.execute("DELETE FROM replies WHERE model = ?", (model,)).rowcount
-        self._key_filter = None
-        return forgotten
-
     def usage(self) -> list[Usage]:
         """Return calls and tokens by stage, role, prompt and model, in this order, with those of replaced replies."""
         counted = ", ".join(COUNTS[1:])

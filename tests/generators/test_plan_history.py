@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import subprocess
+import sys
 
 import pytest
 
@@ -121,3 +123,13 @@ def test_a_history_without_indexes_has_its_plans_still() -> None:
     assert (plans_only.facts, plans_only.slots, plans_only.standing) == ({}, {}, ())
     with pytest.raises(RuntimeError, match="plan 1 is not in the history, or its indexes were dropped"):
         plans_only.relevant(SECOND)
+
+
+def test_importing_the_generators_opens_no_file() -> None:
+    code = (
+        "import sqlite3, tempfile\n"
+        "def refuse(*_, **__): raise AssertionError('opened at import')\n"
+        "sqlite3.connect = tempfile.SpooledTemporaryFile = refuse\n"
+        "import longbeam.generators.augmentation, longbeam.generators.plan_seeds\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

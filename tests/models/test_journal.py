@@ -15,7 +15,7 @@ from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
 from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs
 from longbeam.schemas.spec import Role
 from longbeam.store.worklog import WorkLog
-from tests.store.asked import request_of
+from tests.store.journal_entries import request_of
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from longbeam.schemas.journal import JournalEntry
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.layout import Benchmark, create_benchmark
 from longbeam.store.worklog import WorkLog
-from tests.store.asked import ASKED
+from tests.store.journal_entries import ASKED
 
 HI = ({"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi?"})
 

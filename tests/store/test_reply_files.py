@@ -7,10 +7,10 @@ from longbeam.schemas.journal import JournalEntry
 from longbeam.store.reply_files import CopiedJournal, ReplyFiles, has_replies, merge_replies, remove_replies, take_back
 from longbeam.store.shared_lease import SharedLease
 from longbeam.store.worklog import WorkLog
-from tests.store import asked
-from tests.store.asked import request_of
+from tests.store import journal_entries
+from tests.store.journal_entries import request_of
 
-ASKED = {**asked.ASKED, "max_tokens": None}
+ASKED = {**journal_entries.ASKED, "max_tokens": None}
 SAID = [ChatMessage(role="system", content="be kind"), ChatMessage(role="user", content="hello\nthere “é”")]
 
 

@@ -19,7 +19,7 @@ from longbeam.schemas.calls import ChatMessage, ModelReply
 from longbeam.schemas.dialogue import UserTurn
 from longbeam.schemas.journal import JournalEntry
 from longbeam.store.worklog import WorkLog
-from tests.store.asked import ASKED, request_of
+from tests.store.journal_entries import ASKED, request_of
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 

@@ -1,4 +1,4 @@
-"""Checks that ask a model, for what no rule can tell. One module each; what they find are findings like the others.
+"""Checks that ask a model what no rule can decide. One module each; their findings are like those of other checks.
 
 A severity belongs to the kind of finding, as there. Every message names the judge. A lexical judge can
 show that a check works; it cannot stand in for a language model.

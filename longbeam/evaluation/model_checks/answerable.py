@@ -11,7 +11,7 @@ from longbeam.validation.base import ERROR, WARNING, Problem, shorten
 
 
 async def find_problems(asker: Asker, case: ProbeCase) -> list[Problem]:
-    """Return a problem where the cited messages support not every criterion."""
+    """Return a problem if the cited messages do not support every criterion."""
     rubric = case.probe.rubric
     inputs = SupportInputs(
         question=case.probe.question,

@@ -1,4 +1,4 @@
-"""A model-backed check, and the part of a conversation that it sees of a probe."""
+"""Interface of model-backed checks, and the part of a probe's conversation that they may read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ of a longer message is left out."""
 
 @dataclass(frozen=True)
 class ProbeCase:
-    """One probe, and what a check may read of its conversation."""
+    """One probe, and the messages of its conversation that a check may read."""
 
     conversation_id: str
     probe: Probe
@@ -33,7 +33,7 @@ class ProbeCase:
     """The other selected probes."""
     asked_at: datetime
     nearest: Callable[[str, int], Sequence[Message]]
-    """Messages that are not cited, the nearest in words to a query, oldest first."""
+    """Returns the uncited messages nearest in words to a query, oldest first."""
 
 
 Find = Callable[[Asker, ProbeCase], Awaitable[list[Problem]]]
@@ -41,7 +41,7 @@ Find = Callable[[Asker, ProbeCase], Awaitable[list[Problem]]]
 
 @dataclass(frozen=True, kw_only=True)
 class ModelCheck:
-    """One check; each probe that it applies to is a unit of its own."""
+    """A check; each probe to which it applies is a unit of its own."""
 
     name: str
     doc: str
@@ -54,7 +54,7 @@ class ModelCheck:
     """Whether it reads more of the conversation than the cited messages."""
 
     def finding(self, problem: Problem, case: ProbeCase, model: str) -> Finding:
-        """Return a problem as a finding that says who judged."""
+        """Return a problem as a finding that names the judge."""
         judge = model if is_language_model(model) else "lexical rules, no language model"
         return Finding(
             check=f"{self.name}.{problem.kind}",
@@ -67,7 +67,7 @@ class ModelCheck:
 
 
 async def verdicts(asker: Asker, case: ProbeCase, text: str) -> tuple[float, ...]:
-    """Return the strict verdict on an answer for each nugget, 0 to 1; ReplyError if a judgement cannot be had."""
+    """Return the strict verdict on an answer for each nugget, 0 to 1; ReplyError if a judgement fails."""
     judged = await judge_nuggets(case.probe, text, asker, is_strict=True)
     if failed := [n for n in judged if n.score is None]:
         raise ReplyError(failed[0].error, kind="schema")
@@ -75,7 +75,7 @@ async def verdicts(asker: Asker, case: ProbeCase, text: str) -> tuple[float, ...
 
 
 def dated(message: Message, number: int, *, is_after: bool = False) -> DatedMessage:
-    """Return a message as a checker sees it, the middle of a long one left out."""
+    """Return the text of a message as the checker sees it, without the middle of a long one."""
     text = message.content
     if len(text) > MOST_CHARACTERS:
         half = MOST_CHARACTERS // 2

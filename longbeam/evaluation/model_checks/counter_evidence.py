@@ -1,4 +1,4 @@
-"""No other message changes the answer: the nearest ones in words are retrieved and put to a model with the gold."""
+"""No other message changes the answer: a model sees the uncited messages nearest in words, with the gold answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from longbeam.prompts.calls.checks import CounterEvidenceInputs, CounterEvidence
 from longbeam.validation.base import WARNING, Problem, shorten
 
 NEAREST = 8
-"""Messages that are put to the model; it is one call a probe."""
+"""Messages in the one call for each probe."""
 
 
 async def find_problems(asker: Asker, case: ProbeCase) -> list[Problem]:
@@ -54,7 +54,7 @@ def _unproved(reply: CounterEvidenceReply, others: Sequence[DatedMessage]) -> st
 
 
 def _none(reply: CounterEvidenceReply) -> CounterEvidenceReply:
-    """What cannot be quoted is no counter-evidence."""
+    """Return the reply without a message: one that cannot be quoted is no counter-evidence."""
     return CounterEvidenceReply(reason=reply.reason)
 
 
@@ -63,7 +63,7 @@ CHECK = ModelCheck(
     doc="Of the messages nearest in words to a probe, none that it does not cite changes its answer.",
     severities={"changes_answer": WARNING},
     prompts=("counter_evidence",),
-    # Messages that disagree are the point of the one; no message changes what the other asks for.
+    # A contradiction is about messages that disagree; no message changes the form that an instruction asks for.
     applies=lambda case: not ability_of(case.probe.ability).has(Trait.RESOLVES_CONTRADICTION, Trait.SHAPES_ANSWERS),
     find=find_problems,
     reads_all=True,

@@ -1,6 +1,6 @@
-"""The rubric tells right from wrong: the gold gets full marks under it, the echoed question and a wrong answer do not.
+"""The rubric tells right from wrong: the gold answer gets full marks, the echoed question and a wrong answer do not.
 
-A blank answer needs no check: it scores 0 by the rule of scoring, and no judge is asked.
+A blank answer needs no check: it scores 0 by rule, without a judge.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _FIGURE = re.compile(r"\d+")
 
 
 async def find_problems(asker: Asker, case: ProbeCase) -> list[Problem]:
-    """Return a problem for each of the three answers that scores as it should not."""
+    """Return a problem for each of the three answers with a wrong score."""
     probe = case.probe
     answers = {"gold": probe.gold_answer, "echo": probe.question, "wrong": wrong_answer(probe, case.others)}
     met = dict(
@@ -43,12 +43,13 @@ async def find_problems(asker: Asker, case: ProbeCase) -> list[Problem]:
 
 
 def wrong_answer(probe: Probe, others: Sequence[Probe]) -> str:
-    """Return an answer that is surely wrong: the gold with every figure changed, or another probe's gold.
+    """Return an answer that is surely wrong.
 
-    Figures only where the rubric asks for some; of the others' golds the one that shares fewest words with this one.
+    If the rubric asks for figures, the gold answer with every figure changed; else, of the gold answers of other
+    probes, the one that shares the fewest words with this one.
     """
     if any(_FIGURE.search(v.text) for n in probe.rubric for v in extract_values(n.text)):
-        # 7 more than twice as much is no figure, day or year that the rubric may ask for besides.
+        # Twice the figure plus 7 is no other figure, day or year that the rubric may ask for.
         changed = _FIGURE.sub(lambda m: str(int(m[0]) * 2 + 7), probe.gold_answer)
         if changed != probe.gold_answer:
             return changed

@@ -1,6 +1,6 @@
-"""Nobody answers without the conversation: what a guess gets right measures no memory.
+"""The question cannot be answered without the conversation: a probe that can be guessed measures no memory.
 
-An abstention is left out: who knows nothing says just that, and is right.
+Abstention probes are left out: a guess of "I do not know" is right there.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from longbeam.validation.base import ERROR, Problem, shorten
 
 
 async def find_problems(asker: Asker, case: ProbeCase) -> list[Problem]:
-    """Return a problem where a guess meets the whole rubric."""
+    """Return a problem if a guess meets the whole rubric."""
     inputs = GuessInputs(question=case.probe.question)
     guess = await asker.prose("guess_answer", inputs, place="guess")
     if min(await verdicts(asker.within("guess"), case, guess)) < 1:

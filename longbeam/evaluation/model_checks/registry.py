@@ -1,4 +1,4 @@
-"""All model-backed checks, in the order in which they are listed. A new one is one line here."""
+"""All model-backed checks, in listing order. A new check is one line here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session's context is made of, and how full it is: one streaming pass, counted anew from each compaction."""
+"""Analysis of a session's context, its parts and its size: one streaming pass, which restarts at each compaction."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ BUCKETS = ("tool_results", "thinking_signatures", "file_history", "conversation"
 
 
 class Bucket(Record):
-    """A part of the active bytes."""
+    """A category of the active bytes."""
 
     bytes: int = 0
     count: int = 0
     percent: int = 0
-    """Of the active bytes, rounded."""
+    """Percent of the active bytes, rounded."""
 
 
 class Analysis(Record):
-    """A session as it is now: only what lies after the last compaction counts."""
+    """State of a session; only lines after the last compaction count."""
 
     total_bytes: int
     active_bytes: int
@@ -43,18 +43,18 @@ class Analysis(Record):
     assistant_messages: int
     compactions: int
     tokens: int
-    """Of the next request: what the API last said and a quarter of the characters since; without it a quarter of the
-    characters and 20,000."""
+    """Tokens of the next request: the API's last count and a quarter of the characters since then; without such a
+    count, a quarter of all characters and 20,000."""
     context_percent: int
-    """Of a window of 200,000 tokens."""
+    """Percent of a window of 200,000 tokens."""
     has_api_tokens: bool
     expected_reduction: float
-    """Share of the active bytes that a trim would take, estimated; 0 to 0.95."""
+    """Estimated share of the active bytes that a trim would remove, 0 to 0.95."""
     breakdown: dict[str, Bucket]
 
 
 def analyze(lines: Iterable[str]) -> Analysis:
-    """Return what a session is made of."""
+    """Return the analysis of a session."""
     count = _Count()
     for text in lines:
         count.take(text)
@@ -157,7 +157,7 @@ class _Count:
 
 
 def _share(block: Line) -> tuple[str, int] | None:
-    """Return the bucket and the bytes of a block that is no conversation."""
+    """Return the bucket and the bytes of a block that is not part of the conversation."""
     match block.get("type"):
         case "tool_result":
             return "tool_results", len(encode_line(line_text(block))) - 1

@@ -1,4 +1,4 @@
-"""Snapshots as files to give away: a gzipped tar of `meta.json` and the session. Reading one trusts nothing in it."""
+"""Archives of snapshots: a gzipped tar of `meta.json` and the session. The reader trusts nothing in an archive."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def import_snapshot(
 
 
 def _read(source: Path, session: Path) -> Snapshot:
-    """Return what the archive says, with its session copied to `session`."""
+    """Return the metadata of an archive, and copy its session to `session`."""
     try:
         with tarfile.open(source, "r:gz") as archive:
             meta = _member(archive, META, source)
@@ -95,7 +95,7 @@ def _read(source: Path, session: Path) -> Snapshot:
 
 
 def _member(archive: tarfile.TarFile, name: str, source: Path) -> tarfile.TarInfo:
-    """Return the one plain file of this name; UserError where it is missing, a link, or another thing lies beside."""
+    """Return the one plain file of this name; UserError if it is missing or a link, or if there are other members."""
     members = archive.getmembers()
     if strange := [m.name for m in members if m.name not in {META, SESSION, "session"} or not (m.isreg() or m.isdir())]:
         raise UserError(f"{source}: holds {strange[0]!r}; a snapshot has {META} and {SESSION} alone. Nothing was read")

@@ -1,6 +1,6 @@
-"""Trimming by itself, as a hook of Claude Code: before a compaction, and after a tool when the session has grown.
+"""Automatic trimming as a hook of Claude Code: before a compaction, and after a tool call in a large session.
 
-A hook must never stop its host: whatever goes wrong is a line in the log, and the session stays as it was.
+A hook must never stop its host: an error becomes a line in the log, and the session stays as it was.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from longbeam.memory.cmv.trim import TrimSettings, file_size, trim_file
 from longbeam.store.files import put_in_place, scratch_beside, write_atomically
 
 LARGE_BYTES = 600_000
-"""A session that a tool has made this large is trimmed."""
+"""Size of a session from which it is trimmed after a tool call."""
 BACKUPS, LOG_LINES = 5, 50
 
 
 def run_hook(given: str, store: Path, settings: TrimSettings, *, now: datetime | None = None) -> str:
-    """Trim the session that a hook's JSON names, in place, and return what was done in one line.
+    """Trim the session that a hook's JSON names, in place, and return one line about the result.
 
-    `given` has `transcript_path`, `session_id` and `hook_event_name` (or `trigger`). Nothing is raised.
+    `given` has `transcript_path`, `session_id` and `hook_event_name` (or `trigger`). Raises nothing.
     """
     now = now or datetime.now(UTC)
     try:
@@ -50,7 +50,7 @@ def _run(given: str, store: Path, settings: TrimSettings, now: datetime) -> str:
 
 
 def back_up(path: Path, store: Path, *, now: datetime | None = None) -> None:
-    """Keep a session as it is among the store's backups, the last five of each."""
+    """Copy a session to the store's backups, which keep the last five copies of each session."""
     now, folder = now or datetime.now(UTC), store / "backups" / path.stem
     target = folder / f"{now:%Y%m%dT%H%M%S%f}.jsonl"
     with scratch_beside(target) as scratch:

@@ -1,4 +1,4 @@
-"""How a session becomes another one: its lines under a new id, an entry in Claude Code's list of sessions."""
+"""Copies of a session as a new session: its lines under a new id, and an entry in Claude Code's list of sessions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LIST = "sessions-index.json"
 
 
 class BranchWriter:
-    """Writes lines as those of another session, and knows the last message that they end with."""
+    """Writes lines under the id of another session, and remembers the last message among them."""
 
     def __init__(self, session_id: str, write: Callable[[bytes], object]) -> None:
         self.session_id = session_id
@@ -51,7 +51,7 @@ class BranchWriter:
 
 
 def list_session(path: Path, first_prompt: str, summary: str, project: str, messages: int, now: datetime) -> None:
-    """Add the session at `path` to Claude Code's own list, where the project has one."""
+    """Add the session at `path` to Claude Code's own list, if the project has one."""
     index = path.parent / LIST
     listed = _session_list(index)
     if listed is None:
@@ -75,7 +75,7 @@ def list_session(path: Path, first_prompt: str, summary: str, project: str, mess
 
 
 def unlist_session(folder: Path, session_id: str) -> None:
-    """Take a session out of the list of its folder, where there is one."""
+    """Remove a session from the list of its folder, if there is one."""
     path = folder / LIST
     listed = _session_list(path)
     if listed is not None:
@@ -86,7 +86,7 @@ def unlist_session(folder: Path, session_id: str) -> None:
 
 
 def _session_list(path: Path) -> dict[str, Any] | None:
-    """Return the list of a project's sessions; None where there is none that can be read."""
+    """Return the list of a project's sessions; None if there is no readable one."""
     try:
         found = parse_line(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):

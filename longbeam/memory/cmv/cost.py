@@ -1,11 +1,11 @@
-"""What trimming costs under prompt caching, in closed form.
+"""Cost of trimming under prompt caching, in closed form.
 
 With a cache hit rate h, a token of the prompt costs c(h) = read·h + write·(1 - h) of the input price. Trimming from T
 to T' tokens misses the cache once (write·T') and then saves c·(T - T') a turn, so that it pays from turn
 N = ⌈(write - c)(1 - ρ) / (c·ρ)⌉ on, ρ = 1 - T'/T: no price and no size enters. Uncensored: the paper cuts N off at 60,
 which 31 of its 76 sessions exceed.
 
-Source: memory-systems.md 3.5, derived there from the released code; the cache prices are Anthropic's.
+Derived from the released code of the paper (arXiv 2602.22402); the cache prices are Anthropic's.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from pydantic import Field
 from longbeam.schemas.base import Record
 
 WRITE, READ = Fraction("1.25"), Fraction("0.1")
-"""Of the input price: to write a token into the cache, to read one from it."""
+"""Factors of the input price: to write a token into the cache, to read one from it."""
 USD_PER_MILLION = {"sonnet-4": 3.0, "opus-4.6": 5.0, "opus-4": 15.0, "haiku-4.5": 1.0}
-"""Input price by model, as the paper uses it."""
+"""Input price by model, as in the paper."""
 PROJECTED_TURNS = (5, 10, 20, 50)
 OVERHEAD_TOKENS = 20_000
 """System prompt and tools, which no trim shortens."""
@@ -28,32 +28,32 @@ MOST_REDUCTION = 0.95
 
 
 class Outlook(Record):
-    """What a trim will cost and save."""
+    """Costs and savings of a trim."""
 
     tokens_before: int
     tokens_after: int
     hit_rate: float = Field(ge=0, le=1)
     reduction: float
-    """Share of the context's tokens that is gone."""
+    """Share of the context's tokens that the trim removes."""
     penalty_usd: float
-    """Of the first turn, which misses the cache, against one that was not trimmed."""
+    """Extra cost of the first turn, which misses the cache."""
     saved_usd_per_turn: float
     break_even_turns: int | None
-    """Turns from which it is cheaper; None when nothing was cut."""
+    """Turns from which the trim is cheaper; None if nothing was removed."""
     saved_usd: dict[int, float]
-    """After so many turns; negative where it has cost more than it saved."""
+    """Savings by number of turns; negative before the trim has paid for itself."""
 
 
 def cost_factor(hit_rate: float) -> Fraction:
-    """Return c(h): what a token of the prompt costs, of the input price."""
+    """Return c(h), the price of a prompt token as a factor of the input price."""
     hit = Fraction(str(hit_rate))
     return READ * hit + WRITE * (1 - hit)
 
 
 def break_even(reduction: float, hit_rate: float = 0.9) -> int | None:
-    """Return the turns after which a trim by this share has paid; None for a trim that cut nothing.
+    """Return the turns after which a trim by this share has paid for itself; None for a trim that removes nothing.
 
-    Computed with fractions: at a whole number of turns, binary floats would give one more or one less.
+    Uses fractions: at a whole number of turns, binary floats would give one more or one less.
     """
     share, factor = Fraction(str(reduction)), cost_factor(hit_rate)
     if share <= 0:
@@ -62,7 +62,7 @@ def break_even(reduction: float, hit_rate: float = 0.9) -> int | None:
 
 
 def outlook(before: int, after: int, *, hit_rate: float = 0.9, model: str = "sonnet-4") -> Outlook:
-    """Return what trimming a context from `before` to `after` tokens costs and saves."""
+    """Return costs and savings of trimming a context from `before` to `after` tokens."""
     usd_per_token = USD_PER_MILLION[model] / 1e6
     reduction = 1 - after / before if before else 0.0
     factor = float(cost_factor(hit_rate))

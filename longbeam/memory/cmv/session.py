@@ -1,4 +1,4 @@
-"""Session files of Claude Code: one JSON object a line, in the shapes that its versions have written.
+"""Session files of Claude Code: one JSON object a line, in the forms that its versions have written.
 
 A line is kept as the JSON tree that it is: a trimmer that modelled every field would lose those it does not know.
 """
@@ -17,12 +17,12 @@ Line = dict[str, Any]
 """The JSON object of a line."""
 
 SNAPSHOT, QUEUE = "file-history-snapshot", "queue-operation"
-"""Types of lines that no model ever reads."""
+"""Types of lines that the model never receives."""
 _SPEAKERS = {"user": "user", "human": "user", "assistant": "assistant"}
 
 
 def parse_line(text: str) -> Line | None:
-    """Return the object of a line; None where it is none."""
+    """Return the object of a line; None if the line is no JSON object."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -54,7 +54,7 @@ def speaker_of(line: Mapping[str, Any]) -> str | None:
 
 
 def content_holder(line: Line) -> Line | None:
-    """Return the object whose `content` is the line's: its message, or the line itself; None where there is none."""
+    """Return the object that has the line's `content`: its message, or the line itself; None if neither has one."""
     message = line.get("message")
     if isinstance(message, dict) and "content" in message:
         return message
@@ -62,7 +62,7 @@ def content_holder(line: Line) -> Line | None:
 
 
 def blocks_of(line: Line) -> list[Any]:
-    """Return the blocks of a line; none where its content is text or missing."""
+    """Return the blocks of a line; none if its content is text or missing."""
     holder = content_holder(line)
     content = holder["content"] if holder is not None else None
     return content if isinstance(content, list) else []
@@ -95,21 +95,21 @@ def encode_line(text: str) -> bytes:
 
 @dataclass(frozen=True)
 class SessionFile:
-    """A session where Claude Code keeps it."""
+    """A session file in Claude Code's own folder."""
 
     session_id: str
     path: Path
     modified: float
-    """Seconds since the epoch."""
+    """Time of the last change, in seconds since the epoch."""
 
 
 def folder_of(project: str) -> str:
-    """Return the name of the folder that a project's sessions lie in: its path, all but letters and digits as `-`."""
+    """Return the name of a project's session folder: its path, with `-` for all but letters and digits."""
     return "".join(c if c.isascii() and c.isalnum() else "-" for c in project)
 
 
 def find_sessions(projects: Path) -> list[SessionFile]:
-    """Return the sessions of all projects, newest first; none where the folder is missing."""
+    """Return the sessions of all projects, newest first; none if the folder is missing."""
     found = []
     for path in sorted(projects.glob("*/*.jsonl")):
         try:

@@ -1,4 +1,4 @@
-"""Snapshots and branches of sessions, as a DAG: what was understood once, to be gone on with from many sides.
+"""Store of snapshots and branches of sessions, as a DAG: several branches can continue from one snapshot.
 
 A store is a folder: `index.json`, and `snapshots/<id>/` with `meta.json` and the session. Everything is written
 under a hidden name and renamed, under a lock, so that two commands at once lose nothing.
@@ -34,11 +34,11 @@ from longbeam.store.lease import Lease
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")
 ACTIVE_SECONDS = 120
-"""A session written to this recently may be in use."""
+"""Time after its last change in which a session may be in use."""
 
 
 class Branch(Record):
-    """A session that goes on from a snapshot."""
+    """A session that continues from a snapshot."""
 
     name: str
     session_id: str
@@ -47,16 +47,16 @@ class Branch(Record):
 
 
 class Snapshot(Record):
-    """A session as it was at one moment."""
+    """A copy of a session at one moment."""
 
     snapshot_id: str
     name: str
     description: str = ""
     created_at: datetime
     session_id: str
-    """Of the session that it was taken from."""
+    """Id of the session that was copied."""
     project: str = ""
-    """The folder that the session worked in, as its lines say."""
+    """Folder that the session worked in, according to its lines."""
     tags: tuple[str, ...] = ()
     parent: str | None = None
     """Id of the snapshot whose branch the session was."""
@@ -76,13 +76,13 @@ Warn = Callable[[str], None]
 
 
 class CmvStore:
-    """The snapshots below one folder."""
+    """The snapshots in one folder."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def index(self) -> Index:
-        """Return all snapshots; StoreError where the index is damaged."""
+        """Return all snapshots; StoreError if the index is damaged."""
         path = self.root / "index.json"
         try:
             return Index.model_validate_json(path.read_text(encoding="utf-8"))
@@ -120,7 +120,7 @@ class CmvStore:
         now: datetime | None = None,
         warn: Warn = lambda text: None,
     ) -> Snapshot:
-        """Keep a session as it is now; UserError for a name that is taken or cannot be one."""
+        """Take a snapshot of a session; UserError for a name that is taken or not allowed."""
         check_name(name)
         now = now or datetime.now(UTC)
         if now.timestamp() - session.modified < ACTIVE_SECONDS:
@@ -151,7 +151,7 @@ class CmvStore:
         return made
 
     def keep(self, snapshot: Snapshot, session: Path) -> None:
-        """Write a snapshot's folder: what is said about it, and a copy of the session."""
+        """Write a snapshot's folder: its metadata, and a copy of the session."""
         folder = self.folder_of(snapshot.snapshot_id)
         with scratch_beside(folder) as scratch:
             whole = scratch / "snapshot"
@@ -164,7 +164,7 @@ class CmvStore:
                 raise StoreError(describe_os_error(folder, exc)) from exc
 
     def add(self, snapshot: Snapshot, session: Path) -> None:
-        """Keep a snapshot that was made elsewhere; UserError if its name is taken."""
+        """Add a snapshot that was made elsewhere; UserError if its name is taken."""
         with self._changing() as index:
             _refuse_taken(index, snapshot.name)
             self.keep(snapshot, session)
@@ -181,7 +181,7 @@ class CmvStore:
         session_id: str = "",
         now: datetime | None = None,
     ) -> tuple[Branch, TrimMetrics | None]:
-        """Make a new session that begins where the snapshot ends, where Claude Code finds it.
+        """Create a session that begins where the snapshot ends, in Claude Code's own folder.
 
         `trim=None` copies it untrimmed. `orientation` is appended as a message of the user. UserError where the
         snapshot has no message to go on from.
@@ -221,7 +221,7 @@ class CmvStore:
         return made, metrics
 
     def delete_branch(self, snapshot: Snapshot, name: str) -> None:
-        """Remove a branch's session file, its entry in Claude Code's list, and what the store knows of it."""
+        """Remove a branch's session file, its entry in Claude Code's list, and its record in the store."""
         with self._changing() as index:
             known = index.snapshots[snapshot.snapshot_id]
             gone = next((b for b in known.branches if b.name == name), None)
@@ -235,7 +235,7 @@ class CmvStore:
             index.snapshots[snapshot.snapshot_id] = known.model_copy(update={"branches": kept})
 
     def delete(self, snapshot: Snapshot) -> None:
-        """Remove a snapshot; those taken of its branches become children of its parent. Branches stay."""
+        """Remove a snapshot; snapshots of its branches become children of its parent. The branches stay."""
         with self._changing() as index:
             del index.snapshots[snapshot.snapshot_id]
             for key, other in list(index.snapshots.items()):
@@ -244,7 +244,7 @@ class CmvStore:
         shutil.rmtree(self.folder_of(snapshot.snapshot_id), ignore_errors=True)
 
     def graph(self) -> nx.DiGraph[str]:
-        """Return the DAG: snapshots (`kind="snapshot"`) and branches, edges from what was there first.
+        """Return the DAG of snapshots (`kind="snapshot"`) and branches; edges point from older to newer.
 
         StoreError where parents go in a circle, which only a file that was edited can say.
         """
@@ -269,7 +269,7 @@ class CmvStore:
 
     @contextmanager
     def _changing(self) -> Iterator[Index]:
-        """Give the index to be changed, alone; it is written where nothing was raised."""
+        """Yield the index for a change under a lock; it is written if the block raises nothing."""
         try:
             (self.root / "snapshots").mkdir(parents=True, exist_ok=True)
         except OSError as exc:
@@ -284,7 +284,7 @@ class CmvStore:
 
 
 def check_name(name: str) -> None:
-    """Raise UserError for what can be no name of a snapshot or a branch."""
+    """Raise UserError for a text that cannot be the name of a snapshot or branch."""
     if not NAME.fullmatch(name):
         raise UserError(f"name {name!r}: 1 to 100 letters, digits, '_' and '-' are allowed")
 
@@ -300,7 +300,7 @@ def _refuse_taken(index: Index, name: str) -> None:
 
 
 def _told(path: Path) -> dict[str, str]:
-    """Return `cwd` and `version` as the first line says that has them."""
+    """Return `cwd` and `version` of the first line that has them."""
     found: dict[str, str] = {}
     for text in read_lines(path):
         line = parse_line(text) or {}

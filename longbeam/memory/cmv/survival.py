@@ -1,4 +1,4 @@
-"""What trimming costs in knowledge: which planted facts are still in the session, by where they stood and threshold.
+"""Survival of facts: which planted facts a trimmed session still has, by their place and the threshold.
 
 A fact is kept when its value still stands somewhere in what a model would be sent; every value of the agentic suite
 stands in one place only (`before_compaction_mentioned`: in the compaction's summary as well), so that no judgement
@@ -18,30 +18,30 @@ from longbeam.schemas.dialogue import Message
 from longbeam.schemas.probes import Probe
 
 FILE, LIVE = "file", "live"
-"""States of a session beside the thresholds: all that its file holds; what lies after the last compaction."""
+"""States of a session beside the thresholds: its whole file, and its lines after the last compaction."""
 
 
 class Kept(Record):
-    """Facts of one place in one state of the sessions."""
+    """Facts from one kind of place, in one state of the sessions."""
 
     place: str
     state: str
-    """`file`, `live`, or the threshold in characters that it was trimmed with."""
+    """`file`, `live`, or the threshold of the trim in characters."""
     kept: int
     facts: int
 
 
 class Trimmed(Record):
-    """The sessions at one threshold, beside what a model would be sent untrimmed."""
+    """The sessions trimmed at one threshold, beside the untrimmed ones."""
 
     threshold: int
     live_bytes: int
     trimmed_bytes: int
     live_tokens: int
-    """Of what was said and done since the last compaction, projected to text."""
+    """Tokens since the last compaction, as text."""
     trimmed_tokens: int
     cost: Outlook
-    """Of a session of their average size."""
+    """Costs and savings for a session of their average size."""
 
 
 class Survival(Record):
@@ -58,7 +58,7 @@ def measure(
     variant: Variant,
     count_tokens: Callable[[str], int],
 ) -> Survival:
-    """Return what is kept of the facts of all conversations; one without places in its probes has none."""
+    """Return the facts that survive in all conversations; probes without places count for none."""
     kept: dict[tuple[str, str], list[int]] = {}
     sizes = {threshold: [0, 0, 0, 0] for threshold in thresholds}
     sessions = 0
@@ -82,7 +82,7 @@ def measure(
 
 
 def _trim(session: Sequence[str], settings: TrimSettings) -> tuple[dict[str, str], int]:
-    """Return what is left of each message, and the bytes of the trimmed session."""
+    """Return the rest of each message, and the bytes of the trimmed session."""
     trimmed: list[str] = []
     metrics = trim_lines(lambda: iter(session), trimmed.append, settings)
     return contents_of(trimmed), metrics.trimmed_bytes

@@ -14,17 +14,17 @@ from longbeam.schemas.evaluation import Context, Exchange, Question
 
 
 class CmvSettings(TrimSettings):
-    """How it is trimmed, and how much is read."""
+    """Settings of the trim, and of the part that is read."""
 
     window: int | None = None
     """Tokens; None takes the reader's window."""
 
 
 class Cmv(ExchangeMemory[CmvSettings]):
-    """Keeps the newest exchanges of the trimmed transcript that fit the window, whole ones only."""
+    """Reads the newest whole exchanges of the trimmed transcript that fit the window."""
 
     async def finish(self) -> None:
-        """Trim all that was added; a message of which nothing is left is left out."""
+        """Trim the transcript; empty messages are left out."""
         messages = [message for exchange in self._exchanges for message in exchange.messages]
         trimmed: list[str] = []
         trim_lines(lambda: lines_of(messages, "session"), trimmed.append, self._settings)

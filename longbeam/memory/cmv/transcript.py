@@ -13,9 +13,9 @@ from longbeam.memory.cmv.session import Line, blocks_of, content_holder, is_comp
 from longbeam.schemas.dialogue import Message, MessageRole, Part, PartKind, text_of
 
 VERSION = "2.1.1"
-"""Of the session format that is written."""
+"""Version of the session format that is written."""
 IMAGE_BYTES = 4_096
-"""Of a stub whose source does not say how large its image was."""
+"""Size of an image whose source does not give it."""
 
 
 def lines_of(messages: Iterable[Message], session_id: str, project: str = "/work/project") -> Iterator[str]:
@@ -40,7 +40,7 @@ def lines_of(messages: Iterable[Message], session_id: str, project: str = "/work
 
 
 def contents_of(lines: Iterable[str]) -> dict[str, str]:
-    """Return what is left of each message, by message key, as `schemas.dialogue.text_of` projects it."""
+    """Return the text that is left of each message, by message key, as `schemas.dialogue.text_of` makes it."""
     left: dict[str, list[Part]] = {}
     for text in lines:
         line = parse_line(text)
@@ -85,7 +85,7 @@ def _result(part: Part, content: Any) -> Line:
 
 
 def _image(part: Part, speaker: str) -> Line:
-    # What the picture shows stands in `alt`: without a model that sees, that is all there is of it.
+    # `alt` describes the picture; for a model that cannot see, the image has no other content.
     size = int(part.data.get("bytes", IMAGE_BYTES)) * 4 // 3
     source = {
         "type": "base64",
@@ -97,7 +97,7 @@ def _image(part: Part, speaker: str) -> Line:
 
 
 def _parts(line: Line) -> list[Part]:
-    """Return what a line says, typed; a result's images are what their `alt` says."""
+    """Return the parts of a line; an image in a result becomes the text of its `alt`."""
     holder = content_holder(line)
     if holder is not None and isinstance(holder["content"], str):
         kind = PartKind.COMPACTION if line.get("isCompactSummary") else PartKind.TEXT

@@ -1,4 +1,4 @@
-"""What the `cmv` commands print: the DAG of a store as a tree and as JSON, and what a session is made of."""
+"""Output of the `cmv` commands: the DAG of a store as a tree and as JSON, and the analysis of a session."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def tree_lines(graph: nx.DiGraph[str], *, most_depth: int | None = None) -> Iterator[str]:
-    """Yield the DAG as lines to print; what has no parent is a root, the oldest first."""
+    """Yield the DAG as lines to print; snapshots without a parent are roots, oldest first."""
 
     def age(node: str) -> tuple[Any, ...]:
         data = graph.nodes[node]
@@ -34,7 +34,7 @@ def tree_lines(graph: nx.DiGraph[str], *, most_depth: int | None = None) -> Iter
 
 
 def tree_json(graph: nx.DiGraph[str]) -> list[dict[str, Any]]:
-    """Return the DAG as nested objects; `children` is left out where there are none."""
+    """Return the DAG as nested objects; `children` is left out if there are none."""
 
     def node(name: str) -> dict[str, Any]:
         data = graph.nodes[name]
@@ -46,7 +46,7 @@ def tree_json(graph: nx.DiGraph[str]) -> list[dict[str, Any]]:
 
 
 def render_analysis(session_id: str, made: Analysis, cost: Outlook) -> str:
-    """Return what a session is made of, and what trimming it would cost and save, as text."""
+    """Return the analysis of a session, with costs and savings of a trim, as text."""
     seen = "as the API said, and what came since" if made.has_api_tokens else "estimated from characters"
     lines = [
         f"{session_id}: {made.tokens:,} tokens ({made.context_percent} % of the window; {seen})",

@@ -1,10 +1,10 @@
-"""The trimmer: three streaming passes over a session that keep what was said and drop what was carried along.
+"""Trimmer of sessions: three streaming passes that keep the conversation and drop tool output and metadata.
 
-The first pass finds the last compaction, the second the tool calls before it, the third writes. What a user or the
-assistant said after the last compaction stays verbatim; what lies before it is gone, as it is for the model.
+The first pass finds the last compaction, the second the tool calls before it, the third writes. The words of user and
+assistant after the last compaction stay verbatim. Lines before it are dropped, as the model does not see them either.
 
-The variant `released` does what the paper's code does, with its faults (memory-systems.md, 3.7); `mended` relinks
-parents over dropped lines, drops lines that would be empty, rewrites nested edits, and stubs images of the user too.
+The variant `released` behaves like the code of the paper (arXiv 2602.22402), faults included. `mended` relinks parents
+over dropped lines, drops lines that would be empty, rewrites nested edits, and stubs images of the user, too.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from longbeam.schemas.base import Record
 from longbeam.store.files import describe_os_error, put_in_place, scratch_beside
 
 LEAST_THRESHOLD = 50
-"""A stub is shorter than this, so that trimming twice is trimming once."""
+"""Least threshold, longer than any stub, so that trimming twice equals trimming once."""
 _WRITERS = {"Write", "Edit", "MultiEdit", "NotebookEdit"}
 _WRITTEN = ("content", "old_string", "new_string", "new_source")
 _IDENTIFYING = {
@@ -49,14 +49,14 @@ _COMPACTION_SIGNS = ('"compact_boundary"', '"summary"')
 
 
 class Variant(StrEnum):
-    """Whose behaviour."""
+    """Behaviour of the trimmer: that of the released code, or a mended one."""
 
     MENDED = "mended"
     RELEASED = "released"
 
 
 class TrimSettings(Record):
-    """How much is stubbed."""
+    """Settings of a trim."""
 
     threshold: int = 500
     """Characters of a tool result or of a written field, beyond which it is stubbed; less than 50 is taken for 50."""
@@ -64,12 +64,12 @@ class TrimSettings(Record):
 
     @property
     def limit(self) -> int:
-        """The threshold that holds."""
+        """The effective threshold."""
         return max(self.threshold, LEAST_THRESHOLD)
 
 
 class TrimMetrics(Record):
-    """What a trim did."""
+    """Counts of a trim."""
 
     original_bytes: int = 0
     trimmed_bytes: int = 0
@@ -89,12 +89,12 @@ class TrimMetrics(Record):
 
     @property
     def reduction(self) -> float:
-        """Share of the bytes that is gone, 0 to 1."""
+        """Share of the bytes that the trim removed, 0 to 1."""
         return 1 - self.trimmed_bytes / self.original_bytes if self.original_bytes else 0.0
 
 
 def trim_file(source: Path, target: Path, settings: TrimSettings) -> TrimMetrics:
-    """Write the trimmed session to `target`, whole or not at all; `target` may be `source`.
+    """Write the trimmed session to `target`, as a whole or not at all; `target` may be `source`.
 
     What is appended to `source` meanwhile is copied behind, untrimmed. UserError if it cannot be read or if no message
     would be left, StoreError if the disk refuses.
@@ -117,7 +117,7 @@ def trim_file(source: Path, target: Path, settings: TrimSettings) -> TrimMetrics
 def trim_lines(
     read: Callable[[], Iterator[str]], write: Callable[[str], object], settings: TrimSettings
 ) -> TrimMetrics:
-    """Trim the lines that `read` gives, which is called three times, into `write`."""
+    """Trim the lines of `read`, which is called three times, into `write`."""
     boundary = _last_compaction(read(), settings.variant)
     trimmer = _Trimmer(settings, frozenset(_calls_before(read(), boundary)))
     for number, text in enumerate(read()):
@@ -133,12 +133,12 @@ def refuse_without_messages(before: int, after: int) -> None:
 
 
 def since_compaction(lines: Sequence[str]) -> Sequence[str]:
-    """Return the lines from the last compaction on: what a model is still sent."""
+    """Return the lines from the last compaction on, which the model still receives."""
     return lines[_last_compaction(iter(lines), Variant.MENDED) :]
 
 
 def _up_to(path: Path, size: int) -> Iterator[str]:
-    """The lines that lie within the first `size` bytes, so that each pass sees the same file."""
+    """Yield the lines within the first `size` bytes, so that each pass sees the same file."""
     seen = 0
     for text in read_lines(path):
         if seen >= size:
@@ -157,7 +157,7 @@ def _copy_tail(path: Path, size: int, write: Callable[[bytes], object]) -> None:
 
 
 def _last_compaction(lines: Iterator[str], variant: Variant) -> int:
-    """Return the number of the last compaction line; 0 where there is none, so that nothing lies before it."""
+    """Return the number of the last compaction line; 0 if there is none, so that no line is before it."""
     # The released code takes the title of a session (`summary`) for a compaction and drops everything before it.
     signs = _COMPACTION_SIGNS if variant is Variant.RELEASED else _COMPACTION_SIGNS[:1]
     found = 0
@@ -186,13 +186,13 @@ class _Trimmer:
         self.limit = settings.limit
         self.is_mended = settings.variant is Variant.MENDED
         self.gone = gone
-        """Tool calls that lie before the boundary: their results after it answer nothing."""
+        """Tool calls before the boundary: their results after it belong to no call."""
         self.parents: dict[str, str | None] = {}
-        """Of every dropped line, its nearest kept ancestor."""
+        """Nearest kept ancestor of every dropped line."""
         self.counts = dict.fromkeys(TrimMetrics.model_fields, 0)
 
     def line(self, text: str, *, is_before: bool) -> str | None:
-        """Return what is left of a line; None where nothing is."""
+        """Return the trimmed line; None if it is dropped."""
         self.counts["original_bytes"] += len(encode_line(text))
         if not text.strip():
             return None
@@ -235,7 +235,7 @@ class _Trimmer:
         return line_text(line)
 
     def _block(self, block: Any, speaker: str | None) -> Any | None:
-        """Return what is left of a block."""
+        """Return the trimmed block."""
         if not isinstance(block, dict):
             return block
         match block.get("type"):
@@ -322,7 +322,7 @@ def _json(value: Any) -> str:
 
 
 def file_size(path: Path) -> int:
-    """Return a file's size in bytes; 0 where it is missing."""
+    """Return a file's size in bytes; 0 if it is missing."""
     try:
         return os.stat(path).st_size
     except OSError:

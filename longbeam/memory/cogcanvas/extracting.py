@@ -74,7 +74,7 @@ class Extractor:
         return made + self._times(unit, made)
 
     async def _drafts(self, unit: _Unit, known: tuple[str, ...]) -> tuple[ArtifactDraft, ...] | None:
-        """What the model names in one look or two; None where its reply could not be used."""
+        """Return the drafts that the model names in one call or two; None if its reply is unusable."""
         said_on = unit.said_on.date()
         first = await self._ask(
             "extract_artifacts", ExtractArtifactsInputs(known=known, exchange=unit.text, said_on=said_on), unit.place
@@ -159,7 +159,7 @@ class Extractor:
 
 @dataclass(frozen=True)
 class _Unit:
-    """What one extraction call is about: an exchange, or all exchanges of a compression event."""
+    """The subject of one extraction call: an exchange, or all exchanges of a compression event."""
 
     exchanges: tuple[Exchange, ...]
     turn: int
@@ -182,7 +182,7 @@ class _Unit:
 
     @property
     def said_on(self) -> datetime:
-        """Of a batch, when its last exchange was: the released code's session date."""
+        """Time of the exchange, or of a batch's last exchange, which is the released code's session date."""
         return self.exchanges[-1].sent_at
 
     @property

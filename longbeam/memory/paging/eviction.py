@@ -46,7 +46,7 @@ class History:
 
 @dataclass(frozen=True)
 class Foresight:
-    """What clairvoyant policies know beyond the history."""
+    """Knowledge of the future, for clairvoyant policies."""
 
     future: Sequence[Need] = ()
     """Questions still to come, for `furthest`."""

@@ -1,7 +1,7 @@
-"""Units of work: run what is not done, keep what is, record what fails.
+"""Units of work: run those that are not done, keep those that are, record failures.
 
-A unit's done-mark holds a fingerprint of its prompts, models and input records, and counts only while that is
-equal. A failure is stored with its reason and stops nobody but those who need its records.
+A unit's done-mark counts only while its fingerprint is equal (`unit_spec.py`). A failure is stored with its reason and
+stops only the work that needs the unit's records.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import pytest
 from longbeam.errors import StoreError
 from longbeam.schemas.calls import ModelReply
 from longbeam.store.worklog import WorkLog
-from tests.store.test_worklog_journal import record, reply
+from tests.store.test_journal import record, reply
 
 
 class Turns:

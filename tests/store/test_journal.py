@@ -20,7 +20,7 @@ from longbeam.store import group_commit, journal_texts
 from longbeam.store.sqlite import open_for_writing
 from longbeam.store.worklog import WorkLog
 from longbeam.store.worklog_schema import WORK_LOG
-from tests.store.asked import ASKED, request_of
+from tests.store.journal_entries import ASKED, request_of
 from tests.store.strategies import TEXT, records_of
 
 
