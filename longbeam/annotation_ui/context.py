@@ -5,7 +5,7 @@ Dependencies that read no file are async: FastAPI runs all others in a thread, w
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -115,24 +115,9 @@ async def sealed_id_of(conversation: ConversationOf, conversation_id: str) -> st
 SealedIdOf = Annotated[str, Depends(sealed_id_of)]
 
 
-@dataclass(frozen=True)
-class QueueParameters:
-    """Filter of the queue, as an address carries it."""
-
-    view: str = "all"
-    ability: str = ""
-    conversation: str = ""
-    severity: str = ""
-    q: str = ""
-    order: str = "place"
-    first: int = 0
-    count: int = 100
-
-
-async def queue_filter(given: Annotated[QueueParameters, Depends()]) -> QueueFilter:
-    """Return the filter of the queue that an address carries."""
-    page = {"first": max(given.first, 0), "count": min(max(given.count, 1), 1000)}
-    return QueueFilter(**{**asdict(given), **page})
+async def queue_filter(given: Annotated[QueueFilter, Depends()]) -> QueueFilter:
+    """Return the filter of the queue that an address carries; a page has 1 to 1000 items."""
+    return replace(given, first=max(given.first, 0), count=min(max(given.count, 1), 1000))
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ class ConversationView(Record):
     findings_total: int
 
 
-def conversations_view(workspace: Workspace, viewer: Viewer) -> ConversationsView:
+def conversations_view(workspace: Workspace) -> ConversationsView:
     """Return all conversations of the benchmark, sealed or not."""
     benchmark = workspace.archive.benchmark
     sealed = set(workspace.archive.conversation_ids)

@@ -11,7 +11,6 @@ from longbeam.keys import conversation_of
 from longbeam.review.agreement import percent_agreement
 from longbeam.review.checks import CheckRow, check_rows, known_findings
 from longbeam.review.fold import probe_version
-from longbeam.review.people import Viewer
 from longbeam.review.state import ItemState
 from longbeam.review.statistics import label_of
 from longbeam.review.workspace import Workspace
@@ -77,7 +76,7 @@ class ProvenanceView(Record):
     longbeam_version: str
 
 
-def provenance_view(workspace: Workspace, viewer: Viewer, item_id: str) -> ProvenanceView:
+def provenance_view(workspace: Workspace, item_id: str) -> ProvenanceView:
     """Return the provenance of an item; opinions appear once the item is no longer blind."""
     state = workspace.state(item_id)
     conversation_id = conversation_of(item_id)

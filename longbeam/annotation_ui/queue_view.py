@@ -3,39 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from longbeam.annotation_ui.links import item_href
 from longbeam.review.people import Viewer
-from longbeam.review.queue import VIEWS, QueueFilter, all_items, is_in_view, resume_at, wanted_items
+from longbeam.review.queue import VIEWS, QueueFilter, QueueItem, all_items, is_in_view, resume_at, wanted_items
 from longbeam.review.workspace import Workspace
 from longbeam.schemas.base import Record
 
 
-class QueueRow(Record):
-    """One item of the queue."""
+@dataclass(frozen=True, kw_only=True)
+class QueueRow(QueueItem):
+    """One item of the queue, and the address of its page."""
 
-    item_id: str
     href: str
-    conversation_id: str
-    probe_id: str
-    ability: str
-    difficulty: str
-    question: str
-    status: str
-    mine: str
-    """The viewer's own progress: `none`, `draft`, `saved`, `skipped` or `lapsed`."""
-    saved: int
-    errors: int
-    warnings: int
-    infos: int
-    flags: int
-    comments: int
-    leased_to: tuple[str, ...]
-    evidence: int
-    nuggets: int
-    is_candidate: bool
-    """Moved up or taken in from the pool, or written by hand."""
 
 
 class QueueView(Record):

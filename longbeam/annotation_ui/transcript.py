@@ -128,7 +128,6 @@ class SearchResult(Record):
     first: int
     message_ids: tuple[int, ...] = Field(default=())
     """All messages that hold it, for the minimap."""
-    took_ms: float = 0
 
 
 class LocatedView(Record):

@@ -78,7 +78,7 @@ class ChatReader:
             plan_index=place.plan,
             sub_plan_index=place.sub_plan,
             turn_index=place.turn,
-            bullet_ids=self._bullets(kept, marker, role, place, notes),
+            bullet_ids=self._bullets(kept, role, place, notes),
             sent_at=dt.datetime.combine(self.anchors[place.plan, place.sub_plan], dt.time()),
             content=text,
             tokens=self.count(text),
@@ -109,9 +109,7 @@ class ChatReader:
         notes.add(NoteKind.MESSAGE_KIND, place.key, text, place.key)
         return kind
 
-    def _bullets(
-        self, kept: Mapping[str, Any], marker: str, role: MessageRole, place: Place, notes: Notes
-    ) -> tuple[str, ...]:
+    def _bullets(self, kept: Mapping[str, Any], role: MessageRole, place: Place, notes: Notes) -> tuple[str, ...]:
         said = kept.get("index")
         if said is None or role is MessageRole.ASSISTANT:
             return ()

@@ -18,7 +18,6 @@ from longbeam.models.asking import Asker
 from longbeam.models.tokens import Tokenizer
 from longbeam.schemas.dialogue import Message, UserTurn
 
-MENDING_PROMPTS = ("user_turns", "more_turns", "assistant_reply", "user_answer", "user_follow_up")
 REPLY_TO_NEW_TURN = 300
 """Tokens of the reply to a turn that was not there before, about; far below what a length may be off."""
 GAP = dt.timedelta(seconds=40)

@@ -28,9 +28,6 @@ WISHES = Path(__file__).parent / "data" / "wishes.yaml"
 AMOUNTS = frozenset({ValueKind.NUMBER, ValueKind.MONEY, ValueKind.DURATION, ValueKind.RATIO})
 BROADEST = frozenset({"everyday", "web_app"})
 """Packs that win a tie: the words of a seed match no pack of its domain, or several alike."""
-WHO = ("friend", "acquaintance", "partner", "parent", "child", "someone")
-COMMON_FIELDS = frozenset({"it", "who", "day", "weekday"})
-"""Fields every template may use: the thing, the person, the day of the beat."""
 
 
 class Slot(Record):

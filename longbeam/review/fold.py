@@ -16,14 +16,12 @@ from pydantic import JsonValue
 from longbeam.review.anchors import evidence_id_of
 from longbeam.schemas.base import digest_of
 from longbeam.schemas.probes import Evidence, Nugget, Probe
-from longbeam.schemas.review import ITEM_TARGET, Change, EventKind, NuggetLabel, ReviewEvent, Verdict
+from longbeam.schemas.review import Change, EventKind, NuggetLabel, ReviewEvent, Verdict
 
 NUGGET, EVIDENCE, MESSAGE = "nugget/", "evidence/", "message/"
 CHECKS_TARGET = "checks"
 TEXT_TARGETS = ("question", "gold_answer", "difficulty")
 ITEMS_TARGET = "details/items"
-CONTENT_KINDS = frozenset({EventKind.EDITED, EventKind.EVIDENCE_ADDED, EventKind.EVIDENCE_REMOVED})
-"""Events that change the probe."""
 HASH_LENGTH = 16
 
 
@@ -240,11 +238,6 @@ def _without(mapping: dict[str, Any], key: str) -> dict[str, Any]:
 def reviewers_of(events: Iterable[ReviewEvent]) -> list[str]:
     """Return the reviewers of events, in order of appearance."""
     return list(dict.fromkeys(e.reviewer_id for e in events))
-
-
-def is_item_verdict(event: ReviewEvent) -> bool:
-    """Whether an event is a verdict on the whole item."""
-    return event.kind is EventKind.JUDGED and event.target == ITEM_TARGET
 
 
 def probe_changes(before: Probe, after: Probe) -> list[Change]:

@@ -6,22 +6,19 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pydantic import Field
-
 from longbeam.keys import ItemId
 from longbeam.review.fold import Opinion
 from longbeam.review.people import Viewer
 from longbeam.review.state import FINAL, ItemState, ItemStatus
 from longbeam.review.workspace import Entry, Workspace
-from longbeam.schemas.base import Record
 from longbeam.schemas.review import Verdict
 
 VIEWS = ("all", "mine", "pending", "second", "conflict", "returned", "flagged", "done")
 """`mine`: the viewer still has to judge it. `second`: one opinion is saved, another is wanted."""
-ORDERS = ("place", "findings")
 
 
-class QueueFilter(Record):
+@dataclass(frozen=True, slots=True)
+class QueueFilter:
     """Filter and order of the queue; the address of the page carries them."""
 
     view: str = "all"
@@ -33,8 +30,8 @@ class QueueFilter(Record):
     """Text in question or gold answer."""
     order: str = "place"
     """`place`: by conversation, ability, rank. `findings`: most errors first."""
-    first: int = Field(default=0, ge=0)
-    count: int = Field(default=100, ge=1, le=1000)
+    first: int = 0
+    count: int = 100
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from longbeam.schemas.conversation import ConversationHead, ConversationReader
 from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.plans import Assertion, Bullet, Fact, Stance, Value
+from longbeam.schemas.plans import Assertion, Bullet, Fact, Stance
 from longbeam.schemas.probes import Probe
 from longbeam.store.folded import FoldedTexts
 from longbeam.store.lookups import Grouped, Keyed, Ordinals
@@ -164,11 +164,6 @@ class ConversationIndex:
         """Return the assertions that set or change a fact, in the order of the story; each has a value."""
         changes = (Stance.SETS, Stance.UPDATES)
         return tuple(a for a in self.by_fact.of(fact_id) if a.stance in changes and a.value is not None)
-
-    def current_value(self, fact_id: str) -> Value | None:
-        """Return the last value that a fact takes; None if it takes none."""
-        changes = self.values_over_time(fact_id)
-        return changes[-1].value if changes else None
 
     # --- a probe and its evidence -------------------------------------------------------------------------
 

@@ -10,8 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from longbeam.offline.packs import AMOUNTS, COMMON_FIELDS, WHO, Beat, Card, Pack, Slot, Thread, fields_of
+from longbeam.offline.packs import AMOUNTS, Beat, Card, Pack, Slot, Thread, fields_of
 from longbeam.schemas.plans import ValueKind
+
+WHO = ("friend", "acquaintance", "partner", "parent", "child", "someone")
+COMMON_FIELDS = frozenset({"it", "who", "day", "weekday"})
+"""Fields that every template may use: the thing, the person, the day of the beat."""
 
 
 def find_problems(pack: Pack) -> list[str]:

@@ -165,9 +165,9 @@ def item_history(request: Request, workspace: WorkspaceOf, viewer: ViewerOf, ite
 
 
 @page("/items/{conversation_id}/{probe_id}/provenance", "provenance.html")
-def provenance(request: Request, workspace: WorkspaceOf, viewer: ViewerOf, item_id: ItemOf) -> ProvenanceView:
+def provenance(request: Request, workspace: WorkspaceOf, item_id: ItemOf) -> ProvenanceView:
     """Return one page about one probe, to print and to cite."""
-    return provenance_view(workspace, viewer, item_id)
+    return provenance_view(workspace, item_id)
 
 
 async def item_reading(workspace: WorkspaceOf, viewer: ViewerOf, wanted: QueueOf, k: int = 0) -> ItemPage:
@@ -182,9 +182,9 @@ def item(request: Request, page: Annotated[ItemPage, Depends(item_reading)], ite
 
 
 @page("/conversations", "conversations.html")
-def conversations(request: Request, workspace: WorkspaceOf, viewer: ViewerOf) -> ConversationsView:
+def conversations(request: Request, workspace: WorkspaceOf) -> ConversationsView:
     """Return all conversations, unfinished ones included."""
-    return conversations_view(workspace, viewer)
+    return conversations_view(workspace)
 
 
 @dataclass(frozen=True)

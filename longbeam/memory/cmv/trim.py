@@ -24,7 +24,6 @@ from longbeam.memory.cmv.session import (
     QUEUE,
     SNAPSHOT,
     Line,
-    blocks_of,
     content_holder,
     count_messages,
     encode_line,
@@ -328,16 +327,3 @@ def file_size(path: Path) -> int:
         return os.stat(path).st_size
     except OSError:
         return 0
-
-
-def texts_of(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
-    """Yield (speaker, text) for all text of the conversation, in order: contents that are text, and blocks of text."""
-    for raw in lines:
-        line = parse_line(raw)
-        speaker = speaker_of(line) if line is not None else None
-        if line is None or speaker is None:
-            continue
-        holder = content_holder(line)
-        if holder is not None and isinstance(holder["content"], str):
-            yield speaker, holder["content"]
-        yield from ((speaker, b["text"]) for b in blocks_of(line) if _is_text(b))

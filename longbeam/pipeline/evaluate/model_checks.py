@@ -43,8 +43,6 @@ CHECK = UnitSpec(STAGE, Finding, version=CHECKS_VERSION)
 _MODELS = "models"
 _VERSIONS = "versions"
 """Name under which a work log keeps the versions of the models' rules."""
-OnUnit = Callable[[str, int, int, int], None]
-"""Called when a unit ends; see `Units.on_unit`."""
 
 
 class ModelChecksRun(Record):

@@ -1,14 +1,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 
 from longbeam.errors import UserError
-from longbeam.memory.cmv.session import is_compaction, parse_line
-from longbeam.memory.cmv.trim import TrimSettings, Variant, since_compaction, texts_of, trim_file, trim_lines
+from longbeam.memory.cmv.session import blocks_of, content_holder, is_compaction, parse_line, speaker_of
+from longbeam.memory.cmv.trim import TrimSettings, Variant, since_compaction, trim_file, trim_lines
 from tests.memory.cmv.sessions import IMAGE, SESSIONS, blocks, call, line, result, text, trimmed, write_session
 
 LONG = "x" * 501
@@ -120,13 +121,26 @@ def test_a_line_of_thinking_alone_goes_and_its_children_find_their_ancestor() ->
     assert blocks(released[1]) == []
 
 
+def texts_of(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield (speaker, text) for contents that are text and for blocks of text, in order."""
+    for raw in lines:
+        entry = parse_line(raw)
+        speaker = speaker_of(entry) if entry is not None else None
+        if entry is None or speaker is None:
+            continue
+        holder = content_holder(entry)
+        if holder is not None and isinstance(holder["content"], str):
+            yield speaker, holder["content"]
+        yield from ((speaker, b["text"]) for b in blocks_of(entry) if b.get("type") == "text")
+
+
 @given(SESSIONS)
 def test_every_text_after_the_last_compaction_stays_verbatim(lines: list[str]) -> None:
     kept: list[str] = []
     trim_lines(lambda: iter(lines), kept.append, TrimSettings())
     stubs = "[Trimmed image"
-    said = [(who, words) for who, words in texts_of(iter(kept)) if not words.startswith(stubs)]
-    assert said == list(texts_of(iter(since_compaction(lines))))
+    said = [(who, words) for who, words in texts_of(kept) if not words.startswith(stubs)]
+    assert said == list(texts_of(since_compaction(lines)))
 
 
 @given(SESSIONS)
