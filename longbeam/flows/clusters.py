@@ -1,4 +1,4 @@
-"""What a run needs of a cluster, whichever it is: its places, whether its workers can work, how a task ended."""
+"""The interface of a cluster to a run: number of parallel tasks, survey of the workers, end of a task."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ if TYPE_CHECKING:
     from prefect.task_runners import TaskRunner
 
 REACH_S = 20.0
-"""How long a cluster at an address that was given may take to answer."""
+"""Seconds that a cluster at a given address may take to answer."""
 ANSWER_S = 60.0
-"""How long what is known to be there may take: processes of a machine that is busy making conversations."""
+"""Seconds that a running process may take to answer; its machine may be busy with conversations."""
 SOMEWHERE = "10.255.255.254"
 """Any address that is not of this machine."""
 
 
 @dataclass(frozen=True)
 class ClusterOptions:
-    """What the command line says of the cluster."""
+    """Options of the command line about the cluster."""
 
     workers: int | None = None
-    """Of a local cluster; None: one for each core, and no more than there are conversations."""
+    """Number of workers of a local cluster; None: one for each core, and no more than there are conversations."""
     address: str = ""
-    """Of a cluster that runs already; empty: a local one is started, and ends with the command."""
+    """Address of a running cluster; empty: the command starts a local cluster, and stops it at its end."""
     host: str = ""
-    """Name or address under which workers reach this machine; empty: that from which it reaches the cluster."""
+    """Name or address under which workers reach this machine; empty: its address in the cluster's network."""
     scratch: str = ""
     """Folder on each worker's own disk."""
 
     def local_workers(self, conversations: int) -> int:
-        """How many workers a local cluster has."""
+        """Return the number of workers of a local cluster."""
         return self.workers or max(1, min(os.cpu_count() or 1, conversations))
 
 
@@ -55,17 +55,17 @@ class Cluster(Protocol):
 
     @property
     def places(self) -> int:
-        """Tasks that run at the same time."""
+        """Number of tasks that can run at the same time."""
 
     @property
     def task_runner(self) -> TaskRunner[Any]:
-        """Prefect's, for this cluster."""
+        """Prefect's task runner for this cluster."""
 
     async def survey(self, api_url: str, mark: str) -> Mapping[str, WorkerFacts]:
-        """What `facts_here` returns on each worker, by the worker's name."""
+        """Return the result of `facts_here` on each worker, by the worker's name."""
 
     async def state_of(self, future: PrefectFuture[Any]) -> State[Any]:
-        """The state in which a task ended; raises WorkerDied."""
+        """Return the state in which a task ended; raises WorkerDied."""
 
 
 OpenCluster = AbstractAsyncContextManager[Cluster]
@@ -73,17 +73,17 @@ OpenCluster = AbstractAsyncContextManager[Cluster]
 
 @dataclass(frozen=True)
 class WorkerFacts:
-    """What a worker finds where it is."""
+    """Facts about a worker that decide whether it can make conversations."""
 
     longbeam: str
     python: str
     sees_folder: bool
     reaches_prefect: str
-    """Empty, or why not."""
+    """The reason why the worker does not reach Prefect's server; empty if it does."""
 
 
 def facts_here(api_url: str, mark: str) -> WorkerFacts:
-    """Return what a worker needs to know of its surroundings; `mark` is a file in the benchmark's folder."""
+    """Return the facts about the worker that runs this function; `mark` is a file in the benchmark's folder."""
     try:
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         direct.open(f"{api_url}/health", timeout=ANSWER_S).close()

@@ -30,7 +30,7 @@ from longbeam.store.layout import Benchmark
 
 @dataclass
 class Distribution:
-    """What the flow needs and no worker may be sent."""
+    """Objects that the flow uses in this process, and that are never sent to a worker."""
 
     benchmark: Benchmark
     cluster: Cluster
@@ -43,7 +43,7 @@ class Distribution:
 
 
 _running: dict[str, Distribution] = {}
-"""By benchmark name: Prefect sends a flow's parameters to every worker, so they are names only."""
+"""Distributions by benchmark name: Prefect sends a flow's parameters to every worker, so they are names only."""
 
 
 @task(name="conversation", task_run_name="{conversation_id}", cache_policy=NO_CACHE, persist_result=False, retries=0)

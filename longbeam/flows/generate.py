@@ -51,12 +51,12 @@ from longbeam.store.layout import Benchmark
 T = TypeVar("T")
 FLOW_NAME = "generate"
 DRAIN_S = 20.0
-"""How long the last task runs may take to reach the server; after that Prefect's pages lack them."""
+"""Seconds that the last task runs may take to reach the server; after that Prefect's pages lack them."""
 
 
 @dataclass
 class Job:
-    """What the tasks of a flow run share."""
+    """Objects that all tasks of a flow run use."""
 
     benchmark: Benchmark
     models: Models
@@ -69,7 +69,7 @@ class Job:
 
 @dataclass
 class StageWork(Generic[T]):
-    """What a task run is given, and what it hands back."""
+    """Input of a task run, and the list that receives its result."""
 
     run: ConversationRun
     stage: StageOf

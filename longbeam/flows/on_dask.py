@@ -51,13 +51,13 @@ class DaskCluster:
 
     @property
     def task_runner(self) -> TaskRunner[Any]:
-        """Prefect's, connected to the same scheduler."""
+        """Prefect's task runner, connected to the same scheduler."""
         from prefect_dask.task_runners import DaskTaskRunner
 
         return cast("TaskRunner[Any]", DaskTaskRunner(address=self.address))
 
     async def survey(self, api_url: str, mark: str) -> Mapping[str, WorkerFacts]:
-        """What each worker finds, by its address."""
+        """Return the facts about each worker, by its address."""
         try:
             found = await asyncio.to_thread(self.client.run, facts_here, api_url, mark)
         except Exception as exc:
@@ -65,7 +65,7 @@ class DaskCluster:
         return cast("Mapping[str, WorkerFacts]", found)
 
     async def state_of(self, future: PrefectFuture[Any]) -> State[Any]:
-        """The state in which a task ended."""
+        """Return the state in which a task ended."""
         wrapped = cast(Any, future).wrapped_future
         loop = asyncio.get_running_loop()
         ended = asyncio.Event()

@@ -49,13 +49,13 @@ class RayCluster:
 
     @property
     def task_runner(self) -> TaskRunner[Any]:
-        """Prefect's; it uses the connection that is there."""
+        """Prefect's task runner; it uses the connection that is open already."""
         from prefect_ray.task_runners import RayTaskRunner
 
         return cast("TaskRunner[Any]", RayTaskRunner())
 
     async def survey(self, api_url: str, mark: str) -> Mapping[str, WorkerFacts]:
-        """What each node finds, by its name."""
+        """Return the facts about each node, by its name."""
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         ask = self.ray.remote(facts_here)

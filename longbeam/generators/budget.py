@@ -36,16 +36,16 @@ class Waiting:
 
 @dataclass
 class Budget:
-    """Tokens of one sub-plan: what it is to have and what it has."""
+    """Tokens of one sub-plan: its share of the conversation, and the tokens used so far."""
 
     share: int
     used: int = 0
     kept: int = 0
-    """Of the share, for turns that are still to come at the end."""
+    """Part of the share that is reserved for the turns that end the sub-plan."""
 
     @property
     def left(self) -> int:
-        """Tokens still to be said."""
+        """Tokens of the share that are not used yet."""
         return self.share - self.used
 
     @property

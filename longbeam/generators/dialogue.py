@@ -81,7 +81,7 @@ USER_MESSAGES = 4
 
 @dataclass(frozen=True)
 class SubPlanMaterial:
-    """What one sub-plan's dialogue is made from."""
+    """Inputs of one sub-plan's dialogue."""
 
     frame: Frame
     ledger: Ledger
@@ -89,7 +89,7 @@ class SubPlanMaterial:
     sub_plan: SubPlan
     turns: tuple[UserTurn, ...]
     share: int
-    """Tokens this sub-plan is to have."""
+    """Tokens that the dialogue of this sub-plan should have."""
     first_session: int = 0
     """Session of the plan's first sub-plan."""
     earlier_plans: str = ""
@@ -122,7 +122,7 @@ async def extend(
 
 
 def turns_asked(planned: Sequence[UserTurn], messages: Sequence[Message]) -> tuple[UserTurn, ...]:
-    """The turns of a sub-plan as they were asked in the end, numbered like their messages."""
+    """Return the turns of a sub-plan as the user finally asked them, numbered like their messages."""
     about = {t.text: t.about_bullet_ids for t in planned}
     return tuple(
         UserTurn(
@@ -137,7 +137,10 @@ def turns_asked(planned: Sequence[UserTurn], messages: Sequence[Message]) -> tup
 
 
 def context_of(material: SubPlanMaterial) -> DialogueContext:
-    """What is fixed for a sub-plan: earlier bullets, this one's, and the state as it begins."""
+    """Return the part of the prompts that is the same in all turns of a sub-plan.
+
+    It has the earlier bullets of the plan, the bullets of the sub-plan, and the state of the facts before them.
+    """
     ledger, sub_plan = material.ledger, material.sub_plan
     first = sub_plan.bullets[0].bullet_id
     before = ledger.bullets[: ledger.position[first]]
@@ -158,13 +161,13 @@ def context_of(material: SubPlanMaterial) -> DialogueContext:
 
 
 def _carried(bullets: Sequence[Bullet]) -> tuple[Bullet, ...]:
-    """Those in force that the newest plans told: a prompt must not grow with the number of plans."""
+    """Return the instructions in force of the newest plans: a prompt must not grow with the number of plans."""
     by_plan = sorted(standing_bullets(bullets), key=lambda b: plan_index_of(b.bullet_id))
     return tuple(by_plan[-CARRIED_WISHES:])
 
 
 def _as_it_is(text: str) -> str:
-    """What three attempts did not make better is said; the checks of leaks and duplicates find it."""
+    """Return a text unchanged after three refused attempts; the checks for leaks and duplicates will find it."""
     return text
 
 
@@ -191,15 +194,15 @@ class Talk:
     tokenizer: Tokenizer
     material: SubPlanMaterial
     before: InitVar[Sequence[Message]] = ()
-    """What was said when this begins."""
+    """Messages that the sub-plan has already."""
     history: list[ChatMessage] = field(default_factory=list)
     summary: str = ""
     folds: int = 0
     turn_tokens: dict[str, int] = field(default_factory=dict)
     problem: str = ""
-    """What was wrong with the message that is said anew; empty for what is said for the first time."""
+    """The reason why a message is written again; empty for a message that is written for the first time."""
     taken: frozenset[str] = frozenset()
-    """Texts that nobody may say again, beyond what the user said here."""
+    """Texts that no new message may repeat, besides the user's messages in this sub-plan."""
     moment: Moment = field(init=False)
     """Turn that is being asked, and its day."""
     question: str = ""
@@ -207,7 +210,7 @@ class Talk:
     reply: str = ""
     """Newest reply of the assistant."""
     turn_index: int = -1
-    """Of the turn being asked. Turns are numbered as they are asked, which is not always as they were planned."""
+    """Index of the current turn. Turns are numbered in the order asked, which may differ from the planned order."""
 
     def __post_init__(self, before: Sequence[Message]) -> None:
         sub_plan = self.material.sub_plan

@@ -26,13 +26,13 @@ GAP = dt.timedelta(seconds=40)
 
 @dataclass(frozen=True)
 class Place:
-    """Where in a dialogue something is said anew."""
+    """The place in a dialogue where messages are written again."""
 
     material: SubPlanMaterial
     before: tuple[Message, ...]
     """All messages of the sub-plan in front of the turn."""
     taken: frozenset[str]
-    """What may not be said, because it is said elsewhere or was refused."""
+    """Texts that no new message may repeat: they stand elsewhere in the conversation, or were refused."""
 
 
 async def mend_turn(

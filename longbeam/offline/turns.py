@@ -11,7 +11,7 @@ from longbeam.offline.arithmetic import evaluate, format_number
 from longbeam.offline.chapters import BEGINNING
 from longbeam.offline.language import fill, identifier, lower_first, pattern_of, upper_first, within_sentence
 from longbeam.offline.naming import mention, names_of
-from longbeam.offline.packs import Ask, Beat, Card, Pack, Problem, Snippet, Thread, fields_of, pack_for
+from longbeam.offline.packs import Beat, Card, Pack, Problem, Snippet, Thread, fields_of, pack_for
 from longbeam.offline.planning import match_beat, thread_of
 from longbeam.offline.story import people_thread
 from longbeam.offline.telling import WHOLE
@@ -590,7 +590,7 @@ def follow_up_kind(text: str, thing: str) -> str | None:
     return None
 
 
-def asked_card(thread: Thread, text: str, fields: dict[str, str], asks: Sequence[Ask] = ()) -> Card | None:
+def asked_card(thread: Thread, text: str, fields: dict[str, str]) -> Card | None:
     """Return the card that answers the question in a message; None if none does."""
     folded = text.casefold()
     named = [{**fields, "it": it} for it in names_of(fields.get("it", ""))]
@@ -598,7 +598,7 @@ def asked_card(thread: Thread, text: str, fields: dict[str, str], asks: Sequence
     def is_asked(question: str) -> bool:
         return any(can_fill(question, f) and fill(question, f).casefold() in folded for f in named)
 
-    for ask in asks or [a for b in thread.beats for a in b.ask]:
+    for ask in (a for b in thread.beats for a in b.ask):
         if is_asked(ask.q):
             return next((c for c in thread.cards if c.card == ask.card), None)
     return next((card for card in thread.cards if any(is_asked(q) for q in card.ask)), None)

@@ -87,7 +87,7 @@ class ProbeDetails(Record):
     items: tuple[str, ...] = ()
     """Ordered items, for event ordering."""
     missing: str = ""
-    """What the conversation never says, for abstention."""
+    """The information that the conversation never gives, for abstention."""
     searches: tuple[str, ...] = ()
     """Terms that were searched in the whole conversation to show that `missing` is missing."""
     instruction: str = ""

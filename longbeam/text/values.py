@@ -10,9 +10,9 @@ from longbeam.text.times import TIME_UNITS, format_date
 from longbeam.text.units import CURRENCY_SYMBOLS
 
 
-def date_value(date: dt.date, *, with_year: bool = True) -> Value:
-    """Return a date; its text leaves the year out where the reader knows it."""
-    return Value(kind=ValueKind.DATE, text=format_date(date, with_year), date=date)
+def date_value(date: dt.date) -> Value:
+    """Return a date; its text has the year."""
+    return Value(kind=ValueKind.DATE, text=format_date(date), date=date)
 
 
 def money(amount: float, currency: str = "USD") -> Value:
