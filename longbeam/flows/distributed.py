@@ -18,7 +18,7 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed, Failed
 
 from longbeam.flows.clusters import Cluster
-from longbeam.flows.generate import FLOW_NAME, close_former_runs, drain_events, keep_terminate_handler
+from longbeam.flows.generate import FLOW_NAME, close_former_runs, delivered_events, keep_terminate_handler
 from longbeam.models.cost import CostMeter
 from longbeam.pipeline.distributed.distributing import WorkerDied, distribute
 from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult, WorkerSetup
@@ -118,11 +118,11 @@ async def run_distributed(
         signal.getsignal(signal.SIGTERM),
     )
     try:
-        state = await distribute_flow.with_options(task_runner=cluster.task_runner)(name, return_state=True)
-        if running.summary is None:
-            await state.aresult()  # raises what escaped the flow
-            raise AssertionError("a flow without a summary ends with an error")
-        return running.summary
+        async with delivered_events():
+            state = await distribute_flow.with_options(task_runner=cluster.task_runner)(name, return_state=True)
+            if running.summary is None:
+                await state.aresult()  # raises what escaped the flow
+                raise AssertionError("a flow without a summary ends with an error")
+            return running.summary
     finally:
         del _running[name]
-        await drain_events()
