@@ -64,7 +64,7 @@ FIRST_CHARACTERS = 500
 LEAST_LETTERS = 60
 """Shorter texts may be a name, a number, a formula."""
 FOREIGN_SHARE = 0.5
-"""Share of foreign letters, outside code, above which a text is foreign; below it, the text may quote another script."""
+"""Share of foreign letters outside code that makes a text foreign; below it, the text may quote another script."""
 LEAST_WORDS = 40
 """Below, small words are too few to count."""
 OTHER_SHARE, OWN_SHARE = 0.12, 0.03

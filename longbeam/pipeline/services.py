@@ -1,4 +1,4 @@
-"""Services that a process gives the pipeline at start-up: models that answer by rule, and functions that belong to them.
+"""Services that a process gives the pipeline at start-up: models that answer by rule, and their functions.
 
 `longbeam.wiring` makes the `Services` of the command line, the Python API and the workers. Code below it receives them
 as an argument and imports no such model.

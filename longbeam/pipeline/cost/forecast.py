@@ -2,8 +2,9 @@
 
 The number of calls of a dialogue depends on the length of replies, relative to the length asked for, and on how often
 the detectors say yes. The run shows both. Replies of twice the length do not cost twice as much: the token budget then
-holds fewer of them. So the dialogues are simulated in numbers by the rule that drives them (`generators/turn_loop.py`):
-once with the rehearsal's figures and once with the observed ones. Comparing the two corrects the counts of the rehearsal.
+holds fewer of them. So the dialogues are simulated in numbers by the rule that drives them
+(`generators/turn_loop.py`): once with the rehearsal's figures and once with the observed ones. Comparing the two
+corrects the rehearsal's counts.
 """
 
 from __future__ import annotations
