@@ -26,7 +26,7 @@ from longbeam.validation.imports import CHECK
 
 @dataclass(frozen=True)
 class GivenReport:
-    """What was made."""
+    """An imported benchmark and its counts."""
 
     benchmark: Benchmark
     conversations: int

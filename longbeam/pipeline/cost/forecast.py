@@ -1,9 +1,10 @@
-"""What a run will have used at its end: the rehearsal, corrected by what the run has shown so far.
+"""Expected usage at the end of a run: the usage of the rehearsal, corrected by the run so far.
 
-How many calls a dialogue takes depends on how long replies are, against what was asked for, and on how often the
-detectors say yes. Both are seen while it runs. Replies twice as long do not cost twice as much: the budget then has
-fewer of them. So the dialogues are played again in numbers, by the rule that drives them (`generators/turn_loop.py`),
-once as in the rehearsal and once as seen; what differs between the two corrects the rehearsal's counts.
+The number of calls of a dialogue depends on the length of replies, relative to the length asked for, and on how often
+the detectors say yes. The run shows both. Replies of twice the length do not cost twice as much: the token budget then
+holds fewer of them. So the dialogues are simulated in numbers by the rule that drives them
+(`generators/turn_loop.py`): once with the rehearsal's figures and once with the observed ones. Comparing the two
+corrects the rehearsal's counts.
 """
 
 from __future__ import annotations

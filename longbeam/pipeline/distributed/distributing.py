@@ -36,7 +36,7 @@ STOP_S = 30.0
 
 
 class WorkerDied(Exception):
-    """A worker, or the way to it, was lost; the message says what the cluster says."""
+    """A worker or the connection to it was lost; the message holds the cluster's reason."""
 
 
 Submit = Callable[[Job], Awaitable[JobResult]]
@@ -55,7 +55,7 @@ async def distribute(
 ) -> RunSummary:
     """Make all conversations of a benchmark, as many at a time as there are `places`, and return what was done.
 
-    `notice` is told of workers that died, one line each. Raises LongbeamError for what a worker refuses, and when
+    `notice` receives one line for each worker that died. Raises LongbeamError for what a worker refuses, and when
     three workers died over one conversation. When this is cancelled, the workers are stopped.
     """
     places = min(places, benchmark.spec.conversations)
@@ -74,18 +74,18 @@ class _Distribution:
     setup: WorkerSetup
     run_id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
     results: dict[str, list[JobResult]] = field(default_factory=dict)
-    """Of each conversation, one per worker that had it."""
+    """Results by conversation, one per worker that had it."""
     stopped: str = ""
     _out: dict[str, asyncio.Future[JobResult]] = field(default_factory=dict)
-    """Conversations that a worker has now."""
+    """Conversations that a worker is making now."""
     _reserved: dict[str, float] = field(default_factory=dict)
-    """USD that they may spend."""
+    """USD that each of these conversations may spend."""
     _lost_usd: float = 0.0
-    """What workers that died may have spent."""
+    """USD that workers which died may have spent."""
     _over: set[str] = field(default_factory=set)
     """Conversations that are not tried again in this run."""
     _idle: asyncio.Event = field(default_factory=asyncio.Event)
-    """No worker has anything to do."""
+    """Set while no worker has a job."""
 
     async def run(self) -> RunSummary:
         conversations = list(zip(self.benchmark.conversation_ids, seeds_of(self.benchmark), strict=True))
@@ -169,7 +169,7 @@ class _Distribution:
         path.touch()
 
     async def _stop_workers(self) -> None:
-        """Wait for workers that are still at it: they put in place what they have."""
+        """Stop the workers that have a job, and wait until they have put their results in place."""
         if self._out:
             self._tell_workers()
             await asyncio.wait(self._out.values(), timeout=STOP_S)
@@ -179,7 +179,7 @@ class _Distribution:
                 await sent
         stop_path(self.benchmark.root, self.run_id).unlink(missing_ok=True)
 
-    # --- what workers are told, and what they tell ---------------------------------------------------------------
+    # --- jobs and positions -----------------------------------------------------------------------------------------
 
     def _job(self, conversation_id: str, seed: Seed) -> Job:
         return Job(
@@ -195,7 +195,10 @@ class _Distribution:
         )
 
     def _money_for(self, conversation_id: str) -> float | None:
-        """An equal share, for each conversation that no worker has or has ended, of what is neither spent nor out."""
+        """Return the USD that a conversation may spend: an equal share of the money that is neither spent nor reserved.
+
+        The shares are those of the conversations that wait: no worker has them, and they are not over.
+        """
         cap = self.benchmark.spec.limits.max_cost_usd
         if cap is None:
             return None
@@ -206,7 +209,7 @@ class _Distribution:
         return share
 
     async def _look(self) -> None:
-        """Pass on how far the workers say they are."""
+        """Show the positions that workers write to their leases."""
         shown: dict[str, Position] = {}
         while True:
             await asyncio.sleep(LOOK_EVERY_S)

@@ -47,15 +47,15 @@ _VERSIONS = "versions"
 
 
 class ModelChecksRun(Record):
-    """What a run of the checks did."""
+    """Summary of a run of the checks."""
 
     calls: int
     replayed: int
     """Replies taken from the journal."""
     failures: tuple[str, ...]
-    """One line for each check of a probe that could not be had."""
+    """One line for each check of a probe that failed."""
     stopped: str = ""
-    """Why it ended before everything was asked; empty if it did not."""
+    """Reason why the run ended early; empty if it did not."""
 
 
 def checking_spec(spec: BenchmarkSpec, model: str | None, max_cost_usd: float | None = None) -> BenchmarkSpec:
