@@ -17,7 +17,7 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
 
 CHECK = Check(
     name="import",
-    doc="What the import met in the source that is missing, unusual or wrong there; nothing of it was dropped.",
+    doc="Notes of the import: parts of the source that are missing, unusual or wrong; none of them was dropped.",
     severities={
         NoteKind.PLAN_MARKERS: WARNING,
         NoteKind.COPIED_MARKER: WARNING,
