@@ -27,7 +27,7 @@ from longbeam.cli.app import (
 from longbeam.cli.display import Target, display_for
 from longbeam.errors import UserError
 from longbeam.generators.suites.registry import SUITES
-from longbeam.schemas.spec import DEFAULT_MODEL
+from longbeam.schemas.defaults import DEFAULT_MODEL
 from longbeam.terminal import counted
 
 if TYPE_CHECKING:

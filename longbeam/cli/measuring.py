@@ -24,7 +24,7 @@ from longbeam.cli.app import (
 from longbeam.cli.display import Display, Target, display_for
 from longbeam.errors import UserError
 from longbeam.keys import UnitKey
-from longbeam.schemas.spec import DEFAULT_MODEL
+from longbeam.schemas.defaults import DEFAULT_MODEL
 
 ControlOption = Annotated[
     str | None,

@@ -26,10 +26,11 @@ from longbeam.pipeline.run.unit_spec import Dependencies, UnitSpec
 from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.base import Record
+from longbeam.schemas.defaults import DEFAULT_MODEL
 from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.findings import Finding
 from longbeam.schemas.progress import Position
-from longbeam.schemas.spec import DEFAULT_MODEL, BenchmarkSpec, Role
+from longbeam.schemas.spec import BenchmarkSpec, Role
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import Benchmark
 from longbeam.store.worklog import WorkLog
