@@ -18,7 +18,7 @@ from longbeam.formats.registry import importer
 from longbeam.models.base import ModelCall
 from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.evaluate.evaluating import EvaluationRequest, evaluate, evaluation_spec, results_path
-from longbeam.pipeline.importing import import_benchmark
+from longbeam.pipeline.importing import Origin, import_benchmark
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.calls import ModelReply
@@ -225,7 +225,8 @@ async def test_an_imported_locomo_is_measured_by_its_cited_messages(out: Path, t
     file = tmp_path / "locomo10.json"
     file.write_text(json.dumps([sample]), encoding="utf-8")
     options = ImportOptions()
-    made = import_benchmark(importer("locomo")(file, options), "talk", out, "locomo", "", options.tokenizer).benchmark
+    origin = Origin("locomo", "", options.tokenizer)
+    made = import_benchmark(importer("locomo")(file, options), "talk", out, origin).benchmark
     spec = evaluation_spec(made.spec, reader="offline", judge="offline", extractor="offline")
     run, results = await evaluate(
         made, EvaluationRequest(spec, [arm_of("rag", {"k": "1"}), Arm("gold")], EvaluationSettings()), offline()
