@@ -1,8 +1,7 @@
 """The plans made so far, indexed for the plans after them.
 
-A plan refers back to a few of the plans before it. Whole plans lie in a temporary file. Facts, and the bullets that
-other plans touch, stay in memory, because every new plan looks them up; they are stored compactly, so that memory
-hardly grows with the number of plans.
+A plan refers back to a few of the plans before it. Plans and facts lie in temporary files. The bullets that other
+plans touch stay in memory as compressed JSON, so memory hardly grows with the number of plans.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from longbeam.keys import FactId, plan_index_of
 from longbeam.prompts.calls.plans import LedgerLine
 from longbeam.schemas.base import digest_of
 from longbeam.schemas.plans import Bullet, BulletKind, Fact, Plan, Value
-from longbeam.store.spill import SpilledSequence
+from longbeam.store.spill import SpilledMapping, SpilledSequence
 
 CHANGING = frozenset({BulletKind.EVENT, BulletKind.RELATIONSHIP})
 """Kinds of bullets that special bullets may refer back to."""
@@ -36,9 +35,9 @@ class PlanHistory:
     people: frozenset[str] = frozenset()
     """Case-folded subjects whose facts any later plan may refer to."""
     plans: SpilledSequence[Plan] = field(default_factory=_spilled_plans)
-    facts: dict[str, Fact] = field(default_factory=dict)
+    facts: SpilledMapping[Fact] = field(default_factory=SpilledMapping)
     """Facts by id, in the order of the story."""
-    slots: dict[str, Fact] = field(default_factory=dict)
+    slots: SpilledMapping[Fact] = field(default_factory=SpilledMapping)
     """Newest fact of each slot."""
     digest: str = ""
     """SHA-256 (hex) of the plans."""
@@ -62,8 +61,8 @@ class PlanHistory:
         """Append the next plan."""
         self.plans.append(plan)
         self.sub_plans += len(plan.sub_plans)
-        self.facts.update((fact.fact_id, fact) for fact in plan.facts)
-        self.slots.update((fact.slot, fact) for fact in plan.facts)
+        self.facts.put((fact.fact_id, fact) for fact in plan.facts)
+        self.slots.put((fact.slot, fact) for fact in plan.facts)
         self.digest = digest_of(self.digest, plan)
         self.standing = standing_bullets((*self.standing, *plan.bullets()))
         self._add_excerpt(plan)

@@ -43,23 +43,26 @@ Submit = Callable[[Job], Awaitable[JobResult]]
 """Takes a job to a worker; raises WorkerDied."""
 
 
-async def distribute(
-    benchmark: Benchmark,
-    submit: Submit,
-    meter: CostMeter,
-    *,
-    places: int,
-    progress: Progress,
-    notice: Callable[[str], None],
-    setup: WorkerSetup,
-) -> RunSummary:
+@dataclass(frozen=True)
+class RunControls:
+    """Objects of the command that starts a run on many machines."""
+
+    meter: CostMeter
+    """Counts the usage that workers report."""
+    progress: Progress
+    notice: Callable[[str], None]
+    """Receives one line for each worker that died, and for a conversation that another run holds."""
+    setup: WorkerSetup
+
+
+async def distribute(benchmark: Benchmark, submit: Submit, controls: RunControls, *, places: int) -> RunSummary:
     """Make all conversations of a benchmark, as many at a time as there are `places`, and return what was done.
 
-    `notice` receives one line for each worker that died. Raises LongbeamError for what a worker refuses, and when
-    three workers died over one conversation. When this is cancelled, the workers are stopped.
+    Raises LongbeamError when a worker refuses a job, and when three workers died over one conversation. When this
+    coroutine is cancelled, the workers are stopped.
     """
     places = min(places, benchmark.spec.conversations)
-    run = _Distribution(benchmark, submit, meter, places, progress, notice, setup)
+    run = _Distribution(benchmark, submit, places, controls)
     return await run.run()
 
 
@@ -67,11 +70,8 @@ async def distribute(
 class _Distribution:
     benchmark: Benchmark
     submit: Submit
-    meter: CostMeter
     places: int
-    progress: Progress
-    notice: Callable[[str], None]
-    setup: WorkerSetup
+    controls: RunControls
     run_id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
     results: dict[str, list[JobResult]] = field(default_factory=dict)
     """Results by conversation, one per worker that had it."""
@@ -110,14 +110,14 @@ class _Distribution:
                 except WorkerDied as exc:
                     deaths += 1
                     self._lost_usd += self._reserved.pop(conversation_id, 0.0)
-                    self.notice(f"{conversation_id}: a worker died ({exc}); another goes on")
+                    self.controls.notice(f"{conversation_id}: a worker died ({exc}); another goes on")
                     if deaths == DEATHS:
                         raise self._stop_for(_too_many_deaths(conversation_id, exc)) from exc
                     continue
             match result.end:
                 case JobEnd.HELD:
                     if not is_waiting:
-                        self.notice(f"waiting: {result.error}")
+                        self.controls.notice(f"waiting: {result.error}")
                     is_waiting = True
                     await asyncio.sleep(HELD_WAIT_S)
                 case JobEnd.LOST:
@@ -146,7 +146,7 @@ class _Distribution:
         reserved = self._reserved.pop(conversation_id, 0.0)
         if result.end is JobEnd.LOST:
             self._lost_usd += reserved
-        self.meter.add(result.usage)
+        self.controls.meter.add(result.usage)
         self.results[conversation_id].append(result)
         self._show(conversation_id, result.position)
         return result
@@ -189,9 +189,9 @@ class _Distribution:
             conversation_id=conversation_id,
             seed=seed,
             spec=share_of(self.benchmark.spec, self.places, self._money_for(conversation_id)),
-            services=self.setup.services,
-            scratch=self.setup.scratch,
-            invocation_log=self.setup.invocation_log,
+            services=self.controls.setup.services,
+            scratch=self.controls.setup.scratch,
+            invocation_log=self.controls.setup.invocation_log,
         )
 
     def _money_for(self, conversation_id: str) -> float | None:
@@ -203,7 +203,7 @@ class _Distribution:
         if cap is None:
             return None
         waiting = len(self.results.keys() - self._over - self._out.keys() | {conversation_id})
-        left = cap - self.meter.spent_usd - sum(self._reserved.values()) - self._lost_usd
+        left = cap - self.controls.meter.spent_usd - sum(self._reserved.values()) - self._lost_usd
         share = max(left / waiting, 1e-9)  # a cap of nothing is no cap that a spec can have
         self._reserved[conversation_id] = share
         return share
@@ -221,7 +221,7 @@ class _Distribution:
 
     def _show(self, conversation_id: str, position: Position) -> None:
         before = sum(r.position.calls for r in self.results[conversation_id][:-1])
-        self.progress.update(conversation_id, position.model_copy(update={"calls": before + position.calls}))
+        self.controls.progress.update(conversation_id, position.model_copy(update={"calls": before + position.calls}))
 
     def _summary(self) -> RunSummary:
         every = [result for results in self.results.values() for result in results]
