@@ -20,7 +20,7 @@ from pathlib import Path
 
 from longbeam.evaluation.arms import always_there, arms_of
 from longbeam.memory.registry import SYSTEMS
-from longbeam.pipeline.evaluate.evaluating import evaluate, results_path
+from longbeam.pipeline.evaluate.evaluating import EvaluationRequest, evaluate, results_path
 from longbeam.schemas.evaluation import EvaluationSettings
 from longbeam.store.layout import Benchmark, open_benchmark
 from longbeam.wiring import services
@@ -32,7 +32,9 @@ async def measure(benchmark: Benchmark, systems: str) -> None:
     for what in ("from nothing", "replayed"):
         wall, cpu = time.perf_counter(), time.process_time()
         run, results = await evaluate(
-            benchmark, benchmark.spec, arms, EvaluationSettings(), services().models(services().stand_in())
+            benchmark,
+            EvaluationRequest(benchmark.spec, arms, EvaluationSettings()),
+            services().models(services().stand_in()),
         )
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         print(

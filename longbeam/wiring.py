@@ -29,7 +29,7 @@ def services() -> Services:
     """Return the services of this process."""
     from longbeam.models.kinds import ModelKind
     from longbeam.pipeline.services import Services
-    from longbeam.schemas.spec import DEFAULT_MODEL
+    from longbeam.schemas.defaults import DEFAULT_MODEL
 
     return Services(
         reference=f"{__name__}:services",

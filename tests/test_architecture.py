@@ -177,7 +177,8 @@ def plant(folder: Path, file: str, source: str) -> Path:
 # Code above the writer knows it under no name: it receives models and services from `wiring`. What is left are the
 # name of the default model, which is also what a spec of an earlier version says, and texts that users read.
 OFFLINE_LINES = {
-    "schemas/spec.py": ('DEFAULT_MODEL = "offline"', 'FORMER_KEYS = {"offline_writer": "sends_extras"}'),
+    "schemas/defaults.py": ('DEFAULT_MODEL = "offline"',),
+    "schemas/spec.py": ('FORMER_KEYS = {"offline_writer": "sends_extras"}',),
     "cli/app.py": ("with its probes, offline.",),
     "cli/serving.py": (
         "serve-offline, serve-memory",

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self, TextIO
 
-from longbeam.schemas.progress import Position
 from longbeam.terminal import duration
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from longbeam.schemas.progress import Position
 
 LINE_INTERVAL_S = 5.0
 """Least time between plain lines on one conversation, except at the end of a stage."""

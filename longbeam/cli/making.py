@@ -27,7 +27,7 @@ from longbeam.cli.app import (
 from longbeam.cli.display import Target, display_for
 from longbeam.errors import UserError
 from longbeam.generators.suites.registry import SUITES
-from longbeam.schemas.spec import DEFAULT_MODEL
+from longbeam.schemas.defaults import DEFAULT_MODEL
 from longbeam.terminal import counted
 
 if TYPE_CHECKING:
@@ -329,18 +329,12 @@ def _run(
             from longbeam.flows.runner import run_on_cluster, run_with_prefect
 
             if cluster is not None:
+                from longbeam.pipeline.distributed.distributing import RunControls
                 from longbeam.pipeline.distributed.jobs import WorkerSetup
 
-                made = run_on_cluster(
-                    benchmark,
-                    runner.value,
-                    cluster,
-                    meter,
-                    progress=progress,
-                    notice=lambda line: print(f"note: {line}", file=sys.stderr),
-                    setup=WorkerSetup(services().reference, cluster.scratch, str(invocation_log or "")),
-                )
-                return asyncio.run(made)
+                setup = WorkerSetup(services().reference, cluster.scratch, str(invocation_log or ""))
+                controls = RunControls(meter, progress, lambda line: print(f"note: {line}", file=sys.stderr), setup)
+                return asyncio.run(run_on_cluster(benchmark, runner.value, cluster, controls))
             return asyncio.run(run_with_prefect(benchmark, models, progress=progress))
     finally:
         if outlook is not None:

@@ -24,7 +24,7 @@ from longbeam.cli.app import (
 from longbeam.cli.display import Display, Target, display_for
 from longbeam.errors import UserError
 from longbeam.keys import UnitKey
-from longbeam.schemas.spec import DEFAULT_MODEL
+from longbeam.schemas.defaults import DEFAULT_MODEL
 
 ControlOption = Annotated[
     str | None,
@@ -87,8 +87,8 @@ def evaluate(
     from longbeam.evaluation.table import as_json, render_table
     from longbeam.models.cost import CostMeter
     from longbeam.models.embedders.factory import make_embedder
+    from longbeam.pipeline.evaluate.evaluating import EvaluationRequest, evaluation_spec
     from longbeam.pipeline.evaluate.evaluating import evaluate as run_evaluation
-    from longbeam.pipeline.evaluate.evaluating import evaluation_spec
     from longbeam.pipeline.run.driver import limited_models
     from longbeam.review.outcomes import reviewed_probes
     from longbeam.schemas.evaluation import EvaluationRun, EvaluationSettings, Result
@@ -107,17 +107,8 @@ def evaluate(
 
     async def measured(progress: Display) -> tuple[EvaluationRun, list[Result]]:
         async with limited_models(services().models(meter), spec) as models:
-            return await run_evaluation(
-                benchmark,
-                spec,
-                arms,
-                asked,
-                models,
-                embedder=vectors,
-                control=chosen,
-                probes=reviewed_probes(benchmark),
-                progress=progress,
-            )
+            request = EvaluationRequest(spec, arms, asked, chosen, reviewed_probes(benchmark))
+            return await run_evaluation(benchmark, request, models, embedder=vectors, progress=progress)
 
     with display_for(sys.stderr, Target(len(benchmark.sealed_ids), 0)) as progress:
         run, results = asyncio.run(measured(progress))

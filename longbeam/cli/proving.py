@@ -207,10 +207,10 @@ def import_(
     """Import a benchmark; `validate`, `stats`, `review` and `export` work on it as on a generated one."""
     from longbeam.formats.reading import ImportOptions
     from longbeam.formats.registry import importer
-    from longbeam.pipeline.importing import import_benchmark
+    from longbeam.pipeline.importing import Origin, import_benchmark
 
     options = ImportOptions(tokenizer=tokenizer, full_chat=chat is Chat.FULL)
-    report = import_benchmark(importer(format)(path, options), name, out, format, licence, tokenizer)
+    report = import_benchmark(importer(format)(path, options), name, out, Origin(format, licence, tokenizer))
     benchmark = report.benchmark
     print(
         f"{name}: {counted(report.conversations, 'conversation')}, {counted(report.messages, 'message')}, "

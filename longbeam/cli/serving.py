@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from longbeam.cli.app import DEFAULT_OUT, OK, Out, app
-from longbeam.schemas.spec import DEFAULT_MODEL
+from longbeam.schemas.defaults import DEFAULT_MODEL
 
 
 @app.command("serve-offline", short_help="Serve the offline writer over HTTP, with faults.")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,13 +17,11 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed, Failed
 
 from longbeam.flows.clusters import Cluster
-from longbeam.flows.generate import FLOW_NAME, close_former_runs, drain_events, keep_terminate_handler
-from longbeam.models.cost import CostMeter
-from longbeam.pipeline.distributed.distributing import WorkerDied, distribute
-from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult, WorkerSetup
+from longbeam.flows.generate import FLOW_NAME, close_former_runs, delivered_events, keep_terminate_handler
+from longbeam.pipeline.distributed.distributing import RunControls, WorkerDied, distribute
+from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult
 from longbeam.pipeline.distributed.worker import work_on
 from longbeam.pipeline.run.driver import RunSummary
-from longbeam.pipeline.run.units import Progress
 from longbeam.store.layout import Benchmark
 
 
@@ -34,10 +31,7 @@ class Distribution:
 
     benchmark: Benchmark
     cluster: Cluster
-    meter: CostMeter
-    progress: Progress
-    notice: Callable[[str], None]
-    setup: WorkerSetup
+    controls: RunControls
     terminate_handler: Any  # Any: what `signal.getsignal` returns
     summary: RunSummary | None = None
 
@@ -85,44 +79,30 @@ async def _conversations_given_out(name: str) -> State | None:
     summary = running.summary = await distribute(
         running.benchmark,
         submit,
-        running.meter,
+        running.controls,
         places=running.cluster.places,
-        progress=running.progress,
-        notice=running.notice,
-        setup=running.setup,
     )
     if summary.failures or summary.stopped:
         return Failed(message=summary.stopped or f"{len(summary.failures)} units failed; see `longbeam status {name}`")
     return None
 
 
-async def run_distributed(
-    benchmark: Benchmark,
-    cluster: Cluster,
-    meter: CostMeter,
-    *,
-    progress: Progress,
-    notice: Callable[[str], None],
-    setup: WorkerSetup,
-) -> RunSummary:
+async def run_distributed(benchmark: Benchmark, cluster: Cluster, controls: RunControls) -> RunSummary:
     """Run the benchmark's flow on a cluster, and return what it did."""
     name = benchmark.spec.name
     await close_former_runs(name)
     running = _running[name] = Distribution(
         benchmark,
         cluster,
-        meter,
-        progress,
-        notice,
-        setup,
+        controls,
         signal.getsignal(signal.SIGTERM),
     )
     try:
-        state = await distribute_flow.with_options(task_runner=cluster.task_runner)(name, return_state=True)
-        if running.summary is None:
-            await state.aresult()  # raises what escaped the flow
-            raise AssertionError("a flow without a summary ends with an error")
-        return running.summary
+        async with delivered_events():
+            state = await distribute_flow.with_options(task_runner=cluster.task_runner)(name, return_state=True)
+            if running.summary is None:
+                await state.aresult()  # raises what escaped the flow
+                raise AssertionError("a flow without a summary ends with an error")
+            return running.summary
     finally:
         del _running[name]
-        await drain_events()

@@ -11,7 +11,8 @@ import asyncio
 import logging
 import signal
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
@@ -26,6 +27,7 @@ from prefect.client.schemas.filters import (
     FlowRunFilterStateType,
 )
 from prefect.client.schemas.objects import State, StateType
+from prefect.events.clients import PrefectEventsClient
 from prefect.events.worker import EventsWorker
 from prefect.states import Crashed, Failed
 from prefect.utilities.annotations import quote
@@ -52,6 +54,8 @@ T = TypeVar("T")
 FLOW_NAME = "generate"
 DRAIN_S = 20.0
 """Seconds that the last task runs may take to reach the server; after that Prefect's pages lack them."""
+RECONNECTIONS = 3
+"""Attempts to connect again for each event. Prefect's client waits a second before each further one."""
 
 
 @dataclass
@@ -147,7 +151,7 @@ async def run_flow(benchmark: Benchmark, models: Models, *, progress: Progress) 
     """Run the benchmark's flow on the server that the environment names, and return what it did."""
     name = benchmark.spec.name
     await close_former_runs(name)
-    try:
+    async with delivered_events():
         async with limited_models(models, benchmark.spec) as shared:
             job = Job(
                 benchmark=benchmark,
@@ -162,8 +166,6 @@ async def run_flow(benchmark: Benchmark, models: Models, *, progress: Progress) 
             await state.aresult()  # raises what escaped the flow
             raise AssertionError("a flow without a summary ends with an error")
         return job.summary
-    finally:
-        await drain_events()
 
 
 async def close_former_runs(name: str) -> None:
@@ -180,17 +182,16 @@ async def close_former_runs(name: str) -> None:
             await client.set_flow_run_state(run.id, Crashed(message="its process was killed"), force=True)
 
 
-async def drain_events() -> None:
-    """Wait until the server has heard of every task run.
+@asynccontextmanager
+async def delivered_events() -> AsyncIterator[None]:
+    """Send the events of a flow run to the server, and wait at the end until the server has every task run.
 
-    Left to the interpreter's exit, when the server is gone, Prefect tries each event ten times, a second apart.
+    Events that are left when the interpreter exits, when the server is gone, must not delay the exit: by default
+    Prefect's client tries to connect ten times, a second apart, for each of them.
     """
-    instances: dict[int, Any] = EventsWorker._instances  # type: ignore[misc]  # Any: generic in its own class
-    workers = list(instances.values())
+    EventsWorker.set_client_override(PrefectEventsClient, reconnection_attempts=RECONNECTIONS)
     logging.getLogger("EventsWorker").setLevel(logging.ERROR)  # it warns of every item that is left to send
-    await cast(Awaitable[object], EventsWorker.drain_all(timeout=DRAIN_S, at_exit=False))
-    for worker in workers:
-        if worker._done_event is not None and not worker._done_event.is_set():
-            with worker._queue.mutex:
-                worker._queue.queue.clear()
-            worker._queue.put_nowait(None)  # its signal to end
+    try:
+        yield
+    finally:
+        await cast(Awaitable[object], EventsWorker.drain_all(timeout=DRAIN_S, at_exit=False))

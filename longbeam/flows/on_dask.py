@@ -111,7 +111,7 @@ async def _close(closable: Any) -> None:
 
 
 def _start(distributed: Any, workers: int, folder: str) -> Any:
-    # Ctrl-C goes to the whole process group: workers are told to stop by the command, and must live until then.
+    # Ctrl-C reaches the whole process group: the command stops the workers, which must live until then.
     # A thread's signal mask is inherited by the threads and processes it starts; the start of Python's own resource
     # tracker would undo it, so that comes first.
     resource_tracker.ensure_running()

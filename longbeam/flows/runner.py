@@ -8,8 +8,7 @@ from collections.abc import Callable
 from longbeam.flows.clusters import ClusterOptions, OpenCluster, own_host, refuse_unfit
 from longbeam.flows.server import prefect_server
 from longbeam.models.base import Models
-from longbeam.models.cost import CostMeter
-from longbeam.pipeline.distributed.jobs import WorkerSetup
+from longbeam.pipeline.distributed.distributing import RunControls
 from longbeam.pipeline.run.driver import RunSummary
 from longbeam.pipeline.run.units import Progress
 from longbeam.store.layout import Benchmark
@@ -39,11 +38,7 @@ async def run_on_cluster(
     benchmark: Benchmark,
     kind: str,
     options: ClusterOptions,
-    meter: CostMeter,
-    *,
-    progress: Progress,
-    notice: Callable[[str], None],
-    setup: WorkerSetup,
+    controls: RunControls,
 ) -> RunSummary:
     """Make the conversations on the workers of a `dask` or `ray` cluster, and return what was done.
 
@@ -60,14 +55,7 @@ async def run_on_cluster(
         refuse_unfit(await cluster.survey(api_url, str(benchmark.root / "spec.json")), benchmark.root, api_url)
         from longbeam.flows.distributed import run_distributed
 
-        return await run_distributed(
-            benchmark,
-            cluster,
-            meter,
-            progress=progress,
-            notice=notice,
-            setup=setup,
-        )
+        return await run_distributed(benchmark, cluster, controls)
 
 
 def _opener(kind: str) -> Callable[[ClusterOptions, int], OpenCluster]:

@@ -35,7 +35,7 @@ INSTEAD = "`--runner inline`, which does the same work without Prefect"
 def server_settings(home: Path, port: int, host: str = LOOPBACK) -> dict[str, str]:
     """Return the environment variables of the server and its client: nothing phones home, nothing is lost.
 
-    A server that other machines can reach asks for a password, made for this run; workers are told it with their tasks.
+    A server that other machines can reach asks for a password made for this run; workers receive it with their tasks.
     """
     url = f"http://{host}:{port}/api"
     secret = f"longbeam:{secrets.token_urlsafe(24)}"

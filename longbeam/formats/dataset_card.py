@@ -16,7 +16,7 @@ import yaml
 from pydantic import BaseModel
 
 from longbeam.formats.exporting import CANARY
-from longbeam.models.kinds import describe_rules, is_language_model
+from longbeam.models.kinds import describe_rules, is_rule_writer
 from longbeam.schemas.spec import BenchmarkSpec
 
 SCALARS: Mapping[type, str] = {
@@ -153,7 +153,7 @@ This is test data. Keep it out of training corpora; whoever finds the following 
 
 def who_wrote_it(models: Mapping[str, str], version: str) -> str:
     """Return a paragraph that says which model wrote the text; one that writes by rule is not called a model."""
-    by_rule = sorted({model for model in models.values() if not is_language_model(model)})
+    by_rule = sorted({model for model in models.values() if is_rule_writer(model)})
     if by_rule and set(models.values()) == {by_rule[0]}:
         return (
             f"All text was written by {describe_rules(by_rule[0], version)}.\n"

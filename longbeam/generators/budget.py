@@ -58,7 +58,7 @@ class Budget:
         return self.left < waiting.required_tokens + (waiting.required + 1) * (MIN_REPLY * 2)
 
     def can_afford(self, waiting: Waiting) -> bool:
-        """Whether a turn may go on with an answer or a follow-up."""
+        """Whether a turn may continue with an answer or a follow-up."""
         return self.left > MIN_REPLY * 2 and not self.must_save(waiting)
 
     def reply_length(self, waiting: Waiting, variation: float = 1.0) -> int:

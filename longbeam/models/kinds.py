@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from longbeam.models.base import ChatModel
+from longbeam.schemas.defaults import DEFAULT_MODEL
 from longbeam.schemas.spec import LANGUAGE_PROVIDERS, BenchmarkSpec, provider_of
 
 BILLED_PROVIDERS = frozenset({"openai"})
@@ -34,6 +35,15 @@ Kinds = Mapping[str, ModelKind]
 def is_language_model(model: str) -> bool:
     """Return whether a model, as `models` of a spec names it, is a language model."""
     return provider_of(model) in LANGUAGE_PROVIDERS
+
+
+def is_rule_writer(name: str) -> bool:
+    """Return whether replies stored under this name were written by rule.
+
+    An endpoint stores replies under the name that its server answers with, which has no provider. So a name is
+    compared with the known one: an unknown name is a language model's.
+    """
+    return name == DEFAULT_MODEL
 
 
 def answers_by_rule(spec: BenchmarkSpec, model: str) -> bool:

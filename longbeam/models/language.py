@@ -58,13 +58,13 @@ SMALL_WORDS: dict[str, frozenset[str]] = {
     "dutch": _words("de het een en van is dat niet met voor zijn je op te ik ook aan"),
 }
 READ_CHARACTERS = 2_000
-"""From a text's beginning; the rest is in the same language."""
+"""Characters read from the start of a text; the rest is taken to be in the same language."""
 FIRST_CHARACTERS = 500
-"""Of these, when nothing is wrong, which is nearly always."""
+"""Characters read first; the other ones are read only if these look wrong, which is rare."""
 LEAST_LETTERS = 60
 """Shorter texts may be a name, a number, a formula."""
 FOREIGN_SHARE = 0.5
-"""Of the letters outside code; below, a text may quote another script."""
+"""Share of foreign letters outside code that makes a text foreign; below it, the text may quote another script."""
 LEAST_WORDS = 40
 """Below, small words are too few to count."""
 OTHER_SHARE, OWN_SHARE = 0.12, 0.03

@@ -1,4 +1,4 @@
-"""What the offline writer reads of a call, in this process or behind an endpoint.
+"""Extras of a call for the offline writer, in this process or behind an endpoint.
 
 The writer cannot read prose: it answers from the typed inputs, and where they do not say enough, from the state that
 the call is made from.

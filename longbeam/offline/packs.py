@@ -213,7 +213,7 @@ class Problem(Record):
     attempt: str
     """The user's work in progress, with a real mistake or a real stop."""
     mistake: str
-    """What is wrong with the attempt."""
+    """The error in the attempt."""
     steps: tuple[str, ...] = Field(min_length=3)
     answer: str
     confirm: str = ""

@@ -12,7 +12,7 @@ from longbeam.evaluation.arms import arm_of
 from longbeam.keys import UnitKey
 from longbeam.models.base import ChatModel, ModelCall, Models
 from longbeam.models.tokens import Tokenizer, load_tokenizer
-from longbeam.pipeline.evaluate.evaluating import evaluate
+from longbeam.pipeline.evaluate.evaluating import EvaluationRequest, evaluate
 from longbeam.pipeline.evaluate.model_checks import run_model_checks
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.seeding import make_seeds
@@ -72,9 +72,9 @@ async def _run(benchmark: Benchmark, models: Models) -> None:
     await run_model_checks(benchmark, benchmark.spec, models)
     await evaluate(
         benchmark,
-        benchmark.spec,
-        [arm_of(name, values) for name, values in _SYSTEMS],
-        EvaluationSettings(budget=1_000),
+        EvaluationRequest(
+            benchmark.spec, [arm_of(name, values) for name, values in _SYSTEMS], EvaluationSettings(budget=1_000)
+        ),
         models,
     )
 

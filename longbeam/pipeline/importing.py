@@ -26,7 +26,7 @@ from longbeam.validation.imports import CHECK
 
 @dataclass(frozen=True)
 class GivenReport:
-    """What was made."""
+    """An imported benchmark and its counts."""
 
     benchmark: Benchmark
     conversations: int
@@ -50,11 +50,25 @@ class _Tally:
             yield message
 
 
-def import_benchmark(
-    conversations: Iterable[GivenConversation], name: str, out: Path, format_name: str, licence: str, tokenizer: str
-) -> GivenReport:
-    """Make the benchmark `name` of what a format's reader gives; errors as `keep_given`'s."""
-    given = {"name": name, "length": 0, "imported_from": format_name, "licence": licence, "tokenizer": tokenizer}
+@dataclass(frozen=True)
+class Origin:
+    """Source of an imported benchmark, as its spec records it."""
+
+    format_name: str
+    licence: str
+    tokenizer: str
+    """Tokenizer with which the reader counted the tokens."""
+
+
+def import_benchmark(conversations: Iterable[GivenConversation], name: str, out: Path, origin: Origin) -> GivenReport:
+    """Make the benchmark `name` from the conversations of a format's reader; errors as `keep_given`'s."""
+    given = {
+        "name": name,
+        "length": 0,
+        "imported_from": origin.format_name,
+        "licence": origin.licence,
+        "tokenizer": origin.tokenizer,
+    }
     return keep_given(conversations, {**given, "models": {}}, out)
 
 

@@ -1,4 +1,4 @@
-"""What `longbeam seeds` does: new seeds by the spec's planner, through the same limits and journal as a benchmark."""
+"""New seeds by the spec's planner (`longbeam seeds`), with the limits and the journal of a benchmark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a process gives the pipeline at start-up: models that answer by rule, and what else only they know.
+"""Services that a process gives the pipeline at start-up: models that answer by rule, and their functions.
 
 `longbeam.wiring` makes the `Services` of the command line, the Python API and the workers. Code below it receives them
 as an argument and imports no such model.
@@ -20,7 +20,7 @@ from longbeam.schemas.spec import BenchmarkSpec
 
 @dataclass(frozen=True)
 class Services:
-    """What is injected into the pipeline and the pages of the review."""
+    """Functions and models that the pipeline and the review pages receive by injection."""
 
     reference: str
     """`MODULE:FUNCTION` that returns these services in another process of the same longbeam."""

@@ -35,7 +35,7 @@ class ConversationStatus(Record):
 
 
 class BenchmarkStatus(Record):
-    """How far a benchmark is."""
+    """Progress of a benchmark."""
 
     name: str
     length: int
@@ -43,9 +43,9 @@ class BenchmarkStatus(Record):
     used: tuple[EstimateRow, ...] = ()
     """Calls, tokens and cost of everything in the journals, by stage and role."""
     expected: tuple[EstimateRow, ...] = ()
-    """The same at the end of the run, as far as can be told; empty where no rehearsal of the spec is kept."""
+    """The expected `used` at the end of the run; empty if no rehearsal of the spec is stored."""
     seconds_left: float | None = None
-    """Of the run that goes on now; None where none does or nothing is known."""
+    """Expected seconds until the active run ends; None if no run is active or nothing is known."""
 
     @property
     def finished(self) -> int:

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from longbeam.schemas.base import Record
+from longbeam.schemas.defaults import DEFAULT_MODEL
 from longbeam.schemas.probes import ABILITIES
 from longbeam.schemas.seeds import Domain
 
@@ -17,8 +18,6 @@ NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 MIN_LENGTH = 16_000
 MAX_SINGLE_PLAN_LENGTH = 1_000_000
 ENGLISH = "English"
-DEFAULT_MODEL = "offline"
-"""The model of a spec that names none. It answers by rule and needs no endpoint."""
 LANGUAGE_PROVIDERS = frozenset({"openai", "vllm"})
 """Providers of language models: the part before the colon in a model's name."""
 MAX_LENGTH = 64_000_000
@@ -151,10 +150,17 @@ class Endpoint(Record):
     def _with_present_keys(cls, values: object) -> object:
         if not isinstance(values, dict):
             return values
-        return {
-            **{FORMER_KEYS[k]: v for k, v in values.items() if k in FORMER_KEYS},
-            **{k: v for k, v in values.items() if k not in FORMER_KEYS},
-        }
+        present = dict(values)
+        for former, key in FORMER_KEYS.items():
+            if former not in present:
+                continue
+            value = present.pop(former)
+            if present.setdefault(key, value) != value:
+                raise ValueError(
+                    f"{former} = {value!r} contradicts {key} = {present[key]!r}; "
+                    f"{former} is the former name of {key}: keep one"
+                )
+        return present
 
     @field_validator("base_url")
     @classmethod

@@ -10,7 +10,7 @@ from longbeam.errors import UserError
 from longbeam.evaluation.arms import always_there, arms_of
 from longbeam.evaluation.results import reworded
 from longbeam.formats.jsonl import export_jsonl
-from longbeam.pipeline.evaluate.evaluating import evaluate
+from longbeam.pipeline.evaluate.evaluating import EvaluationRequest, evaluate
 from longbeam.review.log import as_jsonl, export_log, from_jsonl, import_log
 from longbeam.review.outcomes import reviewed_conversations, reviewed_probes
 from longbeam.review.workspace import Workspace
@@ -76,7 +76,9 @@ async def test_an_evaluation_asks_probes_as_reviewed_and_its_scores_go_out_of_da
         model = CountingModel()
         arms = [*always_there(), *arms_of("rag", (), ())]
         given = reviewed_probes(benchmark)
-        run, _ = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), answered_by(model), probes=given)
+        run, _ = await evaluate(
+            benchmark, EvaluationRequest(benchmark.spec, arms, EvaluationSettings(), probes=given), answered_by(model)
+        )
         return run, sum(model.calls.values())
 
     ana = await enter("ana")

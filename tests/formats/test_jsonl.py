@@ -195,6 +195,14 @@ def test_the_offline_writer_is_never_called_a_language_model() -> None:
     assert "rules" not in who_wrote_it({"default": "openai:gpt-x"}, "1")
 
 
+def test_a_model_under_its_servers_name_is_a_language_model() -> None:
+    # Sealed conversations name the model as its server answers: without a provider.
+    text = who_wrote_it({"assistant": "gpt-4.1-mini", "planner": "Qwen/Qwen3-8B"}, "1")
+
+    assert "| assistant | `gpt-4.1-mini` |" in text
+    assert "rules" not in text
+
+
 def test_an_export_names_the_models_that_answered_and_not_those_of_today(tmp_path: Path) -> None:
     tiny = tiny_conversation()
     authors = tuple(Author(role=r, model=m) for r, m in (("user", "m-1"), ("assistant", "m-2"), ("assistant", "m-1")))

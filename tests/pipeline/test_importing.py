@@ -10,7 +10,7 @@ from longbeam.errors import UserError
 from longbeam.formats.beam import export_beam, import_beam
 from longbeam.formats.reading import ImportOptions
 from longbeam.pipeline.checking import check_and_store, sealed_conversations
-from longbeam.pipeline.importing import GivenReport, import_benchmark
+from longbeam.pipeline.importing import GivenReport, Origin, import_benchmark
 from longbeam.store.benchmark import read_findings
 from longbeam.store.layout import create_benchmark, open_benchmark
 from tests.formats.sources import beam_folder, json_files, longmemeval_items, write, write_json
@@ -25,7 +25,8 @@ def out(tmp_path: Path) -> Path:
 
 def imported(folder: Path, out: Path) -> GivenReport:
     options = ImportOptions()
-    return import_benchmark(import_beam(folder, options), "theirs", out, "beam", "CC-BY-SA-4.0", options.tokenizer)
+    origin = Origin("beam", "CC-BY-SA-4.0", options.tokenizer)
+    return import_benchmark(import_beam(folder, options), "theirs", out, origin)
 
 
 def test_an_import_is_a_benchmark_as_generate_leaves_one(tmp_path: Path, out: Path) -> None:

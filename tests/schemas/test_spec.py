@@ -63,5 +63,10 @@ def test_a_model_in_place_of_others_is_told_all_and_they_stay_what_they_are() ->
 
 def test_an_endpoint_keeps_the_key_that_earlier_versions_wrote() -> None:
     assert Endpoint.model_validate({"offline_writer": True}) == Endpoint(sends_extras=True)
-    assert Endpoint.model_validate({"offline_writer": True, "sends_extras": False}) == Endpoint()
+    assert Endpoint.model_validate({"offline_writer": True, "sends_extras": True}) == Endpoint(sends_extras=True)
     assert "offline_writer" not in Endpoint(sends_extras=True).model_dump()
+
+
+def test_an_endpoint_with_contradicting_former_and_present_keys_is_refused() -> None:
+    with pytest.raises(ValidationError, match="former name of sends_extras"):
+        Endpoint.model_validate({"offline_writer": True, "sends_extras": False})

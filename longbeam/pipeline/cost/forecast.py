@@ -1,9 +1,10 @@
-"""What a run will have used at its end: the rehearsal, corrected by what the run has shown so far.
+"""Expected usage at the end of a run: the usage of the rehearsal, corrected by the run so far.
 
-How many calls a dialogue takes depends on how long replies are, against what was asked for, and on how often the
-detectors say yes. Both are seen while it runs. Replies twice as long do not cost twice as much: the budget then has
-fewer of them. So the dialogues are played again in numbers, by the rule that drives them (`generators/turn_loop.py`),
-once as in the rehearsal and once as seen; what differs between the two corrects the rehearsal's counts.
+The number of calls of a dialogue depends on the length of replies, relative to the length asked for, and on how often
+the detectors say yes. The run shows both. Replies of twice the length do not cost twice as much: the token budget then
+holds fewer of them. So the dialogues are simulated in numbers by the rule that drives them
+(`generators/turn_loop.py`): once with the rehearsal's figures and once with the observed ones. Comparing the two
+corrects the rehearsal's counts.
 """
 
 from __future__ import annotations
@@ -180,7 +181,7 @@ def forecast(
 ) -> tuple[Usage, ...]:
     """Return what the whole benchmark is expected to use, `used` included.
 
-    `asked_tokens` and `said_tokens`: of the assistant's replies so far, the lengths asked for and those that came.
+    `asked_tokens` and `said_tokens` sum over the assistant's replies so far: the lengths asked for and the real ones.
     """
     seen = {row.key: row for row in used}
     base = {row.key: row for row in rehearsal.usage}
@@ -188,8 +189,9 @@ def forecast(
     rates = {name: _calibration(base, seen, name) for name in ("prompt_tokens", "output_tokens")}
     rows = []
     for key in sorted({*base, *seen}):
-        row = _expected(key, base, seen, expected_calls.get(key[2], 1.0), extra.get(key[2], _NOTHING), rates)
-        rows.append(row)
+        rehearsed, so_far = (rows_by_key.get(key, Usage.of(key, {})) for rows_by_key in (base, seen))
+        factor, more = expected_calls.get(key[2], 1.0), extra.get(key[2], _NOTHING)
+        rows.append(_expected(rehearsed, so_far, factor, more, rates))
     return tuple(rows)
 
 
@@ -209,7 +211,7 @@ _NOTHING = _Extra()
 def _dialogue(
     rehearsal: Rehearsal, seen: Iterable[Usage], asked: int, said: int
 ) -> tuple[dict[str, float], dict[str, _Extra]]:
-    """For each dialogue prompt the factor on the rehearsal's calls, and what its calls hold more or less."""
+    """Return, for each dialogue prompt, the factor on the rehearsal's calls and the change in tokens per call."""
     asked_before, said_before = rehearsal.replies[-1] if rehearsal.replies else (0, 0)
     rehearsed = behaviour_of(rehearsal.usage, asked_before, said_before)
     now = behaviour_of(seen, asked, said * _early(rehearsal, asked), rehearsed)
@@ -228,9 +230,9 @@ def _dialogue(
 
 
 def _early(rehearsal: Rehearsal, asked: int) -> float:
-    """By how much the ratio of all rehearsed replies is above that of the first ones, up to so many tokens asked for.
+    """Return the length ratio of all rehearsed replies over that of the first ones, up to `asked` tokens asked for.
 
-    At the beginning of a dialogue, other lengths are asked for than later, and they are met otherwise.
+    Replies at the beginning of a dialogue differ from later ones in the lengths asked for and in how they meet them.
     """
     curve = rehearsal.replies
     if not curve or not asked:
@@ -240,7 +242,7 @@ def _early(rehearsal: Rehearsal, asked: int) -> float:
 
 
 def behaviour_of(rows: Iterable[Usage], asked: int, said: float, prior: Behaviour | None = None) -> Behaviour:
-    """How the models of these calls behaved; where there are few of them, `prior` counts as so many more."""
+    """Return how the models of these calls behaved; `prior` counts as additional calls, so few calls change little."""
     calls, output = Counter[str](), Counter[str]()
     for row in rows:
         calls[row.prompt_id] += row.calls
@@ -263,7 +265,7 @@ def behaviour_of(rows: Iterable[Usage], asked: int, said: float, prior: Behaviou
 
 
 def _calibration(base: Mapping[UsageKey, Usage], seen: Mapping[UsageKey, Usage], name: str) -> float:
-    """By how much the calls outside of the dialogue were longer than in the rehearsal."""
+    """Return the ratio of tokens per call to the rehearsal's, over the calls outside of the dialogue."""
     found = expected = 0.0
     for key, row in seen.items():
         if key in base and key[2] not in DIALOGUE_PROMPTS and base[key].calls:
@@ -272,15 +274,9 @@ def _calibration(base: Mapping[UsageKey, Usage], seen: Mapping[UsageKey, Usage],
     return found / expected if expected else 1.0
 
 
-def _expected(
-    key: UsageKey,
-    base: Mapping[UsageKey, Usage],
-    seen: Mapping[UsageKey, Usage],
-    factor: float,
-    extra: _Extra,
-    rates: Mapping[str, float],
-) -> Usage:
-    used, rehearsed = seen.get(key, Usage.of(key, {})), base.get(key, Usage.of(key, {}))
+def _expected(rehearsed: Usage, used: Usage, factor: float, extra: _Extra, rates: Mapping[str, float]) -> Usage:
+    """Return one row at the end of the run, from the rehearsal's row and the usage so far."""
+    key = used.key
     calls = max(used.calls, round(rehearsed.calls * factor))
     if calls == used.calls:
         return used
@@ -288,7 +284,7 @@ def _expected(
     changes = {"prompt_tokens": (extra.held, extra.prompt), "output_tokens": (0.0, extra.output)}
     for name, (held, change) in changes.items():
         mean = getattr(rehearsed, name) / rehearsed.calls
-        # What is not the dialogue's own (rules, plans, the story) is as much longer as it was elsewhere.
+        # The part of a prompt outside the dialogue (rules, plans, story) grows as the prompts of other stages did.
         mean = (mean - held) * (rates[name] if name == "prompt_tokens" or not extra.output else 1.0) + held + change
         counts[name] = _projected(getattr(used, name), used.calls, calls, mean, is_dialogue=key[2] in DIALOGUE_PROMPTS)
     counts["reasoning_tokens"] = used.reasoning_tokens * calls / used.calls if used.calls else 0.0

@@ -36,30 +36,33 @@ STOP_S = 30.0
 
 
 class WorkerDied(Exception):
-    """A worker, or the way to it, was lost; the message says what the cluster says."""
+    """A worker or the connection to it was lost; the message holds the cluster's reason."""
 
 
 Submit = Callable[[Job], Awaitable[JobResult]]
 """Takes a job to a worker; raises WorkerDied."""
 
 
-async def distribute(
-    benchmark: Benchmark,
-    submit: Submit,
-    meter: CostMeter,
-    *,
-    places: int,
-    progress: Progress,
-    notice: Callable[[str], None],
-    setup: WorkerSetup,
-) -> RunSummary:
+@dataclass(frozen=True)
+class RunControls:
+    """Objects of the command that starts a run on many machines."""
+
+    meter: CostMeter
+    """Counts the usage that workers report."""
+    progress: Progress
+    notice: Callable[[str], None]
+    """Receives one line for each worker that died, and for a conversation that another run holds."""
+    setup: WorkerSetup
+
+
+async def distribute(benchmark: Benchmark, submit: Submit, controls: RunControls, *, places: int) -> RunSummary:
     """Make all conversations of a benchmark, as many at a time as there are `places`, and return what was done.
 
-    `notice` is told of workers that died, one line each. Raises LongbeamError for what a worker refuses, and when
-    three workers died over one conversation. When this is cancelled, the workers are stopped.
+    Raises LongbeamError when a worker refuses a job, and when three workers died over one conversation. When this
+    coroutine is cancelled, the workers are stopped.
     """
     places = min(places, benchmark.spec.conversations)
-    run = _Distribution(benchmark, submit, meter, places, progress, notice, setup)
+    run = _Distribution(benchmark, submit, places, controls)
     return await run.run()
 
 
@@ -67,25 +70,22 @@ async def distribute(
 class _Distribution:
     benchmark: Benchmark
     submit: Submit
-    meter: CostMeter
     places: int
-    progress: Progress
-    notice: Callable[[str], None]
-    setup: WorkerSetup
+    controls: RunControls
     run_id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
     results: dict[str, list[JobResult]] = field(default_factory=dict)
-    """Of each conversation, one per worker that had it."""
+    """Results by conversation, one per worker that had it."""
     stopped: str = ""
     _out: dict[str, asyncio.Future[JobResult]] = field(default_factory=dict)
-    """Conversations that a worker has now."""
+    """Conversations that a worker is making now."""
     _reserved: dict[str, float] = field(default_factory=dict)
-    """USD that they may spend."""
+    """USD that each of these conversations may spend."""
     _lost_usd: float = 0.0
-    """What workers that died may have spent."""
+    """USD that workers which died may have spent."""
     _over: set[str] = field(default_factory=set)
     """Conversations that are not tried again in this run."""
     _idle: asyncio.Event = field(default_factory=asyncio.Event)
-    """No worker has anything to do."""
+    """Set while no worker has a job."""
 
     async def run(self) -> RunSummary:
         conversations = list(zip(self.benchmark.conversation_ids, seeds_of(self.benchmark), strict=True))
@@ -110,14 +110,14 @@ class _Distribution:
                 except WorkerDied as exc:
                     deaths += 1
                     self._lost_usd += self._reserved.pop(conversation_id, 0.0)
-                    self.notice(f"{conversation_id}: a worker died ({exc}); another goes on")
+                    self.controls.notice(f"{conversation_id}: a worker died ({exc}); another goes on")
                     if deaths == DEATHS:
                         raise self._stop_for(_too_many_deaths(conversation_id, exc)) from exc
                     continue
             match result.end:
                 case JobEnd.HELD:
                     if not is_waiting:
-                        self.notice(f"waiting: {result.error}")
+                        self.controls.notice(f"waiting: {result.error}")
                     is_waiting = True
                     await asyncio.sleep(HELD_WAIT_S)
                 case JobEnd.LOST:
@@ -146,7 +146,7 @@ class _Distribution:
         reserved = self._reserved.pop(conversation_id, 0.0)
         if result.end is JobEnd.LOST:
             self._lost_usd += reserved
-        self.meter.add(result.usage)
+        self.controls.meter.add(result.usage)
         self.results[conversation_id].append(result)
         self._show(conversation_id, result.position)
         return result
@@ -169,7 +169,7 @@ class _Distribution:
         path.touch()
 
     async def _stop_workers(self) -> None:
-        """Wait for workers that are still at it: they put in place what they have."""
+        """Stop the workers that have a job, and wait until they have put their results in place."""
         if self._out:
             self._tell_workers()
             await asyncio.wait(self._out.values(), timeout=STOP_S)
@@ -179,7 +179,7 @@ class _Distribution:
                 await sent
         stop_path(self.benchmark.root, self.run_id).unlink(missing_ok=True)
 
-    # --- what workers are told, and what they tell ---------------------------------------------------------------
+    # --- jobs and positions -----------------------------------------------------------------------------------------
 
     def _job(self, conversation_id: str, seed: Seed) -> Job:
         return Job(
@@ -189,24 +189,27 @@ class _Distribution:
             conversation_id=conversation_id,
             seed=seed,
             spec=share_of(self.benchmark.spec, self.places, self._money_for(conversation_id)),
-            services=self.setup.services,
-            scratch=self.setup.scratch,
-            invocation_log=self.setup.invocation_log,
+            services=self.controls.setup.services,
+            scratch=self.controls.setup.scratch,
+            invocation_log=self.controls.setup.invocation_log,
         )
 
     def _money_for(self, conversation_id: str) -> float | None:
-        """An equal share, for each conversation that no worker has or has ended, of what is neither spent nor out."""
+        """Return the USD that a conversation may spend: an equal share of the money that is neither spent nor reserved.
+
+        The shares are those of the conversations that wait: no worker has them, and they are not over.
+        """
         cap = self.benchmark.spec.limits.max_cost_usd
         if cap is None:
             return None
         waiting = len(self.results.keys() - self._over - self._out.keys() | {conversation_id})
-        left = cap - self.meter.spent_usd - sum(self._reserved.values()) - self._lost_usd
+        left = cap - self.controls.meter.spent_usd - sum(self._reserved.values()) - self._lost_usd
         share = max(left / waiting, 1e-9)  # a cap of nothing is no cap that a spec can have
         self._reserved[conversation_id] = share
         return share
 
     async def _look(self) -> None:
-        """Pass on how far the workers say they are."""
+        """Show the positions that workers write to their leases."""
         shown: dict[str, Position] = {}
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
@@ -218,7 +221,7 @@ class _Distribution:
 
     def _show(self, conversation_id: str, position: Position) -> None:
         before = sum(r.position.calls for r in self.results[conversation_id][:-1])
-        self.progress.update(conversation_id, position.model_copy(update={"calls": before + position.calls}))
+        self.controls.progress.update(conversation_id, position.model_copy(update={"calls": before + position.calls}))
 
     def _summary(self) -> RunSummary:
         every = [result for results in self.results.values() for result in results]

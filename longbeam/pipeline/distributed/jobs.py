@@ -1,4 +1,4 @@
-"""What a command and its workers tell each other: one conversation to make, and what became of it."""
+"""Messages between a command and its workers: the job to make one conversation, and its result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from longbeam.store.units import Unit
 
 @dataclass(frozen=True)
 class WorkerSetup:
-    """What every worker of a run needs, whichever conversation it makes."""
+    """Settings of a worker that are the same for all conversations of a run."""
 
     services: str
     """Reference of the services that the worker loads; see `pipeline.services`."""
@@ -28,16 +28,16 @@ class Job(Record):
     """One conversation to make; plain JSON, so that it reaches any machine."""
 
     version: str
-    """Of longbeam, where the command runs: a worker of another one refuses."""
+    """Version of longbeam that runs the command; a worker of another version refuses the job."""
     root: str
-    """The benchmark's folder, by the same path on every machine."""
+    """Folder of the benchmark; the path is the same on every machine."""
     run_id: str
     conversation_id: str
     seed: Seed
     spec: BenchmarkSpec
-    """With this worker's share of the run's limits."""
+    """The benchmark's spec with this worker's share of the run's limits."""
     services: str
-    """See `WorkerSetup`, as for the fields that follow."""
+    """See `WorkerSetup`, also for the two fields below."""
     scratch: str = ""
     invocation_log: str = ""
 
@@ -46,35 +46,35 @@ class JobEnd(StrEnum):
     """How a job ended."""
 
     MADE = "made"
-    """All that could be tried was; there may be failed units."""
+    """All units that could run have run; some may have failed."""
     STOPPED = "stopped"
-    """By the command; what was done is kept."""
+    """The command stopped the job; finished units are kept."""
     HELD = "held"
-    """Another worker makes this conversation."""
+    """Another worker holds the lease of this conversation."""
     LOST = "lost"
-    """Another worker took over: nothing was put in place."""
+    """Another worker took the lease over; this job stored nothing."""
     REFUSED = "refused"
-    """An error that the user can mend."""
+    """An error that the user can fix."""
     BUG = "bug"
 
 
 class JobResult(Record):
-    """What became of a job."""
+    """Result of a job."""
 
     conversation_id: str
     worker: str
     end: JobEnd
     is_finished: bool = False
-    """Whether everything that its seal needs could be made."""
+    """Whether no unit that the seal needs is missing."""
     failures: tuple[Unit, ...] = ()
     position: Position = Position()
     replayed: int = 0
     """Replies taken from the journal."""
     usage: tuple[Usage, ...] = ()
-    """Of the calls made."""
+    """Usage of the calls that this job made."""
     stopped: str = ""
-    """Why the run was to end: an endpoint that answers nobody, or the spending cap; empty if it was not."""
+    """Reason to end the whole run: an endpoint that fails every call, or the spending cap; empty if there is none."""
     is_capped: bool = False
-    """Whether it was the cap."""
+    """Whether the spending cap is that reason."""
     error: str = ""
     """One line, or the traceback of a bug."""

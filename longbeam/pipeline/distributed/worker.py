@@ -61,7 +61,7 @@ async def work_on(text: str) -> JobResult:
 
 
 async def work(job: Job, services: Services, model: ChatModel | None = None) -> JobResult:
-    """Make a conversation, or go on with it, and say what became of it; raises nothing but for being cancelled.
+    """Make a conversation, or continue one, and return the result; raises only when it is cancelled.
 
     `model` answers every call in place of the spec's models.
     """

@@ -3,13 +3,13 @@
 output/<name>/evaluation/<conversation_id>.sqlite   journal and units of everything that was asked for it
 output/<name>/evaluation/vectors.sqlite             vectors of embedding models, by model and text
 output/<name>/evaluation/results.jsonl              the last run: its settings, then one result a line
-output/<name>/evaluation/results.contexts.jsonl     what was read for them, each paragraph once
+output/<name>/evaluation/results.contexts.jsonl     contexts of the answers, each paragraph once
 output/<name>/evaluation/timings.json               seconds, measured: the one file that differs from run to run
 output/<name>/evaluation/<control>/                 the same of a negative control
 
-A run that was killed goes on where it was: answers and verdicts are units, and preparation is replayed from the
-journal and the stored embeddings. Results are computed anew from answers and verdicts each time; that is cheap.
-Replies of a model that answers by rule count while its rules are the same.
+A killed run is resumed: answers and verdicts are units, and preparation is replayed from the journal and the stored
+embeddings. Results are computed from answers and verdicts in every run, which is cheap. Replies of a model that answers
+by rule count while its rules are the same.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ from longbeam.store.layout import Benchmark
 from longbeam.store.worklog import WorkLog
 
 EVALUATION_VERSION = 3
-"""Raised when what a system does with the same settings changes, so that old answers no longer count."""
+"""Increased when systems behave differently with the same settings, so that stored answers no longer count."""
 PREPARE = UnitSpec("prepare", PreparationUsage)
-"""Names the calls that prepare a system; what they came to is part of the answers, which are units."""
+"""Names the calls that prepare a system. It is never a unit: the answers of the prepared system are."""
 ANSWER = UnitSpec("answer", Answer, ("answer",), version=EVALUATION_VERSION)
 PREPARATION_USAGE = UnitSpec("used", PreparationUsage, version=EVALUATION_VERSION)
 JUDGEMENT = UnitSpec("judge", Judgement, JUDGE_PROMPTS, version=EVALUATION_VERSION)
@@ -82,41 +82,65 @@ COUNTS_KEPT = 32_768
 """Texts whose tokens are counted once; exchanges of 10M tokens, with their dates and without, are 29,000."""
 
 
-@dataclass
-class _Subject:
-    """One conversation under evaluation."""
+@dataclass(frozen=True)
+class EvaluationRequest:
+    """Settings of an evaluation: the systems, the probes and the models that read, judge and extract."""
+
+    spec: BenchmarkSpec
+    """The benchmark's spec, with the models of the evaluation."""
+    arms: Sequence[Arm]
+    """Systems and reference answers to evaluate, each with its settings."""
+    settings: EvaluationSettings
+    control: Control | None = None
+    """The negative control to apply; None for the intact conversations."""
+    probes: Mapping[str, Sequence[Probe]] | None = None
+    """Reviewed probes by conversation; None for the selected probes as they are sealed. An answer or a verdict on
+    another wording of a probe is not used again."""
+
+
+@dataclass(frozen=True)
+class _TestConversation:
+    """A conversation as the systems read it, and the probes that they are asked."""
 
     conversation_id: str
     exchanges: tuple[Exchange, ...]
     probes: tuple[Probe, ...]
+    places: dict[str, float]
+    """Position of each message of the original conversation: 0 for the first, below 1 for the last."""
+    tokens: int
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of all messages that the systems read."""
+        return digest_of([m for e in self.exchanges for m in e.messages])
+
+    def question(self, probe: Probe) -> Question:
+        """Return a probe's question; it is asked a day after the last message if the probe names no time."""
+        last = self.exchanges[-1].messages[-1].sent_at
+        return Question(text=probe.question, asked_at=probe.asked_at or last + timedelta(days=1))
+
+
+@dataclass
+class _Subject:
+    """One conversation under evaluation, and the systems that are prepared for it."""
+
+    conversation: _TestConversation
     units: Units
     settings: EvaluationSettings
     embedder: Embedder | None
     timings: Timings
     systems: dict[str, asyncio.Task[MemorySystem]] = field(default_factory=dict)
     used: dict[str, PreparationUsage] = field(default_factory=dict)
-    """What preparing each system took, before it was asked anything."""
+    """Usage of each system's preparation, before the first question."""
+
+    @property
+    def conversation_id(self) -> str:
+        return self.conversation.conversation_id
 
     @cached_property
     def count_tokens(self) -> Callable[[str], int]:
         # Every system reads the same exchanges for many questions, and long context the same text for all.
         return lru_cache(maxsize=COUNTS_KEPT)(load_tokenizer(self.units.spec.tokenizer).count)
-
-    @cached_property
-    def digest(self) -> str:
-        """Of all that was said."""
-        return digest_of([m for e in self.exchanges for m in e.messages])
-
-    @cached_property
-    def asked_at(self) -> Question:
-        last = self.exchanges[-1].messages[-1].sent_at
-        return Question(text="", asked_at=last + timedelta(days=1))
-
-    def question(self, probe: Probe) -> Question:
-        update: dict[str, object] = {"text": probe.question}
-        if probe.asked_at is not None:
-            update["asked_at"] = probe.asked_at
-        return self.asked_at.model_copy(update=update)
 
     def budget(self, arm: Arm) -> int:
         everything = arm.registered is not None and arm.registered.reads_everything
@@ -125,22 +149,17 @@ class _Subject:
 
 async def evaluate(
     benchmark: Benchmark,
-    spec: BenchmarkSpec,
-    arms: Sequence[Arm],
-    settings: EvaluationSettings,
+    request: EvaluationRequest,
     models: Models,
     *,
     embedder: Embedder | None = None,
-    control: Control | None = None,
-    probes: Mapping[str, Sequence[Probe]] | None = None,
     progress: Progress | None = None,
 ) -> tuple[EvaluationRun, list[Result]]:
-    """Evaluate every arm on the selected probes of all finished conversations, and keep the results.
+    """Evaluate every arm on the probes of all finished conversations, and store the results.
 
-    `spec`: the benchmark's, with the models that read, judge and extract here. `probes`: those to ask, by conversation,
-    where a review has changed which or what they are; an answer or a verdict on another wording is not used.
-    Raises UserError when no conversation is finished, or one alone is to be swapped.
+    Raises UserError when no conversation is finished, or when only one is and the control swaps conversations.
     """
+    spec, arms, settings, control = request.spec, request.arms, request.settings, request.control
     sealed = benchmark.sealed_ids
     if not sealed:
         raise UserError(
@@ -158,11 +177,14 @@ async def evaluate(
     tokens = 0
     shown = progress or SilentProgress()
     for conversation_id in sealed:
-        told = _told(benchmark, conversation_id, control, None if probes is None else probes[conversation_id])
-        tokens += told.tokens
-        asked += (asked_probe(conversation_id, p, told.places) for p in told.probes)
+        conversation = _test_conversation(benchmark, conversation_id, request)
+        tokens += conversation.tokens
+        asked += (asked_probe(conversation_id, p, conversation.places) for p in conversation.probes)
         with WorkLog.open(folder / f"{conversation_id}.sqlite") as log, stored_embedder(benchmark, embedder) as stored:
-            subject = _subject(told, spec, log, models, settings, stored, timings, shown)
+            journalled = JournalledModel(models.chat, log.journal)
+            units = Units(conversation_id, spec, log, replace(models, chat=journalled), default_registry())
+            units.on_unit = _progress_of(conversation_id, journalled, shown)
+            subject = _Subject(conversation, units, settings, stored, timings)
             found = await all_of([_evaluate_arm(subject, arm) for arm in arms])
             results += (r for of_arm in found for r in of_arm)
             failures += [f"{conversation_id}/{u.stage}/{u.unit_key}: {u.error}" for u in subject.units.failed]
@@ -198,18 +220,18 @@ def evaluation_spec(spec: BenchmarkSpec, *, reader: str, judge: str, extractor: 
 
 
 def evaluation_folder(benchmark: Benchmark, control: Control | None = None) -> Path:
-    """Where an evaluation's stores and results are."""
+    """Return the folder of an evaluation's stores and results."""
     folder = benchmark.root / "evaluation"
     return folder / control.value if control else folder
 
 
 def results_path(benchmark: Benchmark, control: Control | None = None) -> Path:
-    """Where the last run's results are."""
+    """Return the path of the last run's results."""
     return evaluation_folder(benchmark, control) / RESULTS_FILE
 
 
 def judge_name(spec: BenchmarkSpec, settings: EvaluationSettings) -> str:
-    """Model, prompts with their hashes, strictness: what a judged score is worth nothing without."""
+    """Return the judge's model, prompts with their hashes and strictness, which a reported score must name."""
     prompts = default_registry()
     hashes = ", ".join(f"{p}.v{prompts[p].version} {prompts[p].digest[:12]}" for p in JUDGE_PROMPTS)
     model = spec.model_for(Role.JUDGE)
@@ -217,24 +239,14 @@ def judge_name(spec: BenchmarkSpec, settings: EvaluationSettings) -> str:
     return f"{name} ({hashes}; {'strict' if settings.is_strict else 'lenient'})"
 
 
-@dataclass(frozen=True)
-class _Told:
-    """What the systems are told of a conversation, and what they are asked."""
-
-    conversation_id: str
-    exchanges: tuple[Exchange, ...]
-    probes: tuple[Probe, ...]
-    places: dict[str, float]
-    """Where each message of the conversation itself is: 0 its first, below 1 its last."""
-    tokens: int
-
-
-def _told(
-    benchmark: Benchmark, conversation_id: str, control: Control | None, reviewed: Sequence[Probe] | None
-) -> _Told:
+def _test_conversation(benchmark: Benchmark, conversation_id: str, request: EvaluationRequest) -> _TestConversation:
+    control = request.control
     with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
         exchanges = tuple(exchanges_of(sealed.messages()))
-        probes = tuple(p for p in sealed.probes() if p.is_selected) if reviewed is None else tuple(reviewed)
+        if request.probes is None:
+            probes = tuple(p for p in sealed.probes() if p.is_selected)
+        else:
+            probes = tuple(request.probes[conversation_id])
         plans = tuple(sealed.head.plans) if control is Control.EVIDENCE_REMOVED else ()
     keys = [m.message_key for e in exchanges for m in e.messages]
     tokens = sum(m.tokens for e in exchanges for m in e.messages)
@@ -245,33 +257,24 @@ def _told(
         other = ids[(ids.index(conversation_id) + 1) % len(ids)]
         with SealedConversation(benchmark.sealed_path(other)) as sealed:
             exchanges = as_of(tuple(exchanges_of(sealed.messages())), other)
-    return _Told(conversation_id, exchanges, probes, {k: i / len(keys) for i, k in enumerate(keys)}, tokens)
+    return _TestConversation(conversation_id, exchanges, probes, {k: i / len(keys) for i, k in enumerate(keys)}, tokens)
 
 
-def _subject(
-    told: _Told,
-    spec: BenchmarkSpec,
-    log: WorkLog,
-    models: Models,
-    settings: EvaluationSettings,
-    embedder: Embedder | None,
-    timings: Timings,
-    progress: Progress,
-) -> _Subject:
-    journalled = JournalledModel(models.chat, log.journal)
-    units = Units(told.conversation_id, spec, log, replace(models, chat=journalled), default_registry())
+def _progress_of(
+    conversation_id: str, journalled: JournalledModel, progress: Progress
+) -> Callable[[str, int, int, int], None]:
+    """Return the function that shows the progress of a conversation's units."""
 
-    def tell(stage: str, done: int, total: int, tokens: int) -> None:
+    def show(stage: str, done: int, total: int, tokens: int) -> None:
         position = Position(stage=stage, units_done=done, units_total=total, tokens=tokens, calls=journalled.asks)
-        progress.update(told.conversation_id, position)
+        progress.update(conversation_id, position)
 
-    units.on_unit = tell
-    return _Subject(told.conversation_id, told.exchanges, told.probes, units, settings, embedder, timings)
+    return show
 
 
 @contextmanager
 def stored_embedder(benchmark: Benchmark, embedder: Embedder | None) -> Iterator[Embedder | None]:
-    """Give an embedder whose vectors are kept with the benchmark's evaluation; None where there is none."""
+    """Yield the embedder with its vectors stored in the benchmark's evaluation folder; None for no embedder."""
     if embedder is None:
         yield None
         return
@@ -283,7 +286,7 @@ def stored_embedder(benchmark: Benchmark, embedder: Embedder | None) -> Iterator
 
 
 async def _evaluate_arm(subject: _Subject, arm: Arm) -> list[Result]:
-    results = await asyncio.gather(*(_evaluate_probe(subject, arm, p) for p in subject.probes))
+    results = await asyncio.gather(*(_evaluate_probe(subject, arm, p) for p in subject.conversation.probes))
     if arm.registered is not None and any(results):  # something was answered, so it could be prepared
         subject.used[arm.name] = await _used(subject, arm)
     subject.systems.pop(arm.name, None)
@@ -309,7 +312,7 @@ async def _evaluate_probe(subject: _Subject, arm: Arm, probe: Probe) -> Result |
 
 
 async def _answer(subject: _Subject, arm: Arm, probe: Probe) -> Answer:
-    """The arm's answer; only those that a model or a memory gave are units."""
+    """Return the arm's answer; it is a unit unless the arm's answers are fixed."""
     answer = Answer(conversation_id=subject.conversation_id, probe_id=probe.probe_id, system=arm.name, text="")
     if arm.is_fixed:
         return answer.model_copy(update={"text": FIXED_ANSWERS[arm.name](probe)})
@@ -329,7 +332,7 @@ async def _answer(subject: _Subject, arm: Arm, probe: Probe) -> Answer:
 
 
 async def _ask(subject: _Subject, arm: Arm, probe: Probe, asker: Asker, blank: Answer) -> Answer:
-    question = subject.question(probe)
+    question = subject.conversation.question(probe)
     system = None if arm.name == EVIDENCE else await _prepared(subject, arm)
     began = time.perf_counter()
     if system is None:
@@ -352,7 +355,7 @@ async def _reply_of(
 
 
 async def _reply(context: Context, question: Question, asker: Asker) -> tuple[str, Context, int, float]:
-    """The reader's answer, what it read, the number of its calls, and when the context was there."""
+    """Return the reader's answer, its context, the number of its calls, and the time when the context was ready."""
     read = time.perf_counter()
     inputs = AnswerInputs(context=context.text, question=question.text, asked_on=question.asked_at.date())
     return await asker.prose("answer", inputs), context, 1, read
@@ -361,7 +364,7 @@ async def _reply(context: Context, question: Question, asker: Asker) -> tuple[st
 def _evidence(subject: _Subject, probe: Probe) -> Context:
     cited = {e.message_key for e in probe.evidence}
     builder = ContextBuilder(subject.settings.window, subject.count_tokens)
-    for exchange in subject.exchanges:
+    for exchange in subject.conversation.exchanges:
         if messages := tuple(m for m in exchange.messages if m.message_key in cited):
             part = exchange.model_copy(update={"messages": messages})
             builder.put("evidence", dated(part), part.message_keys, place=exchange.position)
@@ -369,7 +372,7 @@ def _evidence(subject: _Subject, probe: Probe) -> Context:
 
 
 async def _prepared(subject: _Subject, arm: Arm) -> MemorySystem:
-    """The arm's system with the whole conversation told, made once by whoever needs it first."""
+    """Return the arm's system after it has read the whole conversation; the first caller prepares it."""
     if arm.name not in subject.systems:
         subject.systems[arm.name] = asyncio.create_task(_prepare(subject, arm))
     return await asyncio.shield(subject.systems[arm.name])
@@ -388,7 +391,7 @@ async def _prepare(subject: _Subject, arm: Arm) -> MemorySystem:
     )
     system = arm.registered.make(arm.settings, tools)
     began = time.perf_counter()
-    for exchange in subject.exchanges:
+    for exchange in subject.conversation.exchanges:
         await system.add(exchange)
     await system.finish()
     subject.timings.add_preparation(arm.name, subject.conversation_id, time.perf_counter() - began)
@@ -397,7 +400,7 @@ async def _prepare(subject: _Subject, arm: Arm) -> MemorySystem:
 
 
 async def _used(subject: _Subject, arm: Arm) -> PreparationUsage:
-    """What preparing the arm's system took; a unit, because what is answered already is not prepared again."""
+    """Return the usage of the arm's preparation: a unit, because stored answers need no preparation."""
 
     async def work(asker: Asker, _: object) -> Sequence[PreparationUsage]:
         await _prepared(subject, arm)
@@ -409,9 +412,9 @@ async def _used(subject: _Subject, arm: Arm) -> PreparationUsage:
 
 
 def _preparation(subject: _Subject, arm: Arm) -> list[object]:
-    """All that a prepared system depends on."""
+    """Return the inputs that a prepared system depends on."""
     embedder = subject.embedder.name if subject.embedder else None
-    return [subject.digest, arm.name, arm.settings, embedder]
+    return [subject.conversation.digest, arm.name, arm.settings, embedder]
 
 
 def _prompts_of(subject: _Subject, arm: Arm) -> tuple[str, ...]:

@@ -26,10 +26,11 @@ from longbeam.pipeline.run.unit_spec import Dependencies, UnitSpec
 from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.base import Record
+from longbeam.schemas.defaults import DEFAULT_MODEL
 from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.findings import Finding
 from longbeam.schemas.progress import Position
-from longbeam.schemas.spec import DEFAULT_MODEL, BenchmarkSpec, Role
+from longbeam.schemas.spec import BenchmarkSpec, Role
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import Benchmark
 from longbeam.store.worklog import WorkLog
@@ -46,15 +47,15 @@ _VERSIONS = "versions"
 
 
 class ModelChecksRun(Record):
-    """What a run of the checks did."""
+    """Summary of a run of the checks."""
 
     calls: int
     replayed: int
     """Replies taken from the journal."""
     failures: tuple[str, ...]
-    """One line for each check of a probe that could not be had."""
+    """One line for each check of a probe that failed."""
     stopped: str = ""
-    """Why it ended before everything was asked; empty if it did not."""
+    """Reason why the run ended early; empty if it did not."""
 
 
 def checking_spec(spec: BenchmarkSpec, model: str | None, max_cost_usd: float | None = None) -> BenchmarkSpec:

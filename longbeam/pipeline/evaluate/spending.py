@@ -1,4 +1,4 @@
-"""What systems cost: calls, tokens and money in the journals of an evaluation, by system and stage."""
+"""Calls, tokens and cost of memory systems in the journals of an evaluation, by system and stage."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SPENDING_STAGES: tuple[Literal["prepare", "answer", "judge"], ...] = ("prepare",
 
 
 def spent(log: WorkLog, conversation_id: str, spec: BenchmarkSpec, systems: Sequence[str]) -> list[Spending]:
-    """Return what the journal of a conversation holds, by system and stage."""
+    """Return the usage in the journal of a conversation, by system and stage."""
     prices = prices_of(spec)
     found = []
     for system in systems:

@@ -1,4 +1,4 @@
-"""What a repair would ask for, before it asks: calls by prompt, and what calls to these prompts took so far."""
+"""Expected cost of a repair: its calls by prompt, each at the mean usage of earlier calls of the same prompt."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _PROMPTS = {
     MessageKind.ANSWER: "user_answer",
     MessageKind.FOLLOW_UP: "user_follow_up",
 }
-"""Of the messages that are not a turn's question."""
+"""Prompt that writes each kind of message other than the question that opens a turn."""
 
 
 def render_plan(benchmark: Benchmark, wanted: Mapping[str, Repairs]) -> str:
-    """Return what would be made again, one line each, and what it would cost about; ends a line."""
+    """Return one line for each turn or probe to make again, and one with the expected cost; ends with a newline."""
     lines, rows = [], list[Usage]()
     for conversation_id, repairs in wanted.items():
         calls = calls_for(repairs)
@@ -79,7 +79,7 @@ def _calls_of(message: Message) -> tuple[str, ...]:
 
 
 def _usage(benchmark: Benchmark, conversation_id: str, calls: Mapping[str, int]) -> list[Usage]:
-    """What these calls would use, by the mean of those that the conversation's journal has of the same prompts."""
+    """Return the expected usage of calls: the mean usage of the same prompts in the conversation's journal."""
     with WorkLog.open_read_only(benchmark.work_path(conversation_id)) as log:
         known = summed(row.model_copy(update={"stage": "repair"}) for row in log.journal.usage())
     found = []

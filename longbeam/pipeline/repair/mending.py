@@ -1,7 +1,8 @@
-"""Turns said anew: units of the stage `repair` that lie over the dialogue stage's, which stay as they are.
+"""Regenerated turns: units of the stage `repair` that replace turns of the dialogue stage when messages are read.
 
-So a repaired turn changes nothing that other units hang on: later sub-plans, the token budget and probe candidates keep
-their fingerprints, and nothing of them is paid for again. A unit counts while the turn it replaces is the same.
+The units of the dialogue stage stay unchanged. So the units that depend on them (later sub-plans, the token budget,
+probe candidates) keep their fingerprints and are not paid for again. A unit counts while the turn that it replaces is
+the same.
 """
 
 from __future__ import annotations
@@ -26,21 +27,21 @@ from longbeam.store.units import Failure, UnitStatus
 from longbeam.store.worklog import WorkLog
 
 MENDED_TURN = UnitSpec(REPAIR, Message, unversioned_prompts=(*USER_TURNS_PROMPTS, *DIALOGUE_PROMPTS))
-"""A turn that was said anew counts for as long as the turn that it replaces is the same, whatever prompts become."""
+"""A regenerated turn counts while the turn that it replaces is the same, even if the prompts change."""
 MOST_TRIES = 3
 """Generations of one turn."""
 
 
 @dataclass
 class TurnFault:
-    """What is wrong with a turn of a sealed conversation."""
+    """The problems of a turn of a sealed conversation, or of a bullet that no turn voices."""
 
     sealed: tuple[Message, ...] = ()
-    """The turn as it is sealed; empty where one is to be found or added."""
+    """The turn's sealed messages; empty for a bullet whose turn is still to be chosen or added."""
     problems: dict[str, str] = field(default_factory=dict)
-    """Message key to reason."""
+    """Reasons by message key, or by bullet id."""
     bullet_id: str = ""
-    """The bullet that a turn is to say, in place of one that says nothing new."""
+    """The bullet to voice in place of a turn that voices none; empty for a fault of a turn."""
 
     @property
     def sub_plan(self) -> SubPlanKey:
@@ -51,7 +52,7 @@ class TurnFault:
 
 
 def with_mended_turns(talked: TalkedConversation) -> TalkedConversation:
-    """Return the conversation with the turns that were said anew, as far as they replace what is there now."""
+    """Return the conversation with its regenerated turns, without those whose original turn has changed since."""
     units = talked.conversation.units
     turns: dict[str, list[Message]] = {}
     for message in units.log.units.records(REPAIR, Message):
@@ -65,9 +66,9 @@ def with_mended_turns(talked: TalkedConversation) -> TalkedConversation:
 
 
 async def mend_turns(talked: TalkedConversation, faults: Sequence[TurnFault]) -> tuple[TalkedConversation, list[str]]:
-    """Have turns said anew, each as a unit; return the conversation with them, and a line for each failure.
+    """Regenerate turns, each as a unit; return the conversation with them, and a line for each failure.
 
-    Sub-plans are worked on at the same time, the turns of one after another, because each hears those before it.
+    Sub-plans run at the same time. The turns of one run in order, because each prompt contains the turns before.
     """
     talked = with_mended_turns(talked)
     by_sub_plan: dict[SubPlanKey, list[TurnFault]] = {}
@@ -99,7 +100,7 @@ async def _mend_sub_plan(
     for fault in sorted(faults, key=_order):
         messages = talked.messages_of(dialogue)
         if fault.bullet_id and any(fault.bullet_id in m.bullet_ids for m in messages):
-            continue  # said by now, and only not sealed yet
+            continue  # an earlier repair voiced it, and the conversation is not sealed again yet
         if fault.bullet_id:
             fault = replace(fault, sealed=_spare_turn(material, messages, fault.bullet_id, taken))
         key = turn_key(fault.sealed[0]) if fault.sealed else _next_turn(messages, fault.sub_plan)
@@ -119,7 +120,7 @@ def _order(fault: TurnFault) -> tuple[bool, object]:
 def _spare_turn(
     material: SubPlanMaterial, messages: Sequence[Message], bullet_id: str, taken: set[str]
 ) -> tuple[Message, ...]:
-    """The first turn that voices nothing, behind the bullets before this one and not before its day; or none."""
+    """Return the first turn that voices no bullet, after all earlier bullets and not before this one's day; or ()."""
     place = {b.bullet_id: i for i, b in enumerate(material.sub_plan.bullets)}
     day = material.sub_plan.bullets[place[bullet_id]].happens_on
     turns = [list(turn) for _, turn in groupby(messages, key=turn_key)]
@@ -139,13 +140,13 @@ def _next_turn(messages: Iterable[Message], sub_plan: SubPlanKey) -> str:
 
 
 class _NotMended(Exception):
-    """A turn could not be said anew."""
+    """A turn could not be regenerated."""
 
 
 async def _mend(
     talked: TalkedConversation, material: SubPlanMaterial, messages: Sequence[Message], key: str, fault: TurnFault
 ) -> tuple[Message, ...]:
-    """Return the turn, said anew; raises _NotMended with the reason."""
+    """Return the regenerated turn; raises _NotMended with the reason."""
     c = talked.conversation
     if (made := _already_mended(c.units.log, key, talked.mended.get(key), fault)) is not None:
         return made
@@ -168,7 +169,7 @@ async def _mend(
 def _already_mended(
     log: WorkLog, key: str, made: tuple[Message, ...] | None, fault: TurnFault
 ) -> tuple[Message, ...] | None:
-    """Return the turn if it was said anew and is only not sealed yet; else open its unit for another try.
+    """Return the turn if it was regenerated and is not sealed yet; else open its unit for another try.
 
     Raises _NotMended when the unit has no try left.
     """

@@ -1,4 +1,4 @@
-"""What is to be made again, from error findings and rejections; nothing is made here."""
+"""Plan of a repair: the turns and probes to make again, derived from error findings and reviewers' rejections."""
 
 from __future__ import annotations
 
@@ -14,45 +14,45 @@ from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import Benchmark
 
 TEXT_CHECKS = ("leaks", "degenerate", "duplicates")
-"""Checks whose error findings on a message go away when it is said anew."""
+"""Checks whose error findings on a message are repaired by regenerating its turn."""
 NOT_SAID = ("voicing.fact_not_voiced", "voicing.special_not_voiced")
 SAID_BADLY = "voicing.value_not_said"
 TOO_FEW = "probe_set.number"
 
 Rejections = Mapping[str, Mapping[str, str]]
-"""By conversation, the probes that reviewers rejected, each with the reason."""
+"""Reasons of reviewers' rejections, by conversation and probe."""
 
 
 @dataclass
 class Repairs:
-    """What is to be made again in one conversation."""
+    """The turns and probes of one conversation to make again."""
 
     turns: dict[str, TurnFault] = field(default_factory=dict)
-    """By turn, or by the bullet that no turn says."""
+    """Faults by turn key, or by the id of a bullet that no turn voices."""
     probes: dict[str, str] = field(default_factory=dict)
-    """Selected probes that have to go, and why."""
+    """Selected probes to replace, each with the reason."""
     spares_rejected: dict[str, str] = field(default_factory=dict)
-    """Other probes that may not take their places."""
+    """Rejected spare probes, which must not replace a selected one, each with the reason."""
     short: dict[str, str] = field(default_factory=dict)
-    """Abilities with fewer selected probes than asked."""
+    """Abilities with fewer selected probes than asked for, each with the finding's message."""
     spares: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Probes by ability that may take a place, best first."""
+    """Probes that may replace a selected one, by ability, best first."""
 
     def __bool__(self) -> bool:
         """Whether there is anything to do."""
         return bool(self.turns or self.probes or self.short)
 
     def concerns(self, subject: str) -> bool:
-        """Whether something of this name is made again: a probe, an ability, a message, a bullet."""
+        """Whether the repair covers a finding's subject: a probe, an ability, a message or a bullet."""
         turns = (self.turns.get(subject), self.turns.get(subject.rpartition(".")[0]))
         said = any(t is not None and subject in t.problems for t in turns)
         return said or subject in self.probes or subject in self.short
 
 
 def repairs_of(benchmark: Benchmark, findings: Sequence[Finding], rejected: Rejections) -> dict[str, Repairs]:
-    """Return what is to be made again, by conversation; those with nothing to do are not in it.
+    """Return the repairs by conversation; conversations without repairs are left out.
 
-    Findings of which nothing can be made again (people, plans, times, lengths, across conversations) are left out.
+    Findings that no repair can resolve (people, plans, times, lengths, across conversations) are ignored.
     """
     errors: dict[str, list[Finding]] = {}
     for finding in findings:

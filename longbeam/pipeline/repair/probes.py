@@ -1,6 +1,6 @@
-"""What repair remembers of a conversation's probes: which are refused, and in which order the others stand.
+"""Refusals and order of a conversation's probes, as repairs left them.
 
-Both lie in the work log, so that `resume`, which makes the pool again from its units, comes to the same selection.
+Both are kept in the work log: `resume` rebuilds the pool of probes from its units and must select the same ones.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ORDER = "selection"
 
 
 class Refusal(Record):
-    """That a probe, worded as it was then, is not to be selected."""
+    """Decision not to select a probe; it holds for one wording of the probe."""
 
     probe_id: str
     version: str
@@ -38,12 +38,12 @@ class SelectionOrder(Record):
     """The probes of a conversation as they were selected and ranked."""
 
     probe_ids: tuple[str, ...]
-    """By ability and rank."""
+    """All probes, by ability and rank."""
     selected: tuple[str, ...]
 
 
 def version_of(probe: Probe) -> str:
-    """Digest of what a reviewer sees of a probe: not its rank, and not whether it is selected."""
+    """Return the digest of a probe without its rank and selection, which a reviewer does not judge."""
     return probe.model_copy(update={"rank": 0, "is_selected": False}).digest
 
 
@@ -85,7 +85,7 @@ def remember_order(log: WorkLog, probes: Sequence[Probe]) -> None:
 
 
 def remembered_order(log: WorkLog) -> SelectionOrder | None:
-    """The order that was kept; None for a conversation that was never repaired."""
+    """Return the stored order; None for a conversation that was never repaired."""
     return next(log.units.records(REPAIR, SelectionOrder), None)
 
 
@@ -113,9 +113,9 @@ def select_as_before(
 
 
 def on_what_is_said(candidate: ProbeCandidate, probe: Probe, said_anew: Mapping[str, str]) -> Probe | str:
-    """Return the probe with quotes of the messages as they are now, or which evidence is no longer said.
+    """Return the probe with quotes of the present messages, or a text that names evidence which is gone.
 
-    `said_anew`: contents by message_key, of all messages of turns that were said anew.
+    `said_anew`: contents of all messages of regenerated turns, by message_key.
     """
     values = {
         (key, excerpt.quote): excerpt.value

@@ -41,25 +41,25 @@ from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import Benchmark
 
 ROUNDS = 3
-"""Times that what is still wrong is tried again in one command."""
+"""Rounds of repair and validation in one command."""
 
 
 class RepairReport(Record):
-    """What a repair came to."""
+    """Result of a repair."""
 
     name: str
     done: tuple[str, ...] = ()
-    """One line for everything that was made again, in the order of the conversations."""
+    """One line for each turn or probe that was made again, in the order of the conversations."""
     left: tuple[str, ...] = ()
-    """One line for every error that is still there, with the reason."""
+    """One line for each error that is left, with the reason."""
     conversations: tuple[str, ...] = ()
-    """Those that were sealed again."""
+    """Conversations that were sealed again."""
     calls: int = 0
     """Model calls made."""
     replayed: int = 0
     """Replies taken from the journal."""
     stopped: str = ""
-    """Why it ended before everything was tried; empty if it did not."""
+    """Reason why the repair ended early; empty if it did not."""
 
 
 @dataclass

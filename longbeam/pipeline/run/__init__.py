@@ -1,1 +1,1 @@
-"""The way of one conversation through its stages: units of work, scheduling, the stages themselves."""
+"""Stages that make one conversation, their units of work, and the scheduling of model calls."""

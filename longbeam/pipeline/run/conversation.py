@@ -95,7 +95,7 @@ class PersonaResult:
 
 @dataclass
 class PlanningState:
-    """What each next plan builds on. The plan stage alone changes it, one plan after the other."""
+    """State that the next plan builds on. Only the plan stage changes it, one plan after the other."""
 
     persona: PersonaResult
     history: PlanHistory
@@ -209,7 +209,7 @@ class TalkedConversation:
     planning: PlanningState
     plans: tuple[TalkedPlan, ...]
     mended: Mapping[str, tuple[Message, ...]] = field(default_factory=dict)
-    """Turns that `repair` had said anew, by their keys (`p0.s2.t5`); the dialogue stage's own stay as they are."""
+    """Turns that `repair` regenerated, by key (`p0.s2.t5`); the units of the dialogue stage stay unchanged."""
 
     def without_indexes(self) -> TalkedConversation:
         """Return the same conversation without the indexes of its plans, which no further plan needs."""
@@ -221,7 +221,7 @@ class TalkedConversation:
             yield from self.messages_of(dialogue)
 
     def messages_of(self, dialogue: SubPlanDialogue) -> tuple[Message, ...]:
-        """Read a sub-plan's messages from the work log, with the turns that were said anew in their places."""
+        """Read a sub-plan's messages from the work log, with regenerated turns in place of the originals."""
         anew, first = self._said_anew(dialogue), self.first_said(dialogue)
         return with_turns(first, anew) if anew else first
 
@@ -238,7 +238,7 @@ class TalkedConversation:
         return first_said(self.conversation, dialogue)
 
     def digests(self) -> list[str]:
-        """Return the digests of all dialogues in order, as they were before any turn was said anew."""
+        """Return the digests of all dialogues in order, without regenerated turns."""
         return [dialogue.digest for dialogue in self._in_order()]
 
     def user_turns(self) -> Iterator[UserTurn]:

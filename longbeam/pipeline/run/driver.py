@@ -49,7 +49,7 @@ CHAINS_AT_LEAST = 4
 
 @dataclass(frozen=True)
 class RunSummary:
-    """What a run did."""
+    """Summary of a run."""
 
     conversations: int
     finished: int
@@ -60,7 +60,7 @@ class RunSummary:
     replayed: int
     """Replies taken from the journal."""
     stopped: str = ""
-    """Why the run ended before everything was tried; empty if it did not."""
+    """Reason why the run ended early; empty if it did not."""
 
 
 @dataclass

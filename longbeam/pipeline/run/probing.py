@@ -60,9 +60,9 @@ class ConversationText:
     head: ConversationHead
     messages: Iterable[Message]
     first_digest: str
-    """Digest of the messages as the dialogues left them. Candidates depend on it and not on messages said anew."""
+    """Digest of the dialogues' messages. Candidates depend on it and not on regenerated messages."""
     said_anew: Mapping[str, str] = field(default_factory=dict)
-    """Contents of the messages that were said anew, by key."""
+    """Contents of regenerated messages, by key."""
 
 
 async def write_probe_pool(units: Units, text: ConversationText) -> ProbePool:
@@ -134,7 +134,7 @@ async def _plan_candidates(asker: Asker, material: Digested[ProbeMaterial], abil
 
 async def _probe(units: Units, head: ConversationHead, candidate: ProbeCandidate) -> Probe | None:
     spec = PROBE.asking(*writing_prompts(candidate.ability))
-    # A wording reads the seed alone of the head: a message that is said anew does not cost it.
+    # A wording reads only the seed of the head, so a regenerated message does not invalidate it.
     about = Digested(head, digest_of(head.seed, str(head.seed.category)))
     problem = refused_wording(units, candidate.candidate_id)
     try:

@@ -1,12 +1,12 @@
-"""Which model call goes next when more wait than may be in flight: the one whose chain has most left.
+"""Order of model calls when more wait than may be in flight: the call with the longest chain of work left is first.
 
-Calls within a sub-plan are a chain; chains of one conversation, and of all conversations of a run, share one limit.
-Whatever unlocks other work goes first (plans, then user turns), then the dialogue with most tokens left. A run ends
-when its longest chain does, so a short one that waits costs nothing.
+The calls of a sub-plan form a chain. All chains of all conversations of a run share one limit. Calls that unlock other
+work go first (plans, then user turns), then the dialogue with most tokens left. A run ends when its longest chain ends,
+so a short chain that waits costs nothing.
 
-The longest chains of all may not have begun: only so many dialogues are open at a time. As long as one waits for its
-place, the open one with fewest tokens left goes first, so that places come free and the last dialogues begin early
-enough to be talked beside each other. Plans are made ahead of their dialogues only as far as these few wait.
+The longest chains may not have begun, because the number of open dialogues is limited. While a dialogue waits to be
+opened, the open one with fewest tokens left goes first. Places then become free, and the last dialogues begin early
+enough to run at the same time. Plans are made ahead of their dialogues only as far as this limit allows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a unit of work depends on: one declaration per kind of unit, and the fingerprint that follows from it.
+"""Dependencies of units of work: one declaration per kind of unit, and the fingerprint derived from it.
 
 A unit's done-mark counts only while its fingerprint is equal. The fingerprint is the digest of the unit's inputs, of
 its prompts' versions, and of the model and the sampling of each role that answers one of these prompts. `max_tokens`
@@ -72,7 +72,7 @@ class Digested(Generic[T]):
 
 @dataclass(frozen=True)
 class Dependencies:
-    """What the units of a run depend on beside their inputs."""
+    """Dependencies that all units of a run share, beside their inputs."""
 
     spec: BenchmarkSpec
     prompts: PromptRegistry

@@ -136,7 +136,7 @@ class Units:
                 error_kind=error.kind,
                 error=str(error),
                 attempts=ATTEMPTS if is_content else 1,
-                # Replies that did arrive are good: once the way is free, only the call that failed is paid for.
+                # Replies that did arrive are stored: when the endpoint answers again, only the failed call is paid for.
                 opens_generation=is_content,
             ),
         )

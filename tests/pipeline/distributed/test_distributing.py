@@ -10,7 +10,7 @@ import pytest
 
 from longbeam.errors import LongbeamError, UserError
 from longbeam.models.cost import CostMeter
-from longbeam.pipeline.distributed.distributing import WorkerDied, distribute, share_of
+from longbeam.pipeline.distributed.distributing import RunControls, WorkerDied, distribute, share_of
 from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult, WorkerSetup
 from longbeam.pipeline.distributed.worker import stop_path
 from longbeam.pipeline.run.driver import RunSummary
@@ -55,9 +55,8 @@ async def run(benchmark: Benchmark, submit: Any, places: int = 2, notices: list[
     meter = CostMeter(CountingModel(), benchmark.spec)
     notice = (notices if notices is not None else []).append
     setup = WorkerSetup("longbeam.wiring:services", "/s")
-    return await distribute(
-        benchmark, submit, meter, places=places, progress=SilentProgress(), notice=notice, setup=setup
-    )
+    controls = RunControls(meter, SilentProgress(), notice, setup)
+    return await distribute(benchmark, submit, controls, places=places)
 
 
 async def test_every_conversation_is_given_out_as_many_at_a_time_as_there_are_places(benchmark: Benchmark) -> None:

@@ -17,8 +17,8 @@ from longbeam.formats.reading import ImportOptions
 from longbeam.formats.registry import importer
 from longbeam.models.base import ModelCall
 from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.evaluate.evaluating import evaluate, evaluation_spec, results_path
-from longbeam.pipeline.importing import import_benchmark
+from longbeam.pipeline.evaluate.evaluating import EvaluationRequest, evaluate, evaluation_spec, results_path
+from longbeam.pipeline.importing import Origin, import_benchmark
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.calls import ModelReply
@@ -38,7 +38,7 @@ async def benchmark(spec: BenchmarkSpec, out: Path) -> Benchmark:
 
 async def test_floors_gold_and_systems_in_one_table(benchmark: Benchmark) -> None:
     arms = [*always_there(), arm_of("rag", {"k": "3"})]
-    run, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), offline())
+    run, results = await evaluate(benchmark, EvaluationRequest(benchmark.spec, arms, EvaluationSettings()), offline())
     rows = {row.system: row for row in rows_of(results)}
     assert set(rows) == {a.name for a in arms}
     assert rows["blank"].paper == 0
@@ -53,18 +53,21 @@ async def test_floors_gold_and_systems_in_one_table(benchmark: Benchmark) -> Non
 
 async def test_second_run_asks_nothing_and_says_the_same(benchmark: Benchmark) -> None:
     arms = [arm_of("rag", {}), *always_there()]
-    first = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), offline())
+    first = await evaluate(benchmark, EvaluationRequest(benchmark.spec, arms, EvaluationSettings()), offline())
     again = CountingModel()
-    assert await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), answered_by(again)) == first
+    assert (
+        await evaluate(benchmark, EvaluationRequest(benchmark.spec, arms, EvaluationSettings()), answered_by(again))
+        == first
+    )
     assert again.calls == {}
 
 
 async def test_other_offline_rules_answer_anew(benchmark: Benchmark) -> None:
     arms = [arm_of("rag", {})]
-    before = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), offline())
+    before = await evaluate(benchmark, EvaluationRequest(benchmark.spec, arms, EvaluationSettings()), offline())
     again = CountingModel()
     models = replace(answered_by(again), version_of=lambda model: "the next release")
-    run, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), models)
+    run, results = await evaluate(benchmark, EvaluationRequest(benchmark.spec, arms, EvaluationSettings()), models)
     assert results == before[1]
     asked = sum(again.calls.values())
     assert asked == sum(row.calls for row in before[0].spending) > 0
@@ -79,10 +82,10 @@ async def test_other_offline_rules_answer_anew(benchmark: Benchmark) -> None:
 
 async def test_another_judge_asks_the_judge_only(benchmark: Benchmark) -> None:
     arms = [arm_of("rag", {})]
-    await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), offline())
+    await evaluate(benchmark, EvaluationRequest(benchmark.spec, arms, EvaluationSettings()), offline())
     lenient = CountingModel()
     _, results = await evaluate(
-        benchmark, benchmark.spec, arms, EvaluationSettings(is_strict=False), answered_by(lenient)
+        benchmark, EvaluationRequest(benchmark.spec, arms, EvaluationSettings(is_strict=False)), answered_by(lenient)
     )
     assert {stage for stage, _ in lenient.calls} == {"judge"}
     prompt = default_registry()["judge_nugget"]
@@ -96,12 +99,16 @@ async def test_another_judge_asks_the_judge_only(benchmark: Benchmark) -> None:
 async def test_a_failed_answer_is_missing_and_never_a_zero(benchmark: Benchmark) -> None:
     arms = [arm_of("rag", {})]
     run, results = await evaluate(
-        benchmark, benchmark.spec, arms, EvaluationSettings(), answered_by(BrokenFor("summarization"))
+        benchmark,
+        EvaluationRequest(benchmark.spec, arms, EvaluationSettings()),
+        answered_by(BrokenFor("summarization")),
     )
     assert len(run.failures) == 2
     assert all("nobody listens" in f for f in run.failures)
     assert {r.ability for r in results}.isdisjoint({"summarization"})
-    healed, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), offline())
+    healed, results = await evaluate(
+        benchmark, EvaluationRequest(benchmark.spec, arms, EvaluationSettings()), offline()
+    )
     assert healed.failures == ()
     assert sum(r.ability == "summarization" for r in results) == 2
 
@@ -118,7 +125,9 @@ async def test_negative_controls_drop_every_system_to_the_random_floor(two: Benc
     arms = [*(arm_of(name, {}) for name in names), Arm("evidence"), Arm("gold")]
     scores = {}
     for control in (None, *Control):
-        run, results = await evaluate(two, two.spec, arms, EvaluationSettings(budget=600), offline(), control=control)
+        run, results = await evaluate(
+            two, EvaluationRequest(two.spec, arms, EvaluationSettings(budget=600), control=control), offline()
+        )
         rows = rows_of([r for r in results if r.ability != "abstention"])  # right without evidence
         scores[control] = {row.system: row.paper or 0 for row in rows}
         assert run.control == (control or "")
@@ -136,12 +145,14 @@ async def test_negative_controls_drop_every_system_to_the_random_floor(two: Benc
 
 async def test_one_conversation_cannot_be_swapped(benchmark: Benchmark) -> None:
     with pytest.raises(UserError, match="two are needed"):
-        await evaluate(benchmark, benchmark.spec, [], EvaluationSettings(), offline(), control=Control.SWAPPED)
+        await evaluate(
+            benchmark, EvaluationRequest(benchmark.spec, [], EvaluationSettings(), control=Control.SWAPPED), offline()
+        )
 
 
 async def test_rankings_give_hits_and_probes_stand_in_the_results_file(benchmark: Benchmark) -> None:
     arms = [arm_of("rag", {}), arm_of("long_context", {})]
-    run, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), offline())
+    run, results = await evaluate(benchmark, EvaluationRequest(benchmark.spec, arms, EvaluationSettings()), offline())
     row, whole = rows_of(results)
     hits = [row.hits[k] or 0 for k in (1, 5, 10, 20)]
     assert hits == sorted(hits)
@@ -214,9 +225,12 @@ async def test_an_imported_locomo_is_measured_by_its_cited_messages(out: Path, t
     file = tmp_path / "locomo10.json"
     file.write_text(json.dumps([sample]), encoding="utf-8")
     options = ImportOptions()
-    made = import_benchmark(importer("locomo")(file, options), "talk", out, "locomo", "", options.tokenizer).benchmark
+    origin = Origin("locomo", "", options.tokenizer)
+    made = import_benchmark(importer("locomo")(file, options), "talk", out, origin).benchmark
     spec = evaluation_spec(made.spec, reader="offline", judge="offline", extractor="offline")
-    run, results = await evaluate(made, spec, [arm_of("rag", {"k": "1"}), Arm("gold")], EvaluationSettings(), offline())
+    run, results = await evaluate(
+        made, EvaluationRequest(spec, [arm_of("rag", {"k": "1"}), Arm("gold")], EvaluationSettings()), offline()
+    )
     by_category = {p.source_category: r for p, r in zip(run.probes, results, strict=False)}
     assert set(by_category) == {"single-hop", "adversarial", "open-domain"}
     assert by_category["single-hop"].retrieval.evidence_recall == 1

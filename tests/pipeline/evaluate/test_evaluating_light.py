@@ -17,7 +17,7 @@ from longbeam.evaluation.table import rows_of
 from longbeam.models.base import ModelCall
 from longbeam.models.embedders.hashed import HashedEmbedder
 from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.evaluate.evaluating import evaluate
+from longbeam.pipeline.evaluate.evaluating import EvaluationRequest, evaluate
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.evaluation import EvaluationRun, EvaluationSettings, Result
@@ -64,7 +64,9 @@ async def _evaluated(
     benchmark: Benchmark, model: OfflineWriter, **values: object
 ) -> tuple[EvaluationRun, list[Result]]:
     return await evaluate(
-        benchmark, benchmark.spec, [arm_of("light", values)], EvaluationSettings(), answered_by(model)
+        benchmark,
+        EvaluationRequest(benchmark.spec, [arm_of("light", values)], EvaluationSettings()),
+        answered_by(model),
     )
 
 
@@ -87,7 +89,9 @@ async def test_a_killed_preparation_and_a_killed_judge_are_paid_for_once(benchma
 async def test_a_grid_asks_once_what_its_arms_ask_alike(benchmark: Benchmark) -> None:
     model = Keeping()
     arms = arms_of("light", [], ["light.k=2,5", "light.without=nothing,working"])
-    _, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), answered_by(model))
+    _, results = await evaluate(
+        benchmark, EvaluationRequest(benchmark.spec, arms, EvaluationSettings()), answered_by(model)
+    )
     assert len({row.system for row in rows_of(results)}) == 4
     assert len(model.keys) == len(set(model.keys))
     alone = Keeping()
@@ -120,7 +124,9 @@ def test_a_variant_is_asked_of_the_systems_that_have_it() -> None:
 
 async def test_light_finds_evidence_that_chance_does_not(benchmark: Benchmark) -> None:
     arms = [arm_of("light", {}), arm_of("search_tool", {}), *arms_of("random_units", [], [])]
-    _, results = await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(budget=2_000), offline())
+    _, results = await evaluate(
+        benchmark, EvaluationRequest(benchmark.spec, arms, EvaluationSettings(budget=2_000)), offline()
+    )
     recall = {row.system: row.evidence_recall or 0 for row in rows_of(results)}
     assert recall["light"] > recall["random_units"]
     assert recall["search_tool"] > recall["random_units"]
@@ -136,7 +142,9 @@ async def test_a_second_run_embeds_nothing(benchmark: Benchmark) -> None:
 
     async def run(embedder: Counting, **values: object) -> tuple[EvaluationRun, list[Result]]:
         arms = [arm_of("light", values)]
-        return await evaluate(benchmark, benchmark.spec, arms, EvaluationSettings(), offline(), embedder=embedder)
+        return await evaluate(
+            benchmark, EvaluationRequest(benchmark.spec, arms, EvaluationSettings()), offline(), embedder=embedder
+        )
 
     first, again = Counting(), Counting()
     results = await run(first)

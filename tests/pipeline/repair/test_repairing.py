@@ -16,7 +16,7 @@ from longbeam.formats.beam import import_beam
 from longbeam.formats.reading import ImportOptions
 from longbeam.models.base import ModelCall
 from longbeam.pipeline.checking import check_and_store
-from longbeam.pipeline.importing import import_benchmark
+from longbeam.pipeline.importing import Origin, import_benchmark
 from longbeam.pipeline.repair.plan import Rejections
 from longbeam.pipeline.repair.repairing import repair, repair_import
 from longbeam.pipeline.run.driver import run_inline
@@ -284,7 +284,8 @@ class Killed(CountingModel):
 def test_an_import_is_never_reworded_and_bad_probes_are_withdrawn_on_demand(tmp_path: Path, out: Path) -> None:
     options = ImportOptions()
     source = beam_folder(tmp_path)
-    benchmark = import_benchmark(import_beam(source, options), "theirs", out, "beam", "", options.tokenizer).benchmark
+    origin = Origin("beam", "", options.tokenizer)
+    benchmark = import_benchmark(import_beam(source, options), "theirs", out, origin).benchmark
     before, said = probes_of(benchmark), messages_of(benchmark)
     bad = {subject for _, _, subject in errors_of(benchmark)} & {p.probe_id for p in before}
     assert bad
