@@ -255,6 +255,8 @@ class Talk:
             try:
                 step = steps.send(outcome)
             except StopIteration:
+                # A moment refers back to the dialogue: this cycle would keep it in memory until a full collection.
+                self.__dict__.pop("moment", None)
                 return
             outcome = await self.carry_out(step)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from dataclasses import replace
 from itertools import pairwise
@@ -12,6 +13,7 @@ from longbeam.generators.dialogue import (
     HISTORY_TOKENS,
     USER_MESSAGES,
     SubPlanMaterial,
+    Talk,
     context_of,
     extend,
     talk,
@@ -277,3 +279,15 @@ async def test_only_calls_to_rules_carry_the_state_of_the_turn(served_by: dict[s
     states = [c.extras.state for c in model.calls if isinstance(c.extras, WriterExtras)]
     assert bool(states) is is_told
     assert any(isinstance(s, TurnState) and s.bullets for s in states) is is_told
+
+
+async def test_a_finished_dialogue_is_freed_without_a_garbage_collection() -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        messages = await talk(asker_for(_model()), TOKENIZER, _material(share=1_500))
+        held = [o for o in gc.get_objects() if isinstance(o, Talk)]
+    finally:
+        gc.enable()
+    assert messages
+    assert held == []
