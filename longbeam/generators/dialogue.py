@@ -256,7 +256,8 @@ class Talk:
                 step = steps.send(outcome)
             except StopIteration:
                 # A moment refers back to the dialogue: this cycle would keep it in memory until a full collection.
-                self.__dict__.pop("moment", None)
+                if hasattr(self, "moment"):
+                    del self.moment
                 return
             outcome = await self.carry_out(step)
 
