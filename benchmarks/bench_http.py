@@ -35,7 +35,7 @@ import urllib.request
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -163,9 +163,9 @@ def record(folder: Path, length: str, conversations: int = 1) -> Path:
     The second time leaves a rehearsal there, which a run of models that cost anything makes once and keeps.
     """
     with loopback() as base_url:
-        _generate(write_spec(folder, length, base_url, conversations=conversations), folder / "recorded")
+        _generate(HttpSpec(length, base_url, conversations).write(folder), folder / "recorded")
     with loopback("--recorded", "bench", "--out", str(folder / "recorded")) as base_url:
-        spec = write_spec(folder, length, base_url, conversations=conversations, sends_extras=False)
+        spec = HttpSpec(length, base_url, conversations, sends_extras=False).write(folder)
         _generate(spec, folder / "rehearsed")
     return folder
 
@@ -181,7 +181,7 @@ def measure(length: str, runner: str, recorded: Path | None = None, conversation
         if recorded is not None:
             (out / "bench").mkdir(parents=True)
             shutil.copy(recorded / "rehearsed" / "bench" / "rehearsal.json", out / "bench")
-        spec = write_spec(folder, length, base_url, conversations=conversations, sends_extras=recorded is None)
+        spec = HttpSpec(length, base_url, conversations, sends_extras=recorded is None).write(folder)
         _take_memory()
         used, watch = _generate(spec, out, runner)
         counts = get_json(f"{base_url.removesuffix('/v1')}/counts")
@@ -197,28 +197,22 @@ def measure(length: str, runner: str, recorded: Path | None = None, conversation
     )
 
 
-def write_spec(
-    folder: Path,
-    length: str,
-    base_url: str,
-    *,
-    conversations: int = 1,
-    concurrency: int = CONCURRENCY,
-    sends_extras: bool = True,
-) -> Path:
-    """Write the spec of conversations over HTTP into a folder, made where there is none; return its path."""
-    folder.mkdir(parents=True, exist_ok=True)
-    spec, said = folder / "bench.toml", str(sends_extras).lower()
-    spec.write_text(
-        SPEC.format(
-            length=length,
-            conversations=conversations,
-            base_url=base_url,
-            concurrency=concurrency,
-            sends_extras=said,
-        )
-    )
-    return spec
+@dataclass(frozen=True)
+class HttpSpec:
+    """The spec of conversations that are generated over HTTP."""
+
+    length: str
+    base_url: str
+    conversations: int = 1
+    concurrency: int = CONCURRENCY
+    sends_extras: bool = True
+
+    def write(self, folder: Path) -> Path:
+        """Write the spec into a folder, made where there is none; return its path."""
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / "bench.toml"
+        path.write_text(SPEC.format(**asdict(self) | {"sends_extras": str(self.sends_extras).lower()}))
+        return path
 
 
 def _generate(spec: Path, out: Path, runner: str = "inline") -> tuple[resource.struct_rusage, Watch]:

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.bench_http import get_json, longest_chain, loopback, write_spec
+from benchmarks.bench_http import HttpSpec, get_json, longest_chain, loopback
 from benchmarks.bench_lengths import digest_of_export
 from benchmarks.virtual_clock import DelayedModel, VirtualClockLoop
 from longbeam.formats.jsonl import export_jsonl
@@ -104,7 +104,7 @@ def bound_of(spans: Sequence[tuple[float, float]], in_flight: int) -> float:
 def measure_over_http(length: str, in_flight: int) -> None:
     """Make a conversation of one plan over HTTP, and print wall time against critical path and sum of latencies."""
     with tempfile.TemporaryDirectory() as folder, loopback("latency_ms=200", "jitter_ms=1800") as base_url:
-        spec = write_spec(Path(folder), length, base_url, concurrency=in_flight)
+        spec = HttpSpec(length, base_url, concurrency=in_flight).write(Path(folder))
         command = [sys.executable, "-m", "longbeam", "generate", str(spec), "--runner", "inline", "--out", folder]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         counts = get_json(f"{base_url.removesuffix('/v1')}/counts?calls=1")

@@ -161,6 +161,7 @@ async def copies(benchmark: Benchmark, embedder: Embedder | None, folder: Path) 
         for subject in everything:
             with WorkLog.open(folder / f"{subject.conversation_id}.sqlite") as log:
                 system = await prepared(benchmark, subject, arm, log, embedder)
+                contents = {m.message_key: m.content for e in subject.exchanges for m in e.messages}
                 exchange_of = {key: e.position for e in subject.exchanges for key in e.message_keys}
                 for probe in subject.probes:
                     context = await system.context(subject.question(probe), budget=budget)
@@ -173,7 +174,7 @@ async def copies(benchmark: Benchmark, embedder: Embedder | None, folder: Path) 
                     )
                     tokens.append(context.tokens)
                     read.append(len({exchange_of[key] for key in context.message_keys}))
-                    if (recall := retrieval_of(probe, answer).evidence_recall) is not None:
+                    if (recall := retrieval_of(probe, answer, contents).evidence_recall) is not None:
                         recalls.append(recall)
         print(
             f"| {arm.name} | {statistics.mean(read):.2f} | {statistics.mean(tokens):,.0f} "

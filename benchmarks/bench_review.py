@@ -120,12 +120,12 @@ def stepped(page: Page, first: str) -> tuple[float, float]:
     found = timed(
         page,
         """
-        const before = document.querySelector("#bar b").textContent;
+        const before = document.querySelector(".item").dataset.item;
         const drawn = performance.getEntriesByName("transcript-drawn").length;
         const start = performance.now();
         document.activeElement.blur();
         press("j");
-        const item = await until(() => document.querySelector("#bar b").textContent !== before);
+        const item = await until(() => document.querySelector(".item").dataset.item !== before);
         const talk = await until(() => performance.getEntriesByName("transcript-drawn").length > drawn);
         return [item - start, talk - start];
         """,
@@ -141,7 +141,11 @@ def jumped(page: Page, message_id: int) -> float:
             """
             document.activeElement.blur();
             press("t");
-            document.querySelector("dialog textarea").value = String(given);
+            await until(() => document.querySelector("dialog textarea"));
+            const area = document.querySelector("dialog textarea");
+            area.value = String(given);
+            area.dispatchEvent(new InputEvent("input", { bubbles: true }));
+            await until(() => area.isConnected);
             const start = performance.now();
             press("Enter", { ctrlKey: true });
             return await until(() => document.querySelector(`.message.target[data-id="${given}"]`)) - start;
@@ -160,10 +164,12 @@ def searched(page: Page, word: str) -> tuple[float, float]:
         const count = document.getElementById("search-count");
         box.focus();
         box.value = given;
-        count.textContent = "";
+        box.dispatchEvent(new InputEvent("input", { bubbles: true }));
+        await new Promise(requestAnimationFrame);
         const drawn = performance.getEntriesByName("transcript-drawn").length;
         const start = performance.now();
         press("Enter");
+        await new Promise(requestAnimationFrame); // the old count is gone by then
         const told = await until(() => count.textContent);
         const isFound = !count.textContent.startsWith("0 ");
         const isShown = () => performance.getEntriesByName("transcript-drawn").length > drawn;

@@ -1,6 +1,10 @@
-"""Counts and times as the command line and its records write them."""
+"""Counts, times and foreign text as the command line and its records write them."""
 
 from __future__ import annotations
+
+import re
+
+_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def counted(count: int, noun: str) -> str:
@@ -16,3 +20,8 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
     return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def printable(text: str) -> str:
+    """Return text of unknown origin without characters that steer a terminal: escapes, backspaces, text direction."""
+    return _STEERING.sub("\N{REPLACEMENT CHARACTER}", text)

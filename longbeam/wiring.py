@@ -50,15 +50,21 @@ async def generate(
     """Make the benchmark of a spec under the folder `out`, or go on with it, and return what was done.
 
     Runs in this process, without Prefect. `model` answers every call in place of the spec's models. Raises
-    SpecError when the benchmark exists and the spec changes what may not change.
+    UserError before any call for what the spec names and is not there, and SpecError when the benchmark exists and the
+    spec changes what may not change.
     """
     from dataclasses import replace
 
+    from longbeam.pipeline.preflight import check_spec
     from longbeam.pipeline.run.driver import run_inline
     from longbeam.pipeline.run.metering import open_meter
     from longbeam.store.layout import create_benchmark
 
-    benchmark, given = create_benchmark(spec, Path(out)), services()
+    given = services()
+    check_spec(spec)
+    if model is None:
+        given.make_model(spec, home=Path(out) / spec.name)  # finds what is missing before there is a folder
+    benchmark = create_benchmark(spec, Path(out))
     if model is None:
         return await run_inline(benchmark, given.models(open_meter(benchmark, given)), progress=progress)
     benchmark = replace(benchmark, spec=benchmark.spec.for_any_model())

@@ -178,7 +178,7 @@ def plant(folder: Path, file: str, source: str) -> Path:
 # name of the default model, which is also what a spec of an earlier version says, and texts that users read.
 OFFLINE_LINES = {
     "schemas/defaults.py": ('DEFAULT_MODEL = "offline"',),
-    "schemas/spec.py": ('FORMER_KEYS = {"offline_writer": "sends_extras"}',),
+    "schemas/spec.py": ('FORMER_KEYS = {"offline_writer": "sends_extras"',),
     "cli/app.py": ("with its probes, offline.",),
     "cli/serving.py": (
         "serve-offline, serve-memory",
@@ -189,6 +189,26 @@ OFFLINE_LINES = {
     "pipeline/cost/estimate.py": ("from an offline rehearsal",),
     "prompts/docs.py": ("the inputs of a call of an offline run",),
 }
+
+
+def work_arguments(source: str) -> tuple[list[str], list[str]]:
+    """Return what a module passes as the work of a unit: functions of a module, and anything else."""
+    tree = ast.parse(source)
+    named = {
+        name.asname or name.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for name in node.names
+    }
+    named |= {node.name for node in tree.body if isinstance(node, ast.AsyncFunctionDef)}
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    works = [ast.unparse(word.value) for call in calls for word in call.keywords if word.arg == "work"]
+    return [w for w in works if w in named], [w for w in works if w not in named]
+
+
+def test_the_work_of_a_unit_is_a_function_of_a_module() -> None:
+    modules = (PACKAGE / "pipeline").rglob("*.py")
+    found = {path.name: work_arguments(path.read_text(encoding="utf-8")) for path in modules}
+    assert sum(len(functions) for functions, _ in found.values()) > 15
+    # `run_or` hands the work that it was given to `run`.
+    assert {name: other for name, (_, other) in found.items() if other} == {"units.py": ["work"]}
 
 
 def test_only_wiring_imports_the_offline_writer() -> None:

@@ -48,7 +48,7 @@ class FrisianModel:
 @pytest.fixture(scope="module")
 def frisian(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, FrisianModel]:
     out = tmp_path_factory.mktemp("output")
-    values = {"name": "nl", "length": "16K", "language": "Frisian", "domains": ["cooking"]}
+    values = {"name": "nl", "length": "32K", "language": "Frisian", "domains": ["cooking"]}
     spec = BenchmarkSpec.model_validate(values)
     model = FrisianModel()
     summary = asyncio.run(run_inline(create_benchmark(spec, out), answered_by(model)))
@@ -65,6 +65,8 @@ def test_every_call_of_a_run_says_the_language(frisian: tuple[Path, FrisianModel
         "compact_memory",
         "more_turns",
         "user_follow_up",
+        "check_contradiction",
+        "check_entailment",
         "answer",
         "judge_nugget",
         "align_event",

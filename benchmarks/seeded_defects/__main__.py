@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from benchmarks.seeded_defects.planting import plant
-from benchmarks.seeded_defects.review import review_table
+from benchmarks.seeded_defects.review import review_table, routing_table
 from benchmarks.seeded_defects.scoring import Finding, render, score
 from benchmarks.seeded_defects.tables import read_export, write_export
 
@@ -63,7 +63,10 @@ def measure(folder: Path, seed: int, *, with_review: bool = False) -> str:
         f"recall {result.recall:.1%}, precision {result.precision:.1%}; "
         f"planted, imported and checked twice in {time.perf_counter() - started:.0f} s\n\n"
     )
-    seen = review_table(place / run / "output", planted) + "\n" if with_review else ""
+    seen = ""
+    if with_review:
+        output = place / run / "output"
+        seen = f"{review_table(output, planted)}\n{routing_table(output, planted)}\n"
     return head + seen + render(result)
 
 

@@ -18,8 +18,11 @@ from longbeam.keys import ItemId
 from longbeam.review.archive import OpenConversation
 from longbeam.review.counter_evidence import counter_evidence
 from longbeam.review.dates import dates_view
+from longbeam.review.people import Viewer
+from longbeam.review.queue import QueueFilter, all_items, wanted_items
 from longbeam.review.workspace import Workspace, open_workspace
 from longbeam.schemas.probes import Probe
+from longbeam.schemas.review import ReviewerRole
 from longbeam.store.layout import open_benchmark
 
 LANES = ("finding", "panel", "counter-evidence")
@@ -80,3 +83,24 @@ def _is_marked(place: ItemPlace, probe: Probe) -> bool:
     is_disordered = ranks != sorted(ranks, key=lambda r: -1 if r is None else r)
     wrong = any(length.verdict == "wrong" for length in dates_view(place.conversation, probe).lengths)
     return unsaid or uncovered or is_disordered or wrong
+
+
+def routing_table(output: Path, planted: Sequence[Planted]) -> str:
+    """Return how many faulty items a reviewer meets early in the queue, in its usual order and most doubtful first."""
+    faulty = {
+        str(ItemId(item.conversation_id, name)) for item in planted if item.kind != CONTROL for name in item.names
+    }
+    with open_workspace(open_benchmark(output, "planted"), lexical_judge()) as workspace:
+        viewer = Viewer("reviewer", ReviewerRole.ANNOTATOR)
+        items = all_items(workspace, viewer, with_doubt=True)
+        orders = {
+            "in order": wanted_items(items, viewer, QueueFilter(order="place")),
+            "most doubtful first": wanted_items(items, viewer, QueueFilter(order="doubt")),
+        }
+    shares = (0.1, 0.25, 0.5, 1.0)
+    head = " | ".join(f"first {share:.0%}" for share in shares)
+    lines = [f"| faulty items met, of {len(items)} | {head} |", "|---|" + "---:|" * len(shares)]
+    for name, order in orders.items():
+        met = [sum(i.item_id in faulty for i in order[: round(share * len(order))]) for share in shares]
+        lines.append(f"| {name} | {' | '.join(map(str, met))} |")
+    return "\n".join(lines) + "\n"

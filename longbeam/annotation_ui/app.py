@@ -6,10 +6,11 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
 
 from longbeam.annotation_ui.routes import acts, aids, leads, pages
-from longbeam.annotation_ui.routes.acts import SESSION_S
 from longbeam.annotation_ui.security import Access, Guard
+from longbeam.annotation_ui.templating import STATIC
 from longbeam.errors import UserError
 from longbeam.review.checks import Checker
 from longbeam.review.refusals import Problem, Refusal, forbidden
@@ -29,8 +30,9 @@ def create_app(workspace: Workspace, access: Access) -> FastAPI:
     app.include_router(aids.router)
     app.include_router(pages.router)
     app.add_api_route("/join/{token}", join, methods=["GET"], include_in_schema=False, response_model=None)
-    app.mount(pages.STATIC_PATH, StaticFiles(directory=pages.STATIC), name="static")
+    app.mount(pages.STATIC_PATH, StaticFiles(directory=STATIC), name="static")
     app.add_exception_handler(Refusal, _refused)
+    app.add_exception_handler(HTTPException, _missing)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(UserError, _broken)
     app.add_middleware(Guard, access=access)
@@ -42,16 +44,30 @@ def join(request: Request, token: str) -> Response:
     access: Access = request.app.state.access
     viewer = access.invited(token)
     if not viewer.can_write:
-        raise forbidden("this link is not of this benchmark; ask for a new one")
+        raise forbidden("this link has ended or is of another benchmark; ask the lead of the review for a new one")
     answer = RedirectResponse("/queue", status_code=303)
-    cookie = access.session_of(viewer)
-    answer.set_cookie(access.cookie, cookie, max_age=SESSION_S, httponly=True, samesite="strict", path="/")
+    access.keep_session(answer, viewer)
     return answer
 
 
 def _refused(request: Request, exc: Exception) -> Response:
     assert isinstance(exc, Refusal)
-    return JSONResponse(exc.problem.model_dump(mode="json"), status_code=_STATUS.get(exc.problem.error, 409))
+    return _answer(request, exc.problem, _STATUS.get(exc.problem.error, 409))
+
+
+def _missing(request: Request, exc: Exception) -> Response:
+    """Answer for an address that no route has."""
+    assert isinstance(exc, HTTPException)
+    kind = "not_found" if exc.status_code == 404 else "invalid"
+    message = f"there is no page {request.url.path}" if exc.status_code == 404 else str(exc.detail)
+    return _answer(request, Problem(error=kind, message=message), exc.status_code)
+
+
+def _answer(request: Request, problem: Problem, status: int) -> Response:
+    """Return a refusal as a page to a browser that asks for one, and as JSON to a script."""
+    if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
+        return pages.problem_page(request, problem, status)
+    return JSONResponse(problem.model_dump(mode="json"), status_code=status)
 
 
 def _invalid(request: Request, exc: Exception) -> Response:
@@ -59,9 +75,9 @@ def _invalid(request: Request, exc: Exception) -> Response:
     first = exc.errors()[0]
     where = ".".join(str(part) for part in first["loc"])
     problem = Problem(error="invalid", message=f"{where}: {first['msg']}")
-    return JSONResponse(problem.model_dump(mode="json"), status_code=422)
+    return _answer(request, problem, 422)
 
 
 def _broken(request: Request, exc: Exception) -> Response:
     """Answer for a file that cannot be read or written; the message names the file and the remedy."""
-    return JSONResponse(Problem(error="store", message=str(exc)).model_dump(mode="json"), status_code=503)
+    return _answer(request, Problem(error="store", message=str(exc)), 503)

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from longbeam.abilities.record import Trait
 from longbeam.abilities.registry import ability_of
 from longbeam.annotation_ui.items import item_view
 from longbeam.annotation_ui.review_views import guidelines_view
+from longbeam.annotation_ui.templating import STATIC, page_environment
 from longbeam.errors import UserError
 from longbeam.formats.folders import replaced_folder
 from longbeam.review.guidelines import current_version
@@ -26,8 +25,7 @@ from longbeam.review.state import FINAL
 from longbeam.review.workspace import Workspace
 from longbeam.schemas.review import REASON_CODES, ReviewerRole
 
-HERE = Path(__file__).parent
-INDEX, SCRIPT = "index.html", "bundle.js"
+INDEX, SCRIPT, STYLE = "index.html", "bundle.js", "base.css"
 
 
 @dataclass(frozen=True)
@@ -63,23 +61,27 @@ def write_bundle(workspace: Workspace, reviewer_id: str, target: Path, *, around
         "reason_codes": REASON_CODES,
         "items": items,
     }
-    environment = Environment(loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined)
-    page = environment.get_template("bundle.html").render(
-        data=_for_script(data),
-        benchmark=workspace.archive.name,
-        reviewer_id=reviewer_id,
-        guidelines=guidelines_view(workspace).sections,
-        count=len(items),
+    page = (
+        page_environment()
+        .get_template("bundle.html")
+        .render(
+            data=_for_script(data),
+            benchmark=workspace.archive.name,
+            reviewer_id=reviewer_id,
+            guidelines=guidelines_view(workspace).sections,
+            count=len(items),
+            style=(STATIC / STYLE).read_text(encoding="utf-8"),
+        )
     )
     with replaced_folder(target, _why_not_ours) as folder:
         (folder / INDEX).write_text(page, encoding="utf-8")
-        (folder / SCRIPT).write_text((HERE / "static" / SCRIPT).read_text(encoding="utf-8"), encoding="utf-8")
+        (folder / SCRIPT).write_text((STATIC / SCRIPT).read_text(encoding="utf-8"), encoding="utf-8")
     return BundleReport(len(items), left_out)
 
 
 def _item(workspace: Workspace, viewer: Viewer, item_id: str, around: int) -> dict[str, Any]:
     view = item_view(workspace, viewer, item_id, k=around)
-    shown = ("item_id", "item_version", "ability", "difficulty", "question", "gold_answer")
+    shown = ("item_id", "name", "item_version", "ability", "difficulty", "question", "gold_answer")
     return {
         **{name: getattr(view, name) for name in shown},
         "probe_version": workspace.state(item_id).version,

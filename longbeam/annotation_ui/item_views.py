@@ -14,10 +14,12 @@ from longbeam.keys import conversation_of
 from longbeam.review.anchors import Anchor, CitedQuote, cited_quotes, evidence_id_of
 from longbeam.review.archive import OpenConversation
 from longbeam.review.checks import CheckRow
+from longbeam.review.diffs import ChangeView, DiffPart, change_view
 from longbeam.review.fold import MESSAGE, Opinion, probe_changes
+from longbeam.review.names import field_name
 from longbeam.schemas.base import Record
 from longbeam.schemas.probes import Probe, ProbeDetails
-from longbeam.schemas.review import Change, Gate, LeaseView, ReviewEvent
+from longbeam.schemas.review import ITEM_TARGET, Gate, LeaseView, ReviewEvent
 
 
 class NuggetView(Record):
@@ -61,7 +63,6 @@ class SearchMade(Record):
 
     query: str
     total: int
-    looked_at: tuple[int, ...]
 
 
 class OpinionView(Record):
@@ -80,7 +81,9 @@ class OpinionView(Record):
     searches: tuple[SearchMade, ...]
     cleared: tuple[str, ...]
     probe: Probe
-    changes: tuple[Change, ...]
+    unsaved: dict[str, str]
+    """Texts that were typed and not saved, by target."""
+    changes: tuple[ChangeView, ...]
     """Differences from the sealed probe."""
     saved_at: dt.datetime | None
     guideline_version: str
@@ -93,6 +96,8 @@ class CommentView(Record):
     event_id: str
     reviewer_id: str
     target: str
+    name: str
+    """Name of the target for people."""
     text: str
     created_at: dt.datetime
     href: str
@@ -105,6 +110,7 @@ class FlagView(Record):
     event_id: str
     reviewer_id: str
     target: str
+    name: str
     note: str
 
 
@@ -118,13 +124,14 @@ class AdjudicationView(Record):
     note: str
     judged: tuple[str, ...]
     """Events that hold the opinions on which the lead decided."""
-    changes: tuple[Change, ...]
+    changes: tuple[ChangeView, ...]
 
 
 class CandidateLink(Record):
     """A candidate of the same ability."""
 
     item_id: str
+    name: str
     probe_id: str
     rank: int
     question: str
@@ -143,10 +150,46 @@ class QueuePlace(Record):
     next: str | None
 
 
+class OwnProgress(Record):
+    """Progress of the viewer and of the review."""
+
+    mine: int
+    """Items that the viewer has judged."""
+    mine_wanted: int
+    """Items that the viewer has judged or may still judge."""
+    finished: int
+    items: int
+
+
+class Outdated(Record):
+    """A section of the guidelines that has changed since the viewer's opinion, or the decision, was given."""
+
+    section: str
+    parts: tuple[DiffPart, ...]
+    """Word diff from the text then to the text now."""
+
+
+class JudgeSays(Record):
+    """The judge's verdict on the rubric, beside the reviewer's; hidden until the reviewer has saved."""
+
+    verdict: str
+    """`accept`: gold answer scored in full, wrong answers not; else `reject`."""
+    text: str
+
+
+class Solved(Record):
+    """The viewer's own answer, given before the gold answer was shown."""
+
+    answer: str
+    score: float | None
+
+
 class ItemView(Record):
     """The item page."""
 
     item_id: str
+    name: str
+    """Name of the item for people."""
     item_version: str
     """Every act sends this version; an act on an old version is refused with the differences."""
     conversation_id: str
@@ -170,6 +213,8 @@ class ItemView(Record):
     spread: int
     """Distance between the first and the last piece of evidence, in message_ids."""
     sessions_touched: int
+    diffs: dict[str, tuple[DiffPart, ...]]
+    """Word diffs from the sealed texts to the shown ones, by target; texts that did not change are left out."""
     sealed: Probe
     is_checked: bool
     """Whether findings are known: `validate` ran, or the item was checked here."""
@@ -183,6 +228,8 @@ class ItemView(Record):
     """Opinions saved so far, by anybody."""
     is_blind: bool
     """Whether other opinions are hidden, because not all wanted ones are saved."""
+    is_guessable: bool
+    """Whether a model that saw nothing of the conversation met the whole rubric (`validate --model-checks`)."""
     mine: OpinionView | None
     """None for viewers who only read."""
     others: tuple[OpinionView, ...]
@@ -197,6 +244,11 @@ class ItemView(Record):
     """The viewer's lease, or the lease that keeps the viewer out."""
     candidates: tuple[CandidateLink, ...]
     place: QueuePlace
+    progress: OwnProgress
+    outdated: Outdated | None
+    judge: JudgeSays | None
+    """None before the viewer has saved an opinion."""
+    solved: Solved | None
     guideline_version: str
     reason_codes: tuple[str, ...]
     can_write: bool
@@ -216,14 +268,20 @@ def opinion_view(opinion: Opinion, sealed: Probe) -> OpinionView:
         labels={k: v.value for k, v in opinion.labels.items()},
         stale=tuple(opinion.stale),
         drafts=opinion.drafts,
-        searches=tuple(SearchMade(query=s.query, total=s.total, looked_at=s.looked_at) for s in opinion.searches),
+        searches=tuple(SearchMade(query=s.query, total=s.total) for s in opinion.searches),
         cleared=tuple(sorted(opinion.cleared)),
+        unsaved=opinion.unsaved,
         probe=opinion.probe,
-        changes=tuple(probe_changes(sealed, opinion.probe)),
+        changes=changes_between(sealed, opinion.probe),
         saved_at=opinion.saved_at,
         guideline_version=opinion.guideline_version,
         active_ms=opinion.active_ms,
     )
+
+
+def changes_between(before: Probe, after: Probe) -> tuple[ChangeView, ...]:
+    """Return the differences of two versions of a probe as pages show them."""
+    return tuple(change_view(c, field_name(after, c.target)) for c in probe_changes(before, after))
 
 
 def evidence_views(conversation: OpenConversation, probe: Probe, sealed: Probe) -> list[EvidenceView]:
@@ -245,6 +303,7 @@ def comment_view(event: ReviewEvent, conversation: OpenConversation, item_id: st
         event_id=event.event_id,
         reviewer_id=event.reviewer_id,
         target=event.target,
+        name=field_name(None, event.target) if event.target != ITEM_TARGET else "the item",
         text=event.note,
         created_at=event.created_at,
         href=f"{place}#comment-{event.event_id}",

@@ -11,8 +11,13 @@ from longbeam.annotation_ui.item_views import (
     EvidenceView,
     FlagView,
     ItemView,
+    JudgeSays,
     NuggetView,
+    Outdated,
+    OwnProgress,
     QueuePlace,
+    Solved,
+    changes_between,
     comment_view,
     evidence_views,
     opinion_view,
@@ -26,15 +31,20 @@ from longbeam.review import leases
 from longbeam.review.anchors import evidence_id_of
 from longbeam.review.archive import OpenConversation
 from longbeam.review.checks import check_rows, known_findings
-from longbeam.review.fold import NUGGET, Opinion, probe_changes
+from longbeam.review.diffs import word_diff
+from longbeam.review.fold import NUGGET, Opinion, is_field
 from longbeam.review.gates import gates_of
-from longbeam.review.guidelines import current_version
+from longbeam.review.guidelines import changed_since, current_version, decided_under, section_name
+from longbeam.review.names import field_name, item_name, probe_name
 from longbeam.review.people import Viewer
-from longbeam.review.queue import QueueFilter, all_items, wanted_items
-from longbeam.review.state import Adjudication
+from longbeam.review.queue import QueueFilter, QueueItem, all_items, is_in_view, wanted_items
+from longbeam.review.state import FINAL, Adjudication, ItemState
 from longbeam.review.workspace import Workspace
 from longbeam.schemas.probes import Probe
-from longbeam.schemas.review import REASON_CODES
+from longbeam.schemas.review import ITEM_TARGET, REASON_CODES
+
+GUESSABLE = "guessable"
+"""The model check that asks a question without its conversation."""
 
 
 def item_view(
@@ -53,10 +63,13 @@ def item_view(
     evidence = evidence_views(conversation, shown, state.base)
     is_checked, is_current, findings = known_findings(workspace, item_id, state, opinion)
     is_open = state.is_open
-    comments = [c for c in state.comments if is_open or c.reviewer_id == viewer.reviewer_id or viewer.is_lead]
     places = [e.message_id for e in evidence if e.message_id is not None]
+    wanted = wanted or QueueFilter()
+    items = all_items(workspace, viewer, with_doubt=wanted.order == "doubt")
+    changes = changes_between(state.base, shown)
     return ItemView(
         item_id=item_id,
+        name=item_name(item_id),
         item_version=opinion.version,
         conversation_id=conversation_id,
         conversation_title=conversation.title,
@@ -76,6 +89,7 @@ def item_view(
         context=tuple(_context(conversation, evidence, k)),
         spread=max(places) - min(places) if places else 0,
         sessions_touched=len({e.session for e in evidence if e.session is not None}),
+        diffs={c.target: c.parts for c in changes if is_field(c.target)},
         sealed=state.base,
         is_checked=is_checked,
         is_findings_current=is_current,
@@ -85,6 +99,7 @@ def item_view(
         overlap=state.overlap,
         saved=len(state.saved),
         is_blind=not is_open,
+        is_guessable=_is_guessable(workspace, item_id, opinion),
         mine=opinion_view(opinion, state.base) if viewer.can_write else None,
         others=tuple(
             opinion_view(o, state.base) for o in state.saved if is_open and o.reviewer_id != viewer.reviewer_id
@@ -93,15 +108,25 @@ def item_view(
         returned=comment_view(state.returned, conversation, item_id) if state.returned else None,
         former_verdicts=state.former,
         flags=tuple(
-            FlagView(event_id=f.event_id, reviewer_id=f.reviewer_id, target=f.target, note=f.note)
+            FlagView(
+                event_id=f.event_id,
+                reviewer_id=f.reviewer_id,
+                target=f.target,
+                name=field_name(shown, f.target) if f.target != ITEM_TARGET else "the item",
+                note=f.note,
+            )
             for f in state.flags
             if is_open or viewer.is_lead or f.reviewer_id == viewer.reviewer_id
         ),
-        comments=tuple(comment_view(c, conversation, item_id) for c in comments),
+        comments=tuple(comment_view(c, conversation, item_id) for c in state.comments_for(viewer)),
         gates=tuple(gates_of(workspace, item_id, state, opinion)),
         lease=leases.lease_of(workspace, item_id, viewer),
         candidates=tuple(_candidates(workspace, conversation_id, shown.ability)),
-        place=_place(workspace, viewer, item_id, wanted or QueueFilter()),
+        place=_place([i.item_id for i in wanted_items(items, viewer, wanted)], item_id),
+        progress=_progress(items, viewer),
+        outdated=_outdated(workspace, state, opinion),
+        judge=_judge_says(workspace, item_id, opinion) if opinion.is_saved else None,
+        solved=Solved(answer=opinion.solved, score=opinion.solved_score) if opinion.solved else None,
         guideline_version=current_version(workspace),
         reason_codes=REASON_CODES,
         can_write=viewer.can_write,
@@ -158,7 +183,7 @@ def _adjudication_view(adjudication: Adjudication | None, sealed: Probe) -> Adju
         confidence=adjudication.confidence,
         note=adjudication.note,
         judged=adjudication.judged,
-        changes=tuple(probe_changes(sealed, adjudication.probe)),
+        changes=changes_between(sealed, adjudication.probe),
     )
 
 
@@ -172,6 +197,7 @@ def _candidates(workspace: Workspace, conversation_id: str, ability: str) -> lis
             links.append(
                 CandidateLink(
                     item_id=item_id,
+                    name=probe_name(probe.probe_id),
                     probe_id=probe.probe_id,
                     rank=probe.rank,
                     question=probe.question,
@@ -182,8 +208,39 @@ def _candidates(workspace: Workspace, conversation_id: str, ability: str) -> lis
     return links
 
 
-def _place(workspace: Workspace, viewer: Viewer, item_id: str, wanted: QueueFilter) -> QueuePlace:
-    ids = [item.item_id for item in wanted_items(all_items(workspace, viewer), viewer, wanted)]
+def _progress(items: Sequence[QueueItem], viewer: Viewer) -> OwnProgress:
+    mine = sum(item.mine == "saved" for item in items)
+    waiting = sum(is_in_view(item, "mine", viewer) for item in items)
+    finished = sum(item.status in FINAL for item in items)
+    return OwnProgress(mine=mine, mine_wanted=mine + waiting, finished=finished, items=len(items))
+
+
+def _outdated(workspace: Workspace, state: ItemState, opinion: Opinion) -> Outdated | None:
+    """Return the first section of the guidelines that is newer than the opinion, or than the decision."""
+    decided = opinion.guideline_version if opinion.is_saved else decided_under(state)
+    for change in changed_since(workspace, state.base.ability, decided):
+        return Outdated(section=section_name(change.section), parts=word_diff(change.before, change.after))
+    return None
+
+
+def _is_guessable(workspace: Workspace, item_id: str, opinion: Opinion) -> bool:
+    """Whether `validate --model-checks` found that the item as sealed needs no conversation; edits make it unknown."""
+    conversation_id, probe_id = ItemId.parse(item_id)
+    found = workspace.findings(conversation_id, probe_id)
+    return not opinion.is_edited and any(f.check_name == GUESSABLE for f in found)
+
+
+def _judge_says(workspace: Workspace, item_id: str, opinion: Opinion) -> JudgeSays | None:
+    trial = workspace.rubric_trial(item_id, opinion.probe)
+    if trial is None:
+        return None
+    odd = [row.answer_kind.replace("_", " ") for row in trial.rows if not row.is_as_expected]
+    verdict = "reject" if odd else "accept"
+    text = "scores the gold answer in full and no wrong answer" if not odd else f"scores {', '.join(odd)} wrongly"
+    return JudgeSays(verdict=verdict, text=f"The judge {text}: by that, {verdict}.")
+
+
+def _place(ids: Sequence[str], item_id: str) -> QueuePlace:
     if item_id not in ids:  # a filtered queue loses an item when it is judged; the queue then starts from its first
         return QueuePlace(index=None, total=len(ids), previous=None, next=item_href(ids[0]) if ids else None)
     at = ids.index(item_id)

@@ -14,20 +14,22 @@ class Key(Record):
     key: str
     """As `KeyboardEvent.key` has it; `Ctrl+` in front where Control (or Command) is held."""
     action: str
-    """Name of the handler in `static/item.js`."""
+    """Name of the handler in `static/item/main.js`."""
     hint: str
     group: str
     in_fields: bool = False
+    repeats: bool = False
+    """Whether a held key acts again and again; never for one that decides something."""
 
 
 KEYS: tuple[Key, ...] = (
     Key(key="j", action="next-item", hint="next item", group="Moving"),
     Key(key="k", action="previous-item", hint="previous item", group="Moving"),
     Key(key="q", action="queue", hint="the queue", group="Moving"),
-    Key(key="]", action="next-evidence", hint="next evidence", group="Moving"),
-    Key(key="[", action="previous-evidence", hint="previous evidence", group="Moving"),
+    Key(key="]", action="next-evidence", hint="next evidence", group="Moving", repeats=True),
+    Key(key="[", action="previous-evidence", hint="previous evidence", group="Moving", repeats=True),
     Key(key="/", action="search", hint="search the conversation", group="Moving"),
-    Key(key="h", action="next-hit", hint="next hit", group="Moving"),
+    Key(key="h", action="next-hit", hint="next hit", group="Moving", repeats=True),
     Key(key="t", action="jump", hint="jump to a date, plan or message", group="Moving"),
     Key(key="a", action="accept", hint="accept", group="Verdict"),
     Key(key="x", action="reject", hint="reject, then a reason 1-9", group="Verdict"),
@@ -35,8 +37,8 @@ KEYS: tuple[Key, ...] = (
     Key(key="u", action="return", hint="return to the author", group="Verdict"),
     Key(key="z", action="undo", hint="undo", group="Verdict"),
     Key(key="Z", action="redo", hint="redo", group="Verdict"),
-    Key(key="ArrowDown", action="next-nugget", hint="next nugget", group="Nuggets"),
-    Key(key="ArrowUp", action="previous-nugget", hint="previous nugget", group="Nuggets"),
+    Key(key="ArrowDown", action="next-nugget", hint="next nugget", group="Nuggets", repeats=True),
+    Key(key="ArrowUp", action="previous-nugget", hint="previous nugget", group="Nuggets", repeats=True),
     Key(key="y", action="nugget-yes", hint="nugget: yes", group="Nuggets"),
     Key(key="n", action="nugget-no", hint="nugget: no", group="Nuggets"),
     Key(key="r", action="edit-nugget", hint="edit the nugget", group="Nuggets"),
@@ -49,6 +51,9 @@ KEYS: tuple[Key, ...] = (
     Key(key="d", action="check", hint="run the checks again", group="Editing"),
     Key(key="w", action="what-if", hint="judge gold, empty and wrong answers", group="Editing"),
     Key(key="m", action="counter", hint="messages that could change the answer", group="Editing"),
+    Key(key="b", action="solve", hint="answer it yourself before the gold answer is shown", group="Editing"),
+    Key(key="i", action="guidelines", hint="the guidelines", group="Help"),
+    Key(key="l", action="decisions", hint="my last decisions", group="Help"),
     Key(key="?", action="help", hint="this sheet", group="Help"),
     Key(key="Ctrl+Enter", action="save", hint="save the field; else accept and go on", group="Help", in_fields=True),
     Key(key="Escape", action="leave", hint="leave the field or close", group="Help", in_fields=True),

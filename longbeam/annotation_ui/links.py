@@ -14,7 +14,7 @@ from longbeam.schemas.findings import Finding
 from longbeam.validation.registry import all_checks
 
 _NUGGET_ID = re.compile(r"\b[\w.-]+\.n\d+\b")
-_OF_QUESTION = frozenset({"question_leaks"})
+_OF_QUESTION = frozenset({"question_leaks", "question_wording"})
 _OF_EVIDENCE = frozenset({"evidence", "evidence_parts"})
 _OF_RUBRIC = frozenset({"rubric", "nuggets"})
 

@@ -6,11 +6,12 @@ A panel shows value history, order, nugget coverage and matches of the gold answ
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from longbeam.annotation_ui.links import MessageLink, message_href
-from longbeam.annotation_ui.rendering import Mark, render_plain
+from longbeam.annotation_ui.rendering import Mark, render_plain, without_markdown
 from longbeam.keys import conversation_of
 from longbeam.review.anchors import evidence_id_of
 from longbeam.review.archive import OpenConversation
@@ -24,6 +25,7 @@ from longbeam.text.words import content_words
 from longbeam.validation.wording import claim
 
 MOST_SINGLE = 5
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 class CounterRow(Record):
@@ -40,6 +42,8 @@ class CounterRow(Record):
     signs: tuple[str, ...]
     """`other_value`, `change`, `negation`, `same_value`, `same_name`, `later`."""
     excerpt_html: str
+    quote: str
+    """Text that is cited if the reviewer adopts the message."""
     is_cleared: bool
 
 
@@ -47,7 +51,7 @@ class CounterView(Record):
     """Ranked messages that could change the answer, without the evidence."""
 
     terms: tuple[str, ...]
-    """Terms that the search looked for, rarest first."""
+    """Words that the search looked for, rarest first."""
     considered: int
     """Number of messages that contain a term."""
     candidates: tuple[CounterRow, ...]
@@ -136,7 +140,7 @@ class ItemPlace:
 def counter_view(place: ItemPlace, found: CounterEvidence, cleared: Collection[str]) -> CounterView:
     """Return counter-evidence as the item page shows it; `cleared` are keys of messages that change nothing."""
     return CounterView(
-        terms=found.terms,
+        terms=found.words,
         considered=found.considered,
         candidates=tuple(
             _counter_row(place, c, found.terms, c.message.message_key in cleared) for c in found.candidates
@@ -267,14 +271,22 @@ def _single(place: ItemPlace, probe: Probe) -> list[MessageLink]:
     return [place.link(i) for i in found[:MOST_SINGLE]]
 
 
+def _sentence_at(content: str, at: int) -> str:
+    """Return the sentence or line of a message around a place, as the quote of new evidence."""
+    start = max((m.end() for m in _SENTENCE_END.finditer(content, 0, at)), default=0)
+    after = _SENTENCE_END.search(content, at)
+    return content[start : after.end() if after else len(content)].strip()[:2_000]
+
+
 def _counter_row(place: ItemPlace, candidate: CounterCandidate, terms: Sequence[str], is_cleared: bool) -> CounterRow:
     message, centre = candidate.message, candidate.centre
     start, end = max(centre - WINDOW, 0), min(centre + 2 * WINDOW, len(message.content))
-    shown = message.content[start:end].replace("\n", " ")
-    low = shown.lower()
-    marks = [Mark(start=p, end=p + len(t), kind="search") for t in terms if (p := low.find(t)) >= 0]
+    shown = without_markdown(message.content[start:end])
+    places = (re.search(rf"{re.escape(term)}\w*", shown, re.IGNORECASE) for term in terms)
+    marks = [Mark(start=place.start(), end=place.end(), kind="search") for place in places if place]
     message_id = message.message_id or 0
     return CounterRow(
+        quote=_sentence_at(message.content, centre),
         message_id=message_id,
         message_key=message.message_key,
         href=place.link(message_id).href,

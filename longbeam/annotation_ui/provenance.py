@@ -11,6 +11,7 @@ from longbeam.keys import conversation_of
 from longbeam.review.agreement import percent_agreement
 from longbeam.review.checks import CheckRow, check_rows, known_findings
 from longbeam.review.fold import probe_version
+from longbeam.review.names import field_name
 from longbeam.review.state import ItemState
 from longbeam.review.statistics import label_of
 from longbeam.review.workspace import Workspace
@@ -22,6 +23,8 @@ class Judgement(Record):
     """Judgement of a person, a model or a check on one target; one table compares them all."""
 
     target: str
+    name: str
+    """Name of the target for people."""
     label: str
     score: float | None
     explanation: str
@@ -121,6 +124,7 @@ def provenance_view(workspace: Workspace, item_id: str) -> ProvenanceView:
             *(
                 Judgement(
                     target="item",
+                    name="the item",
                     label=f.severity.value,
                     score=None,
                     explanation=f.message,
@@ -150,6 +154,7 @@ def _human(state: ItemState) -> list[Judgement]:
         found.append(
             Judgement(
                 target="item",
+                name="the item",
                 label=label_of(opinion),
                 score=None,
                 explanation=explanation,
@@ -160,7 +165,14 @@ def _human(state: ItemState) -> list[Judgement]:
         )
         found += [
             Judgement(
-                target=f"nugget/{i}", label=label.value, score=None, explanation="", version=version, at=at, **who
+                target=f"nugget/{i}",
+                name=field_name(opinion.probe, f"nugget/{i}"),
+                label=label.value,
+                score=None,
+                explanation="",
+                version=version,
+                at=at,
+                **who,
             )
             for i, label in opinion.labels.items()
         ]
@@ -169,6 +181,7 @@ def _human(state: ItemState) -> list[Judgement]:
         found.append(
             Judgement(
                 target="item",
+                name="the item",
                 label=decided.verdict.value,
                 score=decided.confidence,
                 explanation=f"{decided.taxonomy.value}: {decided.note}",

@@ -34,11 +34,15 @@ class QueueView(Record):
     overlap: int
     resume: str | None
     """Address of the first item that the viewer has not finished."""
+    is_new: bool
+    """Whether the viewer has not begun any item."""
+    waiting_for: str
+    """Line that says what the review waits for while the benchmark is being generated; empty if it is complete."""
 
 
 def queue_view(workspace: Workspace, viewer: Viewer, wanted: QueueFilter) -> QueueView:
     """Return the wanted rows of the queue, and how many items each view has."""
-    items = all_items(workspace, viewer)
+    items = all_items(workspace, viewer, with_doubt=wanted.order == "doubt")
     shown = wanted_items(items, viewer, wanted)
     resume = resume_at(items, viewer)
     page = shown[wanted.first : wanted.first + wanted.count]
@@ -53,4 +57,16 @@ def queue_view(workspace: Workspace, viewer: Viewer, wanted: QueueFilter) -> Que
         conversations=dict(Counter(item.conversation_id for item in items)),
         overlap=workspace.settings.overlap,
         resume=item_href(resume.item_id) if resume else None,
+        is_new=all(item.mine == "none" for item in items),
+        waiting_for=_waiting_for(workspace),
     )
+
+
+def _waiting_for(workspace: Workspace) -> str:
+    all_ids, sealed = workspace.archive.benchmark.conversation_ids, workspace.archive.conversation_ids
+    missing = len(all_ids) - len(sealed)
+    if not missing:
+        return ""
+    if not sealed:
+        return "No conversation is finished yet. The items of the first one appear here as soon as it is."
+    return f"{len(sealed)} of {len(all_ids)} conversations are finished; items of the others appear as they are."

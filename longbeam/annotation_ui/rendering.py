@@ -27,6 +27,7 @@ _TAGS = {
 }
 _LEADING = re.compile(r"^(?:\s|[-*+>|#]|\d{1,3}[.)]\s)*")
 """Syntax that makes a line a list item, quote or heading; a mark in front of it would make the line plain text."""
+_EMPHASIS = re.compile(r"\*\*|__|`+")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 
 
@@ -47,9 +48,12 @@ class Clamp:
     end: int
 
 
-def render(text: str, marks: Sequence[Mark] = ()) -> str:
-    """Return safe HTML of a markdown text: no link, no image, no attribute but the class of a mark."""
-    rendered = _markdown().render(_marked(text, marks))
+def render(text: str, marks: Sequence[Mark] = (), *, breaks: bool = True) -> str:
+    """Return safe HTML of a markdown text: no link, no image, no attribute but the class of a mark.
+
+    Lines of a message break where they were broken, as in a chat; with `breaks` off, a paragraph flows.
+    """
+    rendered = _markdown(breaks).render(_marked(text, marks))
     rendered = _MARKED.sub(lambda m: f'<mark class="{_name_of(m[1])}">', rendered).replace(_CLOSE, "</mark>")
     return nh3.clean(rendered, tags=_TAGS, attributes={"mark": {"class"}}, link_rel=None)
 
@@ -58,6 +62,11 @@ def render_plain(text: str, marks: Sequence[Mark] = ()) -> str:
     """Return safe HTML of an excerpt: the text as it is, escaped, with marks."""
     shown = html.escape(_marked(text, marks, is_plain=True))
     return _MARKED.sub(lambda m: f'<mark class="{_name_of(m[1])}">', shown).replace(_CLOSE, "</mark>")
+
+
+def without_markdown(text: str) -> str:
+    """Return a text in one line, without the signs of headings, lists and emphasis: an excerpt for reading."""
+    return " ".join(_EMPHASIS.sub("", _LEADING.sub("", line)) for line in text.split("\n") if line.strip())
 
 
 def clamp(content: str, limit: int, around: tuple[int, int] | None = None) -> Clamp:
@@ -79,10 +88,9 @@ def clamp(content: str, limit: int, around: tuple[int, int] | None = None) -> Cl
 
 
 @cache
-def _markdown() -> MarkdownIt:
-    # Lines break where they were broken, as in a chat. Links and images stay text: a reviewer must see where they lead,
-    # and nothing is ever fetched.
-    options = {"html": False, "linkify": False, "breaks": True}
+def _markdown(breaks: bool) -> MarkdownIt:
+    # Links and images stay text: a reviewer must see where they lead, and nothing is ever fetched.
+    options = {"html": False, "linkify": False, "breaks": breaks}
     parser = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
     return parser.disable(["link", "image", "autolink", "reference", "html_inline", "html_block", "entity"])
 

@@ -10,8 +10,11 @@ from longbeam.annotation_ui.item_views import OpinionView, opinion_view
 from longbeam.annotation_ui.links import conversation_href, item_href
 from longbeam.annotation_ui.rendering import render
 from longbeam.review.anchors import Anchor, Attachment, anchor_report
+from longbeam.review.diffs import DiffPart, shown_value, word_diff
 from longbeam.review.fold import in_force
-from longbeam.review.guidelines import current_version, guidelines_in_force
+from longbeam.review.guidelines import current_version, guidelines_in_force, section_name
+from longbeam.review.log import undoable
+from longbeam.review.names import act_name, field_name, item_name
 from longbeam.review.people import Viewer
 from longbeam.review.state import ItemState, ItemStatus
 from longbeam.review.statistics import ratings_of
@@ -35,8 +38,12 @@ class ConflictView(Record):
     sealed: Probe
     opinions: tuple[OpinionView, ...]
     """All versions, in the order of saving; none stands out."""
+    name: str
+    """Name of the item for people."""
     differs_in: tuple[str, ...]
     """`item` (the verdict), `question`, `gold_answer`, `nugget/ID`, ..."""
+    differs: tuple[str, ...]
+    """The same for people."""
     is_decided: bool
 
 
@@ -78,6 +85,8 @@ class GuidelineView(Record):
     """The text for one ability, or `general`."""
 
     section: str
+    name: str
+    """Name of the section for people."""
     text: str
     html: str
     version: str
@@ -97,9 +106,17 @@ class EventView(Record):
     event_id: str
     item_id: str
     href: str
+    item_name: str
+    """Name of the subject for people."""
     reviewer_id: str
     kind: str
     target: str
+    name: str
+    """The act in words for people: `edited the gold answer`."""
+    parts: tuple[DiffPart, ...]
+    """Word diff from `before` to `after`."""
+    value: str
+    """The value chosen, searched, or typed; empty where `parts` say it."""
     before: JsonValue
     after: JsonValue
     reason_code: str
@@ -114,6 +131,12 @@ class HistoryView(Record):
 
     total: int
     events: tuple[EventView, ...]
+
+
+class DecisionsView(Record):
+    """The viewer's last acts that can be taken back, newest first."""
+
+    decisions: tuple[EventView, ...]
 
 
 class HistoryFilter(Record):
@@ -164,7 +187,13 @@ def anchors_page(workspace: Workspace) -> AnchorsPage:
 def guidelines_view(workspace: Workspace) -> GuidelinesView:
     """Return the guidelines in force."""
     sections = tuple(
-        GuidelineView(section=g.section, text=g.text, html=render(g.text), version=g.version)
+        GuidelineView(
+            section=g.section,
+            name=section_name(g.section),
+            text=g.text,
+            html=render(g.text, breaks=False),
+            version=g.version,
+        )
         for g in guidelines_in_force(workspace).values()
     )
     return GuidelinesView(version=current_version(workspace), sections=sections)
@@ -188,16 +217,27 @@ def history_view(workspace: Workspace, viewer: Viewer, wanted: HistoryFilter) ->
     return HistoryView(total=len(shown), events=tuple(views))
 
 
+def decisions_view(workspace: Workspace, viewer: Viewer, most: int = 50) -> DecisionsView:
+    """Return the viewer's last acts that can be taken back."""
+    found = undoable(workspace.log.events(), viewer.reviewer_id)[-most:] if viewer.can_write else []
+    return DecisionsView(decisions=tuple(event_view(e) for e in reversed(found)))
+
+
 def event_view(event: ReviewEvent, *, is_undone: bool = False) -> EventView:
     """Return an event as it is shown."""
     is_snapshot = event.kind is EventKind.OPENED
+    is_text = event.kind in (EventKind.EDITED, EventKind.GUIDED)
     return EventView(
         event_id=event.event_id,
         item_id=event.item_id,
         href=href_of(event),
+        item_name=item_name(event.item_id),
         reviewer_id=event.reviewer_id,
         kind=event.kind.value,
         target=event.target,
+        name=act_name(event.kind, event.target),
+        parts=word_diff(shown_value(event.before), shown_value(event.after)) if is_text else (),
+        value="" if is_text or is_snapshot or event.kind is EventKind.ADJUDICATED else shown_value(event.after),
         before=event.before,
         after=None if is_snapshot else event.after,
         reason_code=event.reason_code,
@@ -221,7 +261,7 @@ def may_see(workspace: Workspace, viewer: Viewer, event: ReviewEvent) -> bool:
         return viewer.is_lead
     if event.reviewer_id == viewer.reviewer_id:
         return True
-    if event.kind in (EventKind.DRAFTED, EventKind.OPENED):
+    if event.kind in (EventKind.DRAFTED, EventKind.OPENED, EventKind.LOOKED):
         return False
     if event.kind in (EventKind.GUIDED, EventKind.CONFIGURED):
         return True
@@ -248,6 +288,8 @@ def _conflict(item_id: str, state: ItemState, viewer: Viewer) -> ConflictView:
         question=state.base.question,
         sealed=state.base,
         opinions=opinions,
-        differs_in=(*(["item"] if len(verdicts) > 1 else []), *differs),
+        name=item_name(item_id),
+        differs_in=(targets_named := (*(["item"] if len(verdicts) > 1 else []), *differs)),
+        differs=tuple(field_name(state.base, target) for target in targets_named),
         is_decided=state.adjudication is not None,
     )

@@ -1,23 +1,23 @@
 """Access control: host and origin checks, signed sessions, invitations, CSRF tokens, security headers.
 
-On a loopback address, anybody on this machine chooses a name. On any other address, only invited reviewers may write,
-and everybody else reads. The content security policy forbids to load anything from elsewhere.
+On a loopback address, anybody on this machine chooses a name. On any other address, and wherever links are required,
+only invited reviewers read and write; everybody else sees a page that says so. The content security policy forbids to
+load anything from elsewhere.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 import hmac
 import ipaddress
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
+from itsdangerous import BadData, URLSafeTimedSerializer
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import JSONResponse
+from starlette.requests import cookie_parser
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from longbeam.review.people import Viewer
@@ -37,6 +37,22 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "x-frame-options": "DENY",
 }
+DAY_S = 86_400
+SESSION_S = 180 * DAY_S
+"""Longest time that a browser stays signed in on this machine; behind links, the time of a link."""
+_OPEN_PATHS = ("/join/", "/static/")
+"""Paths that a visitor without a link may ask for."""
+_CLOSED = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Closed</title>
+</head>
+<body>
+<main><h1>This review is open to invited people only</h1>
+<p>Open the personal link that you were sent. If it has ended, ask the lead of the review for a new one.</p></main>
+</body>
+</html>
+"""
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
@@ -46,11 +62,15 @@ class Reach:
 
     host: str = "127.0.0.1"
     needs_token: bool = False
-    """Whether writing needs an invitation; always true on an address that other machines can reach."""
+    """Whether reading and writing need an invitation; always true on an address that other machines can reach."""
     offered: Mapping[str, ReviewerRole] = field(default_factory=dict)
     """Names that may be chosen; empty: any name."""
     extra_hosts: frozenset[str] = frozenset()
     """Further names of this server that a Host header may carry."""
+    link_days: int = 14
+    """Days that a link lets its reviewer in, and that a session made by it lasts."""
+    is_encrypted: bool = False
+    """Whether the server speaks HTTPS."""
 
 
 @dataclass(frozen=True)
@@ -64,19 +84,40 @@ class Access:
 
     def session_of(self, viewer: Viewer) -> str:
         """Return the cookie of a viewer."""
-        return _signed(self.session_key, {"r": viewer.reviewer_id, "role": viewer.role and viewer.role.value})
+        return _signed(self.session_key, viewer)
+
+    def keep_session(self, answer: Response, viewer: Viewer) -> str:
+        """Sign a viewer in with an answer, and return the cookie."""
+        cookie, is_encrypted = self.session_of(viewer), self.reach.is_encrypted
+        # Not "strict": a personal link or a permalink that is opened from a mail is a navigation from another site.
+        answer.set_cookie(
+            self.cookie, cookie, self.session_s, path="/", secure=is_encrypted, httponly=True, samesite="lax"
+        )
+        return cookie
 
     def viewer_of(self, cookie: str | None) -> Viewer:
-        """Return the viewer that a cookie names; a reader without a name if its signature is not ours."""
-        return _viewer(_verified(self.session_key, cookie))
+        """Return the viewer that a cookie names; a nameless one if it is not ours, too old, or of nobody invited."""
+        return self._admitted(_verified(self.session_key, cookie or "", self.session_s))
 
     def invitation(self, viewer: Viewer) -> str:
-        """Return the token that lets a viewer in; it never changes."""
-        return _signed(self.invite_key, {"r": viewer.reviewer_id, "role": viewer.role and viewer.role.value})
+        """Return the token that lets a viewer in for `link_days`."""
+        return _signed(self.invite_key, viewer)
 
     def invited(self, token: str) -> Viewer:
-        """Return the viewer that a token invites; a reader without a name if its signature is not ours."""
-        return _viewer(_verified(self.invite_key, token))
+        """Return the viewer that a token invites; a nameless one if it is not ours, too old, or of nobody invited."""
+        return self._admitted(_verified(self.invite_key, token, self.reach.link_days * DAY_S))
+
+    @property
+    def session_s(self) -> int:
+        """Seconds that a session lasts."""
+        return min(SESSION_S, self.reach.link_days * DAY_S) if self.reach.needs_token else SESSION_S
+
+    def _admitted(self, viewer: Viewer) -> Viewer:
+        """Return the viewer if still invited, with the role of today: who is no longer named is out."""
+        if not viewer.can_write or not self.reach.needs_token:
+            return viewer
+        role = self.reach.offered.get(viewer.reviewer_id)
+        return Viewer() if role is None else Viewer(viewer.reviewer_id, role)
 
     def csrf_of(self, cookie: str) -> str:
         """Return the CSRF token that a POST of this session must carry in its header."""
@@ -125,24 +166,33 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        refused = self._why_not(scope["method"], Headers(scope=scope))
+        headers = Headers(scope=scope)
+        refused = self._why_not(scope["method"], headers)
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
+                sent = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
-                    headers[name] = value
-                if "cache-control" not in headers:
+                    sent[name] = value
+                if "cache-control" not in sent:
                     is_static = scope["path"].startswith("/static/") and message["status"] == 200
-                    headers["cache-control"] = "max-age=31536000, immutable" if is_static else "no-store"
+                    sent["cache-control"] = "max-age=31536000, immutable" if is_static else "no-store"
             await send(message)
 
+        answer: Response | None = None
         if refused is not None:
             error, text = refused
             answer = JSONResponse({"error": error, "message": text}, status_code=403)
-            await answer(scope, receive, guarded)
-            return
-        await self.app(scope, receive, guarded)
+        elif not self._may_enter(scope["path"], headers):
+            answer = _closed(headers)
+        await (answer or self.app)(scope, receive, guarded)
+
+    def _may_enter(self, path: str, headers: Headers) -> bool:
+        """Whether a visitor may ask for this path; behind links, nobody reads anything without one."""
+        if not self.access.reach.needs_token or path.startswith(_OPEN_PATHS):
+            return True
+        cookie = cookie_parser(headers.get("cookie", "")).get(self.access.cookie)
+        return self.access.viewer_of(cookie).can_write
 
     def _why_not(self, method: str, headers: Headers) -> tuple[str, str] | None:
         host = headers.get("host", "")
@@ -160,29 +210,25 @@ class Guard:
         return None
 
 
-def _signed(key: bytes, payload: object) -> str:
-    body = base64.urlsafe_b64encode(json.dumps(payload).encode()).decode().rstrip("=")
-    return f"{body}.{_signature(key, body)}"
+def _closed(headers: Headers) -> Response:
+    if "text/html" in headers.get("accept", ""):
+        return HTMLResponse(_CLOSED, status_code=403)
+    text = "this review is open to invited people only; open the personal link that you were sent"
+    return JSONResponse({"error": "forbidden", "message": text}, status_code=403)
 
 
-def _verified(key: bytes, text: str | None) -> object:
-    body, _, signature = (text or "").rpartition(".")
-    if not body or not hmac.compare_digest(signature.encode(), _signature(key, body).encode()):
-        return None
-    try:
-        return json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
-    except (ValueError, binascii.Error):
-        return None
+def _signed(key: bytes, viewer: Viewer) -> str:
+    return str(URLSafeTimedSerializer(key).dumps([viewer.reviewer_id, viewer.role and viewer.role.value]))
 
 
-def _signature(key: bytes, body: str) -> str:
-    return hmac.new(key, body.encode(), hashlib.sha256).hexdigest()
-
-
-def _viewer(payload: object) -> Viewer:
-    if not isinstance(payload, dict) or not payload.get("r"):
+def _verified(key: bytes, text: str, lasts_s: int) -> Viewer:
+    if lasts_s <= 0:
         return Viewer()
-    return Viewer(str(payload["r"]), ReviewerRole(payload["role"]))
+    try:
+        reviewer_id, role = URLSafeTimedSerializer(key).loads(text, max_age=lasts_s)
+        return Viewer(reviewer_id, ReviewerRole(role))
+    except (BadData, ValueError, TypeError):
+        return Viewer()
 
 
 def _is_address(name: str) -> bool:

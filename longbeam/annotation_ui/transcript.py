@@ -66,6 +66,15 @@ class TranscriptView(Record):
     messages: tuple[MessageView, ...]
 
 
+class MessageComment(Record):
+    """A comment of a reviewer on a message."""
+
+    event_id: str
+    reviewer_id: str
+    text: str
+    created_at: dt.datetime
+
+
 class MessagePart(Record):
     """A window inside one message, and the places of a text in the whole message."""
 
@@ -74,6 +83,11 @@ class MessagePart(Record):
     found: tuple[int, ...] = ()
     """Code points; at most a thousand places."""
     found_total: int = 0
+    item: str = ""
+    """The item in whose light the message is read."""
+    item_href: str = ""
+    comments: tuple[MessageComment, ...] = ()
+    """Comments on this message that the viewer may see, oldest first."""
 
 
 class Border(Record):
@@ -154,12 +168,15 @@ class ItemMarks:
 
     marks: dict[str, list[Mark]] = field(default_factory=dict)
     evidence_ids: dict[str, list[str]] = field(default_factory=dict)
-    comments: dict[str, int] = field(default_factory=dict)
+    said: dict[str, list[MessageComment]] = field(default_factory=dict)
+    """Comments on messages."""
+    is_known: bool = False
+    """Whether there is such an item."""
 
     def of(self, message_key: str) -> MessageMarks:
         """Return the marks of one message."""
         marks, evidence_ids = self.marks.get(message_key, ()), self.evidence_ids.get(message_key, ())
-        return MessageMarks(marks, evidence_ids, self.comments.get(message_key, 0))
+        return MessageMarks(marks, evidence_ids, len(self.said.get(message_key, ())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +220,7 @@ def marks_for(workspace: Workspace, viewer: Viewer, conversation: OpenConversati
         state = workspace.state(item_id)
     except KeyError:
         return shown
+    shown.is_known = True
     opinion = state.opinion(viewer.reviewer_id)
     probe = opinion.probe if opinion.is_edited else state.probe
     ids = conversation.ids
@@ -215,10 +233,15 @@ def marks_for(workspace: Workspace, viewer: Viewer, conversation: OpenConversati
         shown.evidence_ids.setdefault(key, []).append(evidence_id_of(evidence))
         if key in messages and (place := find_quote(messages[key], evidence.quote)):
             shown.marks.setdefault(key, []).append(Mark(start=place[0], end=place[1]))
-    for comment in state.comments:
-        if comment.target.startswith(MESSAGE) and (state.is_open or comment.reviewer_id == viewer.reviewer_id):
-            key = comment.target.removeprefix(MESSAGE)
-            shown.comments[key] = shown.comments.get(key, 0) + 1
+    for comment in state.comments_for(viewer):
+        if comment.target.startswith(MESSAGE):
+            view = MessageComment(
+                event_id=comment.event_id,
+                reviewer_id=comment.reviewer_id,
+                text=comment.note,
+                created_at=comment.created_at,
+            )
+            shown.said.setdefault(comment.target.removeprefix(MESSAGE), []).append(view)
     return shown
 
 

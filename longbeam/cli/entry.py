@@ -14,6 +14,7 @@ import typer
 
 from longbeam.cli.app import INCOMPLETE, INTERRUPTED, OK, USER_ERROR, app
 from longbeam.errors import LongbeamError, UserError
+from longbeam.stopping import leave_at_once
 
 # Typer's usage errors have a public subclass only; Typer 0.29 carries a Click of its own.
 USAGE_ERROR: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -33,6 +34,8 @@ def run(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return _complain("stopped", INTERRUPTED)
     except OSError as exc:
+        if exc.errno == errno.ENAMETOOLONG:
+            return _complain(f"{str(exc.filename)[:60]!r}...: {exc.strerror}; name another file or folder", USER_ERROR)
         if exc.errno not in {errno.ENOSPC, errno.EDQUOT}:
             raise
         return _complain(f"{exc.filename or 'the disk'}: {exc.strerror}; nothing that was done is lost", USER_ERROR)
@@ -50,12 +53,14 @@ def main() -> NoReturn:
     # this threshold takes 0.1 s.
     gc.set_threshold(20_000)
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    try:
         # Shells start background jobs with SIGINT ignored; SIGTERM must stop those cleanly, too.
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
         code = run(sys.argv[1:])
+        signal.signal(signal.SIGINT, leave_at_once)  # all is done: Python's own end is nothing to interrupt
         sys.stdout.flush()
+    except KeyboardInterrupt:  # between two of these lines
+        code = _complain("stopped", INTERRUPTED)
     except BrokenPipeError:
         # The reader of our output has exited (`| head`); without this, Python would report it again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import shlex
 import sys
+from dataclasses import replace
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,6 +29,7 @@ from longbeam.cli.display import Target, display_for
 from longbeam.errors import UserError
 from longbeam.generators.suites.registry import SUITES
 from longbeam.schemas.defaults import DEFAULT_MODEL
+from longbeam.stopping import run_stoppable
 from longbeam.terminal import counted
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ LENGTH_HELP = "Tokens per conversation: 16K to 64M [default: 128K]."
 class Runner(StrEnum):
     """Runner of the pipeline; the result is the same with each."""
 
+    AUTO = "auto"
     PREFECT = "prefect"
     INLINE = "inline"
     DASK = "dask"
@@ -54,7 +57,8 @@ RunnerOption = Annotated[
     Runner,
     typer.Option(
         "--runner",
-        help="prefect: with its pages and records; inline: plain Python, faster; dask, ray: many workers.",
+        help="prefect: with its pages and records; inline: plain Python, faster; dask, ray: many workers; "
+        "auto: prefect where it is installed, else inline.",
     ),
 ]
 Workers = Annotated[
@@ -95,7 +99,7 @@ def generate(
     domain: Annotated[list[str] | None, typer.Option(help="Domain to draw from; may be repeated.")] = None,
     model: Annotated[str | None, typer.Option(help=f"Model of all roles [default: {DEFAULT_MODEL}].")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of all randomness [default: 0].")] = None,
-    runner: RunnerOption = Runner.PREFECT,
+    runner: RunnerOption = Runner.AUTO,
     workers: Workers = None,
     address: Address = "",
     host: Host = "",
@@ -127,7 +131,7 @@ def generate(
 @app.command(short_help="Continue a benchmark that was stopped.")
 def resume(
     name: Name,
-    runner: RunnerOption = Runner.PREFECT,
+    runner: RunnerOption = Runner.AUTO,
     workers: Workers = None,
     address: Address = "",
     host: Host = "",
@@ -137,7 +141,9 @@ def resume(
     out: Out = DEFAULT_OUT,
     invocation_log: InvocationLog = None,
 ) -> int:
-    """Continue a benchmark that was stopped or has failed units; finished units are kept."""
+    """Continue a benchmark that was stopped or has failed units; finished conversations stay as they are."""
+    from longbeam.pipeline.run.finished import finished_conversations
+    from longbeam.prompts.declarations import default_registry
     from longbeam.store.layout import open_benchmark
 
     cluster = _cluster(runner, workers, address, host, scratch)
@@ -148,7 +154,11 @@ def resume(
         from longbeam.pipeline.spec_file import with_overrides
 
         spec = with_overrides(spec, {"limits": limits})
-    return _run_and_report(_create(spec, out), runner, out, invocation_log, cluster)
+    benchmark = _create(spec, out)
+    kept = finished_conversations(benchmark, default_registry())
+    code = _run_and_report(replace(benchmark, kept=kept), runner, out, invocation_log, cluster)
+    _renew_damaged(benchmark)
+    return code
 
 
 @app.command()
@@ -199,7 +209,7 @@ def estimate(
         "models": {"default": model} if model is not None else None,
     }
     spec = load_spec(spec_file, {key: value for key, value in overrides.items() if value is not None})
-    found = estimate_of(spec, asyncio.run(rehearse(spec, services())))
+    found = estimate_of(spec, run_stoppable(rehearse(spec, services())))
     print(found.model_dump_json(indent=2) if json else render_estimate(found), end="\n" if json else "")
     return OK
 
@@ -231,8 +241,9 @@ def seeds(
         raise UserError(f"{file} exists; seeds are made to be edited, so it is not overwritten. Name another file")
     given = {"name": "seeds", "models": {"default": model} if model is not None else None, "seed": seed}
     spec = load_spec(spec_file, {key: value for key, value in given.items() if value is not None})
-    models = services().models(services().make_model(spec))
-    written = asyncio.run(make_seeds(spec, domains_of(domains), count, DEFAULT_OUT / ".seeds", models))
+    folder = DEFAULT_OUT / ".seeds"
+    models = services().models(services().make_model(spec, home=folder))
+    written = run_stoppable(make_seeds(spec, domains_of(domains), count, folder, models))
     if file is not None:
         write_atomically(file, written.text)
     else:
@@ -254,9 +265,10 @@ def make_suite(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Make a controlled benchmark by rules, without a model; docs/suites.md describes the settings."""
+    from longbeam.pipeline.suites import SuiteBenchmark
     from longbeam.pipeline.suites import make_suite as make
 
-    report = make(suite, settings or (), name=name, conversations=conversations, seed=seed, out=out)
+    report = make(SuiteBenchmark(name, suite, settings or (), conversations, seed), out)
     print(
         f"{name}: {counted(report.conversations, 'conversation')}, {counted(report.messages, 'message')}, "
         f"{report.tokens:,} tokens, {counted(report.probes, 'probe')}; in {report.benchmark.root}"
@@ -271,17 +283,26 @@ def _limits(concurrency: int | None, max_cost_usd: float | None) -> dict[str, An
 
 def _create(spec: BenchmarkSpec, out: Path) -> Benchmark:
     """Return the new or existing benchmark, after all checks of its spec."""
-    from longbeam.generators.seeds import seeds_for
-    from longbeam.models.tokens import load_tokenizer
+    from longbeam.pipeline.preflight import check_spec
     from longbeam.store.layout import create_benchmark
     from longbeam.wiring import services
 
-    load_tokenizer(spec.tokenizer)
-    services().make_model(spec)
-    _, warnings = seeds_for(spec, spec.conversations)
+    warnings = check_spec(spec)
+    services().make_model(spec, home=out / spec.name)
     for warning in warnings:
         print(f"warning: {warning}", file=sys.stderr)
     return create_benchmark(spec, out)
+
+
+def _renew_damaged(benchmark: Benchmark) -> None:
+    """Make a damaged `benchmark.duckdb` again; the checks are imported for it alone."""
+    from longbeam.store.benchmark import is_sound
+
+    if benchmark.database_path.exists() and not is_sound(benchmark.database_path):
+        from longbeam.pipeline.checking import make_again
+
+        make_again(benchmark)
+        print(f"{benchmark.database_path}: was damaged, and was made again", file=sys.stderr)
 
 
 def _cluster(runner: Runner, workers: int | None, address: str, host: str, scratch: str) -> ClusterOptions | None:
@@ -298,34 +319,49 @@ def _cluster(runner: Runner, workers: int | None, address: str, host: str, scrat
     return None
 
 
+def generate_here(spec: BenchmarkSpec, out: Path) -> Benchmark:
+    """Generate a benchmark in this process and return it."""
+    benchmark = _create(spec, out)
+    _run(benchmark, Runner.INLINE, None, None)
+    return benchmark
+
+
 def _run_and_report(
     benchmark: Benchmark, runner: Runner, out: Path, invocation_log: Path | None, cluster: ClusterOptions | None
 ) -> int:
     name = benchmark.spec.name
+    if runner is Runner.AUTO:
+        runner = Runner.PREFECT if find_spec("prefect") else Runner.INLINE
+        if runner is Runner.INLINE:
+            print("running inline: Prefect is not installed (pip install 'longbeam[flows]')", file=sys.stderr)
     try:
         summary = _run(benchmark, runner, invocation_log, cluster)
     except KeyboardInterrupt:
         print(f"\nstopped; nothing is lost. Go on with: {command_line('resume', name, out)}", file=sys.stderr)
         return INTERRUPTED
+    benchmark.require_spec()  # runners make folders where there are none
     return report_run(benchmark, summary, out)
 
 
 def _run(
     benchmark: Benchmark, runner: Runner, invocation_log: Path | None, cluster: ClusterOptions | None
 ) -> RunSummary:
+    from longbeam.pipeline.run.driver import RunSummary, run_inline
     from longbeam.pipeline.run.metering import open_meter
     from longbeam.wiring import services
 
     spec = benchmark.spec
+    if len(benchmark.kept) == spec.conversations:
+        return RunSummary(spec.conversations, spec.conversations, (), 0, 0)
     meter = open_meter(benchmark, services(), invocation_log=invocation_log)
     models = services().models(meter)
     outlook = _outlook(benchmark, meter)
     try:
-        with display_for(sys.stderr, Target(spec.conversations, spec.length), outlook) as progress:
+        with display_for(
+            sys.stderr, Target(spec.conversations - len(benchmark.kept), spec.length), outlook
+        ) as progress:
             if runner is Runner.INLINE:
-                from longbeam.pipeline.run.driver import run_inline
-
-                return asyncio.run(run_inline(benchmark, models, progress=progress))
+                return run_stoppable(run_inline(benchmark, models, progress=progress))
             from longbeam.flows.runner import run_on_cluster, run_with_prefect
 
             if cluster is not None:
@@ -334,8 +370,8 @@ def _run(
 
                 setup = WorkerSetup(services().reference, cluster.scratch, str(invocation_log or ""))
                 controls = RunControls(meter, progress, lambda line: print(f"note: {line}", file=sys.stderr), setup)
-                return asyncio.run(run_on_cluster(benchmark, runner.value, cluster, controls))
-            return asyncio.run(run_with_prefect(benchmark, models, progress=progress))
+                return run_stoppable(run_on_cluster(benchmark, runner.value, cluster, controls))
+            return run_stoppable(run_with_prefect(benchmark, models, progress=progress))
     finally:
         if outlook is not None:
             outlook.save()
@@ -344,36 +380,49 @@ def _run(
 
 def _outlook(benchmark: Benchmark, meter: CostMeter) -> Outlook | None:
     """Print the expected cost before a run, and return its outlook; None if no model costs anything."""
+    from longbeam.pipeline.cost.contexts import short_contexts
     from longbeam.pipeline.cost.estimate import Outlook, is_worth_rehearsing, rehearsal_of, unfit_cap
     from longbeam.wiring import services
 
     if not is_worth_rehearsing(benchmark.spec):
         return None
-    outlook = Outlook(benchmark, meter, rehearsal_of(benchmark, services()))
+    rehearsal = rehearsal_of(benchmark, services())
+    outlook = Outlook(benchmark, meter, rehearsal)
     print(f"{benchmark.spec.name}: used {outlook.line()}", file=sys.stderr)
-    if warning := unfit_cap(outlook):
+    warnings = [unfit_cap(outlook), *short_contexts(benchmark.spec, rehearsal)]
+    for warning in filter(None, warnings):
         print(f"warning: {warning}", file=sys.stderr)
     return outlook
 
 
 def report_run(benchmark: Benchmark, summary: RunSummary, out: Path) -> int:
     """Print the result of a run and the next commands; return the exit code."""
+    from longbeam.pipeline.run.gaps import describe_gaps, gaps_of
     from longbeam.pipeline.status import describe_failure
 
     name = benchmark.spec.name
     replayed = f", {summary.replayed:,} replies from the journal" if summary.replayed else ""
     done = f"{name}: {summary.finished} of {counted(summary.conversations, 'conversation')} finished, "
     done += f"{counted(summary.calls, 'model call')}{replayed}"
-    if summary.finished < summary.conversations or summary.failures:
+    gaps, allowed = gaps_of(benchmark), benchmark.spec.checks.gap_share
+    if summary.finished < summary.conversations or summary.failures or gaps:
         print(done, file=sys.stderr)
         for conversation_id, unit in summary.failures:
             print(f"  {conversation_id} {describe_failure(unit)}", file=sys.stderr)
+        for conversation_id, share in gaps.items():
+            print(f"  {describe_gaps(conversation_id, share, allowed)}", file=sys.stderr)
         if summary.stopped:
             print(f"stopped: {summary.stopped}", file=sys.stderr)
-        print(
-            f"{'Go on' if summary.stopped else 'Try what failed again'} with: {command_line('resume', name, out)}",
-            file=sys.stderr,
-        )
+        if (
+            not summary.stopped
+            and summary.finished == summary.conversations
+            and all(u.is_exhausted for _, u in summary.failures)
+        ):
+            next_step = f"Have what is missing made by: {command_line('repair', name, out)}"
+        else:
+            next_step = f"{'Go on' if summary.stopped else 'Try what failed again'} with: "
+            next_step += command_line("resume", name, out)
+        print(next_step, file=sys.stderr)
         return INCOMPLETE
     print(f"{done}; in {benchmark.root}")
     target = benchmark.root / "export"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -23,8 +22,8 @@ from longbeam.cli.app import (
 )
 from longbeam.cli.display import Display, Target, display_for
 from longbeam.errors import UserError
-from longbeam.keys import UnitKey
 from longbeam.schemas.defaults import DEFAULT_MODEL
+from longbeam.stopping import run_stoppable
 
 ControlOption = Annotated[
     str | None,
@@ -74,22 +73,35 @@ def evaluate(
     window: Annotated[int, typer.Option("--window", help="Tokens of the reader's window.", min=1_000)] = 128_000,
     lenient: Annotated[bool, typer.Option("--lenient", help="Judge with the lenient prompt.")] = False,
     control: ControlOption = None,
+    parallel: Annotated[int, typer.Option("--parallel", help="Conversations evaluated side by side.", min=1)] = 1,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Print expected calls, tokens and cost instead of evaluating.")
+    ] = False,
+    max_cost: Annotated[
+        float | None, typer.Option("--max-cost", help="Most USD to spend; the run stops before.", show_default=False)
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Prepare and ask again, whatever is stored.")] = False,
     json: AsJson = False,
     out: Out = DEFAULT_OUT,
     invocation_log: InvocationLog = None,
 ) -> int:
     """Prepare memory systems on the finished conversations, ask the probes, judge, score, and print the table.
 
-    Replies are kept, so a killed evaluation continues where it stopped. Probes are asked in their reviewed form.
+    Replies are kept, so a killed or stopped evaluation continues where it stopped. Probes are asked in their reviewed
+    form.
     """
+    from longbeam.errors import RunStopped
     from longbeam.evaluation.arms import ablations, always_there, arms_of, variants
     from longbeam.evaluation.controls import find_control
-    from longbeam.evaluation.table import as_json, render_table
+    from longbeam.evaluation.table import as_json
+    from longbeam.evaluation.terminal_table import render_table
     from longbeam.models.cost import CostMeter
     from longbeam.models.embedders.factory import make_embedder
-    from longbeam.pipeline.evaluate.evaluating import EvaluationRequest, evaluation_spec
+    from longbeam.pipeline.evaluate.estimating import estimate_evaluation, render_estimate
+    from longbeam.pipeline.evaluate.evaluating import EvaluationModels, EvaluationRequest, evaluation_spec
     from longbeam.pipeline.evaluate.evaluating import evaluate as run_evaluation
     from longbeam.pipeline.run.driver import limited_models
+    from longbeam.pipeline.run.metering import evaluation_usage
     from longbeam.review.outcomes import reviewed_probes
     from longbeam.schemas.evaluation import EvaluationRun, EvaluationSettings, Result
     from longbeam.store.layout import open_benchmark
@@ -100,18 +112,28 @@ def evaluate(
     given = [*variants(variant, system), *(settings or ())]
     arms = [*always_there(), *arms_of(system, given, [*(grid or ()), *ablations(without, system)])]
     asked = EvaluationSettings(budget=budget, window=window, is_strict=not lenient, embedder=embedder)
-    spec = evaluation_spec(benchmark.spec, reader=reader, judge=judge, extractor=extractor)
+    spec = evaluation_spec(benchmark.spec, EvaluationModels(reader, judge, extractor), max_cost)
     vectors = make_embedder(embedder, spec) if embedder else None
     chosen = find_control(control)
-    meter = CostMeter(services().make_model(spec, invocation_log=invocation_log), spec)
+    probes = reviewed_probes(benchmark)
+    request = EvaluationRequest(spec, arms, asked, chosen, probes, is_fresh=fresh, parallel=parallel)
+    if estimate:
+        expected = run_stoppable(estimate_evaluation(benchmark, request, services(), embedder=vectors))
+        print(expected.model_dump_json(indent=2) + "\n" if json else render_estimate(expected), end="")
+        return OK
+    clients = services().make_model(spec, invocation_log=invocation_log, home=benchmark.root)
+    meter = CostMeter(clients, spec, before=evaluation_usage(benchmark))
 
     async def measured(progress: Display) -> tuple[EvaluationRun, list[Result]]:
         async with limited_models(services().models(meter), spec) as models:
-            request = EvaluationRequest(spec, arms, asked, chosen, reviewed_probes(benchmark))
             return await run_evaluation(benchmark, request, models, embedder=vectors, progress=progress)
 
-    with display_for(sys.stderr, Target(len(benchmark.sealed_ids), 0)) as progress:
-        run, results = asyncio.run(measured(progress))
+    try:
+        with display_for(sys.stderr, Target(len(benchmark.sealed_ids), 0)) as progress:
+            run, results = run_stoppable(measured(progress))
+    except RunStopped as exc:
+        print(f"stopped: {exc}; what was answered is kept, and the same command goes on", file=sys.stderr)
+        return INCOMPLETE
     print(as_json(run, results) if json else render_table(run, results), end="")
     for failure in run.failures:
         print(f"failed: {failure}", file=sys.stderr)
@@ -124,22 +146,23 @@ def report(
     name: Name,
     html: Annotated[Path | None, typer.Option("--html", help="Self-contained HTML file to write.")] = None,
     markdown: Annotated[Path | None, typer.Option("--markdown", help="Markdown file to write.")] = None,
-    leaderboard: Annotated[
-        Path | None, typer.Option("--leaderboard", help="JSON file in which to add or replace the systems.")
-    ] = None,
     others: Annotated[
         list[Path] | None,
         typer.Option("--with", metavar="RESULTS.jsonl", help="Another results file to compare.", show_default=False),
     ] = None,
     control: ControlOption = None,
-    against: Annotated[str, typer.Option("--against", help="System that the others are compared with.")] = "bm25",
+    against: Annotated[
+        str, typer.Option("--against", help="Systems, comma-separated, that the others are compared with.")
+    ] = "bm25",
+    pages: Annotated[
+        Path | None, typer.Option("--pages", metavar="DIR", help="Folder for one page a probe.", show_default=False)
+    ] = None,
     probes: Annotated[int, typer.Option("--probes", help="Probes per ability shown one by one.", min=0)] = 20,
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Report on the last evaluation of a benchmark; without a file option, print the report as Markdown."""
     from longbeam.evaluation.controls import find_control
-    from longbeam.evaluation.leaderboard import merged
-    from longbeam.evaluation.report import render_html, render_markdown, sections_of
+    from longbeam.evaluation.report import render_html, render_markdown, render_probe, sections_of
     from longbeam.evaluation.results import read_results, reworded
     from longbeam.pipeline.evaluate.evaluating import results_path
     from longbeam.review.outcomes import reviewed_probes
@@ -148,7 +171,9 @@ def report(
 
     benchmark = open_benchmark(out, name)
     path = results_path(benchmark, find_control(control))
-    sections = sections_of([read_results(p) for p in [path, *(others or ())]], against=against, probes_shown=probes)
+    baselines = [part for part in (p.strip() for p in against.split(",")) if part]
+    files = [read_results(p) for p in [path, *(others or ())]]
+    sections = sections_of(files, against=baselines, probes_shown=probes)
     now = reviewed_probes(benchmark)
     if now is not None and (stale := reworded(read_results(path).run.probes, now)):
         told = f"{len(stale)} of its probes were changed or taken out in the review since, {stale[0]} for one"
@@ -158,14 +183,53 @@ def report(
         written.append((html, render_html(sections)))
     if markdown is not None:
         written.append((markdown, render_markdown(sections)))
-    if leaderboard is not None:
-        old = leaderboard.read_text(encoding="utf-8") if leaderboard.exists() else ""
-        written.append((leaderboard, merged(old, sections, str(leaderboard))))
+    if pages is not None:
+        every = sections_of(files, against=baselines, probes_shown=sys.maxsize)
+        written += [
+            (pages / section.evaluated.label.replace(" ", "-") / f"{probe.conversation_id}.{probe.probe_id}.html",
+             render_probe(section, probe, results))
+            for section in every
+            for probe, results in section.drilled
+        ]  # fmt: skip
     for file, text in written:
         write_atomically(file, text)
         print(f"written to {file}")
     if not written:
         print(render_markdown(sections), end="")
+    return OK
+
+
+@app.command(short_help="Collect results files in one table.")
+def leaderboard(
+    results: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[RESULTS.jsonl]...", help="Results files to add.", show_default=False),
+    ] = None,
+    board: Annotated[Path, typer.Option("--board", help="JSON file with the rows.")] = Path("leaderboard.json"),
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", help="Markdown file to write.", show_default=False)
+    ] = None,
+) -> int:
+    """Check results files, add their systems to a leaderboard or replace them, and print it.
+
+    A file is refused if its scores are not those of its verdicts, or if answers are missing.
+    """
+    from longbeam.evaluation.leaderboard import merged, render_board, rows_in
+    from longbeam.evaluation.results import read_results
+    from longbeam.store.files import write_atomically
+
+    text = board.read_text(encoding="utf-8") if board.exists() else ""
+    if results:
+        text = merged(text, [read_results(path) for path in results], str(board))
+        write_atomically(board, text)
+    elif not text:
+        raise UserError(f"--board {board}: there is no such file; name results files to begin one")
+    shown = render_board(rows_in(text, str(board)))
+    if markdown is None:
+        print(shown, end="")
+    else:
+        write_atomically(markdown, shown)
+        print(f"written to {markdown}")
     return OK
 
 
@@ -185,128 +249,3 @@ def judge_agreement(
     found = agreement_of(read_results(first), read_results(second))
     print(found.model_dump_json(indent=2) if json else render_agreement(found), end="\n" if json else "")
     return OK
-
-
-@app.command("paging", short_help="Study cooperative paging on a benchmark, without a model.")
-def paging(
-    name: Name,
-    tokens: Annotated[int, typer.Option("--tokens", help="Capacity of the context in tokens.", min=50)] = 2_000,
-    pages: Annotated[
-        int | None, typer.Option("--pages", help="Capacity in pages, as in the paper.", min=1, show_default=False)
-    ] = None,
-    markdown: Annotated[Path | None, typer.Option("--markdown", help="File to write.", show_default=False)] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="SVG file to write.", show_default=False)] = None,
-    json: AsJson = False,
-    out: Out = DEFAULT_OUT,
-) -> int:
-    """Simulate boundaries, evictions, bookmark generators and formats; print accuracy and its components."""
-    from longbeam.memory.paging.residency import Capacity
-    from longbeam.memory.paging.study import render_study, run_study, workload_of
-    from longbeam.memory.paging.study_plot import plot_study
-    from longbeam.models.tokens import load_tokenizer
-    from longbeam.pipeline.checking import sealed_conversations
-    from longbeam.store.layout import open_benchmark
-
-    benchmark = open_benchmark(out, name)
-    refuse_nothing_sealed(benchmark, out)
-    with sealed_conversations(benchmark) as readers:
-        workloads = [workload_of(r.head.conversation_id, r.messages(), r.probes()) for r in readers]
-    if not any(workload.questions for workload in workloads):
-        raise UserError(f"benchmark {name!r} has no selected probe with evidence; there is nothing to page for")
-    count = load_tokenizer(benchmark.spec.tokenizer).count
-    study = run_study(name, workloads, count, Capacity(tokens=None if pages else tokens, pages=pages))
-    text = study.model_dump_json(indent=2) + "\n" if json else render_study(study)
-    _print_or_write(text, markdown)
-    if plot is not None:
-        _print_or_write(plot_study(study), plot)
-    return OK
-
-
-@app.command("controlled", short_help="Score a controlled suite and its floors, without a judge.")
-def controlled(name: Name, json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
-    """Print exact, fuzzy, keyword, pass, causal and impact scores of the floors and of the last evaluation."""
-    import json as jsons
-
-    from longbeam.evaluation.controlled import controlled_rows, keywords_of, render_rows
-    from longbeam.evaluation.results import read_results
-    from longbeam.pipeline.checking import sealed_conversations
-    from longbeam.pipeline.evaluate.evaluating import results_path
-    from longbeam.schemas.conversation import WholeConversation
-    from longbeam.store.layout import open_benchmark
-
-    benchmark = open_benchmark(out, name)
-    refuse_nothing_sealed(benchmark, out)
-    with sealed_conversations(benchmark) as readers:
-        told = [WholeConversation.of(reader) for reader in readers]
-    if not any(keywords_of(probe) for c in told for probe in c.probes):
-        raise UserError(
-            f"benchmark {name!r} has no gold of a few words; make one with `longbeam suite canvas_standard`"
-        )
-    path = results_path(benchmark)
-    rows = controlled_rows(told, read_results(path).results if path.exists() else ())
-    print(jsons.dumps([row.model_dump() for row in rows], indent=2) if json else render_rows(name, rows), end="")
-    return OK
-
-
-@app.command("canvas", short_help="Measure CogCanvas's retrieval recall at equal budgets, without a model.")
-def canvas(
-    name: Name,
-    budget: Annotated[str, typer.Option("--budget", help="Budgets in tokens, comma-separated.")] = "500,1000,2000,4000",
-    category: Annotated[
-        str,
-        typer.Option(
-            "--category", help="Categories, comma-separated [default: all but abstention].", show_default=False
-        ),
-    ] = "",
-    embedder: Annotated[
-        str, typer.Option("--embedder", help="minilm, hashed, st:NAME or openai:NAME.", show_default=False)
-    ] = "",
-    markdown: Annotated[Path | None, typer.Option("--markdown", help="File to write.", show_default=False)] = None,
-    json: AsJson = False,
-    out: Out = DEFAULT_OUT,
-) -> int:
-    """Measure artifacts, chunks and both, with and without the graph, and compare BM25, random turns and all text."""
-    from longbeam.memory.base import Tools
-    from longbeam.memory.cogcanvas.study import recall_study, render_recall
-    from longbeam.models.asking import Asker
-    from longbeam.models.embedders.factory import make_embedder
-    from longbeam.models.tokens import load_tokenizer
-    from longbeam.pipeline.checking import sealed_conversations
-    from longbeam.pipeline.evaluate.evaluating import stored_embedder
-    from longbeam.prompts.declarations import default_registry
-    from longbeam.schemas.conversation import WholeConversation
-    from longbeam.store.layout import open_benchmark
-    from longbeam.wiring import services
-
-    benchmark = open_benchmark(out, name)
-    refuse_nothing_sealed(benchmark, out)
-    budgets = [int(part) for part in budget.split(",") if part.strip().isdigit() and int(part) > 0]
-    if len(budgets) != len(budget.split(",")):
-        raise UserError(f"--budget {budget}: write numbers of tokens above 0 between commas, as in 500,1000")
-    with sealed_conversations(benchmark) as readers:
-        told = [WholeConversation.of(reader) for reader in readers]
-    vectors = make_embedder(embedder, benchmark.spec) if embedder else None
-    with stored_embedder(benchmark, vectors) as kept:
-        models = services().models(services().stand_in())
-        tools = Tools(
-            count_tokens=load_tokenizer(benchmark.spec.tokenizer).count,
-            asker=Asker(models, default_registry(), benchmark.spec, unit_key=UnitKey("canvas", "prepare", "cogcanvas")),
-            embedder=kept,
-        )
-        categories = [part.strip() for part in category.split(",") if part.strip()]
-        study = asyncio.run(recall_study(name, told, tools, budgets=budgets, categories=categories))
-    if not study.questions:
-        raise UserError(f"benchmark {name!r} has no selected probe of category {category or 'other than abstention'}")
-    text = study.model_dump_json(indent=2) + "\n" if json else render_recall(study)
-    _print_or_write(text, markdown)
-    return OK
-
-
-def _print_or_write(text: str, file: Path | None) -> None:
-    from longbeam.store.files import write_atomically
-
-    if file is None:
-        print(text, end="")
-    else:
-        write_atomically(file, text)
-        print(f"written to {file}")

@@ -1,8 +1,7 @@
-"""The command that repairs error findings."""
+"""Commands that mend: repair, for error findings, and verify, for damaged files."""
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from functools import partial
 from pathlib import Path
@@ -25,6 +24,7 @@ from longbeam.cli.app import (
     warn_of_unfinished,
 )
 from longbeam.errors import UserError
+from longbeam.stopping import run_stoppable
 from longbeam.terminal import counted
 
 if TYPE_CHECKING:
@@ -77,6 +77,34 @@ def repair(
     return INCOMPLETE if report.left or report.stopped or unfinished else OK
 
 
+@app.command(short_help="Verify that a benchmark's files are as they were written.")
+def verify(
+    name: Name,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Drop what is damaged; `resume` makes it again, or asks again.")
+    ] = False,
+    json: AsJson = False,
+    out: Out = DEFAULT_OUT,
+) -> int:
+    """Check every file of a benchmark by its checksums; exit 1 if a file is damaged and was not repaired.
+
+    A repair sets a damaged work log or review log aside and keeps what is sound of it. No model is asked.
+    """
+    from longbeam.pipeline.verifying import render_reports
+    from longbeam.pipeline.verifying import verify as verified
+
+    reports = verified(out, name, repairs=repair)
+    if json:
+        print("[\n" + ",\n".join(report.model_dump_json() for report in reports) + "\n]")
+    else:
+        print(render_reports(name, reports), end="")
+    if all(report.is_sound for report in reports):
+        return OK
+    if not repair and not json:
+        print(f"Repair it with: {command_line('verify', f'{name} --repair', out)}", file=sys.stderr)
+    return INCOMPLETE
+
+
 def _say_plan(benchmark: Benchmark) -> int:
     from longbeam.pipeline.checking import check_and_store
     from longbeam.pipeline.repair.cost import render_plan
@@ -108,7 +136,7 @@ def _repaired(benchmark: Benchmark, rounds: int, withdraw: bool, invocation_log:
     if benchmark.spec.is_given:
         return repair_import(benchmark, withdraws=withdraw, rejected=rejected)
     models = services().models(open_meter(benchmark, services(), invocation_log=invocation_log))
-    return asyncio.run(repair(benchmark, models, rejected=rejected, rounds=rounds))
+    return run_stoppable(repair(benchmark, models, rejected=rejected, rounds=rounds))
 
 
 def _text(report: RepairReport) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -24,7 +23,8 @@ from longbeam.cli.app import (
     warn_of_unfinished,
 )
 from longbeam.cli.display import Display, Target, display_for
-from longbeam.formats.registry import EXPORTS, IMPORTS
+from longbeam.formats.registry import EXPORTS, IMPORTS, LOCOMO_SESSIONS
+from longbeam.stopping import run_stoppable
 from longbeam.terminal import counted
 
 if TYPE_CHECKING:
@@ -54,9 +54,7 @@ def validate(
     ] = False,
     model: Annotated[
         str | None,
-        typer.Option(
-            "--model", help="Model of these checks [default: the spec's reader and judge].", show_default=False
-        ),
+        typer.Option("--model", help="Model of these checks [default: the spec's checker].", show_default=False),
     ] = None,
     max_cost: Annotated[
         float | None,
@@ -111,7 +109,7 @@ def _ask_models(
             return await run_model_checks(benchmark, spec, limited, progress=progress)
 
     with display_for(sys.stderr, Target(len(benchmark.sealed_ids), 0)) as progress:
-        run = asyncio.run(asked(progress))
+        run = run_stoppable(asked(progress))
     replayed = f", {run.replayed:,} replies from the journal" if run.replayed else ""
     print(f"model-backed checks: {counted(run.calls, 'model call')}{replayed}", file=sys.stderr)
     for failure in run.failures:
@@ -163,9 +161,14 @@ def export(
     reviewed_only: Annotated[
         bool, typer.Option("--reviewed-only", help="Only probes that a reviewer accepted or edited.")
     ] = False,
+    most_sessions: Annotated[
+        int,
+        typer.Option("--most-sessions", min=0, help="locomo: days beyond this number are merged; 0: merge none."),
+    ] = LOCOMO_SESSIONS,
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Write the finished conversations and their selected probes, in their reviewed form, as files."""
+    from longbeam.formats.exporting import ExportOptions
     from longbeam.formats.registry import exporter
     from longbeam.review.outcomes import reviewed_conversations
     from longbeam.store.layout import open_benchmark
@@ -173,9 +176,8 @@ def export(
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
     with reviewed_conversations(benchmark) as reviewed:
-        report = exporter(format)(
-            reviewed.readers, benchmark.spec, to, reviews=reviewed.statuses, reviewed_only=reviewed_only
-        )
+        options = ExportOptions(reviewed.statuses, reviewed_only, most_sessions)
+        report = exporter(format)(reviewed.readers, benchmark.spec, to, options)
     print(
         f"{to}: {counted(report.conversations, 'conversation')}, {counted(report.messages, 'message')}, "
         f"{report.tokens:,} tokens, {counted(report.probes, 'probe')}; begin with {to / 'README.md'}"

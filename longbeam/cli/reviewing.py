@@ -1,26 +1,34 @@
-"""Commands of the human review: review, and reviews export, import, bundle."""
+"""Commands of the human review: review, and reviews export, import, backup, bundle, passports."""
 
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from longbeam.cli.app import DEFAULT_OUT, OK, Name, Out, app, refuse_nothing_sealed
-from longbeam.errors import UserError
+from longbeam.cli.making import generate_here
+from longbeam.errors import UserError, require_extra
 from longbeam.terminal import counted
 
 if TYPE_CHECKING:
     from longbeam.review.rubric_trial import RubricJudge
     from longbeam.schemas.review import ReviewerRole
+    from longbeam.store.layout import Benchmark
+
+
+WEB = ("fastapi", "itsdangerous", "markdown_it", "nh3", "uvicorn")
+"""Libraries of the extra `review`."""
 
 
 @app.command(short_help="Review a benchmark in the browser.")
 def review(
-    name: Name,
+    name: Annotated[str | None, typer.Argument(help="The benchmark's name.", show_default=False)] = None,
     host: Annotated[
         str,
         typer.Option("--host", help="Address to listen on; one that other machines can reach needs personal links."),
@@ -40,30 +48,85 @@ def review(
     with_links: Annotated[
         bool, typer.Option("--with-links", help="Require a personal link from everybody, on this machine too.")
     ] = False,
+    link_days: Annotated[
+        int, typer.Option("--link-days", min=1, max=365, help="Days that a personal link lets its reviewer in.")
+    ] = 14,
+    certificate: Annotated[
+        Path | None,
+        typer.Option("--certificate", help="Certificate (PEM) to serve HTTPS with.", show_default=False),
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option("--key", help="Private key (PEM) of the certificate.", show_default=False)
+    ] = None,
     allow_host: Annotated[
         list[str] | None,
         typer.Option("--allow-host", help="Another host name of this server; may be repeated.", show_default=False),
     ] = None,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Review a small benchmark with planted faults, to learn how.")
+    ] = False,
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Serve the review pages until stopped; they show conversations as soon as they are finished."""
+    require_extra("review", "longbeam review", *WEB)
     from longbeam.annotation_ui.security import Reach, is_loopback
-    from longbeam.annotation_ui.server import ServerOptions, serve
+    from longbeam.annotation_ui.server import Certificate, ServerOptions, serve
     from longbeam.store.layout import open_benchmark
 
-    benchmark = open_benchmark(out, name)
-    refuse_nothing_sealed(benchmark, out)
+    if (name is None) != demo:
+        raise UserError("name the benchmark to review, or use --demo for a small one with planted faults; not both")
+    benchmark = _training_set(out) if name is None else open_benchmark(out, name)
+    if not benchmark.sealed_ids:
+        print("No conversation is finished yet; the pages show each one as soon as it is.", file=sys.stderr)
     reviewers = _reviewers(reviewer or ())
     if not reviewers and (with_links or not is_loopback(host)):
         raise UserError(
-            f"--host {host}: others can reach this address, so writing needs a personal link; name who reviews with "
+            f"--host {host}: only people with a personal link get in there; name who reviews with "
             "--reviewer ana --reviewer bo:lead"
         )
+    if (certificate is None) != (key is None):
+        raise UserError("--certificate and --key go together: name both files, or neither")
     settings = {"overlap": overlap, "min_searches": min_searches}
     given = {key: value for key, value in settings.items() if value is not None}
-    reach = Reach(host, with_links, reviewers, frozenset(allow_host or ()))
-    serve(benchmark, lexical_judge(), ServerOptions(reach, port, given), _announce)
+    pair = Certificate(certificate, key) if certificate and key else None
+    reach = Reach(host, with_links, reviewers, frozenset(allow_host or ()), link_days, pair is not None)
+    if pair is None and not is_loopback(host):
+        print(
+            "The links cross the network unencrypted; use --certificate and --key, or a tunnel (ssh -L) to here.",
+            file=sys.stderr,
+        )
+    serve(benchmark, lexical_judge(), ServerOptions(reach, port, given, pair), _announce)
     return OK
+
+
+DEMO = "review-demo"
+DEMO_FAULTS = 20
+
+
+def _training_set(out: Path) -> Benchmark:
+    """Return the training set in a folder of benchmarks; it is made first if it is not there."""
+    from longbeam.pipeline.checking import check_and_store
+    from longbeam.review.training import TRAINING_FILE, keep_training, plant_faults
+    from longbeam.schemas.spec import BenchmarkSpec
+    from longbeam.store.artifacts import SealedConversation, seal_conversation
+    from longbeam.store.layout import create_benchmark, open_benchmark
+
+    if (out / DEMO / TRAINING_FILE).exists():
+        return open_benchmark(out, DEMO)
+    print(f"Making {out / DEMO}: two short conversations with {DEMO_FAULTS} planted faults.", file=sys.stderr)
+    spec = BenchmarkSpec(name=DEMO, length=16_000, conversations=2)
+    with tempfile.TemporaryDirectory() as scratch, ExitStack() as stack:
+        sound = generate_here(spec, Path(scratch))
+        sealed = {i: stack.enter_context(SealedConversation(sound.sealed_path(i))) for i in sound.sealed_ids}
+        probes, planted = plant_faults({i: list(s.probes()) for i, s in sealed.items()}, DEMO_FAULTS)
+        made = create_benchmark(spec, out)
+        for conversation_id, conversation in sealed.items():
+            path = made.sealed_path(conversation_id)
+            path.unlink(missing_ok=True)
+            seal_conversation(path, conversation.head, conversation.messages(), probes[conversation_id])
+    check_and_store(made)
+    keep_training(made.root, planted)
+    return made
 
 
 def _announce(base: str, links: Mapping[str, str]) -> None:
@@ -130,6 +193,21 @@ def import_reviews(
     return OK
 
 
+@reviews_app.command("backup", short_help="Copy the log while the server runs.")
+def back_up_reviews(
+    name: Name,
+    file: Annotated[Path, typer.Argument(metavar="FILE.sqlite", help="New file to write.", show_default=False)],
+    out: Out = DEFAULT_OUT,
+) -> int:
+    """Copy the whole log of a review into a new file; a server may go on writing meanwhile."""
+    from longbeam.store.layout import open_benchmark
+    from longbeam.store.reviews import backup_reviews
+
+    count = backup_reviews(open_benchmark(out, name).reviews_path, file)
+    print(f"{file}: {counted(count, 'event')}; to put it back, stop the server and copy it to reviews.sqlite")
+    return OK
+
+
 @reviews_app.command("bundle", short_help="Write a folder to review elsewhere.")
 def bundle_reviews(
     name: Name,
@@ -139,6 +217,7 @@ def bundle_reviews(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Write the open items with their evidence as a page that needs no server; `reviews import` reads its decisions."""
+    require_extra("review", "longbeam reviews bundle", *WEB)
     from longbeam.annotation_ui.bundle import write_bundle
     from longbeam.review.workspace import open_workspace
     from longbeam.store.layout import open_benchmark
@@ -150,4 +229,24 @@ def bundle_reviews(
     print(f"{to}: {counted(report.items, 'item')} for {reviewer}; open {to / 'index.html'}")
     if report.left_out:
         print(f"left out: {counted(report.left_out, 'abstention')}; what is missing cannot be seen in a window")
+    return OK
+
+
+@reviews_app.command("passports", short_help="Write a page about each released question.")
+def write_question_passports(
+    name: Name,
+    to: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to write; former passports are replaced.")],
+    out: Out = DEFAULT_OUT,
+) -> int:
+    """Write a page and a JSON file about each question that an export has: evidence, checks, judgements, versions."""
+    require_extra("review", "longbeam reviews passports", *WEB)
+    from longbeam.annotation_ui.passports import write_passports
+    from longbeam.review.workspace import open_workspace
+    from longbeam.store.layout import open_benchmark
+
+    benchmark = open_benchmark(out, name)
+    refuse_nothing_sealed(benchmark, out)
+    with open_workspace(benchmark, lexical_judge()) as workspace:
+        count = write_passports(workspace, to)
+    print(f"{to}: {counted(count, 'question')}; open {to / 'index.html'}")
     return OK

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from longbeam.cli.app import DEFAULT_OUT, OK, Out, app
+from longbeam.errors import require_extra
 from longbeam.schemas.defaults import DEFAULT_MODEL
 
 
@@ -32,6 +33,7 @@ def serve_offline(
     With --recorded, the replies of the benchmark's models also answer other runs of the same spec.
     docs/models.md describes the settings, such as latency_ms=50 failing=0.05; POST /control changes them.
     """
+    require_extra("review", "this server", "uvicorn")
     from longbeam.pipeline.recording import Recording
     from longbeam.store.layout import open_benchmark
     from longbeam.wiring import serve_writer
@@ -68,6 +70,7 @@ def serve_memory(
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Serve a memory system at the three routes that mem0's memory-benchmarks call (docs/evaluation.md)."""
+    require_extra("review", "this server", "fastapi", "uvicorn")
     from longbeam.pipeline.evaluate.memory_server import ServedSystem, run_server
     from longbeam.pipeline.spec_file import load_spec
     from longbeam.wiring import services

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from longbeam.cli.app import DEFAULT_OUT, INCOMPLETE, OK, AsJson, Name, Out, app, refuse_nothing_sealed
+from longbeam.cli.app import DEFAULT_OUT, OK, AsJson, app
 from longbeam.errors import UserError
 
 cmv = typer.Typer(
@@ -43,7 +43,7 @@ def snapshot(
 ) -> int:
     """Store a snapshot of a session."""
     from longbeam.memory.cmv.session import choose_session
-    from longbeam.memory.cmv.store import CmvStore
+    from longbeam.memory.cmv.sessions.store import CmvStore
 
     found = choose_session(projects.expanduser(), session)
     made = CmvStore(store).snapshot(found, name, description=description, tags=tuple(tag or ()), warn=_warn)
@@ -62,8 +62,8 @@ def branch(
     projects: Projects = DEFAULT_PROJECTS,
 ) -> int:
     """Start a new, trimmed session at the end of a snapshot, in the folder where Claude Code finds it."""
-    from longbeam.memory.cmv.store import CmvStore
-    from longbeam.memory.cmv.trim import TrimSettings
+    from longbeam.memory.cmv.sessions.store import CmvStore
+    from longbeam.memory.cmv.study.trim import TrimSettings
 
     kept = CmvStore(store)
     trim = None if whole else TrimSettings(threshold=threshold)
@@ -86,9 +86,9 @@ def trim(
     projects: Projects = DEFAULT_PROJECTS,
 ) -> int:
     """Write a session without ballast: tool outputs, images, thinking, file histories."""
-    from longbeam.memory.cmv.auto_trim import back_up
     from longbeam.memory.cmv.session import choose_session
-    from longbeam.memory.cmv.trim import TrimSettings, Variant, trim_file
+    from longbeam.memory.cmv.sessions.auto_trim import back_up
+    from longbeam.memory.cmv.study.trim import TrimSettings, Variant, trim_file
 
     if (to is None) is not in_place:
         raise UserError("say where the trimmed session goes: --to FILE, or --in-place")
@@ -113,10 +113,10 @@ def analyze(
     projects: Projects = DEFAULT_PROJECTS,
 ) -> int:
     """Print the composition of a session's context, and the cost and savings of trimming it."""
-    from longbeam.memory.cmv.analyze import analyze as analyze_lines
-    from longbeam.memory.cmv.cost import outlook, trimmed_tokens
     from longbeam.memory.cmv.session import choose_session, read_lines
-    from longbeam.memory.cmv.tree import render_analysis
+    from longbeam.memory.cmv.sessions.tree import render_analysis
+    from longbeam.memory.cmv.study.analyze import analyze as analyze_lines
+    from longbeam.memory.cmv.study.cost import outlook, trimmed_tokens
 
     found = choose_session(projects.expanduser(), session)
     made = analyze_lines(read_lines(found.path))
@@ -136,8 +136,8 @@ def tree(
     store: Store = DEFAULT_STORE,
 ) -> int:
     """Show snapshots and branches as a tree."""
-    from longbeam.memory.cmv.store import CmvStore
-    from longbeam.memory.cmv.tree import tree_json, tree_lines
+    from longbeam.memory.cmv.sessions.store import CmvStore
+    from longbeam.memory.cmv.sessions.tree import tree_json, tree_lines
 
     graph = CmvStore(store).graph()
     if json:
@@ -156,7 +156,7 @@ def delete(
     store: Store = DEFAULT_STORE,
 ) -> int:
     """Delete a snapshot, or one branch of it; later snapshots become children of its parent."""
-    from longbeam.memory.cmv.store import CmvStore
+    from longbeam.memory.cmv.sessions.store import CmvStore
 
     kept = CmvStore(store)
     found = kept.find(name)
@@ -175,8 +175,8 @@ def export_(
     store: Store = DEFAULT_STORE,
 ) -> int:
     """Write a snapshot as one file to share."""
-    from longbeam.memory.cmv.archive import export_snapshot
-    from longbeam.memory.cmv.store import CmvStore
+    from longbeam.memory.cmv.sessions.archive import export_snapshot
+    from longbeam.memory.cmv.sessions.store import CmvStore
 
     kept = CmvStore(store)
     found = kept.find(name)
@@ -194,8 +194,8 @@ def import_(
     store: Store = DEFAULT_STORE,
 ) -> int:
     """Add a snapshot from a file; paths inside the file never reach the file system."""
-    from longbeam.memory.cmv.archive import import_snapshot
-    from longbeam.memory.cmv.store import CmvStore
+    from longbeam.memory.cmv.sessions.archive import import_snapshot
+    from longbeam.memory.cmv.sessions.store import CmvStore
 
     made = import_snapshot(CmvStore(store), file, name=name, force=force, warn=_warn)
     print(f"{made.name}: {made.snapshot_id}")
@@ -205,44 +205,10 @@ def import_(
 @cmv.command("auto-trim")
 def auto_trim(threshold: Threshold = 500, store: Store = DEFAULT_STORE) -> int:
     """Trim the session that a hook names on standard input, in place, with a backup; always exits 0."""
-    from longbeam.memory.cmv.auto_trim import run_hook
-    from longbeam.memory.cmv.trim import TrimSettings
+    from longbeam.memory.cmv.sessions.auto_trim import run_hook
+    from longbeam.memory.cmv.study.trim import TrimSettings
 
     print(run_hook(sys.stdin.read(), store, TrimSettings(threshold=threshold)), file=sys.stderr)
-    return OK
-
-
-@cmv.command()
-def survival(
-    name: Name,
-    thresholds: Annotated[str, typer.Option("--threshold", help="Characters, comma-separated.")] = (
-        "50,200,500,1000,2000,5000"
-    ),
-    released: Released = False,
-    json: AsJson = False,
-    out: Out = DEFAULT_OUT,
-) -> int:
-    """Print the share of facts of an agentic benchmark that survive trimming, by place and threshold."""
-    from longbeam.memory.cmv.survival import measure, render_survival
-    from longbeam.memory.cmv.trim import Variant
-    from longbeam.models.tokens import load_tokenizer
-    from longbeam.pipeline.checking import sealed_conversations
-    from longbeam.store.layout import open_benchmark
-
-    try:
-        chosen = [int(part) for part in thresholds.split(",")]
-    except ValueError:
-        raise UserError(f"--threshold {thresholds!r}: write whole numbers, as in 200,500") from None
-    benchmark = open_benchmark(out, name)
-    refuse_nothing_sealed(benchmark, out)
-    variant = Variant.RELEASED if released else Variant.MENDED
-    with sealed_conversations(benchmark) as readers:
-        given = ((list(r.messages()), list(r.probes())) for r in readers)
-        found = measure(given, chosen, variant, load_tokenizer(benchmark.spec.tokenizer).count)
-    print(found.model_dump_json(indent=2) if json else render_survival(name, found), end="\n" if json else "")
-    if not found.kept:
-        print(f"{name} plants no facts by place; make one with: longbeam suite agentic --name NAME", file=sys.stderr)
-        return INCOMPLETE
     return OK
 
 

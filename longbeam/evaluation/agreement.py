@@ -53,6 +53,7 @@ def agreement_of(first: Evaluated, second: Evaluated) -> AgreementReport:
         theirs = others.get((mine.conversation_id, mine.probe_id, mine.system))
         if theirs is None or mine.judgement is None or theirs.judgement is None or not mine.answer.text.strip():
             continue
+        # Verdicts on different answers say nothing about the judges.
         if mine.answer.text != theirs.answer.text:
             other_answers += 1
             continue

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import get_args
 
 from longbeam.errors import SpecError
+from longbeam.evaluation.fixed_answers import FIXED_ANSWERS
 from longbeam.memory.registry import FLOORS, Registered, find_system, settings_of
 from longbeam.schemas.base import Record
-from longbeam.schemas.probes import Probe
 
-FIXED_ANSWERS: Mapping[str, Callable[[Probe], str]] = {
-    "blank": lambda probe: "",
-    "echo": lambda probe: probe.question,
-    "gold": lambda probe: probe.gold_answer,
-}
-"""Answers made without a reader; `gold` shows how the judge scores a right answer."""
 EVIDENCE = "evidence"
 """Arm whose reader sees the cited messages, as with perfect retrieval."""
 
@@ -32,6 +27,11 @@ class Arm:
     """None for fixed answers and for the evidence."""
     settings: Record | None = None
 
+    @cached_property
+    def version(self) -> str:
+        """Version of the code of a system that is not longbeam's; empty for others."""
+        return self.registered.version if self.registered else ""
+
     @property
     def is_fixed(self) -> bool:
         """Whether the answers need no reader."""
@@ -39,7 +39,7 @@ class Arm:
 
 
 def always_there() -> tuple[Arm, ...]:
-    """Return the floors and ceilings that every table has."""
+    """Return the floors, the ceilings and the answers that calibrate the judge, which every evaluation has."""
     floors = [Arm(name, found, settings_of(name, found, {})) for name, found in FLOORS.items()]
     return (*(Arm(name) for name in FIXED_ANSWERS), *floors, Arm(EVIDENCE))
 
@@ -68,6 +68,7 @@ def arms_of(systems: str, settings: Sequence[str], grid: Sequence[str]) -> list[
     for name in names:
         base = {setting: value for system, setting, value in fixed if system == name}
         axes = [[(setting, v) for v in value.split(",")] for system, setting, value in varied if system == name]
+        # A value of the grid replaces the same setting of `--set`.
         arms += [arm_of(name, {**base, **dict(chosen)}) for chosen in product(*axes)]
     if doubled := [a.name for a in arms if [b.name for b in arms].count(a.name) > 1]:
         raise SpecError(f"system {doubled[0]} is asked for twice; name it once")

@@ -81,6 +81,7 @@ def controlled_rows(conversations: Sequence[WholeConversation], results: Iterabl
             answers["full transcript"][key] = "\n".join(texts)
     for result in results:
         key = (result.conversation_id, result.probe_id)
+        # Fixed answers are no systems, and the echo is a floor above.
         if result.system in _OWN or key not in probes:
             continue
         answers.setdefault(result.system, {})[key] = result.answer.text
@@ -96,6 +97,7 @@ def _row(name: str, answers: Mapping[_Key, str], probes: Mapping[_Key, Probe]) -
     scores = {key: score_answer(text, keywords_of(probes[key])) for key, text in answers.items()}
 
     def mean(field: str, variety: str = "") -> float | None:
+        # The mean of conversations, as in the paper: each counts once, however many probes it has.
         by_conversation: dict[str, list[float]] = {}
         for key, score in scores.items():
             if not variety or probes[key].details.variety == variety:

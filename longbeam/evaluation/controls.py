@@ -52,12 +52,13 @@ def without_evidence(
     telling = [v for probe in probes for v in rubric_values(probe)]
     telling += [a.value for a in assertions if a.value is not None]
     telling += [plain(item) for probe in probes for item in probe.details.items]
+    # Each value once: the search below reads every message for every value.
     values = {v.model_dump_json(): v for v in telling}
 
     def tells(message: Message) -> bool:
         if message.message_key in cited or voicing.intersection(message.bullet_ids):
             return True
-        return any(says(message.content, v) for v in values.values())
+        return any(says(message.content, v, message.sent_at.date()) for v in values.values())
 
     kept = []
     for exchange in exchanges:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from longbeam.errors import ReplyError
 from longbeam.evaluation.ordered_lists import clean_item, items_of
 from longbeam.evaluation.scoring import scorer_of
-from longbeam.models.asking import Asker
+from longbeam.models.asking import Acceptance, Asker
 from longbeam.prompts.calls.evaluation import AlignInputs, AlignReply, JudgeInputs, JudgeReply
 from longbeam.schemas.evaluation import Answer, Judgement, NuggetJudgement
 from longbeam.schemas.probes import Nugget, Probe
@@ -40,10 +40,12 @@ async def judge_answer(probe: Probe, answer: Answer, asker: Asker, *, judge: str
 
 async def judge_nuggets(probe: Probe, text: str, asker: Asker, *, is_strict: bool) -> tuple[NuggetJudgement, ...]:
     """Return the verdict on each nugget; a blank answer meets none of them without asking the judge."""
-    return tuple(await asyncio.gather(*(_verdict(probe, n, text, asker, is_strict) for n in probe.rubric)))
+    verdicts = (judge_nugget(probe, nugget, text, asker, is_strict=is_strict) for nugget in probe.rubric)
+    return tuple(await asyncio.gather(*verdicts))
 
 
-async def _verdict(probe: Probe, nugget: Nugget, text: str, asker: Asker, is_strict: bool) -> NuggetJudgement:
+async def judge_nugget(probe: Probe, nugget: Nugget, text: str, asker: Asker, *, is_strict: bool) -> NuggetJudgement:
+    """Return the verdict on one nugget of a probe; a blank answer does not meet it, without asking the judge."""
     if not text.strip():
         return NuggetJudgement(nugget_id=nugget.nugget_id, score=0, reason="the answer is blank")
     inputs = JudgeInputs(question=probe.question, nugget=nugget.text, answer=text, is_strict=is_strict)
@@ -81,10 +83,9 @@ async def _greedy(
 
 
 async def _event_of(inputs: AlignInputs, free: Sequence[int], asker: Asker, place: str) -> int | None:
-    def in_range(reply: AlignReply) -> str | None:
-        if reply.event is None or 0 <= reply.event < len(free):
-            return None
-        return f"event {reply.event} is none of 0 to {len(free) - 1}; give one of these, or null"
+    def in_range(reply: AlignReply) -> Iterator[str]:
+        if reply.event is not None and not 0 <= reply.event < len(free):
+            yield f"event {reply.event} is none of 0 to {len(free) - 1}; give one of these, or null"
 
-    reply: AlignReply = await asker.structured("align_event", inputs, place=place, check=in_range)
+    reply: AlignReply = await asker.structured("align_event", inputs, place=place, accept=Acceptance(check=in_range))
     return None if reply.event is None else free[reply.event]

@@ -17,6 +17,7 @@ def items_of(answer: str) -> list[str]:
     several; then the parts of a sentence between `;`, `then` or commas.
     """
     lines = [line for line in answer.splitlines() if line.strip()]
+    # One marked line alone may be a sentence that begins with a dash or a number.
     if len(marked := [line for line in lines if _MARK.match(line)]) >= 2:
         return [clean_item(line) for line in marked]
     text = " ".join(lines)
@@ -24,8 +25,10 @@ def items_of(answer: str) -> list[str]:
     if len(starts) >= 2:
         ends = [*(m.start() for m in starts[1:]), len(text)]
         return [clean_item(text[m.end() : end]) for m, end in zip(starts, ends, strict=True)]
+    # Two lines may be a lead-in and a sentence.
     if len(lines) >= 3:
         return [clean_item(line) for line in lines if not line.rstrip().endswith(":")]
+    # From the separator that is surest to the one that also divides other sentences.
     body = _LEAD.sub("", text)
     for separator in (r";\s*", r"(?:,\s*)?\b(?:and )?then\s+", r",\s*(?:and\s+)?"):
         if len(parts := [p for p in re.split(separator, body) if p.strip()]) >= 2:

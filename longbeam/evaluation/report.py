@@ -13,19 +13,27 @@ from functools import cached_property
 from statistics import fmean
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from longbeam.abilities.record import Trait
 from longbeam.abilities.registry import ability_of
 from longbeam.errors import UserError
-from longbeam.evaluation.arms import EVIDENCE, FIXED_ANSWERS
+from longbeam.evaluation.calibration import Calibration, calibration_of, reader_note
 from longbeam.evaluation.plots import Series, plot
-from longbeam.evaluation.resampling import FEW, Comparison, Interval, compare, interval_of
+from longbeam.evaluation.resampling import FEW, Comparison, Interval, compare, holm, interval_of
 from longbeam.evaluation.results import DECILES, Evaluated
-from longbeam.evaluation.table import HIT_AT, Row, rows_of, rule
+from longbeam.evaluation.table import (
+    HIT_AT,
+    Row,
+    equal_systems,
+    equality_line,
+    kind_of,
+    ranked_rows,
+    rows_of,
+    rule,
+)
 from longbeam.evaluation.timings import Latency
-from longbeam.memory.registry import FLOORS
 from longbeam.schemas.evaluation import AskedProbe, PreparationUsage, Result, Spending
 
 PROBES_SHOWN = 20
@@ -45,10 +53,13 @@ class Line:
     """One system of one evaluation."""
 
     row: Row
+    rank: int | None
+    """Rank among the systems, from 1; None for floors and ceilings, and where the judge cannot score."""
     kind: str
     """`system`, `floor` or `ceiling`."""
     interval: Interval | None
-    comparison: Comparison | None
+    by_ability: dict[str, Interval | None]
+    """Interval of each ability."""
     latency: Latency | None
     tokens_per_answer: float | None
     """Prompt and output tokens of an answer as the endpoints counted them; None if they count none."""
@@ -64,7 +75,15 @@ class Section:
 
     evaluated: Evaluated
     lines: tuple[Line, ...]
+    """Systems by rank, then floors, then ceilings."""
     abilities: tuple[str, ...]
+    comparisons: tuple[Comparison, ...]
+    """Every system with every baseline; p-values are corrected for the number of comparisons."""
+    calibration: Calibration
+    equal: str
+    """Sentence that names systems with the same answers; empty if there are none."""
+    reader_note: str
+    """Sentence on a reader that cannot use the evidence; empty for one that can."""
     probes_shown: int
 
     @property
@@ -97,36 +116,50 @@ class Section:
         for probe in self.evaluated.run.probes:
             by_ability[probe.ability].append(probe)
         shown = (p for ability in sorted(by_ability) for p in by_ability[ability][: self.probes_shown])
-        return [(p, found.get(p.key, [])) for p in shown]
-
-
-def kind_of(system: str) -> str:
-    """Return whether a row is a system, a floor or a ceiling."""
-    if system in {"gold", EVIDENCE}:
-        return "ceiling"
-    return "floor" if system in FLOORS or system in FIXED_ANSWERS else "system"
+        order = [line.row.system for line in self.lines]
+        return [
+            (p, sorted((r for r in found.get(p.key, []) if r.system in order), key=lambda r: order.index(r.system)))
+            for p in shown
+        ]
 
 
 def sections_of(
-    evaluated: Sequence[Evaluated], *, against: str = "bm25", probes_shown: int = PROBES_SHOWN
+    evaluated: Sequence[Evaluated], *, against: Sequence[str] = ("bm25",), probes_shown: int = PROBES_SHOWN
 ) -> list[Section]:
-    """Return one section per results file; UserError if one is empty or does not have the system `against`."""
+    """Return one section per results file; UserError if one is empty or lacks a baseline of `against`."""
     return [_section(one, against, probes_shown) for one in evaluated]
 
 
-def _section(one: Evaluated, against: str, probes_shown: int) -> Section:
+def _section(one: Evaluated, against: Sequence[str], probes_shown: int) -> Section:
     if not one.results:
         raise UserError(f"{one.label}: there are no results to report on; its run had {len(one.run.failures)} failures")
     rows = rows_of(one.results)
-    if against not in {row.system for row in rows}:
-        raise UserError(
-            f"--against {against!r}: {one.label} has no such system; it has {', '.join(r.system for r in rows)}"
-        )
-    lines = [_line(one, row, against) for row in rows]
-    return Section(one, tuple(lines), tuple(sorted({r.ability for r in one.results})), probes_shown)
+    for baseline in against:
+        if baseline not in {row.system for row in rows}:
+            raise UserError(
+                f"--against {baseline!r}: {one.label} has no such system; it has {', '.join(r.system for r in rows)}"
+            )
+    judged = calibration_of(rows)
+    ranked = ranked_rows(rows, (lambda r: r.paper) if judged.can_score else (lambda r: r.evidence_recall))
+    pairs = [
+        compare(one.results, row.system, baseline, rule("paper"))
+        for _, row in ranked
+        for baseline in against
+        if row.system != baseline and kind_of(row.system) != "ceiling"
+    ]
+    return Section(
+        evaluated=one,
+        lines=tuple(_line(one, row, rank if judged.can_score else None) for rank, row in ranked),
+        abilities=tuple(sorted({r.ability for r in one.results})),
+        comparisons=tuple(holm([pair for pair in pairs if pair is not None])),
+        calibration=judged,
+        equal=equality_line(equal_systems(one.results)),
+        reader_note=reader_note(rows) if judged.can_score else "",
+        probes_shown=probes_shown,
+    )
 
 
-def _line(one: Evaluated, row: Row, against: str) -> Line:
+def _line(one: Evaluated, row: Row, rank: int | None) -> Line:
     own = [r for r in one.results if r.system == row.system]
     usage = next((p.usage for p in one.run.preparations if p.system == row.system), None)
     spent: dict[str, Spending] = {s.stage: s for s in one.run.spending if s.system == row.system}
@@ -134,9 +167,10 @@ def _line(one: Evaluated, row: Row, against: str) -> Line:
     tokens = answers.prompt_tokens + answers.output_tokens if answers else 0
     return Line(
         row=row,
+        rank=rank,
         kind=kind_of(row.system),
         interval=interval_of(own, rule("paper")),
-        comparison=compare(one.results, row.system, against, rule("paper")) if row.system != against else None,
+        by_ability={a: interval_of(own, rule("paper"), ability=a) for a in row.by_ability},
         latency=one.timings.of(row.system),
         tokens_per_answer=tokens / len(own) if tokens else None,
         usd_per_answer=answers.cost_usd / len(own) if answers and answers.cost_usd is not None else None,
@@ -149,10 +183,12 @@ def _line(one: Evaluated, row: Row, against: str) -> Line:
 
 
 def plots_of(sections: Sequence[Section]) -> list[tuple[str, str]]:
-    """Return the plots as (title, SVG): score against length, then against evidence and tokens per evaluation.
+    """Return the plots as (title, SVG), the main one first: score against length, or else against tokens.
 
-    Benchmarks of one origin share a plot against length; it is left out if they all have one length.
+    Benchmarks of one origin share a plot against length; it is left out if they all have one length. Evaluations whose
+    judge cannot score are in no plot.
     """
+    sections = [section for section in sections if section.calibration.can_score]
     origins: dict[tuple[str, str], list[Section]] = defaultdict(list)
     for section in sections:
         origins[section.evaluated.run.imported_from, section.evaluated.run.control].append(section)
@@ -164,8 +200,8 @@ def plots_of(sections: Sequence[Section]) -> list[tuple[str, str]]:
             found.append((title, length_plot(of)))
     for section in sections:
         label = section.evaluated.label
-        found.append((f"{label}: score against where the evidence is", decile_plot(section)))
         found.append((f"{label}: score against tokens of context", token_plot(section)))
+        found.append((f"{label}: score against where the evidence is", decile_plot(section)))
     return found
 
 
@@ -226,16 +262,20 @@ def render_markdown(sections: Sequence[Section]) -> str:
 
 
 def _render(template: str, sections: Sequence[Section], plots: Sequence[tuple[str, Markup]], *, is_html: bool) -> str:
-    source = importlib.resources.files("longbeam.evaluation").joinpath("templates", template).read_text("utf-8")
-    environment = _ENVIRONMENT.overlay(autoescape=is_html)
-    environment.filters.update(_FILTERS)
-    return environment.from_string(source).render(
+    return _template(template, is_html=is_html).render(
         sections=sections,
         plots=plots,
         hit_at=HIT_AT,
         blank_floors=BEAM_BLANK_FLOORS,
         grid=_by_length(sections),
     )
+
+
+def _template(name: str, *, is_html: bool) -> Template:
+    source = importlib.resources.files("longbeam.evaluation").joinpath("templates", name).read_text("utf-8")
+    environment = _ENVIRONMENT.overlay(autoescape=is_html)
+    environment.filters.update(_FILTERS)
+    return environment.from_string(source)
 
 
 def _by_length(sections: Sequence[Section]) -> list[tuple[str, str, list[float | None]]]:
@@ -250,6 +290,13 @@ def _by_length(sections: Sequence[Section]) -> list[tuple[str, str, list[float |
             if any(score is not None for score in scores):
                 found.append((ability or "all", system, scores))
     return found
+
+
+def render_probe(section: Section, probe: AskedProbe, results: Sequence[Result]) -> str:
+    """Return the page of one probe: its answers, verdicts and contexts, whole."""
+    return _template("probe.html.j2", is_html=True).render(
+        section=section, probe=probe, results=results, longbeam=section.evaluated.run.longbeam
+    )
 
 
 def _score(row: Row | None, ability: str) -> float | None:
@@ -288,6 +335,10 @@ def _span(interval: Interval | None) -> str:
     return "–" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}"
 
 
+def _p(value: float | None) -> str:
+    return "–" if value is None else "<.001" if value < 0.001 else f"{value:.3f}"
+
+
 def _cell(text: str) -> str:
     """Return a text that is safe in a Markdown table."""
     return text.replace("|", "\\|").replace("\n", " ")
@@ -302,6 +353,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "signed": _signed,
     "usd": _usd,
     "span": _span,
+    "p": _p,
     "tokens": _tokens,
     "cut": _cut,
     "cell": _cell,

@@ -1,9 +1,9 @@
 """Uncertainty of scores, by resampling conversations: the probes of one conversation are not independent.
 
-Intervals: percentile bootstrap over conversations, paired where two systems are compared. P-values: the exact
-sign-flip test over conversations (both signs of each conversation's difference are equally likely if the systems do
-not differ), so that few conversations cannot look like proof: with n of them p is never below 2 / 2^n. Source: Efron
-and Tibshirani (1993), "An Introduction to the Bootstrap", chapters 13 and 15.
+Intervals: BCa bootstrap over conversations, the percentile bootstrap where BCa has no answer, paired where two systems
+are compared. P-values: the sign-flip test over conversations (both signs of each conversation's difference are equally
+likely if the systems do not differ), so that few conversations cannot look like proof: with n of them p is never below
+2 / 2^n. Source: Efron and Tibshirani (1993), "An Introduction to the Bootstrap", chapters 14 and 15.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 import numpy as np
@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from longbeam.schemas.evaluation import Result
 
 DRAWS = 4_000
-EXACT_UP_TO = 14
-"""Conversations up to which all sign patterns are tried; beyond, `DRAWS` of them are drawn."""
+PATTERNS = 2**14
+"""Patterns of signs that are tried; with more conversations than 14, so many are drawn."""
 FEW = 6
 """Conversations below which no difference can reach p < 0.05, and intervals are too narrow."""
 _SEED = 20_251_027
@@ -53,9 +53,17 @@ class Comparison:
     p_value: float | None
 
 
-def interval_of(results: Sequence[Result], measure: Callable[[Result], float | None]) -> Interval | None:
-    """Return the interval of one system's mean over abilities; None with fewer than two conversations."""
-    scores = {(r.conversation_id, r.ability, r.probe_id): v for r in results if (v := measure(r)) is not None}
+def interval_of(
+    results: Sequence[Result], measure: Callable[[Result], float | None], *, ability: str = ""
+) -> Interval | None:
+    """Return the interval of one system's mean over abilities, or of one ability; None with fewer than two
+    conversations.
+    """
+    scores = {
+        (r.conversation_id, r.ability, r.probe_id): v
+        for r in results
+        if (not ability or r.ability == ability) and (v := measure(r)) is not None
+    }
     grid = _grid(scores)
     return _interval(grid) if len(grid) > 1 else None
 
@@ -79,12 +87,26 @@ def compare(
     return Comparison(
         system=system,
         against=against,
-        difference=float(_macro(grid[None])[0]),
+        difference=float(_macro(grid)),
         conversations=len(grid),
         probes=len(shared),
         interval=_interval(grid) if len(grid) > 1 else None,
         p_value=_sign_flip(grid) if len(grid) > 1 else None,
     )
+
+
+def holm(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Return the comparisons with p-values corrected for their number, in the same order.
+
+    Source: Holm (1979), "A Simple Sequentially Rejective Multiple Test Procedure".
+    """
+    tested = sorted((c.p_value, i) for i, c in enumerate(comparisons) if c.p_value is not None)
+    corrected: dict[int, float] = {}
+    highest = 0.0
+    for rank, (p_value, place) in enumerate(tested):
+        highest = max(highest, min(1.0, (len(tested) - rank) * p_value))
+        corrected[place] = highest
+    return [replace(c, p_value=corrected.get(i)) for i, c in enumerate(comparisons)]
 
 
 def _grid(values: Mapping[tuple[str, str, str], float]) -> Grid:
@@ -98,30 +120,44 @@ def _grid(values: Mapping[tuple[str, str, str], float]) -> Grid:
 
 
 def _macro(grids: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the means over conversations, then abilities, of grids of shape (draws, conversations, abilities)."""
+    """Return the means over conversations, then abilities, of grids of shape (..., conversations, abilities)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # an ability that no drawn conversation has is left out
-        found: NDArray[np.float64] = np.nanmean(np.nanmean(grids, axis=1), axis=1)
+        found: NDArray[np.float64] = np.nanmean(np.nanmean(grids, axis=-2), axis=-1)
     return found
 
 
 def _interval(grid: Grid) -> Interval:
-    draw = np.random.default_rng(_SEED)
-    drawn = draw.integers(0, len(grid), size=(DRAWS, len(grid)))
-    low, high = np.percentile(_macro(grid[drawn]), [2.5, 97.5])
-    return Interval(float(low), float(high))
+    # Imported here because scipy.stats takes half a second and 70 MB, and most users of this package score nothing.
+    from scipy import stats
+
+    def statistic(drawn: NDArray[np.int64], axis: int) -> NDArray[np.float64]:
+        return _macro(grid[np.moveaxis(drawn, axis, -1)])
+
+    for method in ("BCa", "percentile"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # equal conversations leave BCa without an answer
+            found = stats.bootstrap(
+                (np.arange(len(grid)),), statistic, n_resamples=DRAWS, method=method, vectorized=True,
+                rng=np.random.default_rng(_SEED),
+            ).confidence_interval  # fmt: skip
+        if not np.isnan(found.low + found.high):
+            break
+    return Interval(float(found.low), float(found.high))
 
 
 def _sign_flip(grid: Grid) -> float:
-    count = len(grid)
-    if count <= EXACT_UP_TO:
-        patterns = (np.arange(2**count)[:, None] >> np.arange(count)) & 1
-    else:
-        drawn = np.random.default_rng(_SEED).integers(0, 2, size=(DRAWS, count))
-        patterns = np.vstack([np.ones((1, count), dtype=drawn.dtype), drawn])  # what was observed is one of them
-    signs = (2 * patterns - 1).astype(np.float64)
-    observed = abs(float(_macro(grid[None])[0]))
-    flipped = np.concatenate(
-        [_macro(part[:, :, None] * grid) for part in np.array_split(signs, max(1, len(signs) // 512))]
-    )
-    return float(np.mean(np.abs(flipped) >= observed - 1e-12))
+    from scipy import stats
+
+    ones = np.ones(len(grid))
+
+    def statistic(signs: NDArray[np.float64], _: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+        return _macro(np.moveaxis(signs, axis, -1)[..., None] * grid)
+
+    # Swapping the elements of a pair (1, -1) flips the sign of its conversation; up to 2^14 patterns are tried, all of
+    # them where there are no more.
+    found = stats.permutation_test(
+        (ones, -ones), statistic, permutation_type="samples", vectorized=True, n_resamples=PATTERNS, batch=1_024,
+        rng=np.random.default_rng(_SEED),
+    )  # fmt: skip
+    return float(found.pvalue)

@@ -8,9 +8,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean
 
+from longbeam.evaluation.arms import EVIDENCE
+from longbeam.evaluation.fixed_answers import FIXED_ANSWERS
+from longbeam.memory.registry import FLOORS
+from longbeam.schemas.base import digest_of
 from longbeam.schemas.evaluation import EvaluationRun, Result
 
 Measure = Callable[[Result], float | None]
+CALIBRATION = ("wrong", "swapped")
+"""Answers that only calibrate the judge; no row of a table shows them."""
 RULES = ("paper", "released")
 HIT_AT = (1, 5, 10, 20)
 
@@ -26,6 +32,7 @@ class Row:
     released: float | None
     released_by_ability: dict[str, float | None]
     evidence_recall: float | None
+    source_recall: float | None
     evidence_precision: float | None
     values_found: float | None
     """Share of the rubrics' typed values that the context contains."""
@@ -63,6 +70,7 @@ def _row(system: str, results: Sequence[Result]) -> Row:
         released=_mean(released.values()),
         released_by_ability=released,
         evidence_recall=mean(lambda r: r.retrieval.evidence_recall) if read else None,
+        source_recall=mean(lambda r: r.retrieval.source_recall) if read else None,
         evidence_precision=mean(lambda r: r.retrieval.evidence_precision) if read else None,
         values_found=mean(lambda r: r.retrieval.values_found) if read else None,
         answer_values_found=mean(lambda r: r.retrieval.answer_values_found),
@@ -96,46 +104,51 @@ def as_json(run: EvaluationRun, results: Sequence[Result]) -> str:
     return json.dumps({"run": head, "rows": [asdict(row) for row in rows_of(results)]}, indent=2) + "\n"
 
 
-def render_table(run: EvaluationRun, results: Sequence[Result]) -> str:
-    """Return the table as text, with the reader, judge, budget and failures; it ends with a line break."""
-    rows = rows_of(results)
-    abilities = sorted({r.ability for r in results})
-    width = max((len(row.system) for row in rows), default=0)
-    short = [_initials(a) for a in abilities]
-    head = f"{'':{width}}  {' '.join(f'{s:>5}' for s in short)}   paper  released  recall  hit@5  tokens"
-    lines = [head, *(_line(row, abilities, width) for row in rows)]
-    key = ", ".join(f"{s} {a.replace('_', ' ')}" for s, a in zip(short, abilities, strict=True))
-    unscored = sum(row.unscored for row in rows)
-    return (
-        "\n".join(
-            [
-                *lines,
-                "",
-                key,
-                f"{run.benchmark}{f', control {run.control}' if run.control else ''}: {run.conversations} "
-                f"conversations of {run.tokens:,} tokens, {len(results)} answers; "
-                f"reader {run.reader}; {run.settings.budget:,} tokens of context, {run.settings.window:,} for long "
-                "context",
-                f"judge: {run.judge}",
-                *([f"{unscored} answers have no score, because the judge failed on them"] if unscored else []),
-            ]
-        )
-        + "\n"
-    )
+def kind_of(system: str) -> str:
+    """Return the kind of a row: `system`, `floor`, `ceiling`, or `calibration` of the judge."""
+    if system in {"gold", EVIDENCE}:
+        return "ceiling"
+    if system in CALIBRATION:
+        return "calibration"
+    return "floor" if system in FLOORS or system in FIXED_ANSWERS else "system"
 
 
-def _line(row: Row, abilities: Sequence[str], width: int) -> str:
-    cells = " ".join(_cell(row.by_ability.get(a), 5) for a in abilities)
-    tokens = f"{row.tokens:7,.0f}" if row.tokens is not None else f"{'-':>7}"
-    return (
-        f"{row.system:{width}}  {cells}   {_cell(row.paper, 5)}  {_cell(row.released, 8)}  "
-        f"{_cell(row.evidence_recall, 6)}  {_cell(row.hits[5], 5)} {tokens}"
-    )
+KINDS = ("system", "floor", "ceiling")
+"""Kinds of rows in tables, in this order; systems are ranked."""
 
 
-def _cell(value: float | None, width: int) -> str:
-    return f"{value:{width}.3f}" if value is not None else f"{'-':>{width}}"
+def ranked_rows(rows: Sequence[Row], by: Callable[[Row], float | None]) -> list[tuple[int | None, Row]]:
+    """Return rows with their ranks: systems first, best first, then floors and ceilings, which have none.
+
+    Equal systems share a rank; one without a figure is last and has none. Rows that calibrate the judge are left out.
+    """
+    found: list[tuple[int | None, Row]] = []
+    for kind in KINDS:
+        own = sorted((r for r in rows if kind_of(r.system) == kind), key=lambda r: -(by(r) or 0.0))
+        figures = [round(by(r) or 0.0, 3) for r in own]
+        found += [
+            (figures.index(figure) + 1 if kind == "system" and by(row) is not None else None, row)
+            for row, figure in zip(own, figures, strict=True)
+        ]
+    return found
 
 
-def _initials(ability: str) -> str:
-    return "".join(word[0] for word in ability.split("_")).upper() if "_" in ability else ability[:3].upper()
+def equal_systems(results: Sequence[Result]) -> list[tuple[str, ...]]:
+    """Return groups of systems that gave the same answers from the same contexts to every probe.
+
+    Floors, ceilings and systems are compared; answers that need no reader are not.
+    """
+    given: dict[str, dict[tuple[str, str], tuple[str, str]]] = defaultdict(dict)
+    for r in results:
+        if r.answer.context is not None:
+            given[r.system][r.conversation_id, r.probe_id] = (r.answer.text, r.answer.context.text)
+    groups: dict[str, list[str]] = defaultdict(list)
+    for system, answers in given.items():
+        groups[digest_of([[*key, *said] for key, said in sorted(answers.items())])].append(system)
+    return [tuple(group) for group in groups.values() if len(group) > 1]
+
+
+def equality_line(groups: Sequence[tuple[str, ...]]) -> str:
+    """Return the sentence that names equal systems; empty if there are none."""
+    named = "; ".join(f"{', '.join(group[:-1])} and {group[-1]}" for group in groups)
+    return f"The same answers from the same contexts to every probe: {named}." if groups else ""

@@ -10,7 +10,6 @@ import urllib.request
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
@@ -116,12 +115,6 @@ def refuse_unfit(facts: Mapping[str, WorkerFacts], root: Path, api_url: str) -> 
                 f"worker {worker} cannot reach this command's Prefect server at {api_url} ({fact.reaches_prefect}); "
                 "name this machine as workers know it with --host"
             )
-
-
-def refuse_without(extra: str, *modules: str) -> None:
-    """Raise UserError where an extra is not installed."""
-    if missing := [m for m in modules if find_spec(m) is None]:
-        raise UserError(f"--runner {extra} needs {missing[0]}, which is not installed: pip install 'longbeam[{extra}]'")
 
 
 def unreachable(extra: str, address: str, reason: object) -> LongbeamError:

@@ -99,7 +99,12 @@ async def run_distributed(benchmark: Benchmark, cluster: Cluster, controls: RunC
     )
     try:
         async with delivered_events():
-            state = await distribute_flow.with_options(task_runner=cluster.task_runner)(name, return_state=True)
+            try:
+                state = await distribute_flow.with_options(task_runner=cluster.task_runner)(name, return_state=True)
+            except Exception:
+                if running.summary is None:
+                    raise
+                # The work is done and in the work logs; a server that is gone only lacks the last states.
             if running.summary is None:
                 await state.aresult()  # raises what escaped the flow
                 raise AssertionError("a flow without a summary ends with an error")

@@ -35,14 +35,15 @@ from prefect.utilities.annotations import quote
 from longbeam.models.base import Models
 from longbeam.pipeline.run.driver import (
     ConversationRun,
+    RunContext,
     RunSummary,
     StageOf,
     conversation_gate,
+    conversations_of,
     limited_models,
     open_run,
     run_conversation,
     run_stage,
-    seeds_of,
     summarise,
 )
 from longbeam.pipeline.run.scheduling import Schedule
@@ -62,10 +63,7 @@ RECONNECTIONS = 3
 class Job:
     """Objects that all tasks of a flow run use."""
 
-    benchmark: Benchmark
-    models: Models
-    progress: Progress
-    schedule: Schedule
+    context: RunContext
     gate: asyncio.Semaphore
     terminate_handler: Any  # Any: what `signal.getsignal` returns
     summary: RunSummary | None = None
@@ -105,9 +103,8 @@ async def generate_flow(name: str, shared: Any) -> State | None:  # Any: Prefect
     """Run every conversation of a benchmark through all stages, some at a time; `shared` is a `Job`."""
     job: Job = shared
     keep_terminate_handler(job.terminate_handler)
-    benchmark = job.benchmark
-    conversations = zip(benchmark.conversation_ids, seeds_of(benchmark), strict=True)
-    runs = await asyncio.gather(*(_run_conversation(i, seed, job) for i, seed in conversations))
+    benchmark = job.context.benchmark
+    runs = await asyncio.gather(*(_run_conversation(i, seed, job) for i, seed in conversations_of(benchmark)))
     job.summary = summarise(benchmark, runs)
     if job.summary.failures or job.summary.stopped:
         failed = f"{len(job.summary.failures)} units failed; see `longbeam status {name}`"
@@ -116,10 +113,7 @@ async def generate_flow(name: str, shared: Any) -> State | None:  # Any: Prefect
 
 
 async def _run_conversation(conversation_id: str, seed: Seed, job: Job) -> ConversationRun:
-    async with (
-        job.gate,
-        open_run(job.benchmark, conversation_id, seed, job.models, job.schedule, progress=job.progress) as run,
-    ):
+    async with job.gate, open_run(job.context, conversation_id, seed) as run:
         await run_conversation(run, _step)
         return run
 
@@ -131,7 +125,12 @@ async def _step(run: ConversationRun, stage: StageOf, work: Callable[[], Awaitab
     task_work = StageWork(run, stage, work)
     # Typed by Prefect as the state itself, though an async task must be awaited for it.
     task_run = run_stage_task(conversation.conversation_id, label, quote(task_work), return_state=True)
-    state = await cast(Awaitable[State], task_run)
+    try:
+        state = await cast(Awaitable[State], task_run)
+    except Exception:
+        if not task_work.results:
+            raise
+        # The stage has ended; Prefect's server is gone and does not learn it, and the run goes on without it.
     if not task_work.results:
         await state.aresult()  # raises what escaped the stage: a bug, not a failed unit
         raise AssertionError("a stage without a result ends with an error")
@@ -154,14 +153,16 @@ async def run_flow(benchmark: Benchmark, models: Models, *, progress: Progress) 
     async with delivered_events():
         async with limited_models(models, benchmark.spec) as shared:
             job = Job(
-                benchmark=benchmark,
-                models=shared,
-                progress=progress,
-                schedule=Schedule(benchmark.spec.limits.concurrency),
+                context=RunContext(benchmark, shared, Schedule(benchmark.spec.limits.concurrency), progress),
                 gate=conversation_gate(benchmark),
                 terminate_handler=signal.getsignal(signal.SIGTERM),
             )
-            state = await generate_flow(name, quote(job), return_state=True)
+            try:
+                state = await generate_flow(name, quote(job), return_state=True)
+            except Exception:
+                if job.summary is None:
+                    raise
+                # The work is done and in the work logs; a server that is gone only lacks the last states.
         if job.summary is None:
             await state.aresult()  # raises what escaped the flow
             raise AssertionError("a flow without a summary ends with an error")

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any, cast
 
+from longbeam.errors import require_extra
 from longbeam.flows.clusters import (
     ANSWER_S,
     REACH_S,
     ClusterOptions,
     WorkerFacts,
     facts_here,
-    refuse_without,
     unreachable,
     without_longbeam,
 )
@@ -80,7 +80,7 @@ class DaskCluster:
 @asynccontextmanager
 async def dask_cluster(options: ClusterOptions, conversations: int) -> AsyncIterator[DaskCluster]:
     """Connect to the cluster at the address given, or start one here for as long as the block lasts."""
-    refuse_without("dask", "distributed", "prefect_dask")
+    require_extra("dask", "--runner dask", "distributed", "prefect_dask")
     import dask.config
 
     with dask.config.set(QUIET), tempfile.TemporaryDirectory(prefix="longbeam-dask-") as folder:

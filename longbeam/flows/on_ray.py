@@ -11,12 +11,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from longbeam.errors import require_extra
 from longbeam.flows.clusters import (
     ANSWER_S,
     ClusterOptions,
     WorkerFacts,
     facts_here,
-    refuse_without,
     unreachable,
     without_longbeam,
 )
@@ -82,7 +82,7 @@ class RayCluster:
 @asynccontextmanager
 async def ray_cluster(options: ClusterOptions, conversations: int) -> AsyncIterator[RayCluster]:
     """Connect to the cluster at the address given, or start one here for as long as the block lasts."""
-    refuse_without("ray", "ray", "prefect_ray")
+    require_extra("ray", "--runner ray", "ray", "prefect_ray")
     os.environ.update(SETTINGS)  # put back by `prefect_server`, within which this runs
     import ray
 

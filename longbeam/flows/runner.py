@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 
+from longbeam.errors import require_extra
 from longbeam.flows.clusters import ClusterOptions, OpenCluster, own_host, refuse_unfit
 from longbeam.flows.server import prefect_server
 from longbeam.models.base import Models
@@ -22,6 +24,7 @@ async def run_with_prefect(benchmark: Benchmark, models: Models, *, progress: Pr
 
     Does what `pipeline.run.run_inline` does. Raises LongbeamError when Prefect's server does not start.
     """
+    require_extra("flows", "--runner prefect", "prefect")
     had_prefect = "prefect" in sys.modules  # a notebook may have its own use for it
     try:
         async with prefect_server(benchmark.root.parent / HOME):
@@ -44,9 +47,10 @@ async def run_on_cluster(
 
     Raises UserError when the extra is not installed, the cluster does not answer, or a worker cannot do its work.
     """
+    require_extra(kind, f"--runner {kind}", "prefect")
     open_cluster = _opener(kind)
     host = own_host(options.address, options.host)
-    benchmark = Benchmark(benchmark.spec, benchmark.root.resolve())
+    benchmark = replace(benchmark, root=benchmark.root.resolve())
     async with (
         prefect_server(benchmark.root.parent / HOME, host) as api_url,
         open_cluster(options, benchmark.spec.conversations) as cluster,

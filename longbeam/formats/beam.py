@@ -7,7 +7,7 @@ own scripts, and harnesses that read them, take for theirs. Pickles are never re
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,14 +15,13 @@ from typing import Any
 from longbeam import __version__
 from longbeam.errors import UserError
 from longbeam.formats.beam_chat import Batch
-from longbeam.formats.beam_read import RawChat, batches_of, to_conversation
+from longbeam.formats.beam_read import RawChat, batches_of, planned_batches, to_conversation
 from longbeam.formats.beam_rows import is_table, read_rows
 from longbeam.formats.beam_seeds import plan_seed_objects, seed_object
 from longbeam.formats.beam_text import own_texts
-from longbeam.formats.beam_write import chat_text, questions_of, size_class, user_messages
+from longbeam.formats.beam_write import chat_text, plan_chats, questions_of, size_class, user_messages
 from longbeam.formats.dataset_card import format_card
 from longbeam.formats.exporting import (
-    CARD,
     ExportWriter,
     FormatExporter,
 )
@@ -44,6 +43,7 @@ CHAT, TRUNCATED = "chat.json", "chat_trunecated.json"
 """The release spells the second name so."""
 QUESTIONS = "probing_questions/probing_questions.json"
 USER_MESSAGES = "user_messages.json"
+TOPIC = "topic.json"
 _PLAN_FOLDER = re.compile(r"plan-\d+")
 _UNREAD_SUFFIXES = (".pickle", ".pkl")
 
@@ -97,17 +97,18 @@ def _read_folder(folder: Path, options: ImportOptions) -> RawChat:
     notes = Notes()
     plan_folders = _plan_folders(folder)
     where = folder.name
-    seed = (
-        want_dict(read_json(folder / "topic.json"), f"{where}/topic.json", "an object")
-        if (folder / "topic.json").is_file()
-        else {}
-    )
+    seed: dict[str, Any] = {}
+    if (folder / TOPIC).is_file():
+        seed = want_dict(read_json(folder / TOPIC), f"{where}/{TOPIC}", "an object")
+    else:
+        notes.add(NoteKind.MISSING_FILE, TOPIC, f"there is no {TOPIC}; nothing says domain, title and theme")
     user_messages = {
         i: want_list(read_json(p / USER_MESSAGES), f"{where}/{p.name}/{USER_MESSAGES}", "a list of sub-plans")
         for i, p in enumerate(plan_folders or [folder])
         if (p / USER_MESSAGES).is_file()
     }
-    batches = _chat_of(folder, plan_folders, options, notes)
+    chat = _chat_of(folder, options, notes)
+    batches, unsaid = _chat_of_plans(plan_folders, user_messages, notes) if chat is None else (chat, ())
     if batches is None and not user_messages:
         raise UserError(f"{folder}: there is neither {CHAT} nor {USER_MESSAGES}; nothing was said")
     return RawChat(
@@ -119,37 +120,62 @@ def _read_folder(folder: Path, options: ImportOptions) -> RawChat:
         user_messages=user_messages,
         questions=read_json(folder / QUESTIONS),
         batches=batches,
-        details={"size": folder.parent.name},
+        unsaid_plans=unsaid,
+        details={"size": folder.parent.name, **({"chat": TRUNCATED} if chat and chat.keywords["name"] != CHAT else {})},
         notes=notes,
     )
 
 
-def _chat_of(
-    folder: Path, plan_folders: list[Path], options: ImportOptions, notes: Notes
-) -> Any:  # Any: a function that gives batches, or None
+def _chat_of(folder: Path, options: ImportOptions, notes: Notes) -> partial[Iterator[Batch]] | None:
+    """Return a function that yields the batches of the folder's own chat; None if it has none."""
     there = [name for name in (CHAT, TRUNCATED) if (folder / name).is_file()]
     if there:
         wanted = CHAT if options.full_chat else TRUNCATED
         name = wanted if wanted in there else there[0]
         for other in there:
             if other != name:
-                notes.add(NoteKind.OTHER_CHAT, other, f"another version of the chat; {name} was imported")
-        return lambda: batches_of(stream_list(folder / name), f"{folder.name}/{name}")
-    files = [p / CHAT for p in plan_folders if (p / CHAT).is_file()]
-    if files and len(files) == len(plan_folders):
-        return partial(_joined, files)
-    for file in files:
-        notes.add(NoteKind.OTHER_CHAT, f"{file.parent.name}/{CHAT}", "not imported: other plans have no chat")
+                notes.add(NoteKind.OTHER_CHAT, other, f"{name} was imported; this other version is not kept")
+        if options.full_chat and name == TRUNCATED:
+            notes.add(NoteKind.TRUNCATED_CHAT, name, f"there is no {CHAT}; this was imported in its place")
+        return partial(_own_batches, folder, name=name)
     return None
 
 
-def _joined(files: list[Path]) -> Iterator[Batch]:
+def _own_batches(folder: Path, *, name: str) -> Iterator[Batch]:
+    return batches_of(stream_list(folder / name), f"{folder.name}/{name}")
+
+
+def _chat_of_plans(
+    plan_folders: list[Path], planned: Mapping[int, list[Any]], notes: Notes
+) -> tuple[partial[Iterator[Batch]] | None, tuple[int, ...]]:
+    """Return a function that yields the chats of all plans as one, and the plans without a chat of their own.
+
+    The function is None if no plan has a chat.
+    """
+    files = {i: p / CHAT for i, p in enumerate(plan_folders) if (p / CHAT).is_file()}
+    if not files:
+        return None, ()
+    unsaid = tuple(i for i in range(len(plan_folders)) if i not in files)
+    for i in unsaid:
+        stands_in = "its planned user messages stand in for it" if i in planned else "nothing stands in for it"
+        notes.add(NoteKind.NO_CHAT, plan_folders[i].name, f"the plan's {CHAT} is missing; {stands_in}")
+    plans: list[partial[Iterator[Batch]]] = []
+    for i, folder in enumerate(plan_folders):
+        planned_only = partial(planned_batches, {i: planned.get(i, [])}, folder.name)
+        plans.append(partial(_plan_batches, files[i]) if i in files else planned_only)
+    return partial(_joined, plans), unsaid
+
+
+def _plan_batches(file: Path) -> Iterator[Batch]:
+    return batches_of(stream_list(file), f"{file.parent.name}/{file.name}")
+
+
+def _joined(plans: list[partial[Iterator[Batch]]]) -> Iterator[Batch]:
     """Yield the chats of several plans as one; message ids continue over the plans, as BEAM's probes cite them."""
     offset = 0
-    for plan, file in enumerate(files):
+    for plan, batches in enumerate(plans):
         count = 0
-        where = f"{file.parent.name}/{file.name}"
-        for _, sub_plan, batch in batches_of(stream_list(file), where):
+        for _, sub_plan, batch in batches():
             for turn in batch.get("turns") or ():
                 for message in turn if isinstance(turn, list) else [turn]:
                     if isinstance(message, dict) and isinstance(message.get("id"), int):
@@ -164,7 +190,7 @@ def _texts_of(folder: Path, notes: Notes) -> dict[str, str]:
     texts: dict[str, str] = {}
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
         name = path.relative_to(folder).as_posix()
-        if path.name in {CHAT, TRUNCATED, USER_MESSAGES} or name in {QUESTIONS, "topic.json"}:
+        if path.name in {CHAT, TRUNCATED, USER_MESSAGES} or name in {QUESTIONS, TOPIC}:
             continue
         if path.suffix in _UNREAD_SUFFIXES:
             notes.add(NoteKind.UNREAD_FILE, name, "a pickle; it could run code, so it was not read")
@@ -187,7 +213,8 @@ def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
             folder += f"-{number}"  # two imports of one chat
         message_ids = _write_chat(writer, reader, folder)
         writer.write_json(f"{folder}/{QUESTIONS}", questions_of(writer, reader, message_ids))
-        writer.write_json(f"{folder}/topic.json", seed_object(head))
+        if topic := seed_object(head):
+            writer.write_json(f"{folder}/{TOPIC}", topic)
         texts = head.details["files"].items() if head.details.get("format") == "beam" else own_texts(head)
         for name, topic in () if head.details.get("format") == "beam" else plan_seed_objects(head):
             writer.write_json(f"{folder}/{name}", topic)
@@ -195,7 +222,7 @@ def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
             writer.write_text(f"{folder}/{name}", text)
         for name, planned in user_messages(head):
             writer.write_json(f"{folder}/{name}", planned)
-    writer.write_text(CARD, format_card(writer.told, writer.counts, __version__, ABOUT))
+    writer.write_card(format_card(writer.told, writer.counts, __version__, ABOUT))
 
 
 export_beam = FormatExporter(FORMAT, FORMAT_VERSION, _write)
@@ -206,11 +233,22 @@ def _write_chat(writer: ExportWriter, reader: ConversationReader, folder: str) -
     """Write chat.json, unless the import had no chat, and return the ids that its messages have there."""
     message_ids: dict[str, int] = {}
     pieces = chat_text(reader.head, writer.messages_of(reader), message_ids, flat=False)
-    if reader.head.details.get("no_chat"):
+    details = reader.head.details
+    if details.get("no_chat") or details.get("unsaid_plans"):
         for _ in pieces:  # counted all the same
             pass
+        if not details.get("no_chat"):
+            _write_plans_apart(writer, reader, folder)
         return message_ids
-    with writer.open(f"{folder}/{CHAT}") as file:
+    with writer.open(f"{folder}/{details.get('chat', CHAT)}") as file:
         for piece in pieces:
             file.write(piece)
     return message_ids
+
+
+def _write_plans_apart(writer: ExportWriter, reader: ConversationReader, folder: str) -> None:
+    """Write a chat for each plan that has one: joined, the ids behind a missing plan would not be those that count."""
+    for plan, pieces in plan_chats(reader.head, enumerate(reader.messages()), flat=False):
+        with writer.open(f"{folder}/plan-{plan}/{CHAT}") as file:
+            for piece in pieces:
+                file.write(piece)

@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Any
 
 from longbeam.formats.beam_text import has_marker, is_usual_index, read_index, split_marker
-from longbeam.formats.dates import beam_day
+from longbeam.formats.dates import beam_day, find_day
 from longbeam.formats.reading import Notes, describe, refuse, want_dict, want_list, want_text
 from longbeam.keys import BulletId, MessageKey
 from longbeam.schemas.conversation import ConversationHead
@@ -51,17 +51,22 @@ class ChatReader:
         notes = notes or Notes()
         ordinal = 0
         for session, (plan, sub_plan, batch) in enumerate(self.batches()):
+            day = begun = self.anchors[plan, sub_plan]
+            ended = min((later for later in self.anchors.values() if later > begun), default=dt.date.max)
             for turn, listed in enumerate(turns_of(batch, f"{self.where}: sub-plan {sub_plan + 1}")):
                 for n, item in enumerate(listed):
                     place = Place(plan, sub_plan, turn, n, session, ordinal)
-                    yield self._message(item, place, notes)
+                    # Days never go back, and those of a batch end before the next one begins.
+                    own = _day_of(item)
+                    day = own if own is not None and day <= own <= ended else day
+                    yield self._message(item, place, day, notes)
                     ordinal += 1
 
-    def _message(self, item: object, place: Place, notes: Notes) -> tuple[int, Message]:
+    def _message(self, item: object, place: Place, day: dt.date, notes: Notes) -> tuple[int, Message]:
         where = f"{self.where}: message {place.ordinal}"
         kept = dict(want_dict(item, where, "a message with role and content"))
         role_name = kept.pop("role", None)
-        if role_name not in set(MessageRole):
+        if role_name not in list(MessageRole):
             refuse(where, f"role {describe(role_name)}; allowed: user, assistant")
         role = MessageRole(role_name)
         text, marker = split_marker(want_text(kept.pop("content", None), where, "a content text"))
@@ -79,7 +84,7 @@ class ChatReader:
             sub_plan_index=place.sub_plan,
             turn_index=place.turn,
             bullet_ids=self._bullets(kept, role, place, notes),
-            sent_at=dt.datetime.combine(self.anchors[place.plan, place.sub_plan], dt.time()),
+            sent_at=dt.datetime.combine(day, dt.time()),
             content=text,
             tokens=self.count(text),
             details=({"beam": kept} if kept else {}) | ({"marker": marker} if marker else {}),
@@ -102,8 +107,8 @@ class ChatReader:
         if role is MessageRole.ASSISTANT:
             return MessageKind.REPLY
         found = kept.get("question_type")
-        if found in QUESTION_TYPES:
-            return QUESTION_TYPES[str(found)]
+        if isinstance(found, str) and found in QUESTION_TYPES:
+            return QUESTION_TYPES[found]
         kind = MessageKind.QUESTION if place.n == 0 else MessageKind.FOLLOW_UP
         text = f"question_type is {describe(found)}; taken for a {kind.value.replace('_', '-')}"
         notes.add(NoteKind.MESSAGE_KIND, place.key, text, place.key)
@@ -122,7 +127,7 @@ class ChatReader:
             text = f"index {describe(said)} names a bullet that the plan does not have"
             notes.add(NoteKind.BAD_INDEX, place.key, text, place.key)
         elif not is_usual_index(str(said)):
-            text = f"index {describe(said)} is not a sub-plan and one bullet; read as bullets {list(index[1])}"
+            text = f"index {describe(said)} is not a sub-plan and its bullets; read as bullets {list(index[1])}"
             notes.add(NoteKind.BAD_INDEX, place.key, text, place.key)
         return tuple(str(BulletId(place.plan, place.sub_plan, n - 1)) for n in index[1] if n in there)
 
@@ -157,6 +162,11 @@ def turns_of(batch: Mapping[str, Any], where: str) -> list[list[Any]]:
         # Tables have every key in every row, with null for absent ones.
         cut[-1].append({key: value for key, value in message.items() if value is not None})
     return cut
+
+
+def _day_of(item: object) -> dt.date | None:
+    """Return the day that a message of a chat names as its time anchor; None if it names none."""
+    return find_day(str(item.get("time_anchor") or "")) if isinstance(item, dict) else None
 
 
 def anchor_text(batch: Mapping[str, Any], where: str) -> str:
@@ -195,13 +205,13 @@ def chat_batches(
         message = item[1]
         return message.plan_index or 0, message.session if message.sub_plan_index is None else message.sub_plan_index
 
-    index = _index_of(head)
+    index = bullet_places(head)
     anchors = {(s.plan_index, s.sub_plan_index): s.anchor for plan in head.plans for s in plan.sub_plans}
     for place, listed in groupby(messages, key=batch_of):
         yield *place, _turns(listed, None if imported else index, anchors.get(place))
 
 
-def _index_of(head: ConversationHead) -> dict[str, int]:
+def bullet_places(head: ConversationHead) -> dict[str, int]:
     """Return the place of each bullet in its sub-plan; bullet 1 of BEAM's plans is the time anchor."""
     return {
         bullet.bullet_id: place
@@ -216,7 +226,7 @@ def _turns(
 ) -> Iterator[list[dict[str, Any]]]:
     turn: list[dict[str, Any]] = []
     last: int | None = None
-    is_first = True
+    told: dt.date | None = None  # the day that a message named last: users say "on the 12th"
     for ordinal, message in listed:
         if message.turn_index is None:
             begins = message.kind is MessageKind.QUESTION
@@ -228,9 +238,11 @@ def _turns(
         if own_index is None:
             turn.append(_imported(message, ordinal))
         else:
-            day = (anchor or message.sent_at.date()) if is_first else None
+            sent = message.sent_at.date()
+            day = (anchor or sent) if told is None else sent if not turn and sent > told else None
+            told = day or told
             turn.append(_own(message, ordinal, own_index, day))
-        last, is_first = message.turn_index, False
+        last = message.turn_index
     if turn:
         yield turn
 

@@ -13,16 +13,23 @@ from typing import Any
 from longbeam import __version__
 from longbeam.formats.beam_seeds import plan_seed_objects, seed_object
 from longbeam.formats.beam_text import write_labels, write_people, write_plan_text, write_profile
-from longbeam.formats.beam_write import chat_text, has_many_plans, questions_of, size_class, user_messages
+from longbeam.formats.beam_write import (
+    chat_text,
+    has_many_plans,
+    plan_chats,
+    questions_of,
+    size_class,
+    user_messages,
+)
 from longbeam.formats.dataset_card import format_card
 from longbeam.formats.exporting import (
     CANARY,
-    CARD,
     ExportWriter,
     FormatExporter,
     JsonList,
     json_text,
 )
+from longbeam.formats.session_reading import further_members
 from longbeam.schemas.conversation import ConversationHead, ConversationReader
 
 FORMAT = "beam-json"
@@ -45,15 +52,18 @@ def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
             lists[size].begin()
             for piece in row_text(writer, reader):
                 lists[size].file.write(piece)
-    writer.write_text(CARD, format_card(writer.told, writer.counts, __version__, ABOUT))
+    writer.write_card(format_card(writer.told, writer.counts, __version__, ABOUT))
 
 
 export_beam_json = FormatExporter(FORMAT, FORMAT_VERSION, _write)
 """Write a file per size below `target` and return what was written; see `Exporter`."""
 
 
-def row_text(writer: ExportWriter, reader: ConversationReader, *, questions_as_literal: bool = False) -> Iterator[str]:
-    """Yield the JSON text of a conversation's row, its chat message by message."""
+def row_text(writer: ExportWriter, reader: ConversationReader, *, is_table: bool = False) -> Iterator[str]:
+    """Yield the JSON text of a conversation's row, its chat message by message.
+
+    `is_table`: as in BEAM's tables, where questions are a Python literal, and each plan has its own chat once more.
+    """
     head = reader.head
     message_ids: dict[str, int] = {}
     yield '{"chat":'
@@ -63,18 +73,39 @@ def row_text(writer: ExportWriter, reader: ConversationReader, *, questions_as_l
             pass
         yield "[]"
     else:
+        if head.details.get("unsaid_plans"):
+            writer.warn("where chats of plans are missing, later messages do not have the ids that probes cite")
         yield from chat_text(head, writer.messages_of(reader), message_ids, flat=True)
     questions = questions_of(writer, reader, message_ids)
-    for key, value in (*_columns(head).items(), ("probing_questions", questions)):
-        is_literal = questions_as_literal and key == "probing_questions"
-        yield f",\n{json_text(key)}:{json_text(repr(value) if is_literal else value)}"
-    yield "}"
+    columns = _columns(head)
+    if is_table and "plans" in columns:
+        yield ',\n"plans":['
+        yield from _plans_with_chats(columns.pop("plans"), reader)
+        yield "]"
+    columns["probing_questions"] = repr(questions) if is_table else questions
+    yield further_members(columns) + "}"
+
+
+def _plans_with_chats(plans: list[dict[str, Any]], reader: ConversationReader) -> Iterator[str]:
+    """Yield the JSON texts of plans, each with its own chat."""
+    head = reader.head
+    is_unsaid = bool(head.details.get("no_chat"))
+    chats = plan_chats(head, () if is_unsaid else enumerate(reader.messages()), flat=True)
+    ahead = next(chats, None)
+    for i, plan in enumerate(plans):
+        yield ("," if i else "") + json_text(plan)[:-1] + ',"chat":'
+        if ahead is None or ahead[0] != i:
+            yield "[]}"
+            continue
+        yield from ahead[1]
+        yield "}"
+        ahead = next(chats, None)
 
 
 def _columns(head: ConversationHead) -> dict[str, Any]:
     """Return the columns of a row except chat and questions."""
     many = has_many_plans(head)
-    planned = [batches for _, batches in user_messages(head)]
+    planned = [batches for _, batches in user_messages(head, with_markers=True)]
     user_info = _text(head, "main_spec.txt") or (write_profile(head.profile) if head.profile else "")
     row: dict[str, Any] = {
         "conversation_id": _row_id(head),
@@ -126,9 +157,9 @@ def _plan_text(head: ConversationHead, plan: int) -> str:
 
 
 def _user_questions(batches: list[Any]) -> list[dict[str, Any]]:
-    """Return the planned user messages in the tables' form: their contents only."""
+    """Return the planned user messages in the tables' form: contents only, in a list within a list."""
     return [
-        {"messages": [m.get("content", "") for m in batch["messages"]], "time_anchor": batch.get("time_anchor")}
+        {"messages": [[m.get("content", "") for m in batch["messages"]]], "time_anchor": batch.get("time_anchor")}
         for batch in batches
         if isinstance(batch, dict) and isinstance(batch.get("messages"), list)
     ]

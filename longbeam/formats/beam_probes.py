@@ -26,14 +26,17 @@ Cited = tuple[int, str, int | None]
 class MessageIndex:
     """Keys and order of an import's messages, by the ids that its probes cite."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_partial: bool = False) -> None:
+        self.is_partial = is_partial
+        """Whether some messages are not here, so that the ids of others are not known."""
         self.keys: dict[int, str] = {}
         self.order: dict[str, int] = {}
         self._denials: set[str] = set()
 
-    def add(self, message_id: int, key: str, role: MessageRole, text: str) -> None:
-        """Add the next message; of two messages with one id, the first counts."""
-        self.keys.setdefault(message_id, key)
+    def add(self, message_id: int | None, key: str, role: MessageRole, text: str) -> None:
+        """Add the next message, with its id if it is known; of two messages with one id, the first counts."""
+        if message_id is not None:
+            self.keys.setdefault(message_id, key)
         self.order[key] = len(self.order)
         if role is MessageRole.USER and "never" in text.casefold():
             self._denials.add(key)
@@ -42,6 +45,9 @@ class MessageIndex:
         """Return whether one of these messages is the user's and says `never`, as all of BEAM's contradictions do."""
         return any(self.keys.get(message_id) in self._denials for message_id, _, _ in cited)
 
+
+_OTHER_DIFFICULTIES = frozenset({"clear", "moderate"})
+"""BEAM's further words, which are read as medium."""
 
 # --- reading ----------------------------------------------------------------------------------------------
 
@@ -55,6 +61,8 @@ def read_probes(questions: object, where: str, index: MessageIndex | None, notes
             place = f"{where}: {category}[{i}]"
             question = _Question(category, i, want_dict(item, place, "a question"), place, notes)
             probes.append(_read_probe(question, index))
+    if not probes:
+        notes.add(NoteKind.NO_PROBES, "conversation", "there are no probing questions")
     return tuple(probes)
 
 
@@ -90,12 +98,16 @@ def _read_probe(question: _Question, index: MessageIndex | None) -> Probe:
     difficulty = str(kept.get("difficulty", ""))
     if difficulty in set(Difficulty):
         del kept["difficulty"]
+    elif "difficulty" in kept and difficulty not in _OTHER_DIFFICULTIES:
+        question.note(NoteKind.ODD_VALUE, f"difficulty is {describe(kept['difficulty'])}; read as medium")
     _note_missing_keys(question)
     absent = [key for key in (ability.beam.answer, "difficulty", "rubric") if key not in item]
     cited = list(_cited(question, len(rubric)))
     there = [] if index is None else sorted({i for i, _, _ in cited if i in index.keys})
     evidence = () if index is None else _evidence(question, cited, index)
     _note_missing_evidence(question, cited)
+    if index is None:
+        _note_shared_evidence(question, cited)
     if ability.has(Trait.ORDERS_ITEMS):
         _note_order(question, cited)
     return Probe(
@@ -133,14 +145,18 @@ def _read_rubric(question: _Question, kept: dict[str, Any], gold: str) -> list[s
     if isinstance(rubric, Mapping) and "nuggets" in rubric:  # a form that mem0's loader accepts
         rubric = [n.get("description", "") if isinstance(n, Mapping) else n for n in rubric["nuggets"]]
     elif isinstance(rubric, list) and rubric and all(isinstance(item, str) for item in rubric):
+        # A rubric in the usual form is restored from the nuggets; only unusual forms are kept beside them.
         del kept["rubric"]
     if isinstance(rubric, str):
-        rubric = [rubric]
+        question.note(NoteKind.ODD_VALUE, f"the rubric is {describe(rubric)}, not a list; read as one nugget")
+        rubric = [rubric] if rubric else []
     if not rubric:
         question.note(NoteKind.NO_RUBRIC, "the rubric is empty; the gold answer stands in for it")
         return [gold or "(nothing is said of what the answer should be)"]
     if not isinstance(rubric, list):
         refuse(f"{question.where}: rubric", f"found {describe(rubric)}; a list of texts is needed")
+    if odd := [item for item in rubric if not isinstance(item, str)]:
+        question.note(NoteKind.ODD_VALUE, f"the rubric has {describe(odd[0])}, not a text; its JSON is the nugget")
     return [item if isinstance(item, str) else describe(item) for item in rubric]
 
 
@@ -160,6 +176,7 @@ def _cited(question: _Question, items: int) -> Iterator[Cited]:
     if sides:
         question.note(NoteKind.EVIDENCE_SHAPE, f"evidence has no sides: {describe(ids)}")
     found = list(_ids_of(question, ids))
+    # Lists of ids are groups only if there is one for each item; otherwise nobody can say which is whose.
     grouped = ability.has(Trait.ORDERS_ITEMS) and len({group for _, group in found}) == items
     for message_id, group in found:
         yield message_id, ability.listed_part, group if grouped else None
@@ -173,6 +190,7 @@ def _ids_of(question: _Question, listed: object) -> Iterator[tuple[int, int]]:
         question.note(NoteKind.EVIDENCE_SHAPE, f"evidence mixes ids and lists of ids: {describe(listed)}")
     for group, element in enumerate(elements):
         for item in element if isinstance(element, list) else [element]:
+            # JSON's `true` is an int in Python.
             if isinstance(item, int) and not isinstance(item, bool):
                 yield item, group
             elif isinstance(item, str) and item.strip().isdecimal():
@@ -188,7 +206,10 @@ def _evidence(question: _Question, cited: list[Cited], index: MessageIndex) -> t
     found: list[Evidence] = []
     for message_id, part, group in cited:
         key = index.keys.get(message_id)
-        if key is None:
+        if key is None and index.is_partial:
+            what = f"evidence cites message {message_id}; chats of plans are missing, so nobody knows which one it is"
+            question.note(NoteKind.EVIDENCE_MISSING, what)
+        elif key is None:
             question.note(NoteKind.EVIDENCE_ID, f"evidence cites message {message_id}, which the chat does not have")
         else:
             found.append(Evidence(message_key=key, quote="", part=part, group=group))
@@ -223,6 +244,15 @@ def _note_missing_evidence(question: _Question, cited: Sequence[Cited]) -> None:
         question.note(NoteKind.EVIDENCE_MISSING, "the probe cites no message")
     elif empty := [side for side, part in question.ability.beam_sides.items() if part not in parts]:
         question.note(NoteKind.EVIDENCE_MISSING, f"the probe cites no message for {', '.join(empty)}")
+
+
+def _note_shared_evidence(question: _Question, cited: Sequence[Cited]) -> None:
+    """Note messages that are both sides; with the chat at hand, the check `evidence_parts` reports them."""
+    for first, second in question.ability.parts_apart:
+        sides = [{i for i, part, _ in cited if part == side} for side in (first, second)]
+        if both := sorted(sides[0] & sides[1]):
+            kind = NoteKind.ONE_SESSION if first == EvidencePart.FIRST else NoteKind.ONE_MESSAGE
+            question.note(kind, f"message {', '.join(map(str, both))} is {first} and {second} at once")
 
 
 def _note_order(question: _Question, cited: Sequence[Cited]) -> None:
@@ -306,5 +336,6 @@ def _source_ids(probe: Probe, cited: Sequence[int]) -> Any:  # Any: BEAM's three
     groups = sorted({e.group for _, e in pairs if e.group is not None})
     if ability.has(Trait.ORDERS_ITEMS) and groups:
         listed = [sorted({i for i, e in pairs if e.group == group}) for group in groups]
+        # BEAM writes a plain list where every item has one message.
         return [ids[0] for ids in listed] if all(len(ids) == 1 for ids in listed) else listed
     return sorted(set(cited))

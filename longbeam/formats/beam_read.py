@@ -56,6 +56,8 @@ class RawChat:
     """Content of probing_questions.json."""
     batches: Callable[[], Iterator[Batch]] | None
     """Returns the batches of the chat; None if there is no chat text."""
+    unsaid_plans: tuple[int, ...] = ()
+    """Plans whose chat is missing: planned user messages stand in for it, and later messages have no known id."""
     details: dict[str, Any] = field(default_factory=dict)
     notes: Notes = field(default_factory=Notes)
 
@@ -65,8 +67,10 @@ def to_conversation(raw: RawChat, conversation_id: str, options: ImportOptions) 
     notes = raw.notes
     if raw.batches is None:
         notes.add(NoteKind.NO_CHAT, "conversation", "there is no chat text; the planned user messages stand in for it")
-    batches = raw.batches or (lambda: _planned_batches(raw))
+    batches = raw.batches or (lambda: planned_batches(raw.user_messages, raw.where))
     plan_texts = _plan_texts(raw)
+    # The chat is read as a stream, three times: for its days, for its message ids, and for its messages. A chat of 10M
+    # tokens does not fit in memory.
     anchors, kept = _survey_batches(raw, batches, plan_texts)
     plans = tuple(_plan(i, text, anchors) for i, text in enumerate(plan_texts))
     reader = ChatReader(
@@ -74,9 +78,10 @@ def to_conversation(raw: RawChat, conversation_id: str, options: ImportOptions) 
         batches=batches,
         anchors=anchors,
         bullets={(s.plan_index, s.sub_plan_index): len(s.bullets) for plan in plans for s in plan.sub_plans},
+        # Surveying needs no token counts, and counting would take most of its time.
         count=lambda text: 0,
     )
-    index = _survey_messages(reader, notes)
+    index = _survey_messages(reader, notes, min(raw.unsaid_plans, default=None))
     where = f"{raw.where}: probing questions"
     probes = read_probes(raw.questions, where, None if raw.batches is None else index, notes)
     turns, planned = _user_turns(raw)
@@ -103,6 +108,7 @@ def to_conversation(raw: RawChat, conversation_id: str, options: ImportOptions) 
             **({"batches": kept} if kept else {}),
             **({"user_messages": planned} if planned else {}),
             **({"no_chat": True} if raw.batches is None else {}),
+            **({"unsaid_plans": list(raw.unsaid_plans)} if raw.unsaid_plans else {}),
             **({"plans": many} if many > 1 else {}),
             **raw.details,
         },
@@ -184,11 +190,13 @@ def _planned_anchor(raw: RawChat, plan: int, sub_plan: int) -> str:
     return str(batch.get("time_anchor") or "") if isinstance(batch, dict) else ""
 
 
-def _survey_messages(reader: ChatReader, notes: Notes) -> MessageIndex:
-    index = MessageIndex()
+def _survey_messages(reader: ChatReader, notes: Notes, unsaid: int | None) -> MessageIndex:
+    """Return the index of the messages; from the plan `unsaid` on they cannot be cited, as their ids are not known."""
+    index = MessageIndex(is_partial=unsaid is not None)
     marked = 0
     for message_id, message in reader.messages(notes):
-        index.add(message_id, message.message_key, message.role, message.content)
+        is_known = unsaid is None or (message.plan_index or 0) < unsaid
+        index.add(message_id if is_known else None, message.message_key, message.role, message.content)
         marked += message.kind == "question" and "marker" in message.details
     if marked:
         notes.add(
@@ -199,12 +207,12 @@ def _survey_messages(reader: ChatReader, notes: Notes) -> MessageIndex:
     return index
 
 
-def _planned_batches(raw: RawChat) -> Iterator[Batch]:
-    """Yield the planned user messages as the batches of a chat without replies."""
+def planned_batches(planned: Mapping[int, list[Any]], place: str) -> Iterator[Batch]:
+    """Yield the planned user messages of plans as the batches of a chat without replies."""
     ids = count()
-    for plan, listed in sorted(raw.user_messages.items()):
+    for plan, listed in sorted(planned.items()):
         for sub_plan, batch in enumerate(listed):
-            where = f"{raw.where}: user messages of sub-plan {sub_plan + 1}"
+            where = f"{place}: user messages of sub-plan {sub_plan + 1}"
             said = want_dict(batch, where, "an object with messages")
             turns = [
                 [{"role": "user", "id": next(ids), **m, "question_type": "main_question", **_planned_index(m)}]
@@ -230,6 +238,7 @@ def _user_turns(raw: RawChat) -> tuple[tuple[UserTurn, ...], dict[str, Any]]:
 
 def _planned_batch(batch: object, key: SubPlanKey, turns: list[UserTurn]) -> object:
     messages = batch.get("messages") if isinstance(batch, dict) else None
+    # Only messages that a turn and its marker restore exactly are taken apart; any other batch is kept as it is.
     plain = isinstance(messages, list) and all(
         isinstance(m, dict) and set(m) <= {"role", "content"} and isinstance(m.get("content"), str) for m in messages
     )

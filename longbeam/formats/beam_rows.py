@@ -19,7 +19,7 @@ from longbeam.schemas.imports import NoteKind
 _JSON_SUFFIXES = (".json", ".jsonl")
 _KNOWN = {
     "conversation_id", "conversation_seed", "narratives", "user_profile", "conversation_plan", "user_questions", "chat",
-    "probing_questions", "plans", "canary",
+    "probing_questions", "plans",
 }  # fmt: skip
 
 
@@ -55,6 +55,8 @@ def _read_row(row: dict[str, Any], where: str, number: int) -> RawChat:
         if row.get(key) is None:
             refuse(where, f"there is no {key}; a BEAM row has chat and probing_questions")
     notes = Notes()
+    if not row.get("conversation_seed"):
+        notes.add(NoteKind.MISSING_FILE, "conversation_seed", "there is no seed; nothing says domain, title and theme")
     name = str(row.get("conversation_id") or number)
     plans = want_list(row.get("plans") or [], f"{where}: plans", "a list of plans")
     chat = want_list(row["chat"], f"{where}: chat", "a list of sub-plans")

@@ -71,8 +71,8 @@ def read_index(index: str) -> tuple[int, tuple[int, ...]] | None:
 
 
 def is_usual_index(index: str) -> bool:
-    """Return whether an index is a sub-plan and one bullet, as nearly all of BEAM's are."""
-    return re.fullmatch(r"\d+,\d+", index) is not None
+    """Return whether an index is a sub-plan and its bullets: `1,4`, as nearly all of BEAM's are, or `2,22, 24`."""
+    return re.fullmatch(r"\d+,\d+(?:, \d+)*", index) is not None
 
 
 # --- plans ------------------------------------------------------------------------------------------------
@@ -173,6 +173,7 @@ def read_labels(text: str) -> tuple[Narrative, ...]:
 
     def close() -> None:
         if label:
+            # The last line of a label lists its focus areas, in both forms.
             focus = [part.strip() for part in lines[-1].split(":")[-1].split(",")] if lines else []
             said = lines[0].split(":", 1)[-1].strip() if len(lines) > 1 else ""
             sub_labels = tuple(part for part in focus if part)[:6] or (label,)

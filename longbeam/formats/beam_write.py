@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import count, groupby
 from typing import Any
 
-from longbeam.formats.beam_chat import batch_object, chat_batches
+from longbeam.formats.beam_chat import batch_object, bullet_places, chat_batches
 from longbeam.formats.beam_probes import write_probe
 from longbeam.formats.dates import beam_day, find_day
 from longbeam.formats.exporting import ExportWriter, cited_ids, json_text
@@ -44,25 +45,62 @@ def chat_text(
     their objects in the tables, too.
     """
     many = has_many_plans(head)
+    # BEAM's own tables keep the objects where a chat has several plans.
     flat = flat and not many
     current: int | None = None
     separator = ""
     yield "["
-    for plan, batch, turns in chat_batches(head, _numbered(messages, message_ids)):
+    for plan, batch, turns in chat_batches(head, said(head, _numbered(messages, message_ids))):
         if many and plan != current:
             yield ("" if current is None else "]},") + f'\n{{"plan-{plan + 1}":['
             separator, current = "", plan
         yield f"{separator}\n"
         separator = ","
-        anchor = None
-        yield "[" if flat else '{"turns":['
-        for i, turn in enumerate(turns):
-            anchor = anchor or find_day(str(turn[0].get("time_anchor") or ""))
-            pieces = ",".join(json_text(message) for message in turn) if flat else json_text(turn)
-            yield f"{',' if i else ''}\n{pieces}"
-        beyond = json_text(batch_object(head, plan, batch, anchor))[1:]
-        yield "]" if flat else f"],{beyond}"
+        yield from _batch_text(head, (plan, batch), turns, flat=flat)
     yield "]}\n]\n" if current is not None else "\n]\n"
+
+
+def _batch_text(
+    head: ConversationHead, place: tuple[int, int], turns: Iterable[list[dict[str, Any]]], *, flat: bool
+) -> Iterator[str]:
+    """Yield the JSON text of a batch, given its plan and sub-plan, turn by turn."""
+    anchor = None
+    yield "[" if flat else '{"turns":['
+    for i, turn in enumerate(turns):
+        # The day of a batch is the first that one of its messages names.
+        anchor = anchor or find_day(str(turn[0].get("time_anchor") or ""))
+        pieces = ",".join(json_text(message) for message in turn) if flat else json_text(turn)
+        yield f"{',' if i else ''}\n{pieces}"
+    # Without its opening brace: the turns above have opened the object.
+    yield "]" if flat else f"],{json_text(batch_object(head, *place, anchor))[1:]}"
+
+
+def plan_chats(
+    head: ConversationHead, messages: Iterable[tuple[int, Message]], *, flat: bool
+) -> Iterator[tuple[int, Iterator[str]]]:
+    """Yield each plan with messages and the JSON text of its own chat, whose ids begin at 0; `flat` as in `chat_text`.
+
+    The texts must be consumed in their order.
+    """
+    for plan, batches in groupby(chat_batches(head, said(head, messages)), key=lambda item: item[0]):
+        yield plan, _plan_text(head, batches, flat=flat)
+
+
+def _plan_text(
+    head: ConversationHead, batches: Iterable[tuple[int, int, Iterator[list[dict[str, Any]]]]], *, flat: bool
+) -> Iterator[str]:
+    ids = count()
+    for i, (plan, batch, turns) in enumerate(batches):
+        renumbered = ([{**message, "id": next(ids)} for message in turn] for turn in turns)
+        yield "," if i else "["
+        yield from _batch_text(head, (plan, batch), renumbered, flat=flat)
+    yield "]"
+
+
+def said(head: ConversationHead, messages: Iterable[tuple[int, Message]]) -> Iterator[tuple[int, Message]]:
+    """Yield the messages without those of an import's plans whose chat was missing."""
+    unsaid = frozenset(head.details.get("unsaid_plans", ()))
+    return (item for item in messages if item[1].plan_index not in unsaid)
 
 
 def _numbered(messages: Iterable[tuple[int, Message]], message_ids: dict[str, int]) -> Iterator[tuple[int, Message]]:
@@ -90,11 +128,17 @@ def questions_of(
     return found
 
 
-def user_messages(head: ConversationHead) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the planned user messages by file name: one file, or one for each of several plans."""
+def user_messages(head: ConversationHead, *, with_markers: bool = False) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the planned user messages by file name: one file, or one for each of several plans.
+
+    `with_markers`: ours end with the marker of their bullets, too, as all of BEAM's do.
+    """
     turns: dict[SubPlanKey, list[str]] = {}
+    places = bullet_places(head) if with_markers and head.details.get("user_messages") is None else None
     for turn in head.user_turns:
-        turns.setdefault(TurnKey.parse(turn.turn_id).sub_plan, []).append(turn.text)
+        key = TurnKey.parse(turn.turn_id).sub_plan
+        marker = "" if places is None else _marker(key, turn.bullet_ids, places)
+        turns.setdefault(key, []).append(turn.text + marker)
     kept: Mapping[str, list[Any]] | None = head.details.get("user_messages")
     many = has_many_plans(head)
     if kept is not None:
@@ -117,6 +161,12 @@ def user_messages(head: ConversationHead) -> Iterator[tuple[str, list[Any]]]:
                 for sub_plan in plan_record.sub_plans
             ],
         )
+
+
+def _marker(key: SubPlanKey, bullet_ids: Iterable[str], places: Mapping[str, int]) -> str:
+    """Return the marker of a planned message; `N/A` stands for no bullet, as in BEAM's own."""
+    voiced = ", ".join(str(places[bullet_id]) for bullet_id in bullet_ids if bullet_id in places)
+    return f" ->-> {key.sub_plan_index + 1},{voiced or 'N/A'}"
 
 
 def _restored(batch: dict[str, Any], texts: list[str]) -> Any:  # Any: a batch as it was

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from longbeam.formats.exporting import CANARY
 from longbeam.models.kinds import describe_rules, is_rule_writer
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.schemas.spec import BenchmarkSpec, OnContradiction, Role
 
 SCALARS: Mapping[type, str] = {
     bool: "bool",
@@ -137,7 +137,19 @@ def _provenance(spec: BenchmarkSpec, version: str) -> str:
             f"All text was written by the suite `{spec.suite}` of longbeam {version}: rules, templates and data, not\n"
             "a language model. It is a controlled benchmark: its gold is right by construction, its prose is plain."
         )
-    return who_wrote_it(spec.models, version)
+    return f"{who_wrote_it(spec.models, version)}\n\n{_REACTIONS[spec.on_contradiction]}"
+
+
+_REACTIONS = {
+    OnContradiction.IGNORE: (
+        "The user contradicts an earlier remark now and then. The assistant of the conversations lets that pass\n"
+        '(`on_contradiction = "ignore"`, as in BEAM).'
+    ),
+    OnContradiction.ASK: (
+        "The user contradicts an earlier remark now and then. The assistant of the conversations asks which remark is\n"
+        'right, and the user leaves it open (`on_contradiction = "ask"`).'
+    ),
+}
 
 
 def _notices(spec: BenchmarkSpec) -> str:
@@ -149,6 +161,12 @@ def _notices(spec: BenchmarkSpec) -> str:
 This is test data. Keep it out of training corpora; whoever finds the following line in one has found contamination:
 
     {CANARY}"""
+
+
+CHECKED = """The role `checker` judged the text while it was made, and each probe before it was selected: its evidence
+gives the answer, it cannot be guessed, its rubric fits its gold answer, and no other message changes it."""
+UNCHECKED = """**No model checked the text or the probes** (`checks.model = false`, or a version of longbeam without
+these checks)."""
 
 
 def who_wrote_it(models: Mapping[str, str], version: str) -> str:
@@ -165,6 +183,10 @@ def who_wrote_it(models: Mapping[str, str], version: str) -> str:
     text = f"Written by these models, by the role they had:\n\n| role | model |\n|---|---|\n{rows}\n"
     for model in by_rule:
         text += f"\n`{model}` is {describe_rules(model, version)}.\n"
+    if Role.CHECKER in models:
+        text += f"\n{CHECKED}\n"
+    elif "default" not in models:  # these are the roles that answered
+        text += f"\n{UNCHECKED}\n"
     return text.rstrip("\n")
 
 

@@ -13,14 +13,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType, TracebackType
+from types import TracebackType
 from typing import Any, Protocol, Self
 
 from longbeam import __version__
 from longbeam.errors import UserError
 from longbeam.formats.folders import replaced_folder
+from longbeam.formats.making_section import making_section
+from longbeam.formats.registry import LOCOMO_SESSIONS
 from longbeam.schemas.conversation import Author, ConversationReader
 from longbeam.schemas.dialogue import Message, MessageKind
+from longbeam.schemas.incidents import Making
 from longbeam.schemas.probes import Probe
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.files import sha256_of
@@ -42,7 +45,20 @@ KEPT_STATUSES = frozenset({"accepted", "edited"})
 
 Reviews = Mapping[tuple[str, str], str]
 """(conversation_id, probe_id) to the probe's review status; a probe that is not in it is unreviewed."""
-NO_REVIEWS: Reviews = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """Options of an export."""
+
+    reviews: Reviews = field(default_factory=dict)
+    reviewed_only: bool = False
+    """Leave out probes that no reviewer accepted or edited."""
+    most_sessions: int = LOCOMO_SESSIONS
+    """LoCoMo: sessions of a conversation at most, further days are merged; 0: a session for each day."""
+
+
+DEFAULTS = ExportOptions()
 
 
 @dataclass(frozen=True)
@@ -78,9 +94,7 @@ class Exporter(Protocol):
         readers: Iterable[ConversationReader],
         spec: BenchmarkSpec,
         target: Path,
-        *,
-        reviews: Reviews = NO_REVIEWS,
-        reviewed_only: bool = False,
+        options: ExportOptions = DEFAULTS,
     ) -> ExportReport:
         """Write the export and return its counts."""
         ...
@@ -92,8 +106,7 @@ class ExportWriter:
 
     folder: Path
     spec: BenchmarkSpec
-    reviews: Reviews
-    reviewed_only: bool
+    options: ExportOptions
     conversations: int = 0
     messages: int = 0
     tokens: int = 0
@@ -104,6 +117,8 @@ class ExportWriter:
     files: dict[str, tuple[str, int]] = field(default_factory=dict)
     """SHA-256 and size of the files that are written, by name."""
     warnings: dict[str, None] = field(default_factory=dict)
+    makings: list[Making] = field(default_factory=list)
+    """How each conversation was made."""
     _authors: set[Author] = field(default_factory=set)
 
     @contextmanager
@@ -125,6 +140,10 @@ class ExportWriter:
         with self.open(name) as file:
             file.write(text)
 
+    def write_card(self, text: str) -> None:
+        """Write the dataset card, with a section on how the conversations were made."""
+        self.write_text(CARD, text + making_section(self.makings))
+
     def add(self, name: str) -> None:
         """Add a file that was written into the folder by other means."""
         path = self.folder / name
@@ -134,6 +153,7 @@ class ExportWriter:
         """Yield the messages of a conversation with their ordinals, and count them."""
         self.conversations += 1
         self._authors.update(reader.head.authors)
+        self.makings.append(reader.head.making)
         for ordinal, message in enumerate(reader.messages()):
             self.messages += 1
             self.tokens += message.tokens
@@ -142,7 +162,7 @@ class ExportWriter:
     def probes_of(self, reader: ConversationReader) -> Iterator[tuple[Probe, str]]:
         """Yield the selected probes that are wanted, with their review status, and count them."""
         for probe in reader.probes():
-            status = self.reviews.get((reader.head.conversation_id, probe.probe_id), UNREVIEWED)
+            status = self.options.reviews.get((reader.head.conversation_id, probe.probe_id), UNREVIEWED)
             if self._wants(probe, status):
                 self.probes += 1
                 yield probe, status
@@ -165,7 +185,7 @@ class ExportWriter:
         if status == UNSETTLED:
             self.unsettled += 1
             return False
-        if self.reviewed_only and status not in KEPT_STATUSES:
+        if self.options.reviewed_only and status not in KEPT_STATUSES:
             self.not_reviewed += 1
             return False
         return True
@@ -198,7 +218,7 @@ class ExportWriter:
             "longbeam_version": __version__,
             "canary": CANARY,
             "spec": public_spec(self.told),
-            "reviewed_only": self.reviewed_only,
+            "reviewed_only": self.options.reviewed_only,
             "counts": self.counts,
             "files": {name: {"sha256": sha256, "bytes": size} for name, (sha256, size) in self.files.items()},
         }
@@ -217,13 +237,11 @@ class FormatExporter:
         readers: Iterable[ConversationReader],
         spec: BenchmarkSpec,
         target: Path,
-        *,
-        reviews: Reviews = NO_REVIEWS,
-        reviewed_only: bool = False,
+        options: ExportOptions = DEFAULTS,
     ) -> ExportReport:
         """Write the export to the folder `target` and return its counts; errors are those of `Exporter`."""
         with replaced_folder(target, partial(why_not_ours, self.format_name)) as folder:
-            writer = ExportWriter(folder, spec, reviews, reviewed_only)
+            writer = ExportWriter(folder, spec, options)
             self.write(writer, _some(readers, spec))
             manifest = writer.manifest(self.format_name, self.version)
             text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
@@ -249,8 +267,8 @@ def public_spec(spec: BenchmarkSpec) -> dict[str, Any]:
 
 def why_not_ours(format_name: str, folder: Path) -> str | None:
     """Return the reason why a folder is no former export of this format that may be replaced; None if it is one."""
-    names = sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if not p.is_dir())
-    if MANIFEST not in names:
+    # The folder may be the root of a disk: nothing below it is read before its manifest says that it is ours.
+    if not (folder / MANIFEST).is_file():
         return "is not empty and not an export of longbeam"
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
@@ -259,9 +277,9 @@ def why_not_ours(format_name: str, folder: Path) -> str | None:
     files = manifest.get("files") if isinstance(manifest, dict) else None
     if not isinstance(manifest, dict) or manifest.get("format") != format_name or not isinstance(files, dict):
         return f"is not empty and not a {format_name} export"
-    if strange := [name for name in names if name not in files and name != MANIFEST]:
-        return f"holds {strange[0]!r} beside a former export"
-    return None
+    names = (p.relative_to(folder).as_posix() for p in folder.rglob("*") if not p.is_dir())
+    strange = next((name for name in names if name not in files and name != MANIFEST), None)
+    return None if strange is None else f"holds {strange!r} beside a former export"
 
 
 def sessions_of(messages: Iterable[tuple[int, Message]], *, by_day: bool) -> Iterator[list[tuple[int, Message]]]:

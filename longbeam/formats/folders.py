@@ -27,8 +27,12 @@ def replaced_folder(target: Path, fault: Fault) -> Iterator[Path]:
     Raises UserError if `target` is a file or holds what may not be replaced (before anything is written),
     StoreError if the file system refuses; then `target` is as it was.
     """
-    place = target.resolve()
-    _check(place, target, fault)
+    try:
+        place = target.resolve()
+        _check(place, target, fault)
+    except (OSError, ValueError) as exc:  # a name too long, one with NUL
+        reason = exc.strerror if isinstance(exc, OSError) else exc
+        raise UserError(f"{str(target)[:60]!r}: is no folder to export to: {reason}; name another one") from exc
     with scratch_beside(place) as scratch:
         try:
             folder = scratch / "folder"

@@ -12,7 +12,6 @@ from longbeam import __version__
 from longbeam.formats.croissant import CROISSANT, croissant
 from longbeam.formats.dataset_card import dataset_card
 from longbeam.formats.exporting import (
-    CARD,
     ExportWriter,
     FormatExporter,
     HashedFile,
@@ -39,7 +38,7 @@ def write_tables(writer: ExportWriter, readers: Iterable[ConversationReader]) ->
 
 def write_descriptions(writer: ExportWriter, counts: dict[str, int], suffix: str) -> None:
     """Write the dataset card and the Croissant metadata of tables in files of this suffix."""
-    writer.write_text(CARD, dataset_card(writer.told, LINES, counts, __version__, suffix=suffix))
+    writer.write_card(dataset_card(writer.told, LINES, counts, __version__, suffix=suffix))
     tables = {name: (f"{name}.{suffix}", *writer.files[f"{name}.{suffix}"]) for name in LINES}
     writer.write_json(CROISSANT, croissant(writer.told, LINES, tables, __version__))
 

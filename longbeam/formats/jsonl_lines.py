@@ -125,6 +125,7 @@ class DetailColumns(Record):
     """`ProbeDetails` with `extra` as JSON text."""
 
     variety: str
+    on_contradiction: str = ""  # exports of former versions have no such column
     old_value: str
     new_value: str
     computed_from: tuple[str, ...]

@@ -20,6 +20,7 @@ from longbeam.formats.reading import ImportOptions, parse_json, read_json, refus
 from longbeam.schemas.base import Record
 from longbeam.schemas.conversation import ConversationHead, GivenConversation
 from longbeam.schemas.dialogue import Message, Part
+from longbeam.schemas.imports import ImportNote, NoteKind
 from longbeam.schemas.people import RelationshipGraph
 from longbeam.schemas.probes import Evidence, Probe, ProbeDetails
 from longbeam.schemas.seeds import Seed
@@ -44,7 +45,12 @@ def import_jsonl(path: Path, options: ImportOptions) -> Iterator[GivenConversati
             refuse(where, f"{MESSAGES} has no message of conversation {line.conversation_id!r}")
         start = starts[line.conversation_id]
         messages = partial(_messages, path / MESSAGES, start, line.conversation_id)
-        yield GivenConversation(_head(line, f"c{number:03d}"), messages, tuple(probes.get(line.conversation_id, ())))
+        found = tuple(probes.get(line.conversation_id, ()))
+        head = _head(line, f"c{number:03d}")
+        if not found:
+            note = ImportNote(kind=NoteKind.NO_PROBES, subject="conversation", message="there are no probes")
+            head = head.model_copy(update={"import_notes": (note,)})
+        yield GivenConversation(head, messages, found)
 
 
 def _check_folder(path: Path) -> None:

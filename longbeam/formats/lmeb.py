@@ -15,7 +15,6 @@ from longbeam.abilities.record import Trait
 from longbeam.abilities.registry import ability_of
 from longbeam.formats.dataset_card import format_card
 from longbeam.formats.exporting import (
-    CARD,
     ExportWriter,
     FormatExporter,
     HashedFile,
@@ -52,6 +51,7 @@ def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
 
         corpus, beir = (stack.enter_context(writer.open(name)) for name in (CORPUS, BEIR_QRELS))
         beir.write("query-id\tcorpus-id\tscore\n")
+        # Opened before any query is written, so that the task has its files even if no probe is a query.
         files_of(ALL)
         for reader in readers:
             own = reader.head.conversation_id
@@ -69,9 +69,7 @@ def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
                         qrels.write_line({"query-id": query, "corpus-id": document, "score": 1})
                     candidates = [f"{own}/{i}" for i in range(len(message_ids))]
                     ranked.write_line({"query-id": query, "corpus-ids": candidates})
-    writer.write_text(
-        CARD, format_card(writer.told, writer.counts, __version__, ABOUT, configs=list(_configs(subsets)))
-    )
+    writer.write_card(format_card(writer.told, writer.counts, __version__, ABOUT, configs=list(_configs(subsets))))
 
 
 export_lmeb = FormatExporter(FORMAT, FORMAT_VERSION, _write)

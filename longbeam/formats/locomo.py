@@ -7,17 +7,18 @@ shares an image says so in its content, with the caption; its parts keep text an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
 from longbeam import __version__
+from longbeam.abilities.record import Trait
 from longbeam.abilities.registry import abilities, ability_named, ability_of
 from longbeam.formats.dataset_card import format_card
 from longbeam.formats.dates import locomo_time, read_locomo_time
 from longbeam.formats.exporting import (
     CANARY,
-    CARD,
     ExportWriter,
     FormatExporter,
     JsonList,
@@ -26,6 +27,7 @@ from longbeam.formats.exporting import (
     sessions_of,
 )
 from longbeam.formats.reading import ImportOptions, Notes, describe, refuse, want_dict, want_list, want_text
+from longbeam.formats.registry import LOCOMO_SESSIONS
 from longbeam.formats.session_reading import (
     EXPORTED,
     GivenQuestion,
@@ -64,7 +66,8 @@ _DIA_ID = re.compile(r"D:?(\d+):0*(\d+)")
 
 ABOUT = f"""## Files
 
-`{FILE}` is a JSON list of conversations as LoCoMo has them: `session_<n>` and `session_<n>_date_time` from 1 on, `qa`
+`{FILE}` is a JSON list of conversations as LoCoMo has them: `session_<n>` and `session_<n>_date_time` from 1 on, at
+most {LOCOMO_SESSIONS} unless the export asked for more (LoCoMo's scripts read no further, so days are merged), `qa`
 with `evidence` as `dia_id`s and `category` (1 multi-hop, 2 temporal, 3 open-domain, 4 single-hop, 5 adversarial). What
 LoCoMo has no field for stands in the key `longbeam` of each question, which its loaders do not read."""
 
@@ -105,6 +108,8 @@ class _SampleReader:
         times = session_times((self._date(number) for number, _ in self.sessions), self.notes)
         order = self._order()
         probes = tuple(self._probe(i, item, order) for i, item in enumerate(self.questions))
+        if not probes:
+            self.notes.add(NoteKind.NO_PROBES, "conversation", "there are no questions")
         written = {f"session_{n}" for n, _ in self.sessions} | {"speaker_a", "speaker_b"}
         details = {
             "format": FORMAT,
@@ -165,6 +170,10 @@ class _SampleReader:
         question = GivenQuestion.read(fields, where, (name, _ability_of_category(category)), number)
         gold = self._gold(question, is_adversarial=category == ADVERSARIAL)
         cited = self._cited(fields.get("evidence"), question.probe_id, order)
+        # An abstention of ours cites nothing; LoCoMo's adversarial questions cite what misleads.
+        is_own_abstention = bool(question.exported) and ability_of(question.ability).has(Trait.ABSTAINS)
+        if not fields.get("evidence") and not is_own_abstention:
+            self.notes.add(NoteKind.EVIDENCE_MISSING, question.probe_id, "the question cites no message")
         return question.probe(gold, cited, {FORMAT: question.kept, "number": number, "cited": cited})
 
     def _gold(self, question: GivenQuestion, *, is_adversarial: bool) -> str:
@@ -181,10 +190,9 @@ class _SampleReader:
         """Return the keys of the cited messages, oldest first; evidence in an odd form is read as far as possible."""
         found: set[str] = set()
         elements = listed if isinstance(listed, list) else [listed] if listed else []
-        if not elements:
-            self.notes.add(NoteKind.EVIDENCE_MISSING, probe_id, "the question cites no message")
         for element in elements:
             ids = [f"D{int(m[1])}:{int(m[2])}" for m in _DIA_ID.finditer(str(element))]
+            # Several ids in one text, or an id in another form, are read; the note says that the file has them.
             if ids != [element]:
                 self.notes.add(NoteKind.EVIDENCE_SHAPE, probe_id, f"evidence is written {describe(element)}")
             if not ids or any(key not in order for key in ids):
@@ -224,7 +232,7 @@ def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
             samples.begin()
             for piece in _sample_text(writer, reader):
                 file.write(piece)
-    writer.write_text(CARD, format_card(writer.told, writer.counts, __version__, ABOUT))
+    writer.write_card(format_card(writer.told, writer.counts, __version__, ABOUT))
 
 
 export_locomo = FormatExporter(FORMAT, FORMAT_VERSION, _write)
@@ -240,10 +248,13 @@ def _sample_text(writer: ExportWriter, reader: ConversationReader) -> Iterator[s
     message_ids: dict[str, int] = {}
     speaker_a, speaker_b = json_text(names[MessageRole.USER]), json_text(names[MessageRole.ASSISTANT])
     yield f'{{"conversation":{{"speaker_a":{speaker_a},"speaker_b":{speaker_b}'
-    for place, listed in enumerate(sessions_of(writer.messages_of(reader), by_day=not imported)):
+    sessions = sessions_of(writer.messages_of(reader), by_day=False) if imported else _days_of(writer, reader)
+    for place, listed in enumerate(sessions):
+        # LoCoMo may leave out numbers of sessions.
         number = head.details["sessions"][place] if imported else place + 1
         items = []
         for n, (ordinal, message) in enumerate(listed, start=1):
+            # An imported sample has its dates among the members that are written behind the sessions.
             if n == 1 and not imported:
                 yield f',\n"session_{number}_date_time":{json_text(locomo_time(message.sent_at))}'
             key = message.message_key if imported else f"D{number}:{n}"
@@ -267,6 +278,57 @@ def _sample_text(writer: ExportWriter, reader: ConversationReader) -> Iterator[s
     yield further_members(rest) + "}"
 
 
+def _days_of(writer: ExportWriter, reader: ConversationReader) -> Iterator[list[tuple[int, Message]]]:
+    """Yield a generated conversation's messages day by day, in at most as many sessions as the export asks for."""
+    days = [
+        (s[0][1].sent_at.date(), s[-1][1].sent_at.date())
+        for s in sessions_of(enumerate(reader.messages()), by_day=True)
+    ]
+    starts, most = set(range(len(days))), writer.options.most_sessions
+    if 0 < most < len(days):
+        starts = _merged(days, most)
+        what = f"{len(days)} days are {len(starts)} sessions, each with the date of its first day"
+        writer.warn(f"conversation {reader.head.conversation_id}: {what}; --most-sessions sets how many")
+    elif len(days) > LOCOMO_SESSIONS:
+        what = f"{len(days)} sessions, of which LoCoMo's own scripts read the first {LOCOMO_SESSIONS}"
+        writer.warn(f"conversation {reader.head.conversation_id}: {what}")
+    current: list[tuple[int, Message]] = []
+    for place, listed in enumerate(sessions_of(writer.messages_of(reader), by_day=True)):
+        if current and place in starts:
+            yield current
+            current = []
+        current += listed
+    if current:
+        yield current
+
+
+def _merged(days: Sequence[tuple[date, date]], most: int) -> set[int]:
+    """Return the places of the days that begin a session, at most `most`; the longest session is as short as possible.
+
+    `days` are the first and the last day of each session before the merge.
+    """
+
+    def starts_within(span: timedelta) -> set[int]:
+        starts, begun = {0}, days[0][0]
+        for place, (_, last) in enumerate(days):
+            if last - begun > span and place:
+                starts.add(place)
+                begun = days[place][0]
+        return starts
+
+    short, long = 0, (days[-1][1] - days[0][0]).days
+    while short < long:
+        middle = (short + long) // 2
+        if len(starts_within(timedelta(middle))) <= most:
+            long = middle
+        else:
+            short = middle + 1
+    starts = starts_within(timedelta(long))
+    # What is left of the number goes to the days after the longest breaks.
+    rest = sorted(set(range(len(days))) - starts, key=lambda place: (days[place - 1][1] - days[place][0], place))
+    return starts | set(rest[: most - len(starts)])
+
+
 def _speakers(head: ConversationHead) -> dict[MessageRole, str]:
     said = head.details.get("speakers")
     if isinstance(said, list) and len(said) == 2:
@@ -286,7 +348,9 @@ def _turn(message: Message, dia_id: str, speaker: str) -> dict[str, Any]:
 def _question(probe: Probe, evidence: list[str]) -> dict[str, Any]:
     kept = probe.details.extra.get("locomo")
     if isinstance(kept, dict):
-        has_own = "answer" in kept or kept.get("category") == ADVERSARIAL or not probe.gold_answer
+        # LoCoMo's adversarial questions have no gold answer, those of our own exports do.
+        is_unsaid = kept.get("category") == ADVERSARIAL and EXPORTED not in kept
+        has_own = "answer" in kept or is_unsaid or not probe.gold_answer
         found = {"question": probe.question, **({} if has_own else {"answer": probe.gold_answer}), **kept}
         is_changed = evidence != probe.details.extra["cited"]  # by somebody, since it was imported
         return found | ({"evidence": evidence} if is_changed else {})

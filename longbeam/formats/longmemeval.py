@@ -23,7 +23,6 @@ from longbeam.formats.dataset_card import format_card
 from longbeam.formats.dates import longmemeval_time, read_longmemeval_time
 from longbeam.formats.exporting import (
     CANARY,
-    CARD,
     ExportWriter,
     FormatExporter,
     JsonList,
@@ -58,12 +57,25 @@ FILE = "longmemeval_s_cleaned.json"
 
 ABSTENTION = "_abs"
 """End of the question_id of a question that the haystack does not answer."""
+EVIDENCE = "answer_"
+"""Beginning of the ids of a question's evidence sessions: LongMemEval's retrieval script knows them by this word."""
+QUESTION_TYPES = (
+    "single-session-user",
+    "single-session-assistant",
+    "single-session-preference",
+    "multi-session",
+    "temporal-reasoning",
+    "knowledge-update",
+)
+"""The types over which LongMemEval's scripts average; a mean over no question is printed as nan."""
+
 ABOUT = f"""## Files
 
 `{FILE}` is a JSON list of questions as LongMemEval has them, each with its whole haystack: `haystack_sessions`,
-`haystack_session_ids`, `haystack_dates`, `question_date`, `answer_session_ids`, and `has_answer` on the messages that
-are evidence. The `question_id` of an abstention ends with `{ABSTENTION}`. What LongMemEval has no field for stands in
-the key `longbeam` of each question, which its loaders do not read."""
+`haystack_session_ids`, `haystack_dates`, `question_date`, `answer_session_ids`, and `has_answer` on every message.
+Ids of sessions with evidence for a question begin with `{EVIDENCE}`, so a session has another id in another question.
+The `question_id` of an abstention ends with `{ABSTENTION}`. What LongMemEval has no field for stands in the key
+`longbeam` of each question, which its loaders do not read."""
 
 _HAYSTACK = ("haystack_session_ids", "haystack_dates", "haystack_sessions")
 
@@ -88,10 +100,13 @@ class _Item:
     question_id: str
     found: dict[str, Any]
     sessions: list[list[dict[str, Any]]]
+    session_ids: list[Any]
+    """Ids of the sessions without `EVIDENCE`, which marks other sessions in each question."""
+    marks: dict[str, Any]
+    """Evidence marks: `has_answer` (pairs of a message's ordinal and its value), `has_answer_everywhere` where every
+    message says true or false and the pairs are only those that say true, and `prefixed`, places of marked sessions."""
     digest: str
-    """Digest of the haystack without its evidence marks, which differ between questions."""
-    flags: list[list[Any]]
-    """Ordinals of the messages that have `has_answer`, and its value."""
+    """Digest of the haystack without its evidence marks."""
 
 
 def _read_item(item: object, where: str, seen: set[str]) -> _Item:
@@ -108,7 +123,7 @@ def _read_item(item: object, where: str, seen: set[str]) -> _Item:
         sessions.append([])
         for message in want_list(session, place, "a list of messages"):
             plain = dict(want_dict(message, place, "a message with role and content"))
-            if plain.get("role") not in set(MessageRole):
+            if plain.get("role") not in list(MessageRole):
                 refuse(place, f"role {describe(plain.get('role'))}; allowed: user, assistant")
             want_text(plain.get("content"), place, "a content text")
             if "has_answer" in plain:
@@ -117,12 +132,38 @@ def _read_item(item: object, where: str, seen: set[str]) -> _Item:
             ordinal += 1
     if not ordinal:
         refuse(where, "the haystack holds no message")
-    text = json_text([found.get("haystack_session_ids"), found.get("haystack_dates"), sessions])
     for key in ("haystack_session_ids", "haystack_dates"):
         listed = want_list(found.get(key), f"{where}: {key}", "a list")
         if len(listed) != len(sessions):
             refuse(where, f"{key} has {len(listed)} entries, haystack_sessions {len(sessions)}")
-    return _Item(where, question_id, found, sessions, hashlib.sha256(text.encode()).hexdigest(), flags)
+    ids, prefixed = _without_marks(found["haystack_session_ids"])
+    marks: dict[str, Any] = {"prefixed": prefixed} if prefixed else {}
+    if len(flags) == ordinal and all(isinstance(flag, bool) for _, flag in flags):
+        marks |= {"has_answer": [pair for pair in flags if pair[1]], "has_answer_everywhere": True}
+    elif flags:
+        marks["has_answer"] = flags
+    text = json_text([ids, found["haystack_dates"], sessions])
+    return _Item(where, question_id, found, sessions, ids, marks, _digest(text))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _without_marks(ids: list[Any]) -> tuple[list[Any], list[int]]:
+    """Return the ids of sessions without `EVIDENCE`, and the places of those that had it; unchanged where two ids
+    would be the same, or where a mark would be left.
+    """
+    plain = [i.removeprefix(EVIDENCE) if isinstance(i, str) else i for i in ids]
+    prefixed = [n for n, (before, after) in enumerate(zip(ids, plain, strict=True)) if before != after]
+    if len(set(map(str, plain))) < len(plain) or any(_is_marked(plain[n]) for n in prefixed):
+        return ids, []
+    return plain, prefixed
+
+
+def _is_marked(session_id: object) -> bool:
+    """Return whether LongMemEval's retrieval script takes a session for evidence."""
+    return EVIDENCE.strip("_") in str(session_id)
 
 
 def _without_repeated_haystacks(items: Iterable[_Item]) -> Iterator[_Item]:
@@ -143,7 +184,7 @@ def _conversation(items: list[_Item], conversation_id: str, options: ImportOptio
     details = {
         "format": FORMAT,
         "id": first.question_id,
-        "session_ids": first.found["haystack_session_ids"],
+        "session_ids": first.session_ids,
         "dates": first.found["haystack_dates"],
         "session_lengths": [len(session) for session in first.sessions],
     }
@@ -177,12 +218,17 @@ class _Places:
     @classmethod
     def of(cls, item: _Item) -> _Places:
         """Return the places in the haystack of an item."""
-        ids = [str(i) for i in item.found["haystack_session_ids"]]
+        ids = [str(i) for i in item.session_ids]
         lengths = [len(session) for session in item.sessions]
         ends = list(accumulate(lengths))
         ordinals = [range(end - length, end) for end, length in zip(ends, lengths, strict=True)]
         keys = [f"s{s}.m{m}" for s, length in enumerate(lengths) for m in range(length)]
         return cls(keys, dict(zip(ids, ordinals, strict=True)))
+
+    def of_session(self, session_id: object) -> range | None:
+        """Return the ordinals of a session's messages, whether its id has the mark of evidence or not."""
+        name = str(session_id)
+        return self.ordinals.get(name, self.ordinals.get(name.removeprefix(EVIDENCE)))
 
 
 def _probe(item: _Item, number: int, places: _Places, notes: Notes) -> Probe:
@@ -191,7 +237,7 @@ def _probe(item: _Item, number: int, places: _Places, notes: Notes) -> Probe:
     question = GivenQuestion.read(fields, item.where, (kind, _ability_of_question(item.question_id, kind)), number)
     gold = question.take_answer(notes)
     cited = _cited(item, question.probe_id, places, notes)
-    extra = {FORMAT: question.kept, "number": number} | ({"has_answer": item.flags} if item.flags else {})
+    extra = {FORMAT: question.kept, "number": number, **item.marks}
     return question.probe(gold, cited, extra, read_longmemeval_time(str(fields.get("question_date") or "")))
 
 
@@ -205,12 +251,13 @@ def _ability_of_question(question_id: str, kind: str) -> str:
 
 def _cited(item: _Item, probe_id: str, places: _Places, notes: Notes) -> list[str]:
     """Return the keys of the messages marked as evidence; a session without a marked message cites none."""
-    marked = [ordinal for ordinal, flag in item.flags if flag]
+    marked = [ordinal for ordinal, flag in item.marks.get("has_answer", ()) if flag]
     sessions = item.found.get("answer_session_ids")
     for session in sessions if isinstance(sessions, list) else []:
-        if str(session) not in places.ordinals:
+        ordinals = places.of_session(session)
+        if ordinals is None:
             notes.add(NoteKind.EVIDENCE_ID, probe_id, f"evidence cites session {session!r}, which the haystack lacks")
-        elif not any(ordinal in places.ordinals[str(session)] for ordinal in marked):
+        elif not any(ordinal in ordinals for ordinal in marked):
             what = f"session {session!r} is evidence, and none of its messages is marked"
             notes.add(NoteKind.EVIDENCE_MISSING, probe_id, what)
     return [places.keys[ordinal] for ordinal in marked]
@@ -220,17 +267,22 @@ def _cited(item: _Item, probe_id: str, places: _Places, notes: Notes) -> list[st
 
 
 def _write(writer: ExportWriter, readers: Iterable[ConversationReader]) -> None:
+    types: set[str] = set()
     with writer.open(FILE) as file, JsonList(file) as questions:
         for reader in readers:
             with TemporaryFile("w+b", dir=writer.folder) as spool:
                 haystack = _Haystack(reader, writer.messages_of(reader), spool)
                 probes = [probe for probe, _ in writer.probes_of(reader)]
                 for probe in sorted(probes, key=lambda p: p.details.extra.get("number", 0)):
-                    cited = set(cited_ids(reader, probe, haystack.message_ids))
+                    question = _Question.of(reader, haystack, probe)
+                    types |= question.types
                     questions.begin()
-                    for piece in _question_text(reader.head, haystack, probe, cited):
+                    for piece in question.text():
                         file.write(piece)
-    writer.write_text(CARD, format_card(writer.told, writer.counts, __version__, ABOUT))
+    for absent in sorted({*QUESTION_TYPES, ABSTENTION} - types):
+        which = f"questions whose id ends with {ABSTENTION}" if absent == ABSTENTION else f"questions of type {absent}"
+        writer.warn(f"there are no {which}: LongMemEval's print_qa_metrics.py prints nan for them")
+    writer.write_card(format_card(writer.told, writer.counts, __version__, ABOUT))
 
 
 export_longmemeval = FormatExporter(FORMAT, FORMAT_VERSION, _write)
@@ -249,6 +301,8 @@ class _Haystack:
         self._spool = spool
         self._places: list[tuple[int, int]] = []
         head = reader.head
+        self._flag = None if head.details.get("format") == FORMAT else False
+        """`has_answer` in the texts of the temporary file."""
         # An import may have empty sessions, which no message belongs to.
         lengths = head.details.get("session_lengths", ()) if head.details.get("format") == FORMAT else ()
         for session in sessions_of(messages, by_day=not lengths):
@@ -260,19 +314,26 @@ class _Haystack:
         if lengths:
             self.ids, self.dates = head.details["session_ids"], head.details["dates"]
 
-    def session_text(self, number: int, flags: Mapping[int, Any]) -> str:
-        """Return the JSON text of a session, with the evidence marks of a question on its messages."""
+    def session_text(self, number: int, flags: Mapping[int, Any], flag: bool | None) -> str:
+        """Return the JSON text of a session with `has_answer` on its messages: that of `flags` by ordinal, else
+        `flag`; None leaves it out.
+        """
         offset, size = self._places[number]
         self._spool.seek(offset)
         text = self._spool.read(size).decode()
         ordinals = self.ordinals[number]
-        if not any(i in flags for i in ordinals):
+        if flag is self._flag and not any(i in flags for i in ordinals):
             return text
-        pairs = zip(ordinals, json.loads(text), strict=True)
-        return json_text([m | ({"has_answer": flags[i]} if i in flags else {}) for i, m in pairs])
+        listed = []
+        for i, message in zip(ordinals, json.loads(text), strict=True):
+            value = flags.get(i, flag)
+            message.pop("has_answer", None)
+            listed.append(message if value is None else {**message, "has_answer": value})
+        return json_text(listed)
 
     def _add(self, head: ConversationHead, items: list[tuple[int, Message]]) -> None:
-        listed = [{"role": m.role.value, "content": m.content, **m.details.get(FORMAT, {})} for _, m in items]
+        flag = {} if self._flag is None else {"has_answer": self._flag}
+        listed = [{"role": m.role.value, "content": m.content, **m.details.get(FORMAT, {}), **flag} for _, m in items]
         self.message_ids |= {m.message_key: i for i, m in items}
         start = self.ordinals[-1].stop if self.ordinals else 0
         self.ordinals.append(range(start, start + len(items)))
@@ -284,26 +345,65 @@ class _Haystack:
         self._spool.write(data)
 
 
-def _question_text(head: ConversationHead, haystack: _Haystack, probe: Probe, cited: set[int]) -> Iterator[str]:
-    """Yield the JSON text of a question, with its haystack session by session."""
-    kept = probe.details.extra.get(FORMAT)
-    flags = dict(probe.details.extra.get("has_answer", ()))
-    is_changed = kept is None or cited != {i for i, flag in flags.items() if flag}
-    if is_changed:  # by somebody, since it was imported; or it is ours
-        flags = dict.fromkeys(cited, True)
-    answers = [i for i, ordinals in zip(haystack.ids, haystack.ordinals, strict=True) if cited & set(ordinals)]
-    yield '{"haystack_sessions":['
-    for number in range(len(haystack.ordinals)):
-        yield ("," if number else "") + "\n" + haystack.session_text(number, flags)
-    yield "]"
-    if kept is None:
-        about = _own_question(head, probe, haystack.last)
-    else:
+@dataclass(frozen=True)
+class _Question:
+    """A probe on its way into the file, with the marks of its evidence in the haystack."""
+
+    head: ConversationHead
+    haystack: _Haystack
+    probe: Probe
+    flags: Mapping[int, Any]
+    """`has_answer` of messages by their ordinals."""
+    flag: bool | None
+    """`has_answer` of all other messages; None: it is left out."""
+    prefixed: frozenset[int]
+    """Places of the sessions whose ids say that they are evidence."""
+    cited: frozenset[int] | None
+    """Ordinals of the evidence; None for an import whose evidence is as it was."""
+
+    @classmethod
+    def of(cls, reader: ConversationReader, haystack: _Haystack, probe: Probe) -> _Question:
+        """Return the question; marks of an import stay as they were unless its evidence was changed since."""
+        cited = frozenset(cited_ids(reader, probe, haystack.message_ids))
+        extra = probe.details.extra
+        flags = dict(extra.get("has_answer", ()))
+        prefixed = frozenset(extra.get("prefixed", ()))
+        if FORMAT in extra and cited == {i for i, flag in flags.items() if flag}:
+            everywhere = False if extra.get("has_answer_everywhere") else None
+            return cls(reader.head, haystack, probe, flags, everywhere, prefixed, None)
+        found = (n for n, ordinals in enumerate(haystack.ordinals) if not cited.isdisjoint(ordinals))
+        return cls(reader.head, haystack, probe, dict.fromkeys(cited, True), False, prefixed.union(found), cited)
+
+    @property
+    def types(self) -> frozenset[str]:
+        """The question's type, and `ABSTENTION` for an abstention."""
+        about = self._about()
+        kinds = {str(about.get("question_type"))}
+        return frozenset(kinds | ({ABSTENTION} if ABSTENTION in str(about.get("question_id")) else set()))
+
+    def text(self) -> Iterator[str]:
+        """Yield the JSON text, with the haystack session by session."""
+        yield '{"haystack_sessions":['
+        for number in range(len(self.haystack.ordinals)):
+            yield ("," if number else "") + "\n" + self.haystack.session_text(number, self.flags, self.flag)
+        yield "]"
+        ids = [
+            f"{EVIDENCE}{i}" if n in self.prefixed and not _is_marked(i) else i for n, i in enumerate(self.haystack.ids)
+        ]
+        about = self._about()
+        if (cited := self.cited) is not None:
+            pairs = zip(ids, self.haystack.ordinals, strict=True)
+            about["answer_session_ids"] = [i for i, ordinals in pairs if not cited.isdisjoint(ordinals)]
+        about |= {"haystack_session_ids": ids, "haystack_dates": self.haystack.dates}
+        yield further_members(about) + "}"
+
+    def _about(self) -> dict[str, Any]:
+        probe = self.probe
+        kept = probe.details.extra.get(FORMAT)
+        if kept is None:
+            return _own_question(self.head, probe, self.haystack.last)
         gold = {} if "answer" in kept or not probe.gold_answer else {"answer": probe.gold_answer}
-        about = {"question": probe.question, **gold, **kept}
-    about |= {"answer_session_ids": answers} if is_changed else {}
-    about |= {"haystack_session_ids": haystack.ids, "haystack_dates": haystack.dates}
-    yield further_members(about) + "}"
+        return {"question": probe.question, **gold, **kept}
 
 
 def _own_question(head: ConversationHead, probe: Probe, last: datetime) -> dict[str, Any]:

@@ -35,6 +35,9 @@ EXPORTS = {
 }
 """Module and function of each format that `export` writes."""
 
+LOCOMO_SESSIONS = 49
+"""Sessions of a conversation that LoCoMo's own scripts read: they count from 1 to 49."""
+
 
 def importer(name: str) -> Importer:
     """Return the function that reads a format; UserError if there is none."""

@@ -32,6 +32,8 @@ class Waiting:
     required: int
     """Turns that voice a bullet."""
     required_tokens: int
+    demand: float
+    """Sum of what the turns ask for (`demand.py`); a turn that asks for the usual counts 1."""
 
 
 @dataclass
@@ -61,10 +63,14 @@ class Budget:
         """Whether a turn may continue with an answer or a follow-up."""
         return self.left > MIN_REPLY * 2 and not self.must_save(waiting)
 
-    def reply_length(self, waiting: Waiting, variation: float = 1.0) -> int:
-        """Tokens to ask a reply for: an even part of what is left, times `variation` while turns wait."""
-        even = (self.left - waiting.tokens) / (1 + waiting.turns * EXCHANGES_PER_TURN)
-        return int(min(max(even * variation if waiting.turns else even, MIN_REPLY), MAX_REPLY))
+    def reply_length(self, waiting: Waiting, demand: float = 1.0) -> int:
+        """Tokens to ask a reply for: of what is left, the part that its message asks for beside the waiting turns.
+
+        Who asks for little gets little, whatever is left: further turns use the rest.
+        """
+        part = demand / (demand + waiting.demand * EXCHANGES_PER_TURN)
+        most = max(MIN_REPLY, MAX_REPLY * min(demand, 1.0))
+        return int(min(max((self.left - waiting.tokens) * part, MIN_REPLY), most))
 
     def turns_to_catch_up(self, planned: int, waiting: int) -> int:
         """Further turns to ask now, where replies were too short; else they would all come at the end."""

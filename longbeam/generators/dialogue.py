@@ -12,13 +12,15 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import cache, cached_property, partial
 
-from longbeam.errors import ReplyError
+from longbeam.errors import ProviderError, ReplyError, is_final
 from longbeam.generators.budget import Budget, Waiting
-from longbeam.generators.ledger import Ledger, standing_bullets
+from longbeam.generators.closed_world import report, world_of
+from longbeam.generators.demand import demand_of
+from longbeam.generators.ledger import Ledger, replaced_wishes, standing_bullets
 from longbeam.generators.plans import Frame
 from longbeam.generators.reply_excerpt import asking_part
 from longbeam.generators.transcript import Line, Transcript
@@ -38,16 +40,19 @@ from longbeam.generators.turn_loop import (
     turn_steps,
     waiting_of,
 )
-from longbeam.generators.user_turns import write_more_turns
+from longbeam.generators.user_turns import FurtherTurns, Scene, write_more_turns
 from longbeam.keys import MessageKey, plan_index_of
-from longbeam.models.asking import Asker
+from longbeam.models.asking import Acceptance, Asker
+from longbeam.models.kinds import TOKENIZER_MARGIN, model_context
 from longbeam.models.tokens import Tokenizer
 from longbeam.prompts.calls.dialogue import (
     AssistantReplyInputs,
     CompactInputs,
     DialogueContext,
     FollowUpDetectorInputs,
+    FollowUpDetectorReply,
     QuestionDetectorInputs,
+    QuestionDetectorReply,
     TurnState,
     UserReplyInputs,
 )
@@ -56,25 +61,30 @@ from longbeam.prompts.calls.user_turns import BulletBrief
 from longbeam.schemas.base import digest_of
 from longbeam.schemas.calls import ChatMessage
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
-from longbeam.schemas.plans import CLOSING, Bullet, SubPlan
+from longbeam.schemas.incidents import Incident, IncidentKind
+from longbeam.schemas.plans import CLOSING, Bullet, BulletKind, SubPlan
+from longbeam.schemas.spec import BenchmarkSpec, OnContradiction, Role
 from longbeam.text.traces import trace_problem
 
-DIALOGUE_PROMPTS = (
-    "assistant_reply",
-    "question_detector",
-    "user_answer",
-    "follow_up_detector",
-    "user_follow_up",
-    "compact_memory",
-    "more_turns",
-)
+SPEAKING_PROMPTS = ("assistant_reply", "user_answer", "user_follow_up", "compact_memory", "more_turns")
+DETECTOR_PROMPTS = ("question_detector", "follow_up_detector")
+"""Prompts whose verdicts decide how a dialogue goes on."""
+DIALOGUE_PROMPTS = (*SPEAKING_PROMPTS, *DETECTOR_PROMPTS)
+_NO_QUESTION = QuestionDetectorReply(reason="no verdict could be read", asks_user=False)
+_NO_FOLLOW_UP = FollowUpDetectorReply(reason="no verdict could be read", asks_on=False)
 SAID_BEFORE = "you said exactly this before; say something else"
-HISTORY_TOKENS = 9_000
-"""Dialogue kept as it is; when it grows beyond, the older part is folded into a summary, down to KEPT_TOKENS."""
-KEPT_TOKENS = 1_800
+HISTORY_TOKENS, LEAST_HISTORY_TOKENS = 9_000, 1_000
+"""Dialogue kept as it is; when it grows beyond, the older part is folded into a summary. A model with a short context
+gets less than the first number, but never less than the second."""
+KEPT_SHARE = 5
+"""Part of that length that is kept when the older part is folded: a fifth."""
+BESIDE_HISTORY_TOKENS = 4_000
+"""Rest of a request for the assistant's reply, with the reply itself; 3,800 at most in a rehearsal of 128K."""
 SUMMARY_TOKENS = 600
 CARRIED_WISHES = 60
 """Instructions and preferences that a dialogue is shown, the newest; a plan of 1M has some fifteen of its own."""
+LENGTH_VARIATION = (0.85, 1.15)
+"""Factor by which the length of a reply varies beside what its message asks for."""
 USER_MESSAGES = 4
 """Newest messages that the user's side sees, at least: the present turn, or two exchanges."""
 
@@ -96,10 +106,23 @@ class SubPlanMaterial:
     """Summary of the plans before this one."""
 
     @cached_property
+    def scene(self) -> Scene:
+        """The sub-plan with the story around it."""
+        return Scene(self.frame, self.ledger, self.stage, self.sub_plan)
+
+    @cached_property
     def digest(self) -> str:
         """SHA-256 (hex) of everything that the dialogue is made from."""
-        story = self.frame, self.ledger.digest, self.stage, self.sub_plan
-        return digest_of(*story, self.turns, self.share, self.first_session, self.earlier_plans)
+        return digest_of(self.scene.digest, self.turns, self.share, self.first_session, self.earlier_plans)
+
+
+def history_tokens(spec: BenchmarkSpec) -> int:
+    """Return the length at which a dialogue is folded: what the context of the assistant's model leaves room for."""
+    context = model_context(spec, spec.model_for(Role.ASSISTANT))
+    if context is None:
+        return HISTORY_TOKENS
+    room = round(context / TOKENIZER_MARGIN) - BESIDE_HISTORY_TOKENS
+    return min(HISTORY_TOKENS, max(LEAST_HISTORY_TOKENS, room))
 
 
 async def talk(asker: Asker, tokenizer: Tokenizer, material: SubPlanMaterial) -> tuple[Message, ...]:
@@ -136,39 +159,49 @@ def turns_asked(planned: Sequence[UserTurn], messages: Sequence[Message]) -> tup
     )
 
 
-def context_of(material: SubPlanMaterial) -> DialogueContext:
+def context_of(material: SubPlanMaterial, on_contradiction: OnContradiction) -> DialogueContext:
     """Return the part of the prompts that is the same in all turns of a sub-plan.
 
     It has the earlier bullets of the plan, the bullets of the sub-plan, and the state of the facts before them.
     """
-    ledger, sub_plan = material.ledger, material.sub_plan
-    first = sub_plan.bullets[0].bullet_id
-    before = ledger.bullets[: ledger.position[first]]
-    own = f"p{sub_plan.plan_index}."
-    earlier = [b for b in before if b.bullet_id.startswith(own)]
-    chapter = material.frame.chapter
+    ledger, earlier = material.ledger, _told_earlier(material)
     return DialogueContext(
         seed=material.frame.seed,
         profile=material.frame.profile,
         people=material.frame.relationships.people,
         stage=material.stage,
         earlier_bullets=tuple(b.text for b in earlier),
-        current_bullets=tuple(b.text for b in sub_plan.bullets),
-        state=ledger.changed_lines(before=first),
-        instructions=tuple(b.text for b in _carried([*(chapter.standing if chapter else ()), *earlier])),
+        state=ledger.changed_lines(before=material.sub_plan.bullets[0].bullet_id),
+        instructions=tuple(b.text for b in _carried(material)),
+        slips=tuple(b.text for b in earlier if b.kind is BulletKind.CONTRADICTION),
+        replaced=tuple(b.text for b in replaced_wishes(earlier)),
         earlier_plans=material.earlier_plans,
+        on_contradiction=on_contradiction,
     )
 
 
-def _carried(bullets: Sequence[Bullet]) -> tuple[Bullet, ...]:
-    """Return the instructions in force of the newest plans: a prompt must not grow with the number of plans."""
-    by_plan = sorted(standing_bullets(bullets), key=lambda b: plan_index_of(b.bullet_id))
-    return tuple(by_plan[-CARRIED_WISHES:])
+def _told_earlier(material: SubPlanMaterial) -> tuple[Bullet, ...]:
+    """Return the bullets of the plan's earlier sub-plans, oldest first."""
+    ledger, sub_plan = material.ledger, material.sub_plan
+    before = ledger.bullets[: ledger.position[sub_plan.bullets[0].bullet_id]]
+    own = f"p{sub_plan.plan_index}."
+    return tuple(b for b in before if b.bullet_id.startswith(own))
+
+
+def _carried(material: SubPlanMaterial) -> tuple[Bullet, ...]:
+    """Return the newest wishes in force before a sub-plan: a prompt must not grow with the number of plans."""
+    chapter = material.frame.chapter
+    standing = standing_bullets([*(chapter.standing if chapter else ()), *_told_earlier(material)])
+    return tuple(sorted(standing, key=lambda b: plan_index_of(b.bullet_id))[-CARRIED_WISHES:])
 
 
 def _as_it_is(text: str) -> str:
     """Return a text unchanged after three refused attempts; the checks for leaks and duplicates will find it."""
     return text
+
+
+def _reason_of(error: ProviderError) -> str:
+    return error.reason if isinstance(error, ReplyError) else str(error)
 
 
 @dataclass(frozen=True)
@@ -209,13 +242,19 @@ class Talk:
     """Newest question of the turn: its own, or a follow-up."""
     reply: str = ""
     """Newest reply of the assistant."""
+    reason: str = ""
+    """The detector's reason why the user asks on about the newest reply."""
+    is_filling: bool = False
+    """Whether the turn was not planned and fills the budget."""
     turn_index: int = -1
     """Index of the current turn. Turns are numbered in the order asked, which may differ from the planned order."""
 
     def __post_init__(self, before: Sequence[Message]) -> None:
         sub_plan = self.material.sub_plan
         self.said = Transcript(sub_plan, self.material.first_session + sub_plan.sub_plan_index, before)
-        self.context = context_of(self.material)
+        self.context = context_of(self.material, self.asker.spec.on_contradiction)
+        self.carried = _carried(self.material)
+        self.history_tokens = history_tokens(self.asker.spec)
         self.bullets = self.material.ledger.bullet
         self.turns_asked = list(self.material.turns)
         self.budget = Budget(self.material.share, sum(m.tokens for m in before))
@@ -224,13 +263,18 @@ class Talk:
         self.sizes = [m.tokens for m in before]
         self.fill_until = _fill_until(self.material)
         self.turn_index = max((m.turn_index or 0 for m in before), default=-1)
+        m = self.material
+        self.world = world_of(self.asker, "user_answer", m.frame, m.ledger, m.earlier_plans)
+        if self.world is not None:
+            for said in before:
+                self.world.hear(said.content, said.sent_at.date())
 
     # --- the budget ---------------------------------------------------------------------------------------
 
     def queued(self, turn: UserTurn) -> QueuedTurn[UserTurn]:
         """Return the turn with what the budget has to know of it."""
         ends_story = any(self.bullets[i].variety == CLOSING for i in turn.bullet_ids)
-        return QueuedTurn(turn, self._tokens_of(turn), turn.is_required, ends_story)
+        return QueuedTurn(turn, self._tokens_of(turn), turn.is_required, ends_story, demand_of(turn.text))
 
     def _tokens_of(self, turn: UserTurn) -> int:
         if turn.text not in self.turn_tokens:
@@ -238,9 +282,9 @@ class Talk:
         return self.turn_tokens[turn.text]
 
     def reply_length(self, waiting: Waiting, turn_id: str, exchange: int) -> int:
-        """Tokens to ask for, varied by turn so that replies are not of one length."""
-        variation = random.Random(f"{self.asker.spec.seed}/{turn_id}/{exchange}/length").uniform(0.6, 1.4)
-        return self.budget.reply_length(waiting, variation)
+        """Return the tokens to ask for: by how much the newest message asks, varied a little by turn."""
+        variation = random.Random(f"{self.asker.spec.seed}/{turn_id}/{exchange}/length").uniform(*LENGTH_VARIATION)
+        return self.budget.reply_length(waiting, variation * demand_of(self.said.last_text))
 
     # --- one turn -------------------------------------------------------------------------------------------
 
@@ -265,36 +309,71 @@ class Talk:
         """Carry a step out and return its outcome: a verdict, further turns, or None."""
         match step:
             case Ask(queued, is_filling):
+                self.is_filling = is_filling
                 self.moment = self._asked(queued.turn, is_filling)
                 self.question = queued.turn.text
             case Reply(kind, exchange, waiting):
-                self.reply = await self._reply(self.moment, kind, waiting, exchange)
+                return await self._is_lost(self._reply(self.moment, kind, waiting, exchange), kind)
             case DetectQuestion(answers):
                 return await self._asks_user(answers)
             case Answer(ordinal):
-                text = await self._user(self.moment, MessageKind.ANSWER, ordinal, self.reply)
-                self._say(MessageRole.USER, MessageKind.ANSWER, text, self.moment.day, ())
+                return await self._is_lost(self._answer(MessageKind.ANSWER, ordinal))
             case DetectFollowUp(follow_ups):
                 return await self._asks_on(follow_ups)
             case FollowUp(ordinal):
-                self.question = await self._user(self.moment, MessageKind.FOLLOW_UP, ordinal, self.reply)
-                self._say(MessageRole.USER, MessageKind.FOLLOW_UP, self.question, self.moment.day, ())
+                return await self._is_lost(self._answer(MessageKind.FOLLOW_UP, ordinal))
             case MoreTurns(count):
                 return [self.queued(turn) for turn in await self._more_turns(count)]
         return None
+
+    async def _answer(self, kind: MessageKind, ordinal: int) -> None:
+        text = await self._user(self.moment, kind, ordinal, self.reply)
+        if kind is MessageKind.FOLLOW_UP:
+            self.question = text
+        self._say(MessageRole.USER, kind, text, self.moment.day)
+
+    async def _is_lost(self, writing: Awaitable[object], replies_to: MessageKind | None = None) -> bool:
+        """Return whether a message could not be written; then what it would have replied to is taken back."""
+        try:
+            await writing
+        except ProviderError as exc:
+            if not is_final(exc):
+                raise
+            if replies_to is not None:
+                self._take_back()
+            is_turn = replies_to is MessageKind.QUESTION
+            kind = IncidentKind.SKIPPED if is_turn and not self.is_filling else IncidentKind.ENDED
+            turn = self.moment.turn
+            unsaid = f"; unsaid: {', '.join(turn.bullet_ids)}" if is_turn and turn.bullet_ids else ""
+            self.asker.note(Incident(kind=kind, place=turn.turn_id, detail=f"{_reason_of(exc)}{unsaid}"))
+            return True
+        return False
+
+    def _take_back(self) -> None:
+        """Take the last message back, which nobody replies to; a question with the bullets that it voices."""
+        line = self.said.take_back()
+        self.budget.used -= line.tokens
+        self.history.pop()
+        self.sizes.pop()
+        if line.kind is MessageKind.QUESTION:
+            self.turn_index -= 1
+            del self.heard[len(self.heard) - len(line.bullet_ids) :]
 
     def _asked(self, turn: UserTurn, is_filling: bool) -> Moment:
         self.turn_index += 1
         day = self._day_of(turn, is_filling)
         moment = self._moment(turn, day)
-        self._say(MessageRole.USER, MessageKind.QUESTION, turn.text, day, turn.bullet_ids, self._tokens_of(turn))
+        question = MessageRole.USER, MessageKind.QUESTION
+        self._add(Line(*question, self.turn_index, day, self._tokens_of(turn), turn.bullet_ids, turn.text))
         self.heard += [self.bullets[i] for i in turn.bullet_ids]
         return moment
 
     async def _asks_user(self, answers: int) -> bool:
         inputs = QuestionDetectorInputs(reply=asking_part(self.reply))
         place = f"{self.moment.turn.turn_id}/asks{answers}"
-        verdict = await self.asker.structured("question_detector", inputs, place=place)
+        verdict = await self.asker.structured(
+            "question_detector", inputs, place=place, accept=Acceptance(default=_NO_QUESTION)
+        )
         return bool(verdict.asks_user)
 
     async def _asks_on(self, follow_ups: int) -> bool:
@@ -302,7 +381,11 @@ class Talk:
             title=self.context.seed.title, question=self.question, reply=self.reply, follow_ups=follow_ups
         )
         place = f"{self.moment.turn.turn_id}/on{follow_ups}"
-        verdict = await self.asker.structured("follow_up_detector", inputs, place=place, state=self.moment.state)
+        state = self.moment.state
+        verdict = await self.asker.structured(
+            "follow_up_detector", inputs, place=place, accept=Acceptance(default=_NO_FOLLOW_UP), state=state
+        )
+        self.reason = verdict.reason
         return bool(verdict.asks_on)
 
     async def say_anew(self, message: Message, turn: UserTurn) -> None:
@@ -315,7 +398,7 @@ class Talk:
             return
         ordinal = sum(m.kind is message.kind for m in own)
         text = await self._user(moment, message.kind, ordinal, self.said.last_text)
-        self._say(MessageRole.USER, message.kind, text, moment.day, ())
+        self._say(MessageRole.USER, message.kind, text, moment.day)
 
     def _moment(self, turn: UserTurn, day: dt.date) -> Moment:
         # Computed when a call wants it, from what had been heard when the turn began.
@@ -333,7 +416,7 @@ class Talk:
             known=self.material.ledger.known_about(briefs[-1].bullet.topic, now) if briefs else (),
         )
 
-    async def _reply(self, moment: Moment, kind: MessageKind, waiting: Waiting, exchange: int) -> str:
+    async def _reply(self, moment: Moment, kind: MessageKind, waiting: Waiting, exchange: int) -> None:
         await self._fold()
         inputs = AssistantReplyInputs(
             context=self.context,
@@ -342,17 +425,25 @@ class Talk:
             target_tokens=self.reply_length(waiting, moment.turn.turn_id, exchange),
             today=moment.day,
             feedback=self.problem,
+            changed=self.material.ledger.lines_updated_by(self.heard),
+            wishes=tuple(b.text for b in standing_bullets(self.heard)),
+            replaced=tuple(b.text for b in replaced_wishes([*self.carried, *self.heard])),
         )
+        day = self.said.lines[-1].day
+        place = f"{moment.turn.turn_id}/reply{kind.value}{exchange}"
         text = await self.asker.prose(
             "assistant_reply",
             inputs,
-            place=f"{moment.turn.turn_id}/reply{kind.value}{exchange}",
-            check=lambda text: SAID_BEFORE if text in self.taken else self._trace(text, MessageRole.ASSISTANT),
-            mend=_as_it_is,
+            place=place,
+            accept=Acceptance(
+                check=lambda text: self._faults(text, MessageRole.ASSISTANT, day, is_repeat=text in self.taken),
+                mend=_as_it_is,
+            ),
             state=lambda: moment.state_of(kind, exchange),
         )
-        self._say(MessageRole.ASSISTANT, MessageKind.REPLY, text, self.said.lines[-1].day, ())
-        return text
+        report(self.asker, "assistant_reply", self._new_values(text, MessageRole.ASSISTANT, day), place)
+        self._say(MessageRole.ASSISTANT, MessageKind.REPLY, text, day)
+        self.reply = text
 
     async def _user(self, moment: Moment, kind: MessageKind, ordinal: int, reply: str) -> str:
         inputs = UserReplyInputs(
@@ -361,39 +452,64 @@ class Talk:
             history=self._exchanged_end(),
             today=moment.day,
             told=self._told(),
+            reason=self.reason if kind is MessageKind.FOLLOW_UP else "",
             feedback=self.problem,
         )
-        return await self.asker.prose(
-            "user_answer" if kind is MessageKind.ANSWER else "user_follow_up",
+        prompt_id = "user_answer" if kind is MessageKind.ANSWER else "user_follow_up"
+        place = f"{moment.turn.turn_id}/{kind.value}{ordinal}"
+        text = await self.asker.prose(
+            prompt_id,
             inputs,
-            place=f"{moment.turn.turn_id}/{kind.value}{ordinal}",
-            check=lambda text: (
-                SAID_BEFORE if text in self.taken or self.said.has(text) else self._trace(text, MessageRole.USER)
+            place=place,
+            accept=Acceptance(
+                check=lambda text: self._faults(
+                    text, MessageRole.USER, moment.day, is_repeat=text in self.taken or self.said.has(text)
+                ),
+                mend=_as_it_is,
             ),
-            mend=_as_it_is,
             state=lambda: moment.state_of(kind, ordinal, reply),
         )
+        report(self.asker, prompt_id, self._new_values(text, MessageRole.USER, moment.day), place)
+        return text
 
-    def _trace(self, text: str, speaker: MessageRole) -> str | None:
-        return trace_problem(text, speaker, self.context.seed.category, self.asker.spec.language)
+    def _faults(self, text: str, speaker: MessageRole, day: dt.date, *, is_repeat: bool) -> Iterator[str]:
+        if is_repeat:
+            yield SAID_BEFORE
+        if trace := trace_problem(text, speaker, self.context.seed.category, self.asker.spec.language):
+            yield trace
+        yield from self._new_values(text, speaker, day)
+
+    def _new_values(self, text: str, speaker: MessageRole, day: dt.date) -> Iterator[str]:
+        """Yield what is wrong with the values that a message of this turn states, or ascribes to the user."""
+        if self.world is None:
+            return
+        if speaker is MessageRole.ASSISTANT:
+            yield from self.world.claim_faults(text, day)
+        else:
+            exchange = self.history[-len(self.said.turn(self.turn_index)) :]
+            yield from self.world.faults(text, day, near=[m.content for m in exchange])
 
     # --- more turns than were planned -----------------------------------------------------------------------
 
     async def _more_turns(self, count: int) -> tuple[UserTurn, ...]:
         own = {b.bullet_id for b in self.material.sub_plan.bullets}
+        heard = [b for b in self.heard if b.bullet_id in own]
+        if not heard:
+            return ()  # further questions are about what was told
         try:
             more = await write_more_turns(
                 self.asker.within(f"more{len(self.turns_asked)}"),
-                self.material.frame,
-                self.material.ledger,
-                self.material.stage,
-                self.material.sub_plan,
-                [b for b in self.heard if b.bullet_id in own],
-                self.turns_asked,
-                count,
+                self.material.scene,
+                FurtherTurns(count, heard, self.turns_asked, self.world),
             )
-        except ReplyError:
+        except ProviderError as exc:
+            if not is_final(exc):
+                raise
             # Nothing is lost but length: other sub-plans settle what is left, and the length check has the last word.
+            place = f"more{len(self.turns_asked)}"
+            self.asker.note(
+                Incident(kind=IncidentKind.ENDED, prompt_id="more_turns", place=place, detail=_reason_of(exc))
+            )
             return ()
         self.turns_asked += more
         return more
@@ -406,7 +522,7 @@ class Talk:
     # --- memory -----------------------------------------------------------------------------------------------
 
     async def _fold(self) -> None:
-        if sum(self.sizes) <= HISTORY_TOKENS:
+        if sum(self.sizes) <= self.history_tokens:
             return
         keep = self._kept_from()
         inputs = CompactInputs(
@@ -415,14 +531,26 @@ class Talk:
             messages=tuple(self.history[:keep]),
             max_tokens=SUMMARY_TOKENS,
         )
-        self.summary = await self.asker.prose("compact_memory", inputs, place=f"fold{self.folds}", mend=_as_it_is)
+        place = f"fold{self.folds}"
         self.folds += 1
+        try:
+            self.summary = await self.asker.prose(
+                "compact_memory", inputs, place=place, accept=Acceptance(mend=_as_it_is)
+            )
+        except ProviderError as exc:
+            if not is_final(exc):
+                raise
+            # The older messages are dropped: the plan still says what was told, and the former summary stays.
+            detail = f"the summary stays as it was: {_reason_of(exc)}"
+            self.asker.note(
+                Incident(kind=IncidentKind.DEFAULTED, prompt_id="compact_memory", place=place, detail=detail)
+            )
         del self.history[:keep], self.sizes[:keep]
 
     def _kept_from(self) -> int:
         keep = len(self.sizes)
         kept = 0
-        while keep > 1 and kept + self.sizes[keep - 1] <= KEPT_TOKENS:
+        while keep > 1 and kept + self.sizes[keep - 1] <= self.history_tokens // KEPT_SHARE:
             keep -= 1
             kept += self.sizes[keep]
         if self.history[keep].role == "assistant" and keep + 1 < len(self.history):
@@ -431,7 +559,7 @@ class Talk:
 
     def forget(self) -> None:
         """Leave the newest messages alone in a long history, without the summary that would have to be paid for."""
-        if sum(self.sizes) > HISTORY_TOKENS:
+        if sum(self.sizes) > self.history_tokens:
             keep = self._kept_from()
             del self.history[:keep], self.sizes[:keep]
 
@@ -443,28 +571,25 @@ class Talk:
         own = len(self.said.turn(self.turn_index))
         return tuple(_exchanged(m) for m in self.history[-max(own, USER_MESSAGES) :])
 
-    def _told(self) -> tuple[int, ...]:
-        """Numbers, from 1, of this sub-plan's bullets that were told."""
+    def _told(self) -> tuple[str, ...]:
+        """Texts of this sub-plan's bullets that were told and are true."""
         heard = {b.bullet_id for b in self.heard}
-        return tuple(i for i, b in enumerate(self.material.sub_plan.bullets, 1) if b.bullet_id in heard)
+        bullets = self.material.sub_plan.bullets
+        return tuple(b.text for b in bullets if b.bullet_id in heard and b.kind is not BulletKind.CONTRADICTION)
 
     # --- helpers --------------------------------------------------------------------------------------------
 
-    def _say(
-        self,
-        speaker: MessageRole,
-        kind: MessageKind,
-        text: str,
-        day: dt.date,
-        bullet_ids: tuple[str, ...],
-        tokens: int | None = None,
-    ) -> None:
-        if tokens is None:
-            tokens = self.tokenizer.count(text)
-        self.said.add(Line(speaker, kind, self.turn_index, day, tokens, bullet_ids, text))
-        self.budget.used += tokens
-        self.history.append(ChatMessage(role=speaker.value, content=text))
-        self.sizes.append(tokens)
+    def _say(self, speaker: MessageRole, kind: MessageKind, text: str, day: dt.date) -> None:
+        """Say a message that voices no bullet."""
+        self._add(Line(speaker, kind, self.turn_index, day, self.tokenizer.count(text), (), text))
+
+    def _add(self, line: Line) -> None:
+        if self.world is not None:
+            self.world.hear(line.text, line.day)
+        self.said.add(line)
+        self.budget.used += line.tokens
+        self.history.append(ChatMessage(role=line.role.value, content=line.text))
+        self.sizes.append(line.tokens)
 
     def _day_of(self, turn: UserTurn, is_filling: bool) -> dt.date:
         told = [self.bullets[i].happens_on for i in turn.bullet_ids]

@@ -6,16 +6,21 @@ because the token budget drives each dialogue until its share is used.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from pydantic import Field
 
 from longbeam.schemas.base import Record
 from longbeam.schemas.seeds import Category
-from longbeam.schemas.spec import MAX_SINGLE_PLAN_LENGTH, MIN_LENGTH
+from longbeam.schemas.spec import FULL_POOL_LENGTH, MAX_SINGLE_PLAN_LENGTH, MIN_LENGTH
 
 POOL_PER_KIND = 10
-"""Special bullets of each kind per plan: eight checked candidates are needed, and two may fail their checks."""
+"""Special bullets of each kind per plan from 128K on: eight checked candidates are wanted, and two may fail."""
+SPARE_CANDIDATES = 2
+"""Special bullets of each kind beyond the probes asked for, up to 64K; more changes in a short talk confuse anybody."""
+SHORT, LONG = 64_000, FULL_POOL_LENGTH
+"""Lengths between which the pool grows from the probes asked for to the full one."""
 
 
 class Layout(Record):
@@ -29,17 +34,19 @@ class Layout(Record):
     """K: groups of neighbouring bullets per sub-plan, never more than there are bullets."""
     questions: int = Field(ge=1)
     """I: main questions per batch."""
-    special_per_kind: int = Field(ge=1)
-    """Updates, instructions and contradictions of each kind that augmentation adds to a sub-plan."""
+    specials: int = Field(ge=1)
+    """Special bullets of each kind in the whole plan: updates, instructions, contradictions, and preferences."""
 
-    @property
-    def preferences_per_sub_plan(self) -> int:
-        """Preference bullets among `bullets_per_sub_plan`: as many as there are specials of a kind."""
-        return self.special_per_kind
+    def specials_in(self, stage_index: int) -> int:
+        """Return the special bullets of each kind in one sub-plan; later ones take what cannot be divided evenly.
+
+        Augmentation adds the updates, instructions and contradictions; preferences are among `bullets_per_sub_plan`.
+        """
+        return self.specials * (stage_index + 1) // self.sub_plans - self.specials * stage_index // self.sub_plans
 
 
 class _Row(Record):
-    """One length of the table."""
+    """One length of a table."""
 
     length: int
     sub_plans: int
@@ -57,9 +64,9 @@ def _rows(*rows: tuple[int, int, int, int, int]) -> tuple[_Row, ...]:
 
 # 128K, 500K and 1M: Table 6 of BEAM (arXiv 2510.27246), and the bullet counts of its code. The others
 # keep tokens per question between those of their neighbours; questions grow slower than the length below
-# 128K, because exchanges get longer with it. Below 128K there are more bullets than at 128K, and several of
-# them in one question: a pool of eight candidates per ability needs as many facts at 16K as at 128K.
-_TABLE: dict[Category, tuple[_Row, ...]] = {
+# 128K, because exchanges get longer with it. Below 128K a full pool of eight candidates per ability needs more
+# bullets than at 128K, and several of them in one question.
+_FULL: dict[Category, tuple[_Row, ...]] = {
     Category.GENERAL: _rows(
         (16_000, 2, 42, 20, 2),
         (32_000, 3, 30, 20, 2),
@@ -88,32 +95,91 @@ _TABLE: dict[Category, tuple[_Row, ...]] = {
         (1_000_000, 10, 30, 60, 6),
     ),
 }
+# For a pool of four: a bullet a question, and room for answers and follow-ups beside the questions.
+_LEAN: dict[Category, tuple[_Row, ...]] = {
+    Category.GENERAL: (
+        *_rows((16_000, 2, 20, 14, 2), (32_000, 3, 18, 16, 2), (64_000, 4, 20, 20, 2)),
+        *_FULL[Category.GENERAL][3:4],
+    ),
+    Category.CODING: (
+        *_rows((16_000, 2, 20, 12, 1), (32_000, 2, 24, 20, 1), (64_000, 3, 23, 23, 1)),
+        *_FULL[Category.CODING][3:4],
+    ),
+    Category.MATH: (
+        *_rows((16_000, 2, 20, 12, 1), (32_000, 2, 24, 20, 1), (64_000, 3, 25, 24, 1)),
+        *_FULL[Category.MATH][3:4],
+    ),
+}
+LEAN_POOL = 4
+"""Pool that the lean table is for; the counts of larger pools lie between the two tables."""
 
 
-def layout_for(length: int, category: Category) -> Layout:
-    """Return the counts of a one-plan conversation of `length` tokens.
+NARRATIVES = (15, 20)
+"""Fewest and most narratives of a plan, as BEAM has them."""
+FEW_NARRATIVES = (8, 13)
+"""Narratives of a conversation of at most 64K, which cannot move as many as BEAM's."""
 
-    The rule: sub-plans, bullets and questions per sub-plan are interpolated linearly between the table's rows
+
+def narratives_for(length: int) -> tuple[int, int]:
+    """Return the fewest and the most narratives of a conversation of one plan."""
+    return FEW_NARRATIVES if length <= SHORT else NARRATIVES
+
+
+def pool_for(length: int, asked: int) -> int:
+    """Return the number of special bullets of each kind in a plan that is asked for some probes of each ability."""
+    few = min(asked + SPARE_CANDIDATES, POOL_PER_KIND)
+    between = min(max(length, SHORT), LONG) - SHORT
+    return _rounded(few * (LONG - SHORT) + (POOL_PER_KIND - few) * between, LONG - SHORT)
+
+
+def layout_for(length: int, category: Category, asked: int) -> Layout:
+    """Return the counts of a one-plan conversation of `length` tokens, for `asked` probes of each ability.
+
+    The rule: sub-plans, bullets and questions per sub-plan are interpolated linearly between the rows of a table
     and rounded, half up; I is that of the row at or above the length; K is the fewest batches that hold the
-    questions. Specials and preferences of each kind per sub-plan are ceil(10 / sub-plans). Sub-plans, questions
+    questions. Below 128K, bullets and questions also lie between those of the lean and the full table, by the pool
+    (`pool_for`), which is the number of specials and preferences of each kind. Sub-plans, questions
     per sub-plan and main questions never fall when the length grows.
 
     Raises ValueError for lengths outside 16K to 1M: `BenchmarkSpec` refuses them first.
     """
     if not MIN_LENGTH <= length <= MAX_SINGLE_PLAN_LENGTH:
         raise ValueError(f"length {length} is outside {MIN_LENGTH}..{MAX_SINGLE_PLAN_LENGTH} of one plan")
-    low, high = next((a, b) for a, b in pairwise(_TABLE[category]) if length <= b.length)
-    if length == low.length:
-        high = low
-    sub_plans = _between(length, low, high, low.sub_plans, high.sub_plans)
-    questions = _between(length, low, high, low.questions, high.questions)
+    pool = pool_for(length, asked)
+    full = _counts_at(length, _FULL[category])
+    sub_plans, bullets, questions = full
+    if length < LONG:
+        _, few_bullets, few_questions = _counts_at(length, _LEAN[category])
+        bullets = _by_pool(few_bullets, bullets, pool)
+        questions = _by_pool(few_questions, questions, pool)
+    per_batch = next(row.per_batch for row in _FULL[category] if length <= row.length)
     return Layout(
         sub_plans=sub_plans,
-        bullets_per_sub_plan=_between(length, low, high, low.bullets, high.bullets),
-        batches=_ceil_div(questions, high.per_batch),
-        questions=high.per_batch,
-        special_per_kind=_ceil_div(POOL_PER_KIND, sub_plans),
+        bullets_per_sub_plan=bullets,
+        batches=_ceil_div(questions, per_batch),
+        questions=per_batch,
+        specials=pool,
     )
+
+
+def sub_plans_for(length: int, category: Category) -> int:
+    """Return the sub-plans of a one-plan conversation of `length` tokens."""
+    return layout_for(length, category, asked=1).sub_plans
+
+
+def _counts_at(length: int, table: Sequence[_Row]) -> tuple[int, int, int]:
+    """Return sub-plans, bullets and questions at a length of a table."""
+    low, high = next((a, b) for a, b in pairwise(table) if length <= b.length)
+    if length == low.length:
+        high = low
+    pairs = ((low.sub_plans, high.sub_plans), (low.bullets, high.bullets), (low.questions, high.questions))
+    sub_plans, bullets, questions = (_between(length, low, high, *pair) for pair in pairs)
+    return sub_plans, bullets, questions
+
+
+def _by_pool(lean: int, full: int, pool: int) -> int:
+    steps = max(pool - LEAN_POOL, 0)
+    return _rounded(lean * (POOL_PER_KIND - LEAN_POOL) + (full - lean) * steps, POOL_PER_KIND - LEAN_POOL)
 
 
 def plan_lengths(length: int) -> tuple[int, ...]:
@@ -124,15 +190,18 @@ def plan_lengths(length: int) -> tuple[int, ...]:
 
 def most_sub_plans(length: int) -> int:
     """Return how many sub-plans a conversation of this length has at most, whatever its plans are about."""
-    return sum(max(layout_for(part, category).sub_plans for category in Category) for part in plan_lengths(length))
+    return sum(max(sub_plans_for(part, category) for category in Category) for part in plan_lengths(length))
 
 
 def _between(length: int, low: _Row, high: _Row, first: int, last: int) -> int:
-    # Integers only: a rounding that differs between machines would change every later byte.
     span = high.length - low.length
-    if span == 0:
-        return first
-    return (2 * (first * span + (last - first) * (length - low.length)) + span) // (2 * span)
+    return first if span == 0 else _rounded(first * span + (last - first) * (length - low.length), span)
+
+
+def _rounded(amount: int, parts: int) -> int:
+    """Return amount / parts, rounded half up."""
+    # Integers only: a rounding that differs between machines would change every later byte.
+    return (2 * amount + parts) // (2 * parts)
 
 
 def _ceil_div(amount: int, size: int) -> int:

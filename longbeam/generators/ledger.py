@@ -109,6 +109,13 @@ class Ledger:
         }
         return tuple(self._line(fact_id, value) for fact_id, value in self._state(end).items() if fact_id in updated)
 
+    def lines_updated_by(self, bullets: Iterable[Bullet]) -> tuple[LedgerLine, ...]:
+        """Return the facts that some bullets change, with their values after the last of them."""
+        told = {
+            a.fact_id: a for b in bullets for a in self.by_bullet.get(b.bullet_id, ()) if a.stance is Stance.UPDATES
+        }
+        return tuple(self._line(fact_id, assertion.value) for fact_id, assertion in told.items())
+
     def briefs(self, bullets: Iterable[Bullet]) -> tuple[BulletBrief, ...]:
         """Return each bullet with the facts that it sets, updates or denies, and their values before it."""
         return tuple(self._brief(b) for b in bullets)
@@ -123,14 +130,17 @@ class Ledger:
 
     def current_brief(self, bullet: Bullet, now: str) -> BulletBrief:
         """Return a bullet with the values of its facts just after bullet `now`, for later questions."""
-        lines = []
+        lines, is_outdated = [], False
         for assertion in self.by_bullet.get(bullet.bullet_id, ()):
             value: Value | None = None
             for other in self.by_fact[assertion.fact_id]:
                 if self.position[other.bullet_id] <= self.position[now]:
                     value = after(value, other)
             lines.append(self._line(assertion.fact_id, value))
-        return BulletBrief(bullet=bullet, facts=tuple(lines), old_values=(None,) * len(lines))
+            told = assertion.value
+            is_outdated |= told is not None and value is not None and not value.means_same_as(told)
+        none = (None,) * len(lines)
+        return BulletBrief(bullet=bullet, facts=tuple(lines), old_values=none, is_outdated=is_outdated)
 
     def known_about(self, subject: str, now: str) -> tuple[LedgerLine, ...]:
         """Return the facts about a subject with their values just after bullet `now`, in order of first mention."""
@@ -183,6 +193,12 @@ def standing_bullets(bullets: Iterable[Bullet]) -> tuple[Bullet, ...]:
         elif bullet.kind is BulletKind.PREFERENCE:
             standing[(bullet.topic, bullet.condition)] = bullet
     return tuple(standing.values())
+
+
+def replaced_wishes(bullets: Sequence[Bullet]) -> tuple[Bullet, ...]:
+    """Return the preferences that a later one of the bullets replaces."""
+    standing = {b.bullet_id for b in standing_bullets(bullets)}
+    return tuple(b for b in bullets if b.kind is BulletKind.PREFERENCE and b.bullet_id not in standing)
 
 
 def split_evenly(items: Sequence[T], parts: int) -> list[tuple[T, ...]]:

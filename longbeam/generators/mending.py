@@ -11,9 +11,10 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from longbeam.errors import ReplyError
 from longbeam.generators.budget import Budget
 from longbeam.generators.dialogue import SubPlanMaterial, Talk
-from longbeam.generators.user_turns import Batch, write_more_turns, write_user_turns
+from longbeam.generators.user_turns import Batch, FurtherTurns, write_more_turns, write_user_turns
 from longbeam.models.asking import Asker
 from longbeam.models.tokens import Tokenizer
 from longbeam.schemas.dialogue import Message, UserTurn
@@ -29,6 +30,7 @@ class Place:
     """The place in a dialogue where messages are written again."""
 
     material: SubPlanMaterial
+    tokenizer: Tokenizer
     before: tuple[Message, ...]
     """All messages of the sub-plan in front of the turn."""
     taken: frozenset[str]
@@ -36,7 +38,7 @@ class Place:
 
 
 async def mend_turn(
-    asker: Asker, tokenizer: Tokenizer, place: Place, turn: Sequence[Message], problems: Mapping[str, str]
+    asker: Asker, place: Place, turn: Sequence[Message], problems: Mapping[str, str]
 ) -> tuple[Message, ...]:
     """Return the turn's messages, those anew whose keys `problems` has a reason for.
 
@@ -44,12 +46,12 @@ async def mend_turn(
     """
     if (reason := problems.get(turn[0].message_key)) is not None:
         question = await _question(asker, place, turn[0], reason)
-        return await _asked(asker, tokenizer, place, question, turn)
+        return await _asked(asker, place, question, turn)
     said = list(turn)
     asked = _turn_of(place.material, turn[0])
     for i, message in enumerate(turn):
         if (reason := problems.get(message.message_key)) is not None:
-            talk = _talk(asker, tokenizer, place, [*place.before, *said[:i]], message.tokens, reason)
+            talk = _talk(asker, place, [*place.before, *said[:i]], message.tokens, reason)
             await talk.say_anew(message, asked)
             anew = talk.said.lines[-1]
             said[i] = message.model_copy(update={"content": talk.said.last_text, "tokens": anew.tokens})
@@ -57,11 +59,11 @@ async def mend_turn(
 
 
 async def voice_bullet(
-    asker: Asker, tokenizer: Tokenizer, place: Place, bullet_id: str, problem: str, instead: Sequence[Message]
+    asker: Asker, place: Place, bullet_id: str, problem: str, instead: Sequence[Message]
 ) -> tuple[Message, ...]:
     """Return a turn that says a bullet that nobody says, in place of one that may go, else behind all others."""
     (question,) = await _voicing(asker, place.material, (bullet_id,), problem)
-    return await _asked(asker, tokenizer, place, question, instead)
+    return await _asked(asker, place, question, instead)
 
 
 async def _question(asker: Asker, place: Place, message: Message, problem: str) -> UserTurn:
@@ -73,30 +75,31 @@ async def _question(asker: Asker, place: Place, message: Message, problem: str) 
     heard = [bullets[i] for said in place.before for i in said.bullet_ids if i in bullets]
     elsewhere = [t for t in m.turns if t.text != message.content]
     asked = [*elsewhere, UserTurn(turn_id=turn_key(message), text=message.content, bullet_ids=())]
-    more = await write_more_turns(asker, m.frame, m.ledger, m.stage, m.sub_plan, heard, asked, 1, problem)
+    more = await write_more_turns(asker, m.scene, FurtherTurns(1, heard, asked, problem=problem))
     return more[0]
 
 
 async def _voicing(asker: Asker, m: SubPlanMaterial, bullet_ids: tuple[str, ...], problem: str) -> tuple[UserTurn, ...]:
     batch = Batch(batch_index=0, bullet_ids=bullet_ids, questions=1)
-    return await write_user_turns(asker, m.frame, m.ledger, m.stage, m.sub_plan, batch, problem)
+    return await write_user_turns(asker, m.scene, batch, problem)
 
 
-async def _asked(
-    asker: Asker, tokenizer: Tokenizer, place: Place, question: UserTurn, old: Sequence[Message]
-) -> tuple[Message, ...]:
+async def _asked(asker: Asker, place: Place, question: UserTurn, old: Sequence[Message]) -> tuple[Message, ...]:
     """Ask a question and what comes of it, in about as many tokens as the old turn had."""
-    room = sum(m.tokens for m in old) or tokenizer.count(question.text) + REPLY_TO_NEW_TURN
-    talk = _talk(asker, tokenizer, place, place.before, room, "")
+    room = sum(m.tokens for m in old) or place.tokenizer.count(question.text) + REPLY_TO_NEW_TURN
+    talk = _talk(asker, place, place.before, room, "")
     if old:
         talk.turn_index = (old[0].turn_index or 0) - 1
     key = f"{place.material.sub_plan.key}.t{talk.turn_index + 1}"
     await talk.run(question.model_copy(update={"turn_id": key}))
-    return _timed(talk.messages()[len(place.before) :], old, place.before)
+    new = talk.messages()[len(place.before) :]
+    if not new:
+        raise ReplyError(f"{asker.unit_key}: no reply to the turn could be used", reason="no reply could be used")
+    return _timed(new, old, place.before)
 
 
-def _talk(asker: Asker, tokenizer: Tokenizer, place: Place, said: Sequence[Message], room: int, problem: str) -> Talk:
-    talk = Talk(asker, tokenizer, place.material, said, problem=problem, taken=place.taken)
+def _talk(asker: Asker, place: Place, said: Sequence[Message], room: int, problem: str) -> Talk:
+    talk = Talk(asker, place.tokenizer, place.material, said, problem=problem, taken=place.taken)
     talk.budget = Budget(talk.budget.used + room, talk.budget.used)
     talk.forget()
     return talk

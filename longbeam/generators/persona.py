@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from longbeam.models.asking import Asker
+from collections.abc import Iterator
+
+from longbeam.models.asking import Acceptance, Asker, ListTask, Sifted
 from longbeam.prompts.calls.persona import NarrativesInputs, NarrativesReply, PersonalityInputs
 from longbeam.schemas.people import Profile
 from longbeam.schemas.plans import Narrative
@@ -10,39 +12,41 @@ from longbeam.schemas.seeds import Seed
 
 PERSONALITY_PROMPTS = ("personality",)
 NARRATIVE_PROMPTS = ("narratives",)
+FEWEST_NARRATIVES = 3
+"""Narratives that a story can be told with; a shorter list fails."""
 
 
 async def write_personality(asker: Asker, profile: Profile, traits: dict[str, str]) -> Profile:
     """Return the profile with its personality paragraph; `traits` describes each MBTI type."""
 
-    def check(text: str) -> str | None:
+    def check(text: str) -> Iterator[str]:
         if profile.first_name.casefold() in text.casefold():
-            return "the paragraph names the person; leave name, age and job out"
-        return None
+            yield "the paragraph names the person; leave name, age and job out"
 
     inputs = PersonalityInputs(gender=profile.gender, traits=tuple(traits[t] for t in profile.mbti))
-    text = await asker.prose("personality", inputs, check=check, mend=lambda text: text)
+    text = await asker.prose("personality", inputs, accept=Acceptance(check=check, mend=lambda text: text))
     return profile.model_copy(update={"personality": text})
 
 
-async def write_narratives(asker: Asker, seed: Seed) -> tuple[Narrative, ...]:
-    """Return fifteen to twenty narratives with distinct labels."""
-    inputs = NarrativesInputs(seed=seed)
+async def write_narratives(asker: Asker, seed: Seed, counts: tuple[int, int]) -> tuple[Narrative, ...]:
+    """Return narratives with distinct labels, of which good ones are kept over the replies.
 
-    def check(reply: NarrativesReply) -> str | None:
-        labels = [n.label.casefold() for n in reply.narratives]
-        if not inputs.at_least <= len(labels) <= inputs.at_most:
-            return f"{len(labels)} narratives; {inputs.at_least} to {inputs.at_most} are asked for"
-        if twice := sorted({label for label in labels if labels.count(label) > 1}):
-            return f"label {twice[0]!r} is used twice"
-        return None
+    `counts`: the fewest and the most that are asked for. A list that stays short is taken and noted.
+    """
+    least, most = counts
+    inputs = NarrativesInputs(seed=seed, at_least=least, at_most=most)
 
-    def mend(reply: NarrativesReply) -> NarrativesReply:
-        first = {n.label.casefold(): n for n in reversed(reply.narratives)}
-        if not first:
-            raise ValueError("there are no narratives")
-        kept = [n for n in reply.narratives if first[n.label.casefold()] is n]
-        return NarrativesReply(narratives=kept[: inputs.at_most])
+    def sift(kept: tuple[Narrative, ...], reply: NarrativesReply) -> Sifted[Narrative]:
+        first = {n.label.casefold(): n for n in reversed((*kept, *reply.narratives))}
+        good = tuple(n for n in (*kept, *reply.narratives) if first[n.label.casefold()] is n)[:most]
+        if len(good) >= least:
+            return Sifted(good)
+        twice = len(kept) + len(reply.narratives) - len(first)
+        faults = [f"{twice} labels are used already; each narrative has a label of its own"] if twice else []
+        return Sifted(good, (*faults, f"{len(good)} narratives; {least} to {most} are asked for"))
 
-    reply = await asker.structured("narratives", inputs, check=check, mend=mend)
-    return tuple(reply.narratives)
+    def rest(kept: tuple[Narrative, ...]) -> NarrativesInputs:
+        return inputs.model_copy(update={"at_least": max(least - len(kept), 1), "at_most": most - len(kept)})
+
+    task = ListTask(inputs, sift, rest, show=lambda narrative: narrative.label, least=FEWEST_NARRATIVES)
+    return await asker.listed("narratives", task)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plan_history import PlanHistory
-from longbeam.models.asking import Asker
+from longbeam.models.asking import Acceptance, Asker
 from longbeam.prompts.calls.plans import Chapter, LedgerLine, PlanSeedsInputs, PlanSeedsReply, PlanSummaryInputs
 from longbeam.schemas.people import Person
 from longbeam.schemas.plans import Plan, PlanSeed
@@ -45,22 +45,21 @@ async def write_plan_seeds(asker: Asker, inputs: PlanSeedsInputs) -> tuple[PlanS
     """Return one seed per span; topics differ, and no plan may mention what belongs to another."""
     spans = inputs.spans
 
-    def check(reply: PlanSeedsReply) -> str | None:
+    def check(reply: PlanSeedsReply) -> Iterator[str]:
         if len(reply.plans) != len(spans):
-            return f"{len(reply.plans)} plans; exactly {len(spans)} are asked for"
+            yield f"{len(reply.plans)} plans; exactly {len(spans)} are asked for"
         topics = Counter(p.topic.casefold().strip() for p in reply.plans)
-        if twice := [t for t, n in topics.items() if n > 1]:
-            return f"topic {twice[0]!r} is used twice"
+        for topic in (t for t, n in topics.items() if n > 1):
+            yield f"topic {topic!r} is used twice"
         owned = Counter(thing.casefold().strip() for p in reply.plans for thing in p.can_mention)
-        if twice := [t for t, n in owned.items() if n > 1]:
-            return f"{twice[0]!r} stands in can_mention more than once; it belongs to one plan"
+        for thing in (t for t, n in owned.items() if n > 1):
+            yield f"{thing!r} stands in can_mention more than once; it belongs to one plan"
         for i, plan in enumerate(reply.plans, 1):
             own = {thing.casefold().strip() for thing in plan.can_mention}
             if both := [t for t in plan.cannot_mention if t.casefold().strip() in own]:
-                return f"plan {i} both can and cannot mention {both[0]!r}"
-        return None
+                yield f"plan {i} both can and cannot mention {', '.join(map(repr, both))}"
 
-    reply: PlanSeedsReply = await asker.structured("plan_seeds", inputs, check=check)
+    reply: PlanSeedsReply = await asker.structured("plan_seeds", inputs, accept=Acceptance(check=check))
     return tuple(
         PlanSeed(
             plan_index=i,

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from longbeam.errors import UserError
-from longbeam.generators.layout import layout_for, most_sub_plans, plan_lengths
+from longbeam.generators.layout import most_sub_plans, plan_lengths, sub_plans_for
 from longbeam.generators.seeds_file import parse_seeds, read_seeds_file
 from longbeam.schemas.seeds import Category, Domain, Seed, Timeline
 from longbeam.schemas.spec import BenchmarkSpec
@@ -73,7 +73,7 @@ def seeds_for(spec: BenchmarkSpec, count: int, *, copy: Path | None = None) -> t
 
 def sub_plans_of(length: int, category: Category) -> int:
     """Return the number of sub-plans that a story's timeline must hold; plans may have different categories."""
-    return layout_for(length, category).sub_plans if len(plan_lengths(length)) == 1 else most_sub_plans(length)
+    return sub_plans_for(length, category) if len(plan_lengths(length)) == 1 else most_sub_plans(length)
 
 
 def ideas_for(spec_seed: int, conversation_index: int, main: Seed, count: int) -> tuple[Seed, ...]:

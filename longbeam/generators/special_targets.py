@@ -1,31 +1,51 @@
-"""Targets of special bullets: which facts each stage updates, and which statements it contradicts.
+"""Targets of special bullets: what each stage updates, contradicts and asks for from then on, and where it says so.
 
-Code chooses the targets before any wording is asked for, so that no two special bullets supersede the same fact and no
-later bullet still states the old value.
+Code chooses targets and places before any wording is asked for. So no two special bullets supersede the same fact, no
+later bullet still states the old value, and a writer knows the day and the bullets around each of its remarks.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import cached_property
 from itertools import compress
 
+from longbeam.generators.dependents import dependents_of
+from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
+from longbeam.generators.mentions import Mentions
 from longbeam.generators.plan_history import CHANGING, PlanHistory
-from longbeam.prompts.calls.plans import ContradictionTarget, LedgerLine, UpdateTarget
+from longbeam.generators.slips import Pace, scenes_against, slips_of
+from longbeam.keys import plan_index_of
+from longbeam.prompts.calls.plans import (
+    ContradictionTarget,
+    Dependent,
+    InstructionTarget,
+    LedgerLine,
+    Place,
+    Slip,
+    UpdateTarget,
+)
 from longbeam.schemas.base import Record
 from longbeam.schemas.plans import CLOSING, Assertion, Bullet, BulletKind, Plan, Stance, SubPlan, Value, ValueKind
 from longbeam.text.matching import says
 
-VARIETIES = ("never_statement", "other_value", "not_yet")
-"""Varieties of contradictions."""
-POSTPONED_BY_AT_MOST = dt.timedelta(days=14)
+POSTPONED_BY_AT_MOST = timedelta(days=14)
+SETTLED_DAYS = 5
+"""Days that a value stands before an update changes it."""
 SETTLED_DATES = 11
 """Dates that nothing changes or denies: temporal reasoning asks for the days between two of them."""
 SUMMABLE_ATTRIBUTES = 5
 """Attributes of most things, whose amounts are left alone: multi-session reasoning adds these up."""
+MOST_DEPENDENTS = 2
+"""Later bullets that one update may have reworded."""
+MOST_RELATED = 6
+"""Bullets of other stages about a target's thing that its writer sees."""
+FLAT_DENIALS = 3
+"""One of so many contradictions denies the whole thing, where one can; the others give another value."""
 _TYPED = frozenset(ValueKind) - {ValueKind.TEXT, ValueKind.EXPRESSION}
 
 Option = tuple[Bullet, Assertion]
@@ -38,50 +58,73 @@ class Targets(Record):
     stage_index: int
     updates: tuple[UpdateTarget, ...]
     contradictions: tuple[ContradictionTarget, ...]
+    instructions: tuple[InstructionTarget, ...]
+
+    def places(self) -> dict[str, Place]:
+        """Return the place of each target, by its id."""
+        every: list[UpdateTarget | ContradictionTarget | InstructionTarget] = [*self.updates, *self.contradictions]
+        return {t.target_id: t.place for t in (*every, *self.instructions)}
 
 
-def choose_targets(plan: Plan, per_kind: int, rng_key: str, history: PlanHistory) -> tuple[Targets, ...]:
-    """Give every stage `per_kind` facts to change and statements to contradict, all different.
+def choose_targets(
+    plan: Plan, layout: Layout, rng_key: str, history: PlanHistory, labels: Sequence[str]
+) -> tuple[Targets, ...]:
+    """Give every stage its facts to change, statements to contradict and instructions, all different, with places.
 
     Every second stage looks back into an earlier plan, each further than the one before: evidence that lies years back
     is the hardest to find.
 
-    A fact to change is typed, was set once before the end of the stage, is changed or mentioned by no other
-    bullet, and its value is stated by no later bullet of the same topic. A statement to contradict is an event with
-    a fixed fact, or with any fact that no other bullet touches. Facts of one topic serve only one purpose.
-    A stage gets fewer targets where the plan has no more: a check of the pool reports it.
+    A fact to change is typed, was set once, days before, is changed or mentioned by no other bullet, its value is
+    stated by no later bullet of the same topic, and nothing told before the change depends on it. A statement to
+    contradict is one that people misremember (`slips.DENIABLE`), far from its slip. Facts of one topic serve only one
+    purpose. A stage that has too few targets of a kind leaves them to the next ones; a plan gets fewer where it
+    has no more, and a check of the pool reports it. Instructions take turns over the narratives' `labels`.
     """
     plans_behind = [_plan_behind(history.plans, i) for i in range(len(plan.sub_plans))]
     ledger = history.around(plan, [p for p in plans_behind if p is not None])
-    choice = _Choice(plan, ledger)
+    choice = _Choice(plan, ledger, Pace(plan, layout))
+    asked, changed, denied = 0, 0, 0
     result = []
     for stage_index, behind in enumerate(plans_behind):
+        sub_plan, count = plan.sub_plans[stage_index], layout.specials_in(stage_index)
+        asked += count
+        if not sub_plan.bullets:
+            continue  # the stage could not be written
         rng = random.Random(f"{rng_key}/{stage_index}")
-        updates = choice.draw(choice.update_groups(stage_index, behind), per_kind, rng)
-        contradictions = choice.draw(choice.denial_groups(stage_index, behind), per_kind, rng)
+        places = _places(sub_plan, count + (asked - changed) + (asked - denied))
+        contradictions = choice.contradictions(stage_index, behind, places, rng, asked - denied)
+        updates = choice.updates(stage_index, behind, places, rng, asked - changed)
+        changed, denied = changed + len(updates), denied + len(contradictions)
+        areas = [labels[i % len(labels)] for i in range(asked - count, asked)]
+        rng.shuffle(places)
         result.append(
             Targets(
                 stage_index=stage_index,
-                updates=tuple(
-                    UpdateTarget(target_id=f"u{i}", fact=_line(ledger, a), bullet=b) for i, (b, a) in enumerate(updates)
-                ),
-                contradictions=tuple(
-                    ContradictionTarget(
-                        target_id=f"c{i}",
-                        variety=VARIETIES[(stage_index * per_kind + i) % len(VARIETIES)],
-                        fact=_line(ledger, a),
-                        bullet=b,
-                    )
-                    for i, (b, a) in enumerate(contradictions)
+                updates=updates,
+                contradictions=contradictions,
+                instructions=tuple(
+                    InstructionTarget(target_id=f"i{i}", area=area, place=place)
+                    for i, (area, place) in enumerate(zip(areas, places, strict=False))
                 ),
             )
         )
     return tuple(result)
 
 
-def first_place(sub_plan: SubPlan) -> int:
-    """Return the first place of special bullets that refer to a bullet of their own sub-plan: after three fifths."""
-    return max(1, len(sub_plan.bullets) * 3 // 5)
+def start_of_ending(sub_plan: SubPlan) -> int:
+    """Return the ordinal of the first of the bullets that end the story; their number where there is none."""
+    end = len(sub_plan.bullets)
+    while end and sub_plan.bullets[end - 1].variety == CLOSING:
+        end -= 1
+    return end
+
+
+def _places(sub_plan: SubPlan, count: int) -> list[Place]:
+    """Return places behind bullets of a stage, spread evenly; none lies before the first bullet or after the ending."""
+    going_on = sub_plan.bullets[: start_of_ending(sub_plan)] or sub_plan.bullets[:1]
+    room = max(len(going_on) - 1, 1)
+    ordinals = (min(-(-(i + 1) * room // count), len(going_on) - 1) for i in range(count))
+    return [Place(after=going_on[i].bullet_id, day=going_on[i].happens_on) for i in ordinals]
 
 
 def _plan_behind(earlier: Sequence[Plan], stage_index: int) -> Plan | None:
@@ -100,24 +143,148 @@ def _line(ledger: Ledger, assertion: Assertion) -> LedgerLine:
     return next(f for f in ledger.briefs([bullet])[0].facts if f.fact_id == assertion.fact_id)
 
 
+@dataclass(frozen=True)
+class _Denial:
+    """A slip that a stage may have."""
+
+    option: Option
+    slip: Slip
+    places: tuple[Place, ...]
+    """Where it may stand."""
+
+
 @dataclass
 class _Choice:
     """A plan's targets while they are chosen, stage by stage."""
 
     plan: Plan
     ledger: Ledger
+    pace: Pace
     taken: set[str] = field(default_factory=set)
     """Facts of the bullets chosen so far."""
+    changed: list[tuple[str, Place]] = field(default_factory=list)
+    """Topics of the updates so far, and their places."""
+    denied: list[tuple[str, Place]] = field(default_factory=list)
+    """Topics of the flat denials so far, and their places."""
+    reworded: set[str] = field(default_factory=set)
+    """Bullets that depend on a fact chosen so far."""
 
     def __post_init__(self) -> None:
         # Of the plan alone, before anything is taken: looking for stated values reads every bullet of a topic.
         self._changeable_facts = {a.fact_id for _, a in self._changeable(self.plan.bullets())}
+        self._dependents: dict[str, tuple[Dependent, ...]] = {}
 
-    # --- options, in groups: the best first -----------------------------------------------------------------------
+    @cached_property
+    def mentions(self) -> Mentions:
+        """Index of the things that bullets speak of."""
+        return Mentions(self.ledger)
 
-    def update_groups(self, stage_index: int, behind: Plan | None) -> list[list[Option]]:
+    # --- contradictions -------------------------------------------------------------------------------------------
+
+    def contradictions(
+        self, stage_index: int, behind: Plan | None, places: list[Place], rng: random.Random, count: int
+    ) -> tuple[ContradictionTarget, ...]:
+        """Choose what the stage contradicts; the places used are taken out of `places`."""
+        found: list[ContradictionTarget] = []
+        for i in range(count):
+            groups = self._denials(stage_index, behind, places, prefer_flat=len(self.denied) * FLAT_DENIALS <= i)
+            drawn = self._one_of([[d.option for d in group] for group in groups], i, count, rng)
+            if drawn is None:
+                break
+            denial = next(d for group in groups for d in group if d.option == drawn)
+            place = rng.choice(denial.places)
+            places.remove(place)
+            bullet, assertion = drawn
+            if denial.slip.variety == "never_statement":
+                self.denied.append((bullet.topic, place))
+            found.append(
+                ContradictionTarget(
+                    target_id=f"c{i}",
+                    slip=denial.slip,
+                    fact=_line(self.ledger, assertion),
+                    bullet=bullet,
+                    place=place,
+                    related=self._related(bullet, stage_index),
+                )
+            )
+        return tuple(found)
+
+    def _denials(
+        self, stage_index: int, behind: Plan | None, places: Sequence[Place], *, prefer_flat: bool
+    ) -> list[list[_Denial]]:
+        """Return the slips that the stage may have, in groups: the best first.
+
+        What happened years ago is easily misremembered, so it comes first.
+        """
+        pools = [behind.bullets()] if behind is not None else []
+        pools.append(tuple(b for s in self.plan.sub_plans[: stage_index + 1] for b in s.bullets))
+        groups: list[list[_Denial]] = []
+        for pool in pools:
+            every = [d for option in self._lone_assertions(pool) for d in self._slips(option, places)]
+            for is_flat in (prefer_flat, not prefer_flat):
+                groups.append([d for d in every if (d.slip.variety == "never_statement") is is_flat])
+        return groups
+
+    def _slips(self, option: Option, places: Sequence[Place]) -> Iterator[_Denial]:
+        bullet, assertion = option
+        if bullet.bullet_id in self.reworded:
+            return
+        for slip in slips_of(bullet, self.ledger.fact[assertion.fact_id]):
+            behind = [p for p in places if self._is_behind(p, bullet)]
+            # The statement alone rules out most places, and costs less to look at.
+            far = [p for p in behind if self.pace.is_apart(p, (bullet,))]
+            if far:
+                scenes = scenes_against(slip, bullet, assertion, self.mentions)
+                fitting = tuple(p for p in far if self.pace.is_apart(p, scenes) and self._fits(slip, bullet, p))
+                if fitting:
+                    yield _Denial(option, slip, fitting)
+
+    def _fits(self, slip: Slip, bullet: Bullet, place: Place) -> bool:
+        """Return whether no update of the same thing stands near a flat denial."""
+        return slip.variety == "other_value" or self._is_far_from(self.changed, bullet.topic, place)
+
+    def _is_far_from(self, told: Sequence[tuple[str, Place]], topic: str, place: Place) -> bool:
+        return all(self.pace.is_far(place, there.after, there) for other, there in told if other == topic)
+
+    # --- updates --------------------------------------------------------------------------------------------------
+
+    def updates(
+        self, stage_index: int, behind: Plan | None, places: list[Place], rng: random.Random, count: int
+    ) -> tuple[UpdateTarget, ...]:
+        """Choose what the stage updates; the places used are taken out of `places`."""
+        found: list[UpdateTarget] = []
+        groups = self._update_groups(stage_index, behind, places[-1] if places else None)
+        for i in range(count):
+            fitting_at = {o[1].fact_id: self._update_places(o, places) for group in groups for o in group}
+            fitting = [[o for o in group if fitting_at[o[1].fact_id]] for group in groups]
+            lone = [[o for o in group if not self._behind(o)] for group in fitting]
+            drawn = self._one_of([*lone, *fitting], i, count, rng)
+            if drawn is None:
+                break
+            bullet, assertion = drawn
+            place = rng.choice(fitting_at[assertion.fact_id])
+            places.remove(place)
+            self.changed.append((bullet.topic, place))
+            dependents = self._behind(drawn)
+            self.reworded.update(d.bullet.bullet_id for d in dependents)
+            self.taken.update(line.fact_id for d in dependents for line in (*d.stale, *d.kept))
+            found.append(
+                UpdateTarget(
+                    target_id=f"u{i}",
+                    fact=_line(self.ledger, assertion),
+                    bullet=bullet,
+                    place=place,
+                    dependents=dependents,
+                    related=self._related(bullet, stage_index),
+                )
+            )
+        return tuple(found)
+
+    def _update_groups(self, stage_index: int, behind: Plan | None, last: Place | None) -> list[list[Option]]:
         """Return what the stage can update: values of years ago first, then the plan's own."""
         groups: list[list[Option]] = []
+        if last is None:
+            return groups
         if behind is not None:
             # People may still have a value years later; a date of years ago does not change any more.
             every = [
@@ -129,36 +296,67 @@ class _Choice:
                 [(b, a) for b, a in every if b.kind is BulletKind.RELATIONSHIP],
                 [(b, a) for b, a in every if b.kind is not BulletKind.RELATIONSHIP],
             ]
-        lone = self._lone_assertions(self._reachable(stage_index))
-        every = [(b, a) for b, a in lone if a.fact_id in self._changeable_facts]
+        reachable = (b for s in self.plan.sub_plans[: stage_index + 1] for b in s.bullets if self._is_behind(last, b))
+        every = [(b, a) for b, a in self._lone_assertions(reachable) if a.fact_id in self._changeable_facts]
         current = [(b, a) for b, a in every if a.value and not self._is_over(stage_index, b, a.value)]
         # Best is a topic that later stages go on with: within this stage its end may come before the update.
         lasting = [(b, a) for b, a in current if self._goes_on_after(stage_index, b)]
         undated = [(b, a) for b, a in every if a.value and a.value.date is None]
         return groups + self._earlier_first([lasting, current, undated], stage_index)
 
-    def denial_groups(self, stage_index: int, behind: Plan | None) -> list[list[Option]]:
-        """Return what the stage can contradict: events that happened once; where these are too few, any event."""
-        groups: list[list[Option]] = []
-        if behind is not None:  # what happened years ago is easily misremembered
-            lone = self._lone_assertions(behind.bullets())
-            groups.append([(b, a) for b, a in lone if self.ledger.fact[a.fact_id].is_fixed])
-        lone = self._lone_assertions(self._reachable(stage_index))
-        fixed = [(b, a) for b, a in lone if self.ledger.fact[a.fact_id].is_fixed]
-        events = [(b, a) for b, a in lone if b.kind is BulletKind.EVENT]
-        return groups + self._earlier_first([fixed, events], stage_index)
+    def _update_places(self, option: Option, places: Sequence[Place]) -> list[Place]:
+        """Return where a fact can be changed: some days after it was set, and after nothing that depends on it."""
+        bullet, assertion = option
+        if assertion.fact_id in self.taken or bullet.bullet_id in self.reworded:
+            return []
+        if assertion.fact_id not in self._dependents:
+            self._dependents[assertion.fact_id] = dependents_of(self.mentions, bullet, assertion)
+        dependents = self._dependents[assertion.fact_id]
+        if not all(self._can_reword(d) for d in dependents) or len(dependents) > MOST_DEPENDENTS:
+            return []
+        return [
+            place
+            for place in places
+            if self._is_behind(place, bullet)
+            and (place.day - bullet.happens_on).days >= SETTLED_DAYS
+            and not any(self._is_behind(place, d.bullet) for d in dependents)
+            and all(
+                self.pace.is_far(place, there.after, there) for topic, there in self.denied if topic == bullet.topic
+            )
+        ]
+
+    def _behind(self, option: Option) -> tuple[Dependent, ...]:
+        return self._dependents.get(option[1].fact_id, ())
+
+    def _can_reword(self, dependent: Dependent) -> bool:
+        """Return whether a bullet of this plan can lose what a change makes wrong: nothing else touches its facts."""
+        bullet, lines = dependent.bullet, (*dependent.stale, *dependent.kept)
+        stances = {a.stance for a in self.ledger.by_bullet.get(bullet.bullet_id, ())}
+        return (
+            bullet.bullet_id not in self.reworded
+            and self.plan.plan_index == plan_index_of(bullet.bullet_id)
+            and stances <= {Stance.SETS}
+            and not any(line.fact_id in self.taken or len(self.ledger.by_fact[line.fact_id]) > 1 for line in lines)
+        )
+
+    # --- options --------------------------------------------------------------------------------------------------
+
+    def _is_behind(self, place: Place, bullet: Bullet) -> bool:
+        """Return whether a bullet is told before a place."""
+        position = self.ledger.position
+        return position[bullet.bullet_id] <= position[place.after]
+
+    def _related(self, bullet: Bullet, stage_index: int) -> tuple[Bullet, ...]:
+        """Return the bullets about the same thing outside of the stage, the newest ones if there are many."""
+        own = {b.bullet_id for b in self.plan.sub_plans[stage_index].bullets}
+        others = [b for b in self.mentions.of(bullet.topic) if b.bullet_id not in {*own, bullet.bullet_id}]
+        return tuple(others[-MOST_RELATED:])
 
     def _earlier_first(self, groups: Sequence[list[Option]], stage_index: int) -> list[list[Option]]:
         """Put each group's options of earlier stages before those of the stage itself: distant evidence is harder."""
         own = {b.bullet_id for b in self.plan.sub_plans[stage_index].bullets}
         earlier = [[(b, a) for b, a in group if b.bullet_id not in own] for group in groups]
         return earlier + [[(b, a) for b, a in group if b.bullet_id in own] for group in groups]
-
-    def _reachable(self, stage_index: int) -> list[Bullet]:
-        """Return the bullets of earlier stages, and of the first part of the stage: special bullets come after it."""
-        own = self.plan.sub_plans[stage_index]
-        earlier = [b for s in self.plan.sub_plans[:stage_index] for b in s.bullets]
-        return earlier + list(own.bullets[: first_place(own)])
 
     def _lone_assertions(self, bullets: Iterable[Bullet]) -> list[Option]:
         """Return the assertions that set a fact which no other assertion touches."""
@@ -210,21 +408,15 @@ class _Choice:
 
     # --- drawing --------------------------------------------------------------------------------------------------
 
-    def draw(self, groups: Iterable[list[Option]], count: int, rng: random.Random) -> list[Option]:
-        """Draw up to `count` options, as many as possible of each group in turn; their bullets' facts become taken."""
-        drawn: list[Option] = []
-        for options in groups:
-            drawn += self._draw_from(options, count - len(drawn), rng)
-        return drawn
+    def _one_of(self, groups: Iterable[Sequence[Option]], part: int, count: int, rng: random.Random) -> Option | None:
+        """Draw the next of `count` options from the first group that has any; its bullet's facts become taken.
 
-    def _draw_from(self, options: list[Option], count: int, rng: random.Random) -> list[Option]:
-        """Draw options of different bullets, spread over the story, and return them in its order."""
-        drawn: list[Option] = []
-        for part in range(count):
+        Each is of another stretch of the story, so that evidence does not crowd at its beginning.
+        """
+        for options in groups:
             free = [(b, a) for b, a in options if a.fact_id not in self.taken]
             if not free:
-                break
-            # One from each stretch of the story, so that evidence does not crowd at its beginning.
+                continue
             start = len(free) * part // count
             end = max(len(free) * (part + 1) // count, start + 1)
             spared = self._spared()
@@ -239,9 +431,9 @@ class _Choice:
                 free[start:end],
             )
             bullet, assertion = rng.choice(next(pool for pool in map(list, pools) if pool))
-            drawn.append((bullet, assertion))
             self.taken.update(a.fact_id for a in self.ledger.by_bullet[bullet.bullet_id])
-        return sorted(drawn, key=lambda option: self.ledger.position[option[0].bullet_id])
+            return bullet, assertion
+        return None
 
     def _spared(self) -> set[str]:
         """Return the facts that other abilities need: the last untouched dates, and the last summable amounts."""

@@ -45,6 +45,13 @@ class Transcript:
         self.lines.append(line)
         self._texts.add(line.text)
 
+    def take_back(self) -> Line:
+        """Remove and return the last line."""
+        last = self.lines.pop()
+        if all(line.text != last.text for line in self.lines):
+            self._texts.discard(last.text)
+        return last
+
     def turn(self, turn_index: int) -> list[Line]:
         """Return the lines of the newest turn; empty if it has another index."""
         return [line for line in self.lines[-MESSAGES_PER_TURN:] if line.turn_index == turn_index]

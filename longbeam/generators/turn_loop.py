@@ -1,6 +1,7 @@
 """The order of a dialogue: what is said next, decided by the token budget alone.
 
-The functions yield one step at a time and are sent its outcome: a detector's verdict, further turns, or nothing. Who
+The functions yield one step at a time and are sent its outcome: a detector's verdict, further turns, or whether a
+message had to be left out, which ends the exchange. Who
 drives them carries the step out and adds the tokens of what was said to the budget before it goes on. The dialogue
 drives them with a model's replies, the forecast with numbers, so both follow one rule.
 
@@ -31,6 +32,8 @@ class QueuedTurn(Generic[T]):
     """Whether the turn voices a bullet; others may be left out."""
     ends_story: bool = False
     """Whether the turn tells how the story came out; such turns come last."""
+    demand: float = 1.0
+    """How much the turn asks for, where 1 is the usual."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,10 @@ class Ask(Generic[T]):
 
 @dataclass(frozen=True)
 class Reply:
-    """The assistant replies to a message of this kind."""
+    """The assistant replies to a message of this kind.
+
+    The outcome is whether the reply had to be left out, and with it the message that it replies to.
+    """
 
     kind: MessageKind
     exchange: int
@@ -60,7 +66,7 @@ class DetectQuestion:
 
 @dataclass(frozen=True)
 class Answer:
-    """The user answers."""
+    """The user answers; the outcome is whether the answer had to be left out."""
 
     ordinal: int
 
@@ -74,7 +80,7 @@ class DetectFollowUp:
 
 @dataclass(frozen=True)
 class FollowUp:
-    """The user asks on."""
+    """The user asks on; the outcome is whether the question had to be left out."""
 
     ordinal: int
 
@@ -94,7 +100,8 @@ Steps = Generator[Step[T], Any, None]
 def waiting_of(queue: Sequence[QueuedTurn[T]]) -> Waiting:
     """Return the numbers of the turns that are still to be asked."""
     required = [queued.tokens for queued in queue if queued.is_required]
-    return Waiting(len(queue), sum(queued.tokens for queued in queue), len(required), sum(required))
+    tokens, demand = sum(queued.tokens for queued in queue), sum(queued.demand for queued in queue)
+    return Waiting(len(queue), tokens, len(required), sum(required), demand)
 
 
 def dialogue_steps(turns: Sequence[QueuedTurn[T]], budget: Budget) -> Steps[T]:
@@ -139,17 +146,22 @@ def filling_steps(budget: Budget, ending: Sequence[QueuedTurn[T]] = ()) -> Steps
 def turn_steps(queued: QueuedTurn[T], waiting: Waiting, budget: Budget, *, is_filling: bool = False) -> Steps[T]:
     """Yield the steps of one turn: the question, the reply, and answers or follow-ups while the budget affords them."""
     yield Ask(queued, is_filling)
-    yield Reply(MessageKind.QUESTION, 0, waiting)
+    if (yield Reply(MessageKind.QUESTION, 0, waiting)):
+        return
     answers = follow_ups = 0
     while answers < MAX_ANSWERS and budget.can_afford(waiting):
         if not (yield DetectQuestion(answers)):
             break
-        yield Answer(answers)
+        if (yield Answer(answers)):
+            return
         answers += 1
-        yield Reply(MessageKind.ANSWER, answers, waiting)
+        if (yield Reply(MessageKind.ANSWER, answers, waiting)):
+            return
     while not answers and follow_ups < MAX_FOLLOW_UPS and budget.can_afford(waiting):
         if not (yield DetectFollowUp(follow_ups)):
             break
-        yield FollowUp(follow_ups)
+        if (yield FollowUp(follow_ups)):
+            return
         follow_ups += 1
-        yield Reply(MessageKind.FOLLOW_UP, follow_ups, waiting)
+        if (yield Reply(MessageKind.FOLLOW_UP, follow_ups, waiting)):
+            return

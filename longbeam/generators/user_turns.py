@@ -7,25 +7,36 @@ Whether every bullet is really said is checked here, before hundreds of dialogue
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
+from longbeam.generators.closed_world import ClosedWorld, report, world_of
+from longbeam.generators.entailment_judge import ENTAILMENT_PROMPTS, Voicing, fault_in
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger, split_evenly
 from longbeam.generators.plans import Frame
-from longbeam.generators.probes.evidence import MIN_COVERAGE, coverage
-from longbeam.models.asking import Asker
+from longbeam.generators.turn_cards import Deck, draw_cards
+from longbeam.models.asking import Acceptance, Asker
 from longbeam.prompts.calls.plans import Stage
-from longbeam.prompts.calls.user_turns import BatchState, BulletBrief, UserTurnsInputs, UserTurnsReply
-from longbeam.schemas.base import Record
+from longbeam.prompts.calls.user_turns import (
+    BatchState,
+    BulletBrief,
+    TurnCard,
+    UserTurnDraft,
+    UserTurnsInputs,
+    UserTurnsReply,
+    in_full,
+)
+from longbeam.schemas.base import Record, digest_of
 from longbeam.schemas.dialogue import MessageRole, UserTurn
 from longbeam.schemas.plans import SPECIAL_KINDS, Bullet, BulletKind, SubPlan
-from longbeam.schemas.spec import ENGLISH
-from longbeam.text.matching import says
+from longbeam.schemas.spec import ENGLISH, TurnLengths
 from longbeam.text.traces import trace_problem
 
 T = TypeVar("T")
-USER_TURNS_PROMPTS = ("user_turns",)
+USER_TURNS_PROMPTS = ("user_turns", *ENTAILMENT_PROMPTS)
 SPECIALS_PER_CALL = 4
 LAST_ASKED = 40
 """Questions that a writer of further ones is shown; those that repeat an earlier one are left out."""
@@ -33,10 +44,7 @@ GIST = 240
 """Characters of an earlier question that are shown."""
 CONTEXT_BULLETS = 40
 """Bullets before the batch that its writer sees; more would cost prompt tokens for nothing it needs."""
-MIN_WORD_RECALL = 0.5
-"""Share of a bullet's content words that a turn must hold to count as saying it, where it has no typed value."""
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_WORD = re.compile(r"[a-z0-9']{4,}")
 
 
 class Batch(Record):
@@ -45,9 +53,10 @@ class Batch(Record):
     batch_index: int
     bullet_ids: tuple[str, ...]
     questions: int
+    lengths: TurnLengths = TurnLengths.BEAM
 
 
-def batches_of(sub_plan: SubPlan, layout: Layout) -> tuple[Batch, ...]:
+def batches_of(sub_plan: SubPlan, layout: Layout, lengths: TurnLengths = TurnLengths.BEAM) -> tuple[Batch, ...]:
     """K contiguous batches of ordinary bullets, then the special bullets a few at a time, one question each."""
     ordinary = [b.bullet_id for b in sub_plan.bullets if b.kind not in SPECIAL_KINDS]
     special = [b.bullet_id for b in sub_plan.bullets if b.kind in SPECIAL_KINDS]
@@ -55,41 +64,70 @@ def batches_of(sub_plan: SubPlan, layout: Layout) -> tuple[Batch, ...]:
     for start in range(0, len(special), SPECIALS_PER_CALL):
         chunk = tuple(special[start : start + SPECIALS_PER_CALL])
         groups.append((chunk, len(chunk)))
-    return tuple(Batch(batch_index=i, bullet_ids=ids, questions=n) for i, (ids, n) in enumerate(groups))
+    return tuple(
+        Batch(batch_index=i, bullet_ids=ids, questions=n, lengths=lengths) for i, (ids, n) in enumerate(groups)
+    )
 
 
-async def write_user_turns(
-    asker: Asker, frame: Frame, ledger: Ledger, stage: Stage, sub_plan: SubPlan, batch: Batch, problem: str = ""
-) -> tuple[UserTurn, ...]:
+@dataclass(frozen=True)
+class Scene:
+    """A sub-plan with the story around it: what its turns are written from."""
+
+    frame: Frame
+    ledger: Ledger
+    stage: Stage
+    sub_plan: SubPlan
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (hex) of all parts."""
+        return digest_of(self.frame, self.ledger.digest, self.stage, self.sub_plan)
+
+
+async def write_user_turns(asker: Asker, scene: Scene, batch: Batch, problem: str = "") -> tuple[UserTurn, ...]:
     """Return the turns of one batch; their ids hold the batch until `ordered_turns` numbers them.
 
     `problem` says what was wrong with these turns when they are asked for again.
     """
+    frame, ledger, sub_plan = scene.frame, scene.ledger, scene.sub_plan
     bullets = [b for b in sub_plan.bullets if b.bullet_id in batch.bullet_ids]
     briefs = ledger.briefs(bullets)
     before = ledger.bullets[: ledger.position[bullets[0].bullet_id]]
+    deck = Deck(batch.lengths, frame.seed.category, _cards_key(asker, sub_plan, batch.batch_index), before)
+    cards = draw_cards(briefs, batch.questions, deck)
     inputs = UserTurnsInputs(
         seed=frame.seed,
         profile=frame.profile,
         people=frame.relationships.people,
-        stage=stage,
+        stage=scene.stage,
         batch=briefs,
         context=stepped_end(before, CONTEXT_BULLETS),
         questions=batch.questions,
+        cards=cards,
         feedback=problem,
     )
 
-    def check(reply: UserTurnsReply) -> str | None:
-        language = asker.spec.language
-        return check_turns(reply, briefs, batch.questions, language) or traces_in(reply, frame, language)
+    world, voicing = world_of(asker, "user_turns", frame, ledger), Voicing(asker, briefs)
+    voicing.days = {i: card.days for card in cards for i in card.bullet_ids}
+
+    def check(reply: UserTurnsReply) -> Iterator[str]:
+        yield from check_turns(reply, briefs, batch.questions, asker.spec.language, cards)
+        yield from traces_in(reply, frame, asker.spec.language)
+        if world is not None:
+            yield from new_values_in(reply, world, bullets, cards)
 
     reply: UserTurnsReply = await asker.structured(
         "user_turns",
         inputs,
-        check=check,
-        mend=lambda r: _mended(r, briefs),
+        accept=Acceptance(
+            check=check,
+            confirm=lambda r: voicing.judge([(turn.text, turn.voices) for turn in r.turns]),
+            mend=lambda r: _mended(r, voicing),
+        ),
         state=lambda: BatchState(first_ordinal=batch.batch_index * 100),
     )
+    if world is not None:
+        report(asker, "user_turns", new_values_in(reply, world, bullets, cards))
     return tuple(
         UserTurn(
             turn_id=f"{sub_plan.key}.x{batch.batch_index}.{i}",
@@ -102,66 +140,82 @@ async def write_user_turns(
 
 
 def check_turns(
-    reply: UserTurnsReply, briefs: Sequence[BulletBrief], questions: int, language: str = ENGLISH
-) -> str | None:
-    """Say what is wrong: every bullet of the batch is voiced once, with its values; special bullets stand alone."""
+    reply: UserTurnsReply,
+    briefs: Sequence[BulletBrief],
+    questions: int,
+    language: str = ENGLISH,
+    cards: Sequence[TurnCard] = (),
+) -> Iterator[str]:
+    """Yield what is wrong: every bullet of the batch is voiced once, with its values; special bullets stand alone."""
+    by_bullet = {i: card for card in cards for i in card.bullet_ids}
     offered = {b.bullet.bullet_id: b for b in briefs}
     voiced = [bullet_id for turn in reply.turns for bullet_id in turn.voices]
-    if unknown := sorted(set(voiced) - set(offered)):
-        return f"a turn voices {unknown[0]!r}, which is not in this batch"
-    if missing := [i for i in offered if i not in voiced]:
-        return f"no turn voices {missing[0]}: {offered[missing[0]].bullet.text!r}"
+    for unknown in sorted(set(voiced) - set(offered)):
+        yield f"a turn voices {unknown!r}, which is not in this batch"
+    for missing in (i for i in offered if i not in voiced):
+        yield f"no turn voices {missing}: {offered[missing].bullet.text!r}"
     if len(voiced) != len(set(voiced)):
-        return "a bullet is voiced by two turns"
+        yield "a bullet is voiced by two turns"
     if len(reply.turns) != questions:
-        return f"{len(reply.turns)} turns; exactly {questions} are asked for"
+        yield f"{len(reply.turns)} turns; exactly {questions} are asked for"
     texts = [normal_form(t.text) for t in reply.turns]
     if len(set(texts)) != len(texts):
-        return "two turns are the same"
+        yield "two turns are the same"
     for turn in reply.turns:
-        for bullet_id in turn.voices:
-            if problem := _unsaid(turn.text, offered[bullet_id], language):
-                return problem
+        for bullet_id in (i for i in turn.voices if i in offered):
+            card = by_bullet.get(bullet_id)
+            if problem := fault_in(in_full(turn.text, card.days if card else ()), offered[bullet_id], language):
+                yield problem
             if offered[bullet_id].bullet.kind is BulletKind.CONTRADICTION and len(turn.voices) > 1:
-                return f"{bullet_id} must have a turn of its own"
-    return None
+                yield f"{bullet_id} must have a turn of its own"
 
 
-def traces_in(reply: UserTurnsReply, frame: Frame, language: str) -> str | None:
-    """Say which words of the machinery (ids, placeholders, words of the plan) a message has, or None."""
+def traces_in(reply: UserTurnsReply, frame: Frame, language: str) -> Iterator[str]:
+    """Yield which words of the machinery (ids, placeholders, words of the plan) the messages have."""
     found = (trace_problem(turn.text, MessageRole.USER, frame.seed.category, language) for turn in reply.turns)
-    return next((problem for problem in found if problem), None)
+    return (problem for problem in found if problem)
 
 
-def _mended(reply: UserTurnsReply, briefs: Sequence[BulletBrief]) -> UserTurnsReply:
-    """Let each bullet of the batch be voiced by the first turn that claims it; validation finds what none says."""
-    free = {b.bullet.bullet_id for b in briefs}
+def new_values_in(
+    reply: UserTurnsReply, world: ClosedWorld, bullets: Sequence[Bullet], cards: Sequence[TurnCard] = ()
+) -> Iterator[str]:
+    """Yield the values of the turns that the plan does not give; a turn is said on the day of its last bullet.
+
+    A turn that voices none of the bullets may be said on the day of any of them. The slip of a card may be said.
+    """
+    slips = {i: card.slip.said for card in cards if card.slip is not None for i in card.bullet_ids}
+    by_id = {b.bullet_id: b for b in bullets}
+    for turn in reply.turns:
+        own = [by_id[i] for i in turn.voices if i in by_id]
+        day = max(b.happens_on for b in own or bullets)
+        declared = [slips[b.bullet_id] for b in own if b.bullet_id in slips]
+        yield from world.faults(turn.text, day, near=[b.text for b in own], declared=declared)
+
+
+def _mended(reply: UserTurnsReply, voicing: Voicing) -> UserTurnsReply:
+    """Let each bullet of the batch be voiced by the first turn that claims it.
+
+    A turn that does not say what it claims is left out, because it may deny it or say something else of it. A bullet
+    that no turn says becomes a turn in its own words: it is a statement of the user's, with its values.
+    """
+    free = {b.bullet.bullet_id for b in voicing.briefs}
     turns = []
     for turn in reply.turns:
-        voices = [i for i in dict.fromkeys(turn.voices) if i in free]
-        free.difference_update(voices)
-        if turn.text.strip():
+        claimed = [i for i in dict.fromkeys(turn.voices) if i in free]
+        voices = voicing.said(turn.text, claimed)
+        if turn.text.strip() and len(voices) == len(claimed):
+            free.difference_update(voices)
             turns.append(turn.model_copy(update={"voices": voices}))
+    unsaid = [b.bullet for b in voicing.briefs if b.bullet.bullet_id in free]
+    turns += [UserTurnDraft(text=bullet.text, voices=[bullet.bullet_id]) for bullet in unsaid]
     if not turns:
         raise ValueError("no turn has a text")
     return UserTurnsReply(turns=turns)
 
 
-def _unsaid(text: str, brief: BulletBrief, language: str) -> str | None:
-    for line in brief.facts:
-        if line.value is not None and not says(text, line.value):
-            return f"the turn that voices {brief.bullet.bullet_id} does not say {line.value.text!r}"
-    if not any(line.value for line in brief.facts) and not _resembles(text, brief.bullet.text, language):
-        return f"the turn that voices {brief.bullet.bullet_id} does not say it: {brief.bullet.text!r}"
-    return None
-
-
-def _resembles(text: str, wanted: str, language: str) -> bool:
-    if language != ENGLISH:
-        # Words bend in most languages, and some are not divided: as much as the search for evidence asks for.
-        return coverage(wanted, text) >= MIN_COVERAGE
-    words = set(_WORD.findall(wanted.casefold()))
-    return len(words & set(_WORD.findall(text.casefold()))) >= MIN_WORD_RECALL * len(words)
+def _cards_key(asker: Asker, sub_plan: SubPlan, part: object) -> str:
+    """Return the seed of a batch's cards, the same in every run."""
+    return f"{asker.spec.seed}/{asker.unit_key.conversation_id}/{sub_plan.key}/cards/{part}"
 
 
 def without_repeats(turns: Sequence[UserTurn], asked: set[str]) -> tuple[UserTurn, ...]:
@@ -221,51 +275,63 @@ def ordered_turns(sub_plan: SubPlan, turns: Sequence[UserTurn]) -> tuple[UserTur
     return tuple(t.model_copy(update={"turn_id": f"{sub_plan.key}.t{i}"}) for i, t in enumerate(ordered))
 
 
-async def write_more_turns(
-    asker: Asker,
-    frame: Frame,
-    ledger: Ledger,
-    stage: Stage,
-    sub_plan: SubPlan,
-    heard: Sequence[Bullet],
-    asked: Sequence[UserTurn],
-    count: int,
-    problem: str = "",
-) -> tuple[UserTurn, ...]:
-    """Return up to `count` further questions about the bullets heard so far, at least one; they voice nothing new."""
+@dataclass(frozen=True)
+class FurtherTurns:
+    """Questions to ask behind the planned ones."""
+
+    count: int
+    heard: Sequence[Bullet]
+    """Bullets of the sub-plan that were told so far."""
+    asked: Sequence[UserTurn]
+    """Turns so far, which must not be repeated."""
+    world: ClosedWorld | None = None
+    """Values that the questions may state; None where they are not gated."""
+    problem: str = ""
+    """Faults of these turns when they are asked for again."""
+
+
+async def write_more_turns(asker: Asker, scene: Scene, wanted: FurtherTurns) -> tuple[UserTurn, ...]:
+    """Return up to `wanted.count` further questions about the bullets heard, at least one; they voice nothing new."""
+    frame, ledger, sub_plan = scene.frame, scene.ledger, scene.sub_plan
+    heard, asked, count, world = wanted.heard, wanted.asked, wanted.count, wanted.world
     now = max((b.bullet_id for b in heard), key=lambda i: ledger.position[i], default=sub_plan.bullets[-1].bullet_id)
     told = [b for b in heard if b.kind is BulletKind.EVENT] or list(heard)
     about = tuple(ledger.current_brief(b, now) for b in told)
     before = {normal_form(t.text) for t in asked}
+    deck = Deck(asker.spec.turn_lengths, frame.seed.category, _cards_key(asker, sub_plan, f"more{len(asked)}"))
     inputs = UserTurnsInputs(
         seed=frame.seed,
         profile=frame.profile,
         people=frame.relationships.people,
-        stage=stage,
+        stage=scene.stage,
         batch=(),
         about=about,
         context=(),
         questions=count,
+        cards=draw_cards((), count, deck),
         asked_before=tuple(gist_of(t.text) for t in stepped_end(asked, LAST_ASKED)),
-        feedback=problem,
+        feedback=wanted.problem,
     )
 
-    def check(reply: UserTurnsReply) -> str | None:
+    def check(reply: UserTurnsReply) -> Iterator[str]:
         if any(t.voices for t in reply.turns):
-            return "these turns must not voice bullets; name what they are about in asks_about"
+            yield "these turns must not voice bullets; name what they are about in asks_about"
         if len(reply.turns) != count:
-            return f"{len(reply.turns)} turns; exactly {count} are asked for"
-        if all(normal_form(turn.text) in before for turn in reply.turns):
-            return f"all of this was asked before, such as: {reply.turns[0].text!r}"
-        return traces_in(reply, frame, asker.spec.language)
+            yield f"{len(reply.turns)} turns; exactly {count} are asked for"
+        if reply.turns and all(normal_form(turn.text) in before for turn in reply.turns):
+            yield f"all of this was asked before, such as: {reply.turns[0].text!r}"
+        yield from traces_in(reply, frame, asker.spec.language)
+        if world is not None:
+            yield from new_values_in(reply, world, [ledger.bullet[now]])
 
     reply: UserTurnsReply = await asker.structured(
         "more_turns",
         inputs,
-        check=check,
-        mend=lambda r: _mended(r, ()),
+        accept=Acceptance(check=check, mend=lambda r: _mended(r, Voicing(asker, ()))),
         state=lambda: BatchState(first_ordinal=len(asked)),
     )
+    if world is not None:
+        report(asker, "more_turns", new_values_in(reply, world, [ledger.bullet[now]]))
     known = {b.bullet_id for b in sub_plan.bullets}
     fresh = [turn for turn in reply.turns if normal_form(turn.text) not in before]
     return tuple(

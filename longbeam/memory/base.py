@@ -1,8 +1,9 @@
 """Interface of memory systems under test.
 
-A system receives a conversation exchange by exchange, in order (`add`), then `finish`, then requests for contexts. One
-instance serves one conversation. Its state must depend on the exchanges alone: a killed preparation runs again from the
-start, with every model reply and embedding replayed from the evaluation's stores.
+A system receives a conversation exchange by exchange, in order (`add`), then `finish`, then requests for contexts.
+Where probes are asked on the way, exchanges, `finish` and requests follow again. One instance serves one conversation.
+Its state must depend on the exchanges, and on the questions that `asked` names, alone: a killed preparation runs again
+from the start, with every model reply and embedding replayed from the evaluation's stores.
 
 `MemorySystem` is the whole interface; `ExchangeMemory` is a base class with the parts that most systems share.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -40,6 +42,12 @@ class Tools:
     """Turns texts into unit vectors; None if the evaluation names no embedding model."""
     rng_key: str = ""
     """Seed of all random choices: the benchmark's seed, conversation and system."""
+    conversation_id: str = ""
+    """The conversation that the system reads."""
+    budget: int = 4_000
+    """Tokens of context that questions will allow."""
+    folder: Path | None = None
+    """An empty folder for the system's own files; it is deleted before the system is prepared again."""
 
 
 class MemorySystem(Protocol):
@@ -49,7 +57,7 @@ class MemorySystem(Protocol):
         """Add the next exchange. May start work that `finish` awaits."""
 
     async def finish(self) -> None:
-        """Complete the index; called once, after the last exchange."""
+        """Complete the index; called before questions, and again when more exchanges have been added since."""
 
     async def retrieve(self, question: Question, *, k: int) -> Sequence[Passage]:
         """Return at most k passages, best first; empty for systems that do not retrieve."""
@@ -59,6 +67,22 @@ class MemorySystem(Protocol):
 
     def usage(self) -> PreparationUsage:
         """Return the costs of preparation so far that the journal of model calls does not hold."""
+
+
+@runtime_checkable
+class NotingSystem(Protocol):
+    """A system whose state depends on the questions that it was asked."""
+
+    async def asked(self, question: Question) -> None:
+        """Note a question. Called for each one, in order, before more exchanges are added."""
+
+
+@runtime_checkable
+class ClosableSystem(Protocol):
+    """A system that holds connections, threads or files."""
+
+    async def close(self) -> None:
+        """Free them; called once, after the last question."""
 
 
 @runtime_checkable

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import ClassVar
 from weakref import WeakValueDictionary
 
@@ -31,11 +31,17 @@ class Bm25Index:
             index = cls._kept[key] = cls(texts)
         return index
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._size = len(texts)
-        tokens = [words_of(text) or [""] for text in texts]
+    def __init__(self, texts: Iterable[str], *, vocabulary: Collection[str] | None = None) -> None:
+        """Index texts; with a `vocabulary`, for queries of these words only, in a fraction of the memory."""
+        known = None if vocabulary is None else {word: word for word in vocabulary}
+        # A word outside of the vocabulary counts towards the length of its text and nothing else.
+        tokens = [
+            (words_of(text) if known is None else [known.get(word, "") for word in words_of(text)]) or [""]
+            for text in texts
+        ]
+        self._size = len(tokens)
         self._index = bm25s.BM25(k1=1.5, b=0.75)
-        if texts:
+        if tokens:
             self._index.index(tokens, show_progress=False)
 
     def scores(self, query: str) -> NDArray[np.float32]:

@@ -20,7 +20,8 @@ class ContextBuilder:
     _pieces: list[tuple[Place, str, str, int, tuple[str, ...]]] = field(default_factory=list)
     _used: int = 0
     _joint: int = 0
-    _keys: set[str] = field(default_factory=set)
+    _whole: set[int] = field(default_factory=set)
+    """Positions of the exchanges that are pieces."""
 
     def __post_init__(self) -> None:
         self._joint = self.count("\n\n")
@@ -43,9 +44,9 @@ class ContextBuilder:
         """Whether the context has a piece."""
         return bool(self._pieces)
 
-    def has_message(self, key: str) -> bool:
-        """Return whether a piece was made from this message."""
-        return key in self._keys
+    def has_whole(self, exchange: Exchange) -> bool:
+        """Return whether a piece is this exchange, whole."""
+        return exchange.position in self._whole
 
     def put(self, part: str, text: str, keys: Sequence[str] = (), *, place: int | Place = 0) -> bool:
         """Add a piece if it fits, and return whether it did; pieces are read by `place`, then as they were added."""
@@ -53,14 +54,16 @@ class ContextBuilder:
         if self._used + tokens > self.budget:
             return False
         self._used += tokens
-        self._keys.update(keys)
         self._pieces.append((place if isinstance(place, tuple) else (place, 0), part, text, tokens, tuple(keys)))
         return True
 
     def put_exchange(self, part: str, exchange: Exchange, *, place: int | Place | None = None) -> bool:
         """Add an exchange with its date if it fits; `place` is its position in the conversation unless given."""
         place = exchange.position if place is None else place
-        return self.put(part, dated(exchange), exchange.message_keys, place=place)
+        is_put = self.put(part, dated(exchange), exchange.message_keys, place=place)
+        if is_put:
+            self._whole.add(exchange.position)
+        return is_put
 
     def put_while_fitting(self, part: str, exchanges: Iterable[Exchange]) -> int:
         """Add exchanges, read in the order of time, up to the first that does not fit; return how many were added."""

@@ -15,12 +15,14 @@ from longbeam.errors import SpecError
 from longbeam.memory import floors, long_context, rag, search_tool, summary
 from longbeam.memory.base import MemorySystem, Tools
 from longbeam.memory.cmv.system import Cmv, CmvSettings
+from longbeam.memory.code_version import code_version
 from longbeam.memory.cogcanvas.settings import CogCanvasSettings
 from longbeam.memory.cogcanvas.system import CogCanvas
-from longbeam.memory.http import HttpMemory, HttpSettings
+from longbeam.memory.http import HttpProduct, HttpSettings
 from longbeam.memory.light.settings import LightSettings
 from longbeam.memory.light.system import Light
 from longbeam.memory.paging.system import Paging, PagingSettings
+from longbeam.memory.product import Product, ProductSettings, memory_of
 from longbeam.schemas.base import Record
 
 ENTRY_POINTS = "longbeam.memory"
@@ -38,8 +40,15 @@ class Registered:
     """One line for `longbeam evaluate --help`."""
     reads_everything: bool = False
     """Whether its budget is the reader's window instead of the retrieval budget."""
+    is_product: bool = False
+    """Whether it is a class with `add` and `search`, whose own calls nobody counts."""
     prompts: tuple[str, ...] | None = None
     """Prompts that the system may ask beside `answer`; None: any prompt that a reader or an extractor answers."""
+
+    @property
+    def version(self) -> str:
+        """Version of a system of another package, by which stored answers count; empty for a system of longbeam."""
+        return code_version(self.make)
 
 
 def _floor(floor: floors.Floor, purpose: str) -> Registered:
@@ -109,6 +118,13 @@ FLOORS: Mapping[str, Registered] = {
 """Floors, which every table has beside the blank answer, the echoed question and the whole evidence."""
 
 
+def product(
+    make: Callable[[Any, Tools], Product], purpose: str, settings: type[ProductSettings] = ProductSettings
+) -> Registered:
+    """Return the system of a product: a class with `add` and `search`, made from settings and tools."""
+    return Registered(settings, partial(memory_of, make), purpose, is_product=True, prompts=())
+
+
 def find_system(name: str) -> Registered:
     """Return the system with this name; `package.module:object` imports one, `http://...` is a server.
 
@@ -121,7 +137,7 @@ def find_system(name: str) -> Registered:
         if point.name == name:
             return _registered(point.load(), name)
     if name.startswith(("http://", "https://")):
-        return Registered(HttpSettings, partial(HttpMemory, name), "a memory server", prompts=())
+        return product(partial(HttpProduct, name), "a memory server", HttpSettings)
     module, colon, attribute = name.partition(":")
     if colon:
         try:
@@ -138,7 +154,12 @@ def find_system(name: str) -> Registered:
 def _registered(found: object, name: str) -> Registered:
     if isinstance(found, Registered):
         return found
-    raise SpecError(f"system {name!r}: {found!r} is no longbeam.memory.registry.Registered; wrap your class in one")
+    if isinstance(found, type) and hasattr(found, "add") and hasattr(found, "search"):
+        return product(found, (found.__doc__ or found.__name__).splitlines()[0])
+    raise SpecError(
+        f"system {name!r}: {found!r} is neither a class with `add` and `search` nor a "
+        "longbeam.memory.registry.Registered"
+    )
 
 
 def settings_of(name: str, registered: Registered, values: Mapping[str, object]) -> Record:

@@ -108,12 +108,14 @@ class AdaptiveGate:
         self._begin_round()
 
     def _grow(self, now: float, calls_per_s: float, tokens_per_s: float) -> None:
+        # A greater limit is kept only if more came back per second: otherwise the calls merely wait at the endpoint.
         if self._before is not None:
             limit, calls_before, tokens_before = self._before
             needed = 1 + WORTHWHILE * (self.limit / limit - 1)
             is_no_faster = calls_per_s < needed * calls_before and tokens_per_s <= needed * tokens_before
             if self.limit >= TELLING * limit and is_no_faster:
                 self.limit, self._before, self._is_fast = limit, None, False
+                # Each vain attempt makes the next one later.
                 self._hold_until = now + self._rest_s
                 self._rest_s = min(2 * self._rest_s, LONGEST_REST_S)
                 return
@@ -124,10 +126,12 @@ class AdaptiveGate:
     def _cut(self, entered_at: float) -> None:
         now = self._clock()
         if entered_at > self._cut_at:  # it was sent after the last cut: this is news
+            # The refusals of one burst must not cut the limit one by one.
             self._floor = max(1.0, self.limit * SHALLOWEST_CUT)
             self._cut_at = now
             self._hold_until = now + self._probe_s
             self._probe_s = min(2 * self._probe_s, LONGEST_PROBE_S)
+        # The calls in flight, this one left out, are what the endpoint still bears.
         self.limit = max(self._floor, min(self.limit, float(self.in_flight)))
         self._is_fast, self._before = False, None
         self._begin_round()

@@ -1,4 +1,4 @@
-"""Asking a model for a usable reply: render, call, parse, check, and ask again with the reason, up to three times.
+"""Asking a model for a usable reply: render, call, parse, check, and ask again with all faults, up to three times.
 
 The journal below records the raw reply before it is parsed here, so a better parser never pays again.
 """
@@ -6,30 +6,69 @@ The journal below records the raw reply before it is parsed here, so a better pa
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Protocol
+from itertools import chain, islice
+from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
 
 from longbeam.errors import ReplyError
 from longbeam.keys import UnitKey
 from longbeam.models.base import ExtrasOf, ModelCall, Models, PromptDeclaration, Sampling, StateOf
+from longbeam.models.changes import describe_changes
 from longbeam.models.kinds import answers_by_rule
 from longbeam.models.outcomes import outcome_of, spoken
-from longbeam.schemas.calls import PromptInputs
-from longbeam.schemas.spec import ENGLISH, BenchmarkSpec, Role
+from longbeam.models.room import room_of
+from longbeam.models.structured import OPENING, object_in
+from longbeam.models.weights import weights_digest
+from longbeam.schemas.calls import ModelReply, PromptInputs, Retry
+from longbeam.schemas.incidents import Incident, IncidentKind
+from longbeam.schemas.spec import ENGLISH, BenchmarkSpec, Role, provider_of
 
+Item = TypeVar("Item")
 ATTEMPTS = 3
 """Replies that a call asks for in one run of a unit; `resume` opens three more."""
 
-Check = Callable[[Any], str | None]
-"""Returns what is wrong with a parsed reply, in a sentence that a model can act on; None if nothing is."""
+Check = Callable[[Any], Iterable[str]]
+"""Yields everything that is wrong with a parsed reply, each in a sentence that a model can act on."""
+
+Confirm = Callable[[Any], Awaitable[Sequence[str]]]
+"""Asks a model about a reply that passed the check, and returns what is wrong, worded as by a `Check`."""
+
+MOST_FAULTS = 12
+"""Faults that a retry names; more of them do not help."""
+MOST_ROUNDS = 8
+"""Requests for the rest of a list; each one but the last brought at least one good item."""
+LONGEST_SHOWN = 12_000
+"""Characters of its last reply that a model is shown; a longer one, such as a loop, would crowd out the prompt."""
+WARMER = 0.3
+"""Temperature that each retry adds to the first attempt's, up to WARMEST."""
+WARMEST = 1.0
+USUAL_TEMPERATURE = 0.7
+"""Assumed default of an endpoint, where the spec names no temperature."""
 
 Mend = Callable[[Any], Any]
 """Repairs the last reply that parsed and did not pass the check. Code corrects what code knows, such as counts and
-references; missing words are left for validation to find. Raises ValueError for a reply that cannot be repaired."""
+references; missing words are left for validation to find. Raises ValueError for a reply that cannot be repaired.
+Each use is an incident that says what was changed."""
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """Conditions under which a parsed reply is taken, and what is taken where three replies do not meet them."""
+
+    check: Check | None = None
+    confirm: Confirm | None = None
+    mend: Mend | None = None
+    default: BaseModel | None = None
+    """Taken where no reply could be mended; None: ReplyError is raised."""
+
+
+ANY_REPLY = Acceptance()
 
 
 class Prompts(Protocol):
@@ -38,8 +77,40 @@ class Prompts(Protocol):
     def __getitem__(self, prompt_id: str) -> PromptDeclaration:
         """Return the declaration with this id."""
 
+    def find_passage(self, prompt_id: str, text: str, known: Iterable[str]) -> str | None:
+        """Return eight words that a reply copies from its prompt and no `known` text has, or None."""
+
     def find_copied(self, text: str, known: Iterable[str]) -> str | None:
         """Return a term of the prompts' own examples that a text contains and no `known` text does, or None."""
+
+
+@dataclass(frozen=True)
+class Sifted(Generic[Item]):
+    """The items of a list that can be used, and what is wrong with the list."""
+
+    kept: tuple[Item, ...]
+    """Good items, those of earlier replies included, in the order in which they are to be used."""
+    faults: tuple[str, ...] = ()
+    """Sentences on what is missing and what is wrong with the items left out; empty for a list that is complete."""
+
+
+@dataclass(frozen=True)
+class ListTask(Generic[Item]):
+    """A list that a model writes, in several replies where needed."""
+
+    inputs: PromptInputs
+    """Inputs that ask for the whole list."""
+    sift: Callable[[tuple[Item, ...], Any], Sifted[Item]]
+    """Joins the items kept so far with a parsed reply's good ones."""
+    rest: Callable[[tuple[Item, ...]], PromptInputs]
+    """Returns the inputs that ask for what is missing beside these items. The request names them as kept."""
+    show: Callable[[Item], str] = str
+    """Returns the line that names a kept item to the model."""
+    least: int = 1
+    """Fewest items of a list that is taken although some are missing."""
+    confirm: Callable[[Item], Awaitable[str]] | None = None
+    """Asks a model about a new item that `sift` keeps, and returns what is wrong with the item; empty if nothing is.
+    Items are judged one after the other. A refused item is asked for again, the others are kept."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +132,14 @@ class _Question:
     inputs: PromptInputs
     place: str
     state: StateOf | None
+    retry: Retry | None = None
+    is_list: bool = False
+    """Whether items that are copied from the prompt are left out one by one."""
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Lines of the items that are kept from earlier replies."""
+        return () if self.retry is None else self.retry.kept
 
 
 @dataclass(frozen=True)
@@ -73,6 +152,10 @@ class Asker:
     unit_key: UnitKey
     generation: int = 0
     """Number of earlier runs in which this unit failed."""
+    incidents: list[Incident] = field(default_factory=list, repr=False, compare=False)
+    """Incidents of the unit so far; shared with the askers of this unit's parts."""
+    acting: Role | None = None
+    """Role that answers every call; None: the role that each prompt declares."""
     _settings: dict[tuple[Role, int], _CallSettings] = field(default_factory=dict, repr=False, compare=False)
     """Settings by role and factor of `max_tokens`; shared with the askers of this unit's parts."""
 
@@ -80,25 +163,98 @@ class Asker:
         """Return an asker for a part of this unit, so that places stay short."""
         return replace(self, unit_key=self.unit_key.at(part))
 
+    def note(self, incident: Incident) -> None:
+        """Keep an incident of this unit; it is stored with the unit's records."""
+        place = str(self.unit_key.at(incident.place) if incident.place else self.unit_key)
+        self.incidents.append(incident.model_copy(update={"place": place}))
+
+    def acting_as(self, role: Role) -> Asker:
+        """Return an asker whose calls are answered by this role, whichever role their prompts declare."""
+        return replace(self, acting=role)
+
     async def structured(
         self,
         prompt_id: str,
         inputs: PromptInputs,
         *,
         place: str = "",
-        check: Check | None = None,
-        mend: Mend | None = None,
+        accept: Acceptance = ANY_REPLY,
         state: StateOf | None = None,
     ) -> Any:  # Any: the prompt's declared output
-        """Return the parsed reply; after three that did not fit, the last one mended, or raise ReplyError.
+        """Return the parsed reply; after three unfit ones the last one mended, else the default, else raise ReplyError.
 
-        `state` describes what the call is made from, to models that answer by rule.
+        `state` describes what the call is made from, to models that answer by rule. Mending and the default are noted.
         """
+        parse = partial(parse_reply, schema=self._form_of(prompt_id))
+        try:
+            return await self._ask(_Question(prompt_id, inputs, place, state), parse, accept)
+        except ReplyError as exc:
+            if (default := accept.default) is None:
+                raise
+            detail = f"{exc.reason}; taken instead: {default.model_dump_json()}"
+            self.note(Incident(kind=IncidentKind.DEFAULTED, prompt_id=prompt_id, place=place, detail=detail))
+            return default
+
+    async def listed(
+        self, prompt_id: str, task: ListTask[Item], *, place: str = "", state: StateOf | None = None
+    ) -> tuple[Item, ...]:
+        """Return the items of a list; good ones are kept, and only missing or faulty ones are asked for again.
+
+        A list that stays short is taken from `task.least` items on, and noted; with fewer, ReplyError is raised. With
+        `least=0` a list always returns, and the caller writes what is missing.
+
+        The turns of a batch, for example: `inputs` asks for all turns; `sift` keeps each turn that passes the rules and
+        voices bullets which no kept turn voices; `confirm` asks the checker whether the turn says its bullets
+        (`Voicing.judge` on this one turn); `rest` asks for turns for the bullets that are still unsaid.
+        """
+        schema, inputs = self._form_of(prompt_id), task.inputs
+        sifted: Sifted[Item] = Sifted(())
+        refused: list[tuple[Item, str]] = []
+        for round_ in range(MOST_ROUNDS):
+            retry = Retry(faults=sifted.faults, kept=tuple(map(task.show, sifted.kept))) if round_ else None
+            question = _Question(
+                prompt_id, inputs, f"{place}+{round_}" if round_ else place, state, retry, is_list=True
+            )
+            parse = partial(self._sift, question, task, sifted.kept, schema)
+            check = partial(_without_progress, len(sifted.kept))
+            confirm = partial(_without_confirmed, sifted.kept, task.confirm, refused) if task.confirm else None
+            try:
+                sifted = _without_refused(await self._ask(question, parse, Acceptance(check, confirm)), refused)
+            except ReplyError as exc:
+                if len(sifted.kept) < task.least:
+                    raise
+                sifted = Sifted(sifted.kept, (exc.reason,))
+                break
+            if not sifted.faults:
+                return sifted.kept
+            inputs = task.rest(sifted.kept)
+        problem = "; ".join(sifted.faults)
+        if len(sifted.kept) < task.least:
+            raise self._unfit(question, MOST_ROUNDS, problem, "schema")
+        detail = f"taken with {len(sifted.kept)} items; {problem}"
+        self.note(Incident(kind=IncidentKind.SHORT, prompt_id=prompt_id, place=place, detail=detail))
+        return sifted.kept
+
+    def _sift(
+        self, question: _Question, task: ListTask[Item], kept: tuple[Item, ...], schema: type[BaseModel], text: str
+    ) -> Sifted[Item]:
+        """Return the task's own sifting of a reply, without items that are copied from the prompt."""
+        reply, misfits = parse_items(text, schema)
+        sifted = task.sift(kept, reply)
+        faults = {
+            id(item): fault
+            for item in sifted.kept
+            if not any(item is k for k in kept) and (fault := self._copied(question, " ".join(_texts_of(item)), item))
+        }
+        good = tuple(item for item in sifted.kept if id(item) not in faults)
+        return Sifted(good, faults=(*(misfits if sifted.faults else ()), *sifted.faults, *faults.values()))
+
+    def _form_of(self, prompt_id: str) -> type[BaseModel]:
+        """Return the form in which a prompt is answered."""
         schema = self.prompts[prompt_id].output
         if schema is None:
             raise TypeError(f"prompt {prompt_id!r} declares no output schema")
-        parse = partial(parse_reply, schema=schema)
-        return await self._ask(_Question(prompt_id, inputs, place, state), parse, check, mend)
+        return schema
 
     async def prose(
         self,
@@ -106,83 +262,114 @@ class Asker:
         inputs: PromptInputs,
         *,
         place: str = "",
-        check: Check | None = None,
-        mend: Mend | None = None,
+        accept: Acceptance = ANY_REPLY,
         state: StateOf | None = None,
     ) -> str:
         """Return the reply's text, stripped; raise ReplyError when three were empty, or refused and not mended.
 
         `state` is as for `structured`.
         """
-        return str(await self._ask(_Question(prompt_id, inputs, place, state), str.strip, check, mend))
+        return str(await self._ask(_Question(prompt_id, inputs, place, state), str.strip, accept))
 
-    async def _ask(
-        self, question: _Question, parse: Callable[[str], Any], check: Check | None, mend: Mend | None
-    ) -> Any:
+    async def _ask(self, question: _Question, parse: Callable[[str], Any], accept: Acceptance) -> Any:
         prompt_id, given = question.prompt_id, question.inputs
         if self.spec.language != ENGLISH:
             given = given.model_copy(update={"language": self.spec.language})
-        inputs, problem, kind, usable, room = given, "", "", None, 1
+        first = question = replace(question, inputs=given)
+        problem, kind, usable, room, kept = "", "", None, 1, question.kept
         is_prose = self.prompts[prompt_id].output is None
         for attempt in range(ATTEMPTS):
-            call = self._call(replace(question, inputs=inputs), attempt, room)
+            call = self._call(question, attempt, room)
             reply = await self.models.chat.complete(call)
-            if (outcome := outcome_of(reply, self.spec.language, is_prose=is_prose)) is not None:
+            outcome = outcome_of(reply, self.spec.language, is_prose=is_prose)
+            if outcome is not None:
+                if question.is_list and (items := await _items_before_cut(reply, parse, accept)) is not None:
+                    return items
                 problem, kind, room = outcome.problem, outcome.kind, room * outcome.room
                 has_room = outcome.room > 1 and call.sampling.max_tokens is not None
-                inputs = given if has_room else given.model_copy(update={"feedback": problem})
+                question = replace(question, retry=first.retry if has_room else Retry(faults=(problem,), kept=kept))
                 continue
             kind, text = "schema", spoken(reply)
             try:
                 parsed = parse(text)
             except ValueError as exc:
-                problem = str(exc)
+                faults: tuple[str, ...] = (str(exc),)
             else:
-                problem = self._copied(text, given) or (check(parsed) if check else None) or ""
-                if not problem:
+                copied = None if question.is_list else self._copied(question, text, parsed)
+                faults = await _faults_of(parsed, accept, copied)
+                if not faults:
                     return parsed
-                usable = parsed
-            inputs = given.model_copy(update={"feedback": problem})
-        if mend is not None and usable is not None:
+                if copied is None:  # a repair of the prompt's own words would be no reply
+                    usable = parsed
+            problem = "; ".join(faults)
+            question = replace(question, retry=Retry(faults=faults, reply=text[:LONGEST_SHOWN], kept=kept))
+        if accept.mend is not None and usable is not None:
             try:
-                return mend(usable)
+                return self._mended(question, usable, accept.mend, problem)
             except ValueError as exc:
                 problem = str(exc)
-        raise ReplyError(
-            f"{call.unit_key}, prompt {prompt_id!r}: {ATTEMPTS} replies did not fit; the last: {problem}", kind=kind
-        )
+        self._note(IncidentKind.REFUSED, question, problem)
+        raise self._unfit(question, ATTEMPTS, problem, kind)
 
-    def _copied(self, text: str, inputs: PromptInputs) -> str | None:
-        term = self.prompts.find_copied(text, known=_dump_of(inputs))
-        return f"{term!r} is from the example; it has no place in this story" if term else None
+    def _note(self, kind: IncidentKind, question: _Question, detail: str) -> None:
+        self.note(Incident(kind=kind, prompt_id=question.prompt_id, place=question.place, detail=detail))
+
+    def _mended(self, question: _Question, usable: Any, mend: Mend, problem: str) -> Any:
+        mended = mend(usable)
+        self._note(IncidentKind.MENDED, question, f"{problem}; {describe_changes(usable, mended)}")
+        return mended
+
+    def _unfit(self, question: _Question, replies: int, problem: str, kind: str) -> ReplyError:
+        where = f"{self.unit_key.at(question.place) if question.place else self.unit_key}"
+        text = f"{where}, prompt {question.prompt_id!r}: {replies} replies did not fit; the last: {problem}"
+        return ReplyError(text, kind=kind, reason=problem)
+
+    def _copied(self, question: _Question, text: str, parsed: object) -> str | None:
+        """Return the fault of a reply, or of an item of one, that is copied from the prompt."""
+        if term := self.prompts.find_copied(text, known=_dump_of(question.inputs)):
+            return f"{term!r} is from the example; it has no place in this story"
+        if answers_by_rule(self.spec, self.spec.model_for(self.acting or self.prompts[question.prompt_id].role)):
+            return None  # it never saw the words of the prompt
+        texts, known = _texts_of(parsed), partial(_dump_of, question.inputs)
+        found = (self.prompts.find_passage(question.prompt_id, part, known()) for part in texts)
+        passage = next(filter(None, found), None)
+        return f"{passage!r} is copied from these instructions; say it in words of your own" if passage else None
 
     def _call(self, question: _Question, attempt: int, room: int) -> ModelCall:
-        """Return the call of an attempt, with `room` times the spec's `max_tokens`."""
+        """Return the call of an attempt, with `room` times the length limit of the spec or of the form asked for."""
         prompt, place = self.prompts[question.prompt_id], question.place
-        settings = self._settings.get((prompt.role, room))
+        role = self.acting or prompt.role
+        settings = self._settings.get((role, room))
         if settings is None:
-            settings = self._settings[prompt.role, room] = _settings_of(self, prompt.role, room)
-        extras_of = settings.extras_of
+            settings = self._settings[role, room] = _settings_of(self, role, room)
+        extras_of, inputs, retry, sampling = settings.extras_of, question.inputs, question.retry, settings.sampling
+        if extras_of is None and sampling.max_tokens is None:
+            sampling = sampling.model_copy(update={"max_tokens": room_of(prompt, inputs) * room})
+        told = inputs if retry is None else inputs.model_copy(update={"feedback": retry.text})
         return ModelCall(
             prompt=prompt,
-            inputs=question.inputs,
-            role=prompt.role,
+            inputs=inputs,
+            role=role,
             model=settings.model,
             identity=settings.identity,
             benchmark_seed=self.spec.seed,
             unit_key=str(self.unit_key.at(place) if place else self.unit_key),
             generation=self.generation * ATTEMPTS + attempt,
-            sampling=settings.sampling,
-            extras=extras_of and extras_of(question.prompt_id, question.inputs, question.state),
+            sampling=sampling if retry is None else _warmer(sampling, attempt),
+            retry=retry,
+            # A model that answers by rule does not read messages: it finds the faults in the inputs.
+            extras=extras_of and extras_of(question.prompt_id, told, question.state),
         )
 
 
 def identity_of(spec: BenchmarkSpec, model: str, version_of: Callable[[str], str]) -> str:
     """Return what a model is, wherever it is served, with the version of its rules if it answers by rule.
 
-    Replies and done units belong to this identity, so neither outlives the rules that it was made by.
+    The weights of a `gguf:` model are its version. Replies and done units belong to this identity, so neither outlives
+    the rules or the weights that it was made by.
     """
-    version = version_of(model)
+    is_file = provider_of(model) == "gguf" and not answers_by_rule(spec, model)
+    version = weights_digest(spec.path_of(model)) if is_file else version_of(model)
     return f"{spec.identity_of(model)}@{version}" if version else spec.identity_of(model)
 
 
@@ -190,9 +377,69 @@ def _settings_of(asker: Asker, role: Role, room: int) -> _CallSettings:
     spec = asker.spec
     model, sampling = spec.model_for(role), spec.sampling_for(role)
     most = None if sampling.max_tokens is None else sampling.max_tokens * room
-    limited = Sampling(temperature=sampling.temperature, max_tokens=most)
+    limited = Sampling(**{**sampling.model_dump(), "max_tokens": most})
     extras_of = asker.models.extras_of if answers_by_rule(spec, model) else None
     return _CallSettings(model, identity_of(spec, model, asker.models.version_of), limited, extras_of)
+
+
+def _warmer(sampling: Sampling, attempt: int) -> Sampling:
+    """Return the sampling of a retry: a retry that is as cold as the first attempt tends to repeat it."""
+    coldest = USUAL_TEMPERATURE if sampling.temperature is None else sampling.temperature
+    if coldest >= WARMEST:
+        return sampling
+    return sampling.model_copy(update={"temperature": min(coldest + attempt * WARMER, WARMEST)})
+
+
+async def _items_before_cut(reply: ModelReply, parse: Callable[[str], Any], accept: Acceptance) -> Any | None:
+    """Return the good items of a list that was cut off or went round in a loop; None where there are none."""
+    if reply.finish_reason in {"length", "loop"}:
+        with suppress(ValueError):
+            parsed = parse(spoken(reply))
+            if not await _faults_of(parsed, accept):
+                return parsed
+    return None
+
+
+async def _faults_of(parsed: Any, accept: Acceptance, copied: str | None = None) -> tuple[str, ...]:
+    """Return what is wrong with a parsed reply; a model is asked about one that rules find nothing wrong with."""
+    found = () if accept.check is None else accept.check(parsed)
+    faults = tuple(islice(chain([copied] if copied else [], found), MOST_FAULTS))
+    return faults if faults or accept.confirm is None else tuple(await accept.confirm(parsed))
+
+
+def _without_progress(kept: int, sifted: Sifted[Item]) -> tuple[str, ...]:
+    """Return the faults of a reply that adds no item to those kept so far; one that adds some is taken."""
+    return () if len(sifted.kept) > kept else sifted.faults
+
+
+async def _without_confirmed(
+    kept: Sequence[Item],
+    confirm: Callable[[Item], Awaitable[str]],
+    refused: list[tuple[Item, str]],
+    sifted: Sifted[Item],
+) -> tuple[str, ...]:
+    """Return the faults of a reply of which a model refuses every new item; fill `refused` with the refused ones."""
+    new = [item for item in sifted.kept if item not in kept]
+    refused[:] = [(item, reason) for item in new if (reason := await confirm(item))]
+    return tuple(reason for _, reason in refused) if len(refused) == len(new) else ()
+
+
+def _without_refused(sifted: Sifted[Item], refused: Sequence[tuple[Item, str]]) -> Sifted[Item]:
+    """Return a list without the items that a model refused, and with the reasons among its faults."""
+    wrong = [item for item, _ in refused]
+    kept = tuple(item for item in sifted.kept if item not in wrong)
+    return Sifted(kept, (*sifted.faults, *(reason for _, reason in refused)))
+
+
+def _texts_of(item: object) -> Iterator[str]:
+    """Yield the texts in an item of a reply."""
+    if isinstance(item, BaseModel):
+        item = item.model_dump(mode="json")
+    if isinstance(item, str):
+        yield item
+    elif isinstance(item, dict | list):
+        for part in item.values() if isinstance(item, dict) else item:
+            yield from _texts_of(part)
 
 
 def _dump_of(inputs: PromptInputs) -> Iterator[str]:
@@ -202,12 +449,12 @@ def _dump_of(inputs: PromptInputs) -> Iterator[str]:
 def parse_reply(text: str, schema: type[BaseModel]) -> BaseModel:
     """Return the reply as the schema's model; wrapping in prose or a code fence is taken off once.
 
-    Raises ValueError with the first three things that do not fit.
+    Raises ValueError with everything that does not fit, up to MOST_FAULTS things.
     """
     try:
         return schema.model_validate_json(text)
     except ValidationError as exc:
-        unwrapped = _unwrap(text)
+        unwrapped = object_in(text)
         if unwrapped is None or unwrapped == text:
             raise ValueError(_describe(exc)) from exc
     try:
@@ -216,18 +463,29 @@ def parse_reply(text: str, schema: type[BaseModel]) -> BaseModel:
         raise ValueError(_describe(exc)) from exc
 
 
-def _unwrap(text: str) -> str | None:
-    start, end = text.find("{"), text.rfind("}")
-    if start < 0 or end <= start:
-        return None
-    body = text[start : end + 1]
-    try:
-        json.loads(body)
-    except json.JSONDecodeError:
-        return None
-    return body
+def parse_items(text: str, schema: type[BaseModel]) -> tuple[BaseModel, tuple[str, ...]]:
+    """Return the reply as the schema's model without the list items that do not fit it, and what does not fit.
+
+    A reply that breaks off gives the items in front of the break. Raises ValueError where more than items is wrong.
+    """
+    opening = OPENING.search(text)
+    if opening is None:
+        raise ValueError("the reply holds no JSON object")
+    whole = object_in(text)
+    value = from_json(text[opening.start() :], allow_partial=True) if whole is None else json.loads(whole)
+    misfits: list[str] = []
+    while True:
+        try:
+            return schema.model_validate_json(json.dumps(value)), tuple(misfits)
+        except ValidationError as exc:
+            at = {e["loc"][:2] for e in exc.errors() if len(e["loc"]) > 1 and isinstance(e["loc"][1], int)}
+            misfits.append(_describe(exc))
+            if not at:
+                raise ValueError("; ".join(misfits)) from exc
+            for name, ordinal in sorted(at, key=lambda place: (str(place[0]), place[1]), reverse=True):
+                del value[name][ordinal]
 
 
 def _describe(exc: ValidationError) -> str:
-    errors: Sequence[Any] = exc.errors(include_url=False, include_input=False)[:3]
+    errors: Sequence[Any] = exc.errors(include_url=False, include_input=False)[:MOST_FAULTS]
     return "; ".join(f"{'.'.join(str(p) for p in e['loc']) or 'reply'}: {e['msg']}" for e in errors)

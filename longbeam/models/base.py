@@ -7,24 +7,37 @@ carry `extras`, which an injected function makes and nobody else looks into.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
 from pydantic import BaseModel
 
 from longbeam.keys import UnitKey
-from longbeam.schemas.base import KeptJson, Record, digest_of
-from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs, Tool
+from longbeam.schemas.base import KeptJson, digest_of
+from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs, Retry, Tool
 from longbeam.schemas.hashing import request_hash
-from longbeam.schemas.spec import Role
+from longbeam.schemas.spec import Role, RoleSampling
 
 
-class Sampling(Record):
-    """Sampling parameters of a call; all but `max_tokens` are part of the journal's key."""
+class Sampling(RoleSampling):
+    """Sampling parameters of one call; all but `max_tokens` are part of the journal's key."""
 
-    temperature: float | None = None
-    max_tokens: int | None = None
+    @cached_property
+    def key_part(self) -> object:
+        """The part of the journal's key: the temperature alone where nothing else is set."""
+        identity = self.identity
+        return identity["temperature"] if len(identity) == 1 else identity
+
+
+class CallProgress:
+    """Signs of life of the reply to one call while it is on its way."""
+
+    __slots__ = ("heard_at",)
+
+    def __init__(self) -> None:
+        self.heard_at: float | None = None
+        """Time of the event loop at which a piece of the reply came last; None: nothing came yet."""
 
 
 class PromptDeclaration(Protocol):
@@ -53,8 +66,8 @@ class PromptDeclaration(Protocol):
     def schema(self, inputs: PromptInputs | None = None) -> dict[str, Any] | None:
         """Return the JSON schema of the reply, narrowed to a call whose inputs are given. Do not edit it."""
 
-    def render(self, inputs: PromptInputs) -> tuple[ChatMessage, ...]:
-        """Return the request as chat messages."""
+    def render(self, inputs: PromptInputs, retry: Retry | None = None) -> tuple[ChatMessage, ...]:
+        """Return the request as chat messages; a retry adds its messages behind those of the first attempt."""
 
 
 class Extras(Protocol):
@@ -92,8 +105,12 @@ class ModelCall:
     sampling: Sampling = Sampling()
     identity: str = ""
     """Identity of the model, wherever it is served: `openai:Qwen/Qwen3-8B`; empty: that is `model`."""
+    retry: Retry | None = None
+    """Faults of the last reply; None for a first attempt."""
     extras: Extras | None = None
     """Read in place of the messages by a model that answers by rule; None for a language model."""
+    progress: CallProgress = field(default_factory=CallProgress, init=False, repr=False, compare=False)
+    """Set by a model that streams, read by the time-out above it."""
 
     @property
     def stage(self) -> str:
@@ -109,7 +126,7 @@ class ModelCall:
             self.prompt.version,
             asked,
             self.identity or self.model,
-            self.sampling.temperature,
+            self.sampling.key_part,
             self.benchmark_seed,
             self.unit_key,
             self.generation,
@@ -121,7 +138,7 @@ class ModelCall:
 
     @cached_property
     def _rendered(self) -> tuple[ChatMessage, ...]:
-        return self.prompt.render(self.inputs)
+        return self.prompt.render(self.inputs, self.retry)
 
 
 class ChatModel(Protocol):

@@ -13,7 +13,7 @@ from longbeam.errors import RunStopped, SpecError
 from longbeam.models.base import ChatModel, ModelCall, close_model
 from longbeam.models.kinds import is_free
 from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.spec import BenchmarkSpec, Price, Role
+from longbeam.schemas.spec import BenchmarkSpec, Price
 from longbeam.schemas.usage import COUNTS, Usage, UsageKey, summed
 
 FREE = Price()
@@ -24,24 +24,35 @@ CHARACTERS_PER_TOKEN = 3
 """Fewer than in English prose: it is safer to reserve too much money than too little."""
 
 
+class Prices(dict[str, Price | None]):
+    """Prices by model, and the share of them that calls cost which are sent in batches."""
+
+    def __init__(self, spec: BenchmarkSpec, models: Iterable[str]) -> None:
+        super().__init__((model, price_of(spec, model)) for model in models)
+        self._spec = spec
+
+    def share(self, stage: str, prompt_id: str, model: str) -> float:
+        """Return what calls cost as a share of the model's price."""
+        return self._spec.batch.price_share if self._spec.is_batched(stage, prompt_id, model) else 1.0
+
+
 def price_of(spec: BenchmarkSpec, model: str) -> Price | None:
     """Return the price of a model as `models` names it; None where the spec has none and it is not free."""
     price = spec.endpoint_for(model).price
     return FREE if price is None and is_free(spec, model) else price
 
 
-def prices_of(spec: BenchmarkSpec) -> dict[str, Price | None]:
+def prices_of(spec: BenchmarkSpec) -> Prices:
     """Return the prices of all models of the spec, by their names in the spec and in journals."""
-    prices = {}
-    for model in [*spec.endpoints, *spec.models.values()]:
-        prices[model] = prices[spec.identity_of(model)] = price_of(spec, model)
+    prices = Prices(spec, [*spec.endpoints, *spec.models.values()])
+    for model in tuple(prices):
+        prices[spec.identity_of(model)] = prices[model]
     return prices
 
 
 def unpriced_models(spec: BenchmarkSpec) -> tuple[str, ...]:
     """Return the models in use that cost money and have no price in the spec."""
-    used = sorted({spec.model_for(role) for role in Role})
-    return tuple(m for m in used if price_of(spec, m) is None)
+    return tuple(m for m in sorted(spec.models_in_use) if price_of(spec, m) is None)
 
 
 def cost_usd(price: Price, *, prompt_tokens: int, cached_tokens: int, output_tokens: int) -> float:
@@ -51,14 +62,14 @@ def cost_usd(price: Price, *, prompt_tokens: int, cached_tokens: int, output_tok
     return (fresh * price.input + cached_tokens * cached + output_tokens * price.output) / MILLION
 
 
-def cost_of(prices: dict[str, Price | None], rows: Iterable[Usage]) -> float | None:
+def cost_of(prices: Prices, rows: Iterable[Usage]) -> float | None:
     """Return the USD of all rows; None if one of them has no price."""
     total = 0.0
     for row in rows:
         price = prices.get(row.model)
         if price is None:
             return None
-        total += cost_usd(
+        total += prices.share(row.stage, row.prompt_id, row.model) * cost_usd(
             price,
             prompt_tokens=row.prompt_tokens,
             cached_tokens=row.cached_tokens,
@@ -157,7 +168,7 @@ class CostMeter:
             price,
             prompt_tokens=sum(len(m.content) for m in call.messages()) // CHARACTERS_PER_TOKEN,
             cached_tokens=0,
-            output_tokens=call.sampling.max_tokens or UNSEEN_OUTPUT_TOKENS,
+            output_tokens=self.spec.sampling_for(call.role).max_tokens or UNSEEN_OUTPUT_TOKENS,
         )
 
     def _counts(self, key: UsageKey) -> dict[str, int]:
@@ -179,7 +190,7 @@ class CostMeter:
             self.asked_tokens += asked_tokens
             self.said_tokens += reply.output_tokens - reply.reasoning_tokens
         if (price := self.prices.get(call.model)) is not None:
-            cost = cost_usd(
+            cost = self.prices.share(call.stage, prompt_id, call.model) * cost_usd(
                 price,
                 prompt_tokens=reply.prompt_tokens,
                 cached_tokens=reply.cached_tokens,

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from longbeam.errors import SpecError
 from longbeam.models.base import ChatModel
+from longbeam.models.batching import BatchingModel, BatchLog
 from longbeam.models.kinds import Kinds
 from longbeam.models.openai_client import OpenAIModel
 from longbeam.models.router import Router
@@ -17,20 +19,35 @@ from longbeam.schemas.spec import BenchmarkSpec, provider_of
 OPENAI_KEY = "OPENAI_API_KEY"
 
 
+def _tell_on_stderr(line: str) -> None:
+    print(f"note: {line}", file=sys.stderr)
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Places where the models of a run leave their records, and receivers of their reports."""
+
+    logs: Path | None = None
+    """Folder into which servers that longbeam starts write their logs."""
+    batches: BatchLog | None = None
+    """Record of the batches on their way; a spec with batched stages needs one."""
+    notice: Callable[[str], None] = _tell_on_stderr
+    """Receives a line for each kind of request that an endpoint refuses, and for each batch."""
+
+
 def make_model(
     spec: BenchmarkSpec,
     kinds: Kinds,
     *,
     invocation_log: Path | None = None,
-    notice: Callable[[str], None] | None = None,
+    around: Surroundings | None = None,
 ) -> ChatModel:
     """Return the clients that answer the roles of a spec, each call by the model it names.
 
-    `kinds` are the models that answer by rule; `invocation_log` is theirs. `notice` receives a line for each endpoint
-    that refuses a kind of request; without it they go to stderr. Nothing is asked yet. Raises SpecError for a model
-    that cannot be run, and for a key that is not there.
+    `kinds` are the models that answer by rule; `invocation_log` is theirs. Nothing is asked yet. Raises SpecError for
+    a model that cannot be run, and for a key that is not there.
     """
-    tell = notice or _tell_on_stderr
+    around = around or Surroundings()
     used: dict[str, str] = {}
     for role, name in spec.models.items():
         used.setdefault(name, role)
@@ -38,7 +55,7 @@ def make_model(
     clients: dict[str, ChatModel] = {}
     for name, role in used.items():
         kind = kinds.get(name)
-        clients[name] = kind.make(spec, invocation_log) if kind else _client(spec, name, role, kinds, tell)
+        clients[name] = kind.make(spec, invocation_log) if kind else _client(spec, name, role, kinds, around)
     return Router(clients)
 
 
@@ -51,18 +68,31 @@ def _refuse_two_engines(used: Mapping[str, str]) -> None:
         )
 
 
-def _client(spec: BenchmarkSpec, name: str, role: str, kinds: Kinds, notice: Callable[[str], None]) -> ChatModel:
+def _client(spec: BenchmarkSpec, name: str, role: str, kinds: Kinds, around: Surroundings) -> ChatModel:
+    endpoint = spec.endpoint_for(name)
     match provider_of(name):
         case "openai" if name.partition(":")[2]:
-            endpoint = spec.endpoint_for(name)
-            return OpenAIModel(name, endpoint, key=key_of(spec, name, os.environ), notice=notice)
+            key = key_of(spec, name, os.environ)
+            client = OpenAIModel(name, endpoint, key=key, notice=around.notice, limits=spec.limits)
+            return _batching(spec, client, key, around) if spec.batch.stages else client
         case "vllm" if name.partition(":")[2]:
             from longbeam.models.vllm import VllmModel, refuse_without_vllm
 
             refuse_without_vllm(name, role)
-            return VllmModel(name, spec.endpoint_for(name))
-    known = ", ".join([*kinds, "openai:NAME"])
-    raise SpecError(f"models.{role} = {name!r}: no such model; write {known} or vllm:NAME")
+            return VllmModel(name, endpoint)
+        case "gguf" if name.partition(":")[2]:
+            from longbeam.models.gguf import GgufModel, check_gguf
+
+            check_gguf(name, role, spec.path_of(name), endpoint)
+            return GgufModel(name, spec.path_of(name), endpoint, logs=around.logs, notice=around.notice)
+    known = ", ".join([*kinds, "openai:NAME", "vllm:NAME"])
+    raise SpecError(f"models.{role} = {name!r}: no such model; write {known} or gguf:PATH")
+
+
+def _batching(spec: BenchmarkSpec, client: OpenAIModel, key: str, around: Surroundings) -> ChatModel:
+    if around.batches is None:
+        raise SpecError("batch.stages: this command keeps no record of batches; leave the stages out of its spec")
+    return BatchingModel(client, spec, client.batch_api(key), around.batches, around.notice)
 
 
 def key_of(spec: BenchmarkSpec, name: str, environment: Mapping[str, str]) -> str:
@@ -77,7 +107,3 @@ def key_of(spec: BenchmarkSpec, name: str, environment: Mapping[str, str]) -> st
     if not key.isascii() or not key.isprintable():
         raise SpecError(f"{name}: what stands in {variable} cannot be a key; it holds characters that no header may")
     return key
-
-
-def _tell_on_stderr(line: str) -> None:
-    print(f"note: {line}", file=sys.stderr)

@@ -6,9 +6,11 @@ The raw reply is recorded before it is parsed, so a better parser or check costs
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from longbeam.errors import RunStopped, StoreError
 from longbeam.models.base import ChatModel, ModelCall
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.journal import JournalEntry
@@ -23,20 +25,30 @@ class Journal(Protocol):
     def max_tokens_of(self, key: str) -> int | None:
         """The limit under which it was written; None if none was named."""
 
+    def require_room(self) -> None:
+        """Raise StoreError where a reply could not be kept."""
+
     def record(self, entry: JournalEntry) -> None:
         """Keep the reply, durably when this returns, in place of an earlier one to the same key."""
 
 
 @dataclass
 class JournalledModel:
-    """Answers from the journal, else from `inner`. For one event loop."""
+    """Answers from the journal, else from `inner`. For one event loop.
+
+    Once a reply could not be kept, no call is sent any more: every call raises RunStopped.
+    """
 
     inner: ChatModel
     journal: Journal
+    on_stop: Callable[[str], None] = lambda reason: None
+    """Called with the reason when a reply cannot be kept, to stop other conversations and calls that wait."""
     hits: int = 0
     """Calls answered from the journal."""
     asks: int = 0
     """Calls passed on to `inner`."""
+    stopped: str = ""
+    """Why no call is sent any more; empty while calls are sent."""
     _in_flight: dict[str, asyncio.Event | None] = field(default_factory=dict)
     """Calls in flight by key, with the event that equal calls wait for, if there are some."""
 
@@ -73,22 +85,32 @@ class JournalledModel:
     async def _ask(self, call: ModelCall) -> ModelReply:
         # Before the model is asked: a fault in either must not cost a reply.
         stage, request = call.stage, call.messages()
+        if self.stopped:
+            raise RunStopped(self.stopped)
+        self._stop_where(self.journal.require_room)
         self.asks += 1
         reply = await self.inner.complete(call)
         # No await from here on: a cancelled task would lose a reply that was paid for.
-        self.journal.record(
-            JournalEntry(
-                key=call.key,
-                unit_key=call.unit_key,
-                stage=stage,
-                role=call.role.value,
-                prompt_id=call.prompt.prompt_id,
-                prompt_version=call.prompt.version,
-                model=call.model,
-                generation=call.generation,
-                request=request,
-                reply=reply,
-                max_tokens=call.sampling.max_tokens,
-            )
+        entry = JournalEntry(
+            key=call.key,
+            unit_key=call.unit_key,
+            stage=stage,
+            role=call.role.value,
+            prompt_id=call.prompt.prompt_id,
+            prompt_version=call.prompt.version,
+            model=call.model,
+            generation=call.generation,
+            request=request,
+            reply=reply,
+            max_tokens=call.sampling.max_tokens,
         )
+        self._stop_where(lambda: self.journal.record(entry))
         return reply
+
+    def _stop_where(self, keep: Callable[[], None]) -> None:
+        try:
+            keep()
+        except StoreError as exc:
+            self.stopped = self.stopped or str(exc)
+            self.on_stop(self.stopped)
+            raise RunStopped(self.stopped) from exc

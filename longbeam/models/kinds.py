@@ -1,7 +1,7 @@
 """Kinds of models: what a model's name says about it, and how a spec names kinds beyond language models.
 
-`openai:NAME` and `vllm:NAME` are language models. Every other name is a kind of its own that answers by rule, such as
-the default model; `Services.kinds` of `pipeline.services` holds those that a process can make.
+`openai:NAME`, `vllm:NAME` and `gguf:PATH` are language models. Every other name is a kind of its own that answers by
+rule, such as the default model; `Services.kinds` of `pipeline.services` holds those that a process can make.
 """
 
 from __future__ import annotations
@@ -10,12 +10,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from longbeam.errors import SpecError
 from longbeam.models.base import ChatModel
+from longbeam.models.weights import default_context
 from longbeam.schemas.defaults import DEFAULT_MODEL
-from longbeam.schemas.spec import LANGUAGE_PROVIDERS, BenchmarkSpec, provider_of
+from longbeam.schemas.spec import LANGUAGE_PROVIDERS, BenchmarkSpec, Role, provider_of
 
+TOKENIZER_MARGIN = 1.2
+"""Factor from the spec's tokenizer to a model's own: SmolLM2 needs 7 to 15 % more tokens for our prompts."""
 BILLED_PROVIDERS = frozenset({"openai"})
 """Providers that are asked over a network: a model in this process costs nothing by the token."""
+
+
+WRITING_ROLES = (Role.PLANNER, Role.WRITER, Role.ASSISTANT, Role.USER, Role.PROBER)
+"""Roles whose replies become part of a benchmark."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +54,30 @@ def is_rule_writer(name: str) -> bool:
     return name == DEFAULT_MODEL
 
 
+def model_context(spec: BenchmarkSpec, model: str) -> int | None:
+    """Return the tokens of one call of a model, prompt and reply together; None where nobody says so."""
+    endpoint = spec.endpoint_for(model)
+    if endpoint.context is not None or provider_of(model) != "gguf":
+        return endpoint.context
+    try:
+        return default_context(spec.path_of(model))
+    except SpecError:  # an estimate needs no weights
+        return None
+
+
 def answers_by_rule(spec: BenchmarkSpec, model: str) -> bool:
     """Return whether a model answers by rule, in this process or behind an endpoint."""
     return not is_language_model(model) or spec.endpoint_for(model).sends_extras
+
+
+def has_model_checks(spec: BenchmarkSpec) -> bool:
+    """Return whether the role `checker` is asked while a benchmark is made.
+
+    Where the spec does not say, it is asked when a language model writes: rules need no judge.
+    """
+    if spec.checks.model is not None:
+        return spec.checks.model
+    return any(not answers_by_rule(spec, spec.model_for(role)) for role in WRITING_ROLES)
 
 
 def is_free(spec: BenchmarkSpec, model: str) -> bool:

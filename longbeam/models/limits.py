@@ -10,14 +10,15 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from longbeam.errors import ProviderError, RunStopped
 from longbeam.models.adaptive import AdaptiveGate
-from longbeam.models.base import ChatModel, ModelCall
+from longbeam.models.base import CallProgress, ChatModel, ModelCall
+from longbeam.models.batching import is_batched
 from longbeam.models.rates import Rates
 from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.schemas.spec import BenchmarkSpec, Limits
 
 TRIES = 6
 """Tries of a call at an endpoint that answers other calls meanwhile."""
@@ -26,7 +27,9 @@ FIRST_TRIES = 4
 REFUSALS = 3
 """Refusals in a row of key, quota or model that stop a run, from an endpoint that answered before."""
 PATIENCE_S = 300.0
-"""Seconds without any answer, from an endpoint that answered before, that stop a run."""
+"""Seconds without any sign of life, from an endpoint that answered before, that stop a run."""
+TIMED_OUT_TRIES = 3
+"""Tries of a call that times out while nothing else is asked: it then fails alone, and the run goes on."""
 LONGEST_RETRY_AFTER_S = 900.0
 """An endpoint that wants to be left alone for longer stops the run; `resume` is for the hours."""
 BACK_OFF_S = 0.25
@@ -52,6 +55,14 @@ class Lane:
     """Time of the first failure after the last answer."""
     refusals: int = 0
     """Definite errors since the last answer."""
+    in_trouble: set[int] = field(default_factory=set)
+    """Calls that failed since the last answer, by the identities of their troubles."""
+    on_their_way: set[CallProgress] = field(default_factory=set)
+    """Progress of the calls in flight."""
+
+    def is_heard(self, since: float) -> bool:
+        """Return whether a reply on its way has grown since a moment."""
+        return any(p.heard_at is not None and p.heard_at >= since for p in self.on_their_way)
 
 
 @dataclass
@@ -62,6 +73,43 @@ class Trouble:
     alone: int = 0
     """Failures between which the endpoint answered other calls."""
     last_at: float = float("-inf")
+
+
+class _Silence:
+    """Ends a call whose reply does not begin in time, or stops growing."""
+
+    def __init__(self, progress: CallProgress, limits: Limits) -> None:
+        self.limit = asyncio.timeout(None)
+        self._progress, self._limits = progress, limits
+        self._loop = asyncio.get_running_loop()
+        self._begin_s = self._loop.time() + limits.timeout_s
+        self._grace_for: float | None = None
+        """End of the silence for which the grace was given."""
+
+    def __str__(self) -> str:
+        if self._progress.heard_at is None:
+            return f"no reply within {self._limits.timeout_s:g} s"
+        return f"the reply stopped in its middle; nothing came for {self._limits.idle_timeout_s:g} s"
+
+    async def __aenter__(self) -> _Silence:
+        first_look_s = min(self._limits.timeout_s, self._limits.idle_timeout_s)
+        self._timer = self._loop.call_later(first_look_s, self._look)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._timer.cancel()
+
+    def _look(self) -> None:
+        now, heard_at = self._loop.time(), self._progress.heard_at
+        end_at = self._begin_s if heard_at is None else heard_at + self._limits.idle_timeout_s
+        if end_at > now:
+            self._timer = self._loop.call_at(end_at, self._look)
+        elif end_at != self._grace_for:
+            # Where this process was held up, the reply may lie in the socket, paid for: it is read first.
+            self._grace_for = end_at
+            self._timer = self._loop.call_at(now + GRACE_S, self._look)
+        else:
+            self.limit.reschedule(now)
 
 
 class LimitedModel:
@@ -78,6 +126,9 @@ class LimitedModel:
 
     async def complete(self, call: ModelCall) -> ModelReply:
         """Return the reply. Raises ProviderError for the call's own failure, RunStopped for everybody's."""
+        if is_batched(self._spec, call):
+            self._refuse_if_stopped()
+            return await self._inner.complete(call)  # it takes no place: it waits for hours, with thousands of others
         lane = self._lane(call.model)
         trouble = Trouble()
         while True:
@@ -96,32 +147,29 @@ class LimitedModel:
         try:
             async with self._places:
                 self._refuse_if_stopped()
+                lane.on_their_way.add(call.progress)
                 reply = await self._ask(call)
         except ProviderError as exc:
             is_refused = exc.kind == "rate_limit"
             raise
         finally:
+            lane.on_their_way.discard(call.progress)
             tokens = reply.output_tokens if reply is not None else 0
             lane.gate.leave(entered_at, is_refused=is_refused, is_answered=reply is not None, tokens=tokens)
         lane.has_answered, lane.silent_since, lane.refusals = True, None, 0
+        lane.in_trouble.clear()
         lane.answered_at = asyncio.get_running_loop().time()
         lane.rates.settle(guess, characters, reply.prompt_tokens, reply.output_tokens)
         return reply
 
     async def _ask(self, call: ModelCall) -> ModelReply:
-        timeout_s, loop = self._spec.limits.timeout_s, asyncio.get_running_loop()
-        try:
-            async with asyncio.timeout(None) as limit:
-                # Where this process was held up, the reply may lie in the socket, paid for: it is read first.
-                last_call = loop.call_later(timeout_s, lambda: limit.reschedule(loop.time() + GRACE_S))
-                try:
+        call.progress.heard_at = None
+        async with _Silence(call.progress, self._spec.limits) as silence:
+            try:
+                async with silence.limit:
                     return await self._inner.complete(call)
-                finally:
-                    last_call.cancel()
-        except TimeoutError as exc:
-            raise ProviderError(
-                f"{call.model}: no reply within {timeout_s:g} s", kind="timeout", is_retryable=True
-            ) from exc
+            except TimeoutError as exc:
+                raise ProviderError(f"{call.model}: {silence}", kind="timeout", is_retryable=True) from exc
 
     def _wait_after(self, lane: Lane, error: ProviderError, trouble: Trouble) -> float:
         """The seconds to wait before the call is tried again; raises the error, or stops the run."""
@@ -131,10 +179,9 @@ class LimitedModel:
         trouble.alone += is_alone
         if lane.silent_since is None:
             lane.silent_since = now
-        if error.kind in DEFINITE:
-            lane.refusals += 1
-            if not lane.has_answered or lane.refusals >= REFUSALS:
-                raise self._stop_for(error)
+        lane.in_trouble.add(id(trouble))
+        is_lone_time_out = error.kind == "timeout" and lane.in_trouble == {id(trouble)}
+        self._look_at_refusals(lane, error)
         if not error.is_retryable:
             raise error
         if error.kind == "rate_limit":
@@ -142,6 +189,9 @@ class LimitedModel:
         elif not lane.has_answered:
             if trouble.tries >= FIRST_TRIES:
                 raise self._stop_for(error)
+        elif is_lone_time_out:
+            if trouble.tries >= TIMED_OUT_TRIES:
+                raise error
         elif not is_alone:
             self._look_at_patience(lane, error, now)
         elif trouble.alone >= TRIES:
@@ -149,9 +199,22 @@ class LimitedModel:
         longest = min(LONGEST_BACK_OFF_S, BACK_OFF_S * 2 ** (trouble.tries - 1))
         return (error.retry_after_s or 0.0) + self._rng.uniform(0, longest)
 
+    def _look_at_refusals(self, lane: Lane, error: ProviderError) -> None:
+        """Stop the run for an error that every call would meet."""
+        # A bad request among calls that are answered is the call's own; from a silent endpoint it may be all there is.
+        is_of_all = error.kind in DEFINITE or (error.kind == "bad_request" and not lane.has_answered)
+        if is_of_all:
+            lane.refusals += 1
+            is_definite = error.kind in DEFINITE and not lane.has_answered
+            if is_definite or lane.refusals >= REFUSALS:
+                raise self._stop_for(error)
+
     def _look_at_patience(self, lane: Lane, error: ProviderError, now: float) -> None:
+        # Time-outs show a silence only after it: patience begins when several calls have had theirs.
+        patience_s = PATIENCE_S + (2 * self._spec.limits.timeout_s if error.kind == "timeout" else 0.0)
+        is_silent = lane.silent_since is not None and now - lane.silent_since > patience_s
         is_told_to_leave = (error.retry_after_s or 0.0) > LONGEST_RETRY_AFTER_S
-        if is_told_to_leave or (lane.silent_since is not None and now - lane.silent_since > PATIENCE_S):
+        if is_told_to_leave or (is_silent and not lane.is_heard(now - PATIENCE_S)):
             raise self._stop_for(error)
 
     def _stop_for(self, error: ProviderError) -> RunStopped:
@@ -184,7 +247,7 @@ class LimitedModel:
 
     def _new_lane(self, model: str, clock: Callable[[], float]) -> Lane:
         limits = self._spec.endpoint_for(model).limits
-        most = min(self._spec.limits.concurrency, limits.concurrency or self._spec.limits.concurrency)
+        most = self._spec.concurrency_of(model)
         # Only an endpoint elsewhere has something to teach.
         gate = AdaptiveGate(most, clock, is_fixed=not model.startswith("openai:"))
         return Lane(gate=gate, rates=Rates(limits, clock, self._sleep))

@@ -32,7 +32,7 @@ class Outcome:
     """A reply that is no answer."""
 
     kind: str
-    """`length`, `reasoning`, `content_filter`, `refusal`, `empty`, `wrong_language`."""
+    """`length`, `reasoning`, `loop`, `content_filter`, `refusal`, `empty`, `wrong_language`."""
     problem: str
     """As the failure and, unless it needs room alone, the next attempt say it."""
     room: int = 1
@@ -47,15 +47,26 @@ def spoken(reply: ModelReply) -> str:
     return "" if text.lstrip().startswith("<think>") else text
 
 
+def thought_in(text: str) -> str:
+    """Return the thoughts that a text holds before </think>, or after a <think> that does not end."""
+    if "</think>" in text:
+        return text.rpartition("</think>")[0]
+    return text if text.lstrip().startswith("<think>") else ""
+
+
 def outcome_of(reply: ModelReply, language: str, *, is_prose: bool) -> Outcome | None:
     """Return what the reply is in place of an answer; None if it may be one."""
     text = spoken(reply)
     if reply.finish_reason == "length":
+        # Reasoning takes many times the tokens of an answer, so doubling the limit would fail again.
         if not text.strip() and (reply.reasoning_tokens or "<think>" in reply.text):
             return Outcome("reasoning", "all of the length limit went into reasoning; none was left", MORE_ROOM**2)
         return Outcome("length", "the reply was cut off at its length limit; write less", MORE_ROOM)
+    if reply.finish_reason == "loop":
+        return Outcome("loop", "the reply repeated itself until it was cut off; say each thing once, then end")
     if reply.finish_reason == "content_filter":
         return Outcome("content_filter", "the reply was withheld by a content filter; word it differently")
+    # A long text that begins with an apology is an answer: people write so.
     if reply.refusal or (len(text) <= LONGEST_REFUSAL and _REFUSAL.match(text)):
         said = " ".join((reply.refusal or text).split())[:100]
         return Outcome("refusal", f"the reply was a refusal ({said}); all of this is fiction, so write what was asked")

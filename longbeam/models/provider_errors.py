@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 from pydantic_core import from_json
 
 from longbeam.errors import ProviderError
+from longbeam.models.connections import Answer
+from longbeam.terminal import printable
 
 LONGEST_REASON = 300
 """Characters of an endpoint's own words that are kept."""
 PASSING = frozenset({"rate_limit", "server_error", "timeout", "connection", "not_an_api"})
+Redacted = Callable[[str], str]
+"""Masks the endpoint's key in a text."""
 
 _BY_STATUS = {
     401: "authentication",
@@ -61,25 +65,26 @@ def is_web_page(body: bytes) -> bool:
     return _HTML.match(body) is not None
 
 
-def error_of_status(where: str, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
-    """Return the error of an answer with a status of 400 or more, or of a 200 whose body is an error."""
-    code, reason = _said(body)
-    kind = _kind_of(status, code, reason)
+def error_of_status(where: str, answer: Answer, redacted: Redacted) -> ProviderError:
+    """Return the error of an answer with a status of 400 or more."""
+    code, said = _said(answer.body)
+    reason = _tidy(redacted(said))
+    kind = _kind_of(answer.status, code, reason)
     return ProviderError(
-        f"{where}: HTTP {status}: {reason}{_advice(kind, reason)}",
+        f"{where}: HTTP {answer.status}: {reason}{_advice(kind, reason)}",
         kind=kind,
         is_retryable=kind in PASSING,
-        retry_after_s=retry_after_s(headers),
+        retry_after_s=retry_after_s(answer.headers),
     )
 
 
-def error_in_reply(where: str, error: Any) -> ProviderError:  # Any: whatever stood in the body
+def error_in_reply(where: str, error: Any, redacted: Redacted) -> ProviderError:  # Any: whatever stood in the body
     """Return the error of a 200 whose body holds an error in place of a reply; gateways do that."""
     details = error if isinstance(error, dict) else {"message": error}
     code = details.get("code")
-    reason = _tidy(str(details.get("message") or error))
+    reason = _tidy(redacted(_words(details.get("message") or error)))
     status = int(code) if isinstance(code, int | str) and str(code).isdigit() else 0
-    kind = _kind_of(status, str(code or details.get("type") or ""), reason) if status or code else "not_an_api"
+    kind = _kind_of(status, _words(code or details.get("type") or ""), reason) if status or code else "not_an_api"
     kind = "not_an_api" if kind == "bad_request" and not status else kind
     return ProviderError(f"{where}: HTTP 200 with an error: {reason}", kind=kind, is_retryable=kind in PASSING)
 
@@ -112,17 +117,25 @@ def _said(body: bytes) -> tuple[str, str]:
     try:
         data = from_json(body)
     except ValueError:
-        return "", _tidy(body.decode("utf-8", "replace")) or "no reason given"
+        return "", body.decode("utf-8", "replace").strip() or "no reason given"
     error = data.get("error", data) if isinstance(data, dict) else data
     if not isinstance(error, dict):
-        return "", _tidy(str(error))
+        return "", _words(error)
     message = error.get("message") or error.get("detail") or error
-    return str(error.get("code") or error.get("type") or ""), _tidy(str(message))
+    return _words(error.get("code") or error.get("type") or ""), _words(message)
+
+
+def _words(value: Any) -> str:  # Any: a JSON tree
+    try:
+        return str(value)
+    except RecursionError:
+        return "words nested too deeply to be read"
 
 
 def _tidy(text: str) -> str:
-    """One line of bounded length, without anything that looks like a key."""
-    line = _KEY_LIKE.sub("***", " ".join(text.split()))
+    """One line of bounded length that can be stored and printed, without anything that looks like a key."""
+    start = text[: 20 * LONGEST_REASON].encode("utf-8", "replace").decode()
+    line = printable(_KEY_LIKE.sub("***", " ".join(start.split())))
     return line if len(line) <= LONGEST_REASON else line[: LONGEST_REASON - 3] + "..."
 
 

@@ -53,6 +53,6 @@ def text_of_tools(tool: Tool, message: dict[str, Any], content: str) -> str:
 def _object(text: str) -> dict[str, Any] | None:
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 from longbeam.errors import ProviderError, RunStopped, SpecError
 from longbeam.models.base import ModelCall
+from longbeam.models.loops import LOOP, find_loop
 from longbeam.models.structured import strict_schema
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import Endpoint, Structured
@@ -47,7 +48,7 @@ class Loaded:
 
     engine: Engine
     sampling: Callable[..., Any]
-    """Makes `SamplingParams` of `temperature`, `max_tokens`, `json_schema` and `json_object`."""
+    """Makes `SamplingParams` of the settings that a call sets, `json_schema` and `json_object`."""
 
 
 def load_engine(model: str, endpoint: Endpoint, **more: Any) -> Loaded:
@@ -63,7 +64,7 @@ def load_engine(model: str, endpoint: Endpoint, **more: Any) -> Loaded:
     settings = {
         "tensor_parallel_size": endpoint.tensor_parallel,
         "pipeline_parallel_size": endpoint.pipeline_parallel,
-        "max_model_len": endpoint.max_model_len,
+        "max_model_len": endpoint.context,
         "gpu_memory_utilization": endpoint.gpu_memory_utilization,
         "enable_prefix_caching": True,
         "disable_log_stats": True,
@@ -72,17 +73,9 @@ def load_engine(model: str, endpoint: Endpoint, **more: Any) -> Loaded:
     # What the model's makers recommend, as `vllm serve` does.
     defaults = engine.model_config.get_diff_sampling_param()
 
-    def sampling(
-        *,
-        temperature: float | None,
-        max_tokens: int | None,
-        json_schema: Mapping[str, Any] | None,
-        json_object: bool,
-    ) -> Any:
+    def sampling(*, json_schema: Mapping[str, Any] | None, json_object: bool, **settings: Any) -> Any:
         # No seed: with one for each request vLLM samples request by request, and its CPU worker dies of it.
-        given = {**defaults, "max_tokens": max_tokens}
-        if temperature is not None:
-            given["temperature"] = temperature
+        given = {**defaults, "max_tokens": None, **settings}
         if json_schema is not None or json_object:
             form = {"json": dict(json_schema)} if json_schema is not None else {"json_object": True}
             given["structured_outputs"] = StructuredOutputsParams(**form)
@@ -124,9 +117,10 @@ class VllmModel:
         last = await self._generate(loaded, call, list(prompt))
         said = last.outputs[0]
         thought, text = _parted(said.text) if self._endpoint.reasoning else ("", said.text)
+        is_loop = said.finish_reason == "length" and find_loop(said.text) is not None
         return ModelReply(
             text=text,
-            finish_reason=str(said.finish_reason or "stop"),
+            finish_reason=LOOP if is_loop else str(said.finish_reason or "stop"),
             model=self._model,
             prompt_tokens=len(prompt),
             cached_tokens=last.num_cached_tokens or 0,
@@ -157,9 +151,8 @@ class VllmModel:
         found = None
         try:
             params = loaded.sampling(
-                temperature=call.sampling.temperature,
-                max_tokens=call.sampling.max_tokens,
-                json_schema=strict_schema(schema) if schema is not None and wants_schema else None,
+                **call.sampling.model_dump(exclude_none=True),
+                json_schema=strict_schema(schema, is_whole=True) if schema is not None and wants_schema else None,
                 json_object=schema is not None and self._endpoint.structured is Structured.JSON_OBJECT,
             )
             outputs = loaded.engine.generate(

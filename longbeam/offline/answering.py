@@ -18,7 +18,7 @@ from longbeam.offline.understanding import ME, How, Statement, Understood, Wish,
 from longbeam.prompts.calls.evaluation import AnswerInputs
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.text.computing import recompute
-from longbeam.text.extraction import extract_values
+from longbeam.text.extraction import values_in
 from longbeam.text.times import format_date
 from longbeam.text.words import words_of
 
@@ -80,7 +80,7 @@ class _Reader:
             (r"\bhow many\b.*\b(?:different|counting each)\b|\bcounting each\b.*\bhow many\b", self._count),
             (r"\border\b|\bfirst \w+ topics\b", self._order),
             (r"\bsum up\b|\bsummar|^take me through\b", self._summary),
-            (r"^(?:have I|did I|is it so that I)\b|\bwhere do things stand\b|\bbehind me\b", self._whether),
+            (r"^(?:have I|did I)\b|\bexperience of my own\b|\bdealt with myself\b|\bbehind me\b", self._whether),
             (r"\bhas it happened\b", self._whether),
             (r"\bas its\b|\bgoes with it\b", self._by_clue),
             (r"", self._facts),
@@ -220,17 +220,36 @@ class _Reader:
         return f"You named {len(values)} different {plural(named[0])}: {listed(list(values))}." if values else ""
 
     def _order(self) -> str:
-        """Answer with things in the order of their first mention: those with an attribute, or those under a heading."""
-        attributes = [a for a, _, _ in self._attributes() if re.search(r"\bthings\b", self.question)]
+        """Answer with names in the order of their first mention: details of a thing, or things."""
         asked = self.question.casefold()
+        attributes = [a for a, _, _ in self._attributes() if re.search(r"\bthings\b", asked)]
+        subjects = self._subjects_in(self.question)
+        if "details of" in asked and subjects:
+            names = self._details_of(subjects[0])
+        else:
+            names = self._things(attributes[0] if attributes else "")
+            if not attributes and subjects and (anchor := neutral(subjects[0])) in names:
+                names = names[names.index(anchor) + 1 :]
+        count = next((n for word, n in _COUNTS.items() if re.search(rf"\b{word}\b", asked)), len(names))
+        return "\n".join(f"{i}) {name}" for i, name in enumerate(names[:count], 1))
+
+    def _things(self, attribute: str) -> list[str]:
+        """Return the things in the order of their first mention; those with an attribute where one is named."""
         named: dict[str, str] = {}
         for s in self.known.statements:
-            told = dict(s.values)
-            is_asked = attributes[0] in told if attributes else bool(s.narrative) and s.narrative.casefold() in asked
-            if is_asked and s.how is not How.DENIED and s.subject:
-                named.setdefault(neutral(s.subject).casefold(), s.subject)
-        count = next((n for word, n in _COUNTS.items() if re.search(rf"\b{word}\b", asked)), len(named))
-        return "\n".join(f"{i}) {neutral(name)}" for i, name in enumerate([*named.values()][:count], 1))
+            if s.subject and s.how is not How.DENIED and (not attribute or attribute in dict(s.values)):
+                named.setdefault(neutral(s.subject).casefold(), neutral(s.subject))
+        return list(named.values())
+
+    def _details_of(self, subject: str) -> list[str]:
+        """Return the attributes that each statement on a thing told first, those of one statement together."""
+        told, details = set[str](), list[str]()
+        for s in self.known.statements:
+            if _same(s.subject, subject) and s.how is not How.DENIED:
+                new = [name for name, _ in s.values if name not in told]
+                told.update(new)
+                details += [listed(new)] if new else []
+        return details
 
     def _summary(self) -> str:
         slots = []
@@ -284,12 +303,12 @@ def _same(one: str, other: str) -> bool:
 
 
 def _typed(slot: _Slot) -> Value | None:
-    found = extract_values(slot.said[-1][1])
+    found = values_in(slot.said[-1][1])
     return found[0] if found else None
 
 
 def _shown(value: str) -> str:
-    found = extract_values(value)
+    found = values_in(value)
     is_date = len(found) == 1 and found[0].kind is ValueKind.DATE and found[0].date is not None
     return format_date(found[0].date) if is_date and found[0].date else value
 

@@ -118,6 +118,7 @@ def _value(node: ast.expr, known: Mapping[str, object]) -> object:
         return _BINARY[type(node.op)](_value(node.left, known), _value(node.right, known))
     if isinstance(node, ast.UnaryOp) and type(node.op) in _UNARY:
         return _UNARY[type(node.op)](_value(node.operand, known))
+    # The few kinds of node that a pack's formula may have; all others are refused, so that a pack cannot run code.
     if isinstance(node, ast.BoolOp):
         parts = [bool(_value(v, known)) for v in node.values]
         return all(parts) if isinstance(node.op, ast.And) else any(parts)

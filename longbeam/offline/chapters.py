@@ -22,7 +22,7 @@ from longbeam.prompts.calls.plans import (
     PlanSummaryInputs,
     SubPlanInputs,
 )
-from longbeam.schemas.plans import BulletKind, PlanSeed, Stance
+from longbeam.schemas.plans import PlanSeed
 from longbeam.schemas.seeds import Domain, Seed
 from longbeam.schemas.spec import Strategy
 from longbeam.text import times, values
@@ -162,12 +162,10 @@ def _told_from(plan_seed: PlanSeed, chapter: Chapter) -> str:
     return pack_for(seed).pack
 
 
-def beginning(inputs: SubPlanInputs) -> BulletDraft | None:
-    """Return the first bullet of a later plan: what is over, what begins, the user's age; None where there is none."""
+def beginning(inputs: SubPlanInputs) -> BulletDraft:
+    """Return the first bullet of a later plan: what is over, what begins, the user's age."""
     chapter = inputs.chapter
-    if chapter is None or chapter.plan_index == 0 or inputs.stage_index:
-        return None
-    day = inputs.stages[0].first_day
+    assert chapter is not None
     theme = lower_first(chapter.plan_seed.theme.rstrip("."))
     # Several subtopics, as a list: a single one ("all that about needs") would want an article.
     behind = chapter.plan_seeds[chapter.plan_index - 1].subtopics[:NAMED_BEHIND]
@@ -177,7 +175,7 @@ def beginning(inputs: SubPlanInputs) -> BulletDraft | None:
     facts, aged, labels = [], "", {n.label for n in inputs.narratives}
     if told is not None and told.value is not None and told.value.number != inputs.profile.age:
         age = values.number(inputs.profile.age)
-        facts = [FactDraft(fact_id=told.fact_id, subject="me", attribute="age", stance=Stance.UPDATES, value=age)]
+        facts = [FactDraft(slot=told.fact_id, name=told.attribute, value=age.text)]
         aged = f" I've turned {age.text} in the meantime."
     text = rng.choice(
         (
@@ -187,11 +185,10 @@ def beginning(inputs: SubPlanInputs) -> BulletDraft | None:
         )
     )
     return BulletDraft(
-        kind=BulletKind.EVENT,
+        line=0,
         narrative=BEGINNING if BEGINNING in labels else inputs.narratives[0].label,
         topic=within_sentence(chapter.plan_seed.subtopics[0]),
         text=text,
-        happens_on=day,
         facts=facts,
     )
 

@@ -6,10 +6,16 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
+from longbeam.offline.understanding import understand
 from longbeam.prompts.calls.checks import (
+    ClaimVerdict,
+    ContradictionInputs,
+    ContradictionReply,
     CounterEvidenceInputs,
     CounterEvidenceReply,
     DatedMessage,
+    EntailmentInputs,
+    EntailmentReply,
     GuessInputs,
     NuggetSupport,
     SupportInputs,
@@ -17,9 +23,10 @@ from longbeam.prompts.calls.checks import (
 )
 from longbeam.schemas.plans import Value
 from longbeam.text.computing import recompute
-from longbeam.text.extraction import extract_values
+from longbeam.text.extraction import values_in
 from longbeam.text.matching import says
 from longbeam.text.sentences import sentences
+from longbeam.text.spoken_days import spell_out
 from longbeam.text.words import words_of
 
 _CHANGE = re.compile(
@@ -48,11 +55,34 @@ _FRAME = frozenset(
 _ASKING = frozenset(words_of("what when who which how many much long did do does was were is are have had user tell"))
 
 
+def entailment(inputs: EntailmentInputs) -> EntailmentReply:
+    """Return for each claim whether the message has its values and enough of its words."""
+    words = frozenset(words_of(inputs.message))
+    return EntailmentReply(
+        verdicts=[_claim_verdict(i, claim, inputs.message, words) for i, claim in enumerate(inputs.claims, 1)]
+    )
+
+
+def _claim_verdict(number: int, claim: str, message: str, words: frozenset[str]) -> ClaimVerdict:
+    own = words_of(claim)
+    share = sum(word in words for word in own) / max(1, len(own))
+    is_said = share >= _SUPPORTED and all(says(message, value) for value in values_in(claim))
+    return ClaimVerdict(claim=number, reason=f"{share:.0%} of the words are in the message", is_said=is_said)
+
+
+def contradiction(inputs: ContradictionInputs) -> ContradictionReply:
+    """Return that two remarks can both be true if they share no word."""
+    shared = frozenset(words_of(inputs.earlier.text)) & frozenset(words_of(inputs.later.text))
+    return ContradictionReply(reason=f"{len(shared)} words are in both", can_both_be_true=not shared)
+
+
 def support(inputs: SupportInputs) -> SupportReply:
     """Return for each nugget whether its values are said or computable, and enough of its telling words are said."""
-    told = "\n".join(m.text for m in inputs.evidence)
-    known = frozenset(words_of(f"{told}\n{inputs.question}"))
-    values = extract_values(told, year=inputs.evidence[0].said_on.year if inputs.evidence else None)
+    told = "\n".join(spell_out(m.text, m.said_on) for m in inputs.evidence)
+    # A message that tells a value tells its attribute, whose name it need not say.
+    attributes = " ".join(name for s in understand(told.splitlines()).statements for name, _ in s.values)
+    known = frozenset(words_of(f"{told}\n{inputs.question}\n{attributes}"))
+    values = values_in(told)
     return SupportReply(
         nuggets=[_supported(i, nugget, told, known, values) for i, nugget in enumerate(inputs.nuggets, 1)]
     )
@@ -61,7 +91,7 @@ def support(inputs: SupportInputs) -> SupportReply:
 def _supported(number: int, nugget: str, told: str, known: frozenset[str], values: Sequence[Value]) -> NuggetSupport:
     if nugget.startswith(_MANNER):
         return NuggetSupport(nugget=number, reason="it is about the manner of the answer", is_supported=True)
-    own = extract_values(nugget)
+    own = values_in(nugget)
     missing = [v.text for v in own if not says(told, v) and not _follows(v, values)]
     telling = frozenset(words_of(nugget)) - _FRAME - frozenset(w for v in own for w in words_of(v.text))
     share = len(telling & known) / len(telling) if len(telling) >= _TELLING else 1.0
@@ -92,7 +122,7 @@ def guess(inputs: GuessInputs) -> str:
 def counter_evidence(inputs: CounterEvidenceInputs) -> CounterEvidenceReply:
     """Return a later sentence with another value of the same kind on the same thing, or one that answers."""
     asked = frozenset(words_of(inputs.question)) - _ASKING
-    values = extract_values(inputs.gold_answer)
+    values = values_in(inputs.gold_answer)
     known = "\n".join((inputs.question, inputs.gold_answer, *(m.text for m in inputs.evidence)))
     for message in inputs.others:
         for sentence in _statements(message):
@@ -123,4 +153,4 @@ def _other_value(sentence: str, values: Sequence[Value], known: str) -> Value | 
     kinds = {(v.kind, v.unit) for v in values}
     if any(says(sentence, v) for v in values):
         return None
-    return next((v for v in extract_values(sentence) if (v.kind, v.unit) in kinds and not says(known, v)), None)
+    return next((v for v in values_in(sentence) if (v.kind, v.unit) in kinds and not says(known, v)), None)

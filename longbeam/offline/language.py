@@ -36,7 +36,7 @@ def lower_first(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def pattern_of(template: str, forms: tuple[tuple[str, str], ...] = ()) -> re.Pattern[str]:
     """Return a pattern that matches filled forms of a template, with a group for each field.
 

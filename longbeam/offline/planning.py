@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import random
 import re
 from collections.abc import Mapping, Sequence
@@ -34,19 +33,23 @@ from longbeam.prompts.calls.plans import (
     BulletDraft,
     ContradictionDraft,
     ContradictionTarget,
+    Dependent,
     FactDraft,
     InstructionDraft,
+    NewSlot,
     OutlineInputs,
     OutlineReply,
+    PlanSheet,
+    RevisionDraft,
     StageDraft,
     SubPlanInputs,
     SubPlanReply,
     UpdateDraft,
     UpdateTarget,
 )
-from longbeam.schemas.plans import CLOSING, Bullet, BulletKind, Narrative, Stance, Value, ValueKind, slot_key
+from longbeam.schemas.plans import Bullet, BulletKind, Narrative, Value, ValueKind
 from longbeam.text import values
-from longbeam.text.matching import says
+from longbeam.text.conditions import overlapping
 
 W = TypeVar("W", bound=Standing)
 WISHES_APART = 11
@@ -110,6 +113,16 @@ def narratives(inputs: NarrativesInputs, rng: random.Random) -> NarrativesReply:
     return NarrativesReply(narratives=found)
 
 
+_WANTS = (
+    "wants to be asked before things are settled",
+    "wants to help, and to be thanked for it",
+    "hopes that it will soon be over",
+    "wants a part of it for themselves",
+    "would rather have it done another way",
+)
+"""Wishes of people, as the outline states them."""
+
+
 def outline(inputs: OutlineInputs, rng: random.Random) -> OutlineReply:
     """Return a title and a summary for each stage."""
     titles = ("A beginning", "First steps", "Under way", "Trouble", "A change of plan", "Catching up", "Steady work")
@@ -118,44 +131,40 @@ def outline(inputs: OutlineInputs, rng: random.Random) -> OutlineReply:
     for stage in inputs.stages:
         subtopic = inputs.seed.subtopics[stage.stage_index % len(inputs.seed.subtopics)]
         title = "The last stretch" if stage.stage_index == count - 1 else titles[stage.stage_index % len(titles)]
-        drafts.append(StageDraft(title=title, summary=f"{upper_first(subtopic)}, and what comes of it."))
+        wants = [_WANTS[(stage.stage_index + i) % len(_WANTS)] for i in range(len(stage.cast))]
+        drafts.append(StageDraft(title=title, summary=f"{upper_first(subtopic)}, and what comes of it.", wants=wants))
     return OutlineReply(stages=drafts)
 
 
-def sub_plan(inputs: SubPlanInputs, conversation: str) -> SubPlanReply:
-    """Return a stage's part of the story, with introduction and preferences; `conversation`: `seed/conversation_id`."""
+def sub_plan(inputs: SubPlanInputs, sheet: PlanSheet, conversation: str) -> SubPlanReply:
+    """Return the lines asked for, out of the whole story of the plan; `conversation`: `seed/conversation_id`."""
     rng_key = conversation
     if inputs.chapter is not None and inputs.chapter.plan_index:
         rng_key = f"{rng_key}/p{inputs.chapter.plan_index}"
-    pack = pack_for(inputs.seed)
-    scenes = _scenes_of(inputs, conversation, rng_key)[inputs.stage_index]
-    known = {slot_key(f.subject, f.attribute): f.fact_id for f in inputs.ledger}
-    events = [_event(scene, known) for scene in scenes]
-    preferences = _preferences(pack, inputs, rng_key)
+    pack, lines = pack_for(inputs.seed), sheet.stages[inputs.stage_index]
+    scenes = iter(_scenes_of(inputs, sheet, conversation, rng_key)[inputs.stage_index])
+    preferences = iter(_preferences(pack, inputs, sheet, rng_key))
+    asked = {line.line for line in inputs.lines}
     drafts: list[BulletDraft] = []
-    first = beginning(inputs)
-    if first is not None:
-        drafts.append(first)
-    going_on = sum(e.variety != CLOSING for e in events)
-    if inputs.counts["introduction"]:
-        drafts.append(_introduction(pack, inputs, random.Random(f"{rng_key}/introduction")))
-    for i, event in enumerate(events, 1):
-        drafts.append(event)
-        due = len(preferences) * i // (going_on + 1) if i < going_on else len(preferences)
-        while sum(d.kind is BulletKind.PREFERENCE for d in drafts) < due:
-            done = sum(d.kind is BulletKind.PREFERENCE for d in drafts)
-            drafts.append(preferences[done].model_copy(update={"happens_on": event.happens_on}))
+    for line in lines:
+        if line.kind is BulletKind.INTRODUCTION:
+            draft = _introduction(pack, inputs, random.Random(f"{rng_key}/introduction"))
+        elif line.kind is BulletKind.PREFERENCE:
+            draft = next(preferences)
+        elif line.part == "opening":
+            draft = beginning(inputs)
+        else:
+            draft = _event(next(scenes))
+        if line.line in asked:
+            drafts.append(draft.model_copy(update={"line": line.line}))
     return SubPlanReply(bullets=drafts)
 
 
-def _scenes_of(inputs: SubPlanInputs, conversation: str, rng_key: str) -> Story:
-    """Return the story of the plan; it is made once and kept for the calls of the other stages."""
-    counts = inputs.counts
-    events = counts["event"] + counts["introduction"]
-    rooms = tuple((events - (s.stage_index == 0), counts["relationship"]) for s in inputs.stages)
+def _scenes_of(inputs: SubPlanInputs, sheet: PlanSheet, conversation: str, rng_key: str) -> Story:
+    """Return the story of the plan; it is made once and kept for the calls of the other lines."""
     days = tuple((s.first_day, s.last_day) for s in inputs.stages)
     bounds = bounds_of(inputs.chapter)
-    asked = StoryInputs(inputs.seed, inputs.people, days, rooms, f"{rng_key}/story", bounds)
+    asked = StoryInputs(inputs.seed, inputs.people, days, sheet.stages, f"{rng_key}/story", bounds)
     newest = _newest_of(conversation)
     if not newest or newest[0][0] != asked:
         newest[:] = [(asked, story_of(asked))]
@@ -168,37 +177,19 @@ def _newest_of(conversation: str) -> list[tuple[StoryInputs, Story]]:
     return []
 
 
-def _event(scene: Scene, known: Mapping[str, str]) -> BulletDraft:
+def _event(scene: Scene) -> BulletDraft:
     facts = []
     for name, value in scene.values.items():
         slot = scene.thread.slots.get(name)
-        attribute = slot.attribute if slot else name
-        facts.append(
-            FactDraft(
-                fact_id=known.get(slot_key(scene.subject, attribute), ""),
-                subject=scene.subject,
-                attribute=attribute,
-                stance=_stance(scene, name),
-                value=value,
-                is_fixed=slot is None or name in scene.beat.fixed,
-            )
-        )
-    is_person = scene.thread is people_thread()
+        code = NewSlot(kind=value.kind, is_fixed=slot is None or name in scene.beat.fixed).code
+        facts.append(FactDraft(slot=code, name=slot.attribute if slot else name, value=value.text))
     return BulletDraft(
-        kind=BulletKind.RELATIONSHIP if is_person else BulletKind.EVENT,
+        line=0,
         narrative=ENDING_LABEL if scene.thing == WHOLE else scene.thread.narrative,
         topic=scene.thing,
         text=scene.text,
-        happens_on=scene.day,
         facts=facts,
-        variety=CLOSING if scene.is_closing else "",
     )
-
-
-def _stance(scene: Scene, name: str) -> Stance:
-    if name in scene.recalled:
-        return Stance.MENTIONS
-    return Stance.UPDATES if name in scene.beat.updates and not scene.is_closing else Stance.SETS
 
 
 def _introduction(pack: Pack, inputs: SubPlanInputs, rng: random.Random) -> BulletDraft:
@@ -213,49 +204,30 @@ def _introduction(pack: Pack, inputs: SubPlanInputs, rng: random.Random) -> Bull
     }
     text = rng.choice(pack.intro).format(**fields)
     text = _ARTICLE.sub(r"\1n ", text.replace(f" as {fields['profession']}", f" as a {fields['profession']}"))
-    said = [
-        ("full name", Value(kind=ValueKind.NAME, text=profile.name)),
-        ("age", values.number(profile.age)),
-        ("profession", Value(kind=ValueKind.NAME, text=fields["profession"])),
-        ("home city", Value(kind=ValueKind.NAME, text=profile.city)),
-    ]
-    return BulletDraft(
-        kind=BulletKind.INTRODUCTION,
-        narrative=INTRODUCTION_LABEL,
-        topic="who I am",
-        text=text,
-        happens_on=inputs.stages[0].first_day,
-        facts=[
-            FactDraft(subject="me", attribute=attribute, value=value, is_fixed=attribute == "full name")
-            for attribute, value in said
-            if says(text, value)
-        ],
-    )
+    return BulletDraft(line=0, narrative=INTRODUCTION_LABEL, topic="who I am", text=text)
 
 
-def _preferences(pack: Pack, inputs: SubPlanInputs, rng_key: str) -> list[BulletDraft]:
+def _preferences(pack: Pack, inputs: SubPlanInputs, sheet: PlanSheet, rng_key: str) -> list[BulletDraft]:
     """Return the preferences of a stage: first those without an earlier form, then changed ones."""
-    count = inputs.counts["preference"]
+    count = sum(line.kind is BulletKind.PREFERENCE for line in sheet.stages[inputs.stage_index])
     first = inputs.stage_index * count
     before = {(b.topic, b.condition): b for b in (inputs.chapter.standing if inputs.chapter else ())}
     order = _preference_order(pack, count * len(inputs.stages), before, rng_key)
     if inputs.chapter is not None:
         # Tastes change over the years: some preferences of earlier plans have changed by now.
         grown = [p for p in changed_preferences() if _is_as_it_was(p, before)]
-        order = [(p.later, "evolved") for p in grown[:CHANGED_PER_PLAN] if p.later] + order
+        order = [p.later for p in grown[:CHANGED_PER_PLAN] if p.later] + order
     drafts = []
     for i in range(first, first + count):
-        standing, variety = order[i % len(order)]
+        standing = order[i % len(order)]
         drafts.append(
             BulletDraft(
-                kind=BulletKind.PREFERENCE,
+                line=0,
                 narrative=PREFERENCES_LABEL,
                 topic=standing.topic,
                 text=_sentence(standing.tell[(i // len(order)) % len(standing.tell)]),
-                happens_on=inputs.stages[inputs.stage_index].first_day,
                 condition=standing.condition,
                 requirement=standing.requirement,
-                variety=variety,
             )
         )
     return drafts
@@ -266,9 +238,7 @@ def _is_as_it_was(preference: Preference, before: Mapping[tuple[str, str], Bulle
     return told is not None and told.requirement == preference.requirement
 
 
-def _preference_order(
-    pack: Pack, total: int, before: Mapping[tuple[str, str], Bullet], rng_key: str
-) -> list[tuple[Standing, str]]:
+def _preference_order(pack: Pack, total: int, before: Mapping[tuple[str, str], Bullet], rng_key: str) -> list[Standing]:
     """Return the preferences of a conversation in order; about an eighth are changed ones, at the end.
 
     Preferences that change later are in the first half, so that each changes at least one stage after its first form.
@@ -276,15 +246,15 @@ def _preference_order(
     every = _of_conversation(pack.preferences, wishes(pack).preferences, rng_key)
     drawn = [p for p in every if (p.topic, p.condition) not in before]
     if not drawn:  # Some forty plans use up all preferences: the current ones are told again.
-        return [(p if _is_as_it_was(p, before) else p.later or p, "") for p in every]
+        return [p if _is_as_it_was(p, before) else p.later or p for p in every]
     changing = [p for p in drawn if p.later]
     elders = changing[: max(min(len(changing), total // 8), total - len(drawn))]
     kept = [*elders, *(p for p in drawn if p not in elders)][: max(total - len(elders), 1)]
     half = max(len(elders), len(kept) // 2)
     early = kept[:half]
     random.Random(f"{rng_key}/preferences").shuffle(early)
-    order: list[tuple[Standing, str]] = [(p, "") for p in (*early, *kept[half:])]
-    return order + [(p.later, "evolved") for p in elders if p.later]
+    order: list[Standing] = [*early, *kept[half:]]
+    return order + [p.later for p in elders if p.later]
 
 
 def _of_conversation(own: Sequence[W], every: Sequence[W], rng_key: str) -> list[W]:
@@ -314,26 +284,45 @@ def _sentence(text: str) -> str:
 def augment(inputs: AugmentInputs, rng: random.Random, rng_key: str) -> AugmentReply:
     """Return the wording of chosen updates and contradictions; the stages of `rng_key` share one list of wishes."""
     pack = pack_for(inputs.seed)
-    taken = {condition.casefold() for condition in inputs.taken_conditions}
-    pool = _of_conversation(pack.instructions, wishes(pack).instructions, rng_key)
-    offered = [s for s in pool if s.condition.casefold() not in taken] or pool
-    instructions = []
-    before = inputs.instructions * inputs.stage.stage_index  # Every stage asks for the same number.
-    for i in range(before, before + inputs.instructions):
-        standing = offered[i % len(offered)]
-        instructions.append(
-            InstructionDraft(
-                condition=standing.condition,
-                requirement=standing.requirement,
-                text=_sentence(standing.tell[(i // len(offered)) % len(standing.tell)]),
-                topic=standing.topic,
-            )
-        )
     return AugmentReply(
-        updates=[_update(pack, t, inputs.stage.last_day, rng) for t in inputs.updates],
+        updates=[_update(pack, t, rng) for t in inputs.updates],
         contradictions=[_contradiction(pack, t, rng) for t in inputs.contradictions],
-        instructions=instructions,
+        instructions=_instructions(pack, inputs, rng_key),
+        revisions=[_revision(d) for t in inputs.updates for d in t.dependents],
     )
+
+
+def _instructions(pack: Pack, inputs: AugmentInputs, rng_key: str) -> list[InstructionDraft]:
+    """Return the next instructions of the pack whose conditions overlap with no other wish.
+
+    Where all are taken, which takes forty plans, the first ones are told again.
+    """
+    taken = list(inputs.taken_conditions)
+    pool = _of_conversation(pack.instructions, wishes(pack).instructions, rng_key)
+    drafts: list[tuple[Standing, int]] = []
+    for _ in inputs.instructions:
+        free = (s for s in pool if not any(overlapping(s.condition, condition) for condition in taken))
+        used = [s for s in pool if s.condition in taken and all(s is not d for d, _ in drafts)]
+        standing = next(free, None) or used[0]
+        drafts.append((standing, taken.count(standing.condition)))
+        taken.append(standing.condition)
+    return [
+        InstructionDraft(
+            condition=standing.condition,
+            requirement=standing.requirement,
+            text=_sentence(standing.tell[times % len(standing.tell)]),
+            topic=standing.topic,
+        )
+        for standing, times in drafts
+    ]
+
+
+def _revision(dependent: Dependent) -> RevisionDraft:
+    """Return a bullet that says only the values which a change leaves right."""
+    told = dependent.bullet
+    values_kept = [f"the {line.attribute} is {line.value.text}" for line in dependent.kept if line.value]
+    text = "; ".join([f"I've gone on with {told.topic}", *values_kept])
+    return RevisionDraft(bullet_id=told.bullet_id, text=_sentence(text))
 
 
 def thread_of(pack: Pack, narrative: str) -> Thread | None:
@@ -361,18 +350,24 @@ NEVER_ANYWHERE = (
 )
 
 
-def _update(pack: Pack, target: UpdateTarget, told: dt.date, rng: random.Random) -> UpdateDraft:
+MISREMEMBER_ANYWHERE = (
+    "The {attribute} for {it} was {other}, as far as I remember",
+    "For {it} the {attribute} was {other}",
+)
+
+
+def _update(pack: Pack, target: UpdateTarget, rng: random.Random) -> UpdateDraft:
     thread = thread_of(pack, target.bullet.narrative)
     slot = slot_of(thread, target.fact.attribute) if thread else None
-    old = target.fact.value
+    old, told = target.fact.value, target.place.day
     if slot is None or old is None:
         new = _other_value(target.fact.value, rng)
     else:
-        # A change may be told on any day of the stage, so a postponed date lies after the stage's last day.
+        # A postponed date lies ahead of the day on which the change is told.
         new = changed(slot, old, rng, after=told if target.bullet.happens_on < (old.date or told) else None)
     fields = {"it": target.bullet.topic, "new": new.text, "attribute": target.fact.attribute}
     template = rng.choice(slot.moved if slot and slot.moved else MOVED_ANYWHERE)
-    return UpdateDraft(target_id=target.target_id, value=new, text=_sentence(fill(template, fields)))
+    return UpdateDraft(target_id=target.target_id, value=new.text, text=_sentence(fill(template, fields)))
 
 
 def _other_value(old: Value | None, rng: random.Random) -> Value:
@@ -389,29 +384,30 @@ def _other_value(old: Value | None, rng: random.Random) -> Value:
 
 
 def _contradiction(pack: Pack, target: ContradictionTarget, rng: random.Random) -> ContradictionDraft:
-    """Return a contradiction of the target's beat, of the requested variety if the beat has one."""
+    """Return a slip of the kind that is asked for, in the words of the target's beat or slot if these have any."""
     thread = thread_of(pack, target.bullet.narrative)
-    options: dict[str, list[tuple[str, Value | None]]] = {}
-    fields = {"it": target.bullet.topic}
-    if thread is not None:
-        for beat in thread.beats:
-            found = next((f for t in beat.tell if (f := match_beat(t, target.bullet)) is not None), None)
-            if found is None:
-                continue
+    fact, fields = target.fact, {"it": target.bullet.topic, "attribute": "details"}
+    if fact is not None:
+        fields["attribute"] = fact.attribute
+    if target.variety == "other_value" and fact is not None and fact.value is not None:
+        slot = slot_of(thread, fact.attribute) if thread else None
+        other = changed(slot, fact.value, rng) if slot else _other_value(fact.value, rng)
+        text = rng.choice(slot.misremember if slot and slot.misremember else MISREMEMBER_ANYWHERE)
+        text = fill(text, {**fields, "other": other.text})
+        return ContradictionDraft(target_id=target.target_id, text=_sentence(text), value=other.text)
+    denials = _denials(thread, target.bullet, fields) if thread else []
+    text = rng.choice(denials or [fill(t, fields) for t in NEVER_ANYWHERE])
+    return ContradictionDraft(target_id=target.target_id, text=_sentence(text))
+
+
+def _denials(thread: Thread, bullet: Bullet, fields: dict[str, str]) -> list[str]:
+    """Return the flat denials of the beat that a bullet tells."""
+    for beat in thread.beats:
+        found = next((f for t in beat.tell if (f := match_beat(t, bullet)) is not None), None)
+        if found is not None and beat.deny:
             known = {**found, **fields}
-            for variety, texts in (("never_statement", beat.deny), ("not_yet", beat.not_yet)):
-                if texts:
-                    options[variety] = [(fill(t, _safe(known, t)), None) for t in texts]
-        slot = slot_of(thread, target.fact.attribute) if target.fact else None
-        if slot and slot.misremember and target.fact and target.fact.value:
-            other = changed(slot, target.fact.value, rng)
-            options["other_value"] = [(fill(t, {**fields, "other": other.text}), other) for t in slot.misremember]
-    if not options:
-        named = {**fields, "attribute": target.fact.attribute if target.fact else "details"}
-        options["never_statement"] = [(fill(t, named), None) for t in NEVER_ANYWHERE]
-    variety = target.variety if target.variety in options else sorted(options)[0]
-    text, value = rng.choice(options[variety])
-    return ContradictionDraft(target_id=target.target_id, text=_sentence(text), value=value, variety=variety)
+            return [fill(t, _safe(known, t)) for t in beat.deny]
+    return []
 
 
 def _safe(fields: dict[str, str], template: str) -> dict[str, str]:

@@ -121,28 +121,6 @@ def _standings(pack: Pack) -> Iterator[Standing]:
             yield preference.later
 
 
-# --- questions about a denied act ---------------------------------------------------------------------------------
-
-_DENIALS = (
-    (r"\bI(?: have|['’]ve) never (?P<x>[^.!?;]+)", "Have I ever {x}?"),
-    (r"\bI(?: still)? (?:have not|haven['’]t)(?: yet)? (?P<x>[^.!?;]+)", "Have I {x}?"),
-    (r"\bI(?: still)? (?:did not|didn['’]t) (?P<x>[^.!?;]+)", "Did I {x}?"),
-    (r"\bI never actually (?P<x>[^.!?;]+)", "Is it so that I {x}?"),
-    (r"\bI(?: have|['’]ve) not (?P<x>[^.!?;]+)", "Have I {x}?"),
-)
-
-
-def question_of_denial(text: str) -> str:
-    """Return `Have I ever met a plumber?` for `I have never met a plumber.`; empty for a text without such a denial."""
-    for pattern, form in _DENIALS:
-        if match := re.search(pattern, text):
-            act = re.sub(r"\s+(?:yet|at all|so far|before|in my life)$", "", match["x"].strip())
-            # A long clause would give away part of the answer.
-            if 2 <= len(act.split()) <= 16:
-                return form.format(x=act.split(", ")[0])
-    return ""
-
-
 # --- questions that nothing answers ------------------------------------------------------------------------------
 
 ABOUT_PERSON = (
@@ -157,20 +135,11 @@ ABOUT_PERSON = (
 ABOUT_DETAIL = (
     ("Which podcast did I say I had heard about {it}?", "a podcast about {it}", "podcast", Difficulty.MEDIUM),
     ("What was the title of the book I was reading on {it}?", "the title of a book on {it}", "book", Difficulty.EASY),
-    ("What nickname did I say we use for {it}?", "a nickname for {it}", "nickname", Difficulty.MEDIUM),
-    ("What was the weather like when I was busy with {it}?", "the weather during {it}", "weather", Difficulty.EASY),
-    ("Which café did I work on {it} in?", "a café visited for {it}", "café", Difficulty.MEDIUM),
     ("Which newsletter gave me the idea for {it}?", "a newsletter behind {it}", "newsletter", Difficulty.HARD),
-    ("What dream did I tell you I had about {it}?", "a dream about {it}", "dream", Difficulty.EASY),
-    ("Which museum did I say {it} reminded me of?", "a museum connected with {it}", "museum", Difficulty.EASY),
-    ("Which raffle did I enter for {it}?", "a raffle for {it}", "raffle", Difficulty.MEDIUM),
-    ("Which song did I have in my head while thinking about {it}?", "a song tied to {it}", "song", Difficulty.EASY),
     ("What did my old teacher tell me about {it}?", "a teacher's words on {it}", "teacher", Difficulty.HARD),
     ("Which magazine article had I read about {it}?", "a magazine article on {it}", "magazine", Difficulty.HARD),
     ("What phone number did I give you in connection with {it}?", "a phone number for {it}", "phone number",
      Difficulty.HARD),
     ("Which neighbour complained to me about {it}?", "a neighbour's complaint on {it}", "neighbour", Difficulty.HARD),
-    ("On which train did I first have the idea of {it}?", "a train ride and {it}", "train", Difficulty.MEDIUM),
-    ("Which competition was {it} entered in?", "a competition with {it}", "competition", Difficulty.HARD),
 )  # fmt: skip
 """Question, missing information, a word that any answer would have, level (closeness of the question to the text)."""

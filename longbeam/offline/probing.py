@@ -7,12 +7,14 @@ the first person, gold answers in the second, nuggets in the third.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import BaseModel
 
 from longbeam.abilities.registry import find_ability, resolve
 from longbeam.errors import SpecError
+from longbeam.offline.packs import pack_for
+from longbeam.offline.planning import thread_of
 from longbeam.offline.probe_wording import (
     ABOUT_DETAIL,
     ABOUT_PERSON,
@@ -21,11 +23,11 @@ from longbeam.offline.probe_wording import (
     number_word,
     of_user,
     plural,
-    question_of_denial,
     sentence,
     standing_question,
     to_you,
 )
+from longbeam.offline.telling import WHOLE
 from longbeam.prompts.calls.probes import (
     AbstentionDraft,
     AbstentionInputs,
@@ -38,10 +40,11 @@ from longbeam.prompts.calls.probes import (
     ProbeReply,
 )
 from longbeam.schemas.calls import PromptInputs
-from longbeam.schemas.plans import Bullet, Value, ValueKind
+from longbeam.schemas.plans import Bullet, BulletKind, Value, ValueKind
 from longbeam.schemas.probes import Difficulty
 from longbeam.text.matching import says
 from longbeam.text.times import format_date
+from longbeam.text.words import content_words
 
 OF_THINGS = " of different things"
 """End of a theme that is an attribute of several things."""
@@ -108,7 +111,7 @@ def _ask_fact(excerpt: Excerpt, rng: random.Random) -> str:
         f"What is {slot}?",
         f"What did I say {slot} is?",
         f"Can you remind me of {slot}?",
-        f"I need {slot} again. What was it?",
+        f"I need {slot} again. What is it?",
     ]
     if excerpt.subject != "me":
         forms.append(f"Which {excerpt.attribute} did I give you for {excerpt.subject}?")
@@ -258,23 +261,26 @@ def _ordering(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     count, theme = number_word(len(inputs.items)), inputs.topic
     if theme.endswith(OF_THINGS):
         told = theme.removesuffix(OF_THINGS)
-        first = "first" if inputs.variety == "first" else "so far"
+        first = "the first " if inputs.variety == "first" else ""
         forms = (
-            f"There are {count} things of which I told you {told} {first}. List them in the order in which I did, "
-            f"{count} items only.",
-            f"Of which {count} things did I give you {told} {first}? Name them in the order of our conversations.",
+            f"I told you {told} for {'several' if first else count} things. Which were {first or 'these '}{count}, in "
+            "the order in which I told you?",
+            f"Please list {first or 'the '}{count} things for which I told you {told}, in the order in which I did.",
         )
-    elif inputs.variety == "first":
+    elif theme.startswith("details of "):
+        first = "first " if inputs.variety == "first" else ""
         forms = (
-            f"Under the heading of {theme}, which {count} topics did I bring up first? Name them in the order "
-            f"in which I mentioned them, {count} items only.",
-            f"What were the first {count} topics I raised with you to do with {theme}, in order?",
+            f"Which {first}{count} {theme} did I give you, in the order in which I first did? Details that a single "
+            "message told belong together.",
+            f"Please list the {first}{count} {theme} in the order in which I told you about them; those of a single "
+            "message belong together.",
         )
     else:
         forms = (
-            f"I raised {count} topics with you to do with {theme}. List them in the order in which I first "
-            f"mentioned them, {count} items only.",
-            f"In what order did I bring up the different topics to do with {theme}? Name {count} items, in order.",
+            f"After I first told you about {theme}, which {count} people or things did I bring up next that I had "
+            f"never mentioned before? Name them in order, {count} items only.",
+            f"Which {count} people or things came up for the first time right after {theme} did? Please name "
+            f"{count}, in the order in which I brought them up.",
         )
     gold = "You brought them up in this order: " + ", ".join(f"{i}) {x}" for i, x in enumerate(inputs.items, 1)) + "."
     nuggets = [NuggetDraft(text=f"Mentions {item}", excerpts=[i]) for i, item in enumerate(inputs.items)]
@@ -288,7 +294,7 @@ def _contradiction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     statement = next(e for e in inputs.excerpts if e.part == "statement")
     denial = next(e for e in inputs.excerpts if e.part == "denial")
     first, second = sorted((statement, denial), key=lambda e: e.ordinal)
-    question = _ask_fact(statement, rng) if statement.subject and statement.value else _ask_whether(inputs, denial, rng)
+    question = _ask_fact(statement, rng) if statement.subject and statement.value else _ask_whether(inputs, rng)
     said = [_quoted(first), _quoted(second)]
     gold = (
         f"You have told me two things that contradict each other: you said {said[0]}, and you also said {said[1]} "
@@ -305,14 +311,12 @@ def _contradiction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     return ProbeReply(question=question, gold_answer=gold, nuggets=nuggets)
 
 
-def _ask_whether(inputs: ProbeInputs, denial: Excerpt, rng: random.Random) -> str:
-    asked = question_of_denial(denial.quote)
-    if asked:
-        return asked
+def _ask_whether(inputs: ProbeInputs, rng: random.Random) -> str:
+    # The question names the topic alone: with the words of the denial, a search for them would find it.
     forms = (
-        f"Going by what I have told you, where do things stand with {inputs.topic}?",
-        f"What have I told you about {inputs.topic}: has it happened or not?",
-        f"Can you tell me whether {inputs.topic} is behind me or still to come?",
+        f"Going by what I have told you: is {inputs.topic} something that I have dealt with myself, or not?",
+        f"From all that you know of me, have I any experience of my own with {inputs.topic}?",
+        f"Is there anything behind me with {inputs.topic}, or is all of it still to come?",
     )
     return rng.choice(forms)
 
@@ -320,8 +324,9 @@ def _ask_whether(inputs: ProbeInputs, denial: Excerpt, rng: random.Random) -> st
 def _quoted(excerpt: Excerpt) -> str:
     words = excerpt.quote.replace('"', "'").split()
     clipped = " ".join(words[:QUOTED_WORDS]) + ("..." if len(words) > QUOTED_WORDS else "")
+    # A day may be said in a way that only the message's own day explains: `since the 5th`.
     if excerpt.value is not None and not says(clipped, excerpt.value):
-        clipped = f"... {_shown(excerpt.value)} ..."
+        return f'"{clipped}" ({_shown(excerpt.value)})'
     return f'"{clipped}"'
 
 
@@ -343,15 +348,25 @@ def _standing(inputs: ProbeInputs, rng: random.Random, verb: str) -> ProbeReply:
 
 
 def _summary(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
-    topic = inputs.topic
+    # The question says what the summary covers: other things may have been told on the topic, too.
+    covered = _covered(inputs.excerpts)
     forms = (
-        f"Can you sum up everything I told you about {topic}?",
-        f"Please give me a full summary of where things stand with {topic}, with the figures, names and dates I gave.",
-        f"I am writing a report on {topic}. Can you summarise all that I have told you?",
-        f"Take me through {topic} from beginning to end: what did I decide, and what are the details?",
+        f"Can you sum up what I told you about {covered}?",
+        f"Please give me a summary of where things stand with {covered}.",
+        f"I am writing a report. Can you summarise what I have told you about {covered}?",
+        f"Take me through {covered}: how do they stand?",
     )
     gold = " ".join(sentence(f"{to_you(_slot(e))} is {_shown(e.value)}.") for e in inputs.excerpts)
     return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=[_fact_nugget(e) for e in inputs.excerpts])
+
+
+def _covered(excerpts: Sequence[Excerpt]) -> str:
+    """Return `the price and the builder of the roof, and the size of the cellar`."""
+    attributes: dict[str, list[str]] = {}
+    for excerpt in excerpts:
+        attributes.setdefault(excerpt.subject, []).append(excerpt.attribute)
+    slots = [_slots(list(dict.fromkeys(named)), subject) for subject, named in attributes.items()]
+    return slots[0] if len(slots) == 1 else f"{', '.join(slots[:-1])}, and {slots[-1]}"
 
 
 _WRITERS: dict[str, WordingRule] = {
@@ -371,20 +386,43 @@ _WRITERS: dict[str, WordingRule] = {
 
 
 def _abstain(inputs: AbstentionInputs, rng: random.Random) -> AbstentionReply:
-    """Return questions without an answer: on a person's view of a thing never discussed with them, or on a detail."""
+    """Return questions without an answer.
+
+    They ask for a person's view of a thing never discussed with them, for what was told of other things and never of
+    this one, or for another detail.
+    """
     details = list(ABOUT_DETAIL)
     rng.shuffle(details)
     bullets = list(inputs.bullets)
     rng.shuffle(bullets)
+    attributes = _attributes_by_topic(inputs)
     items: list[AbstentionDraft] = []
     for i in range(inputs.count if bullets else 0):
         bullet = bullets[i % len(bullets)]
         names = _strangers(inputs, bullet) if i % 3 == 0 else []
+        foreign = _foreign(attributes, bullet) if i % 3 == 1 else []
         if names:
             items.append(_about_person(bullet, rng.choice(names), ABOUT_PERSON[i // 3 % len(ABOUT_PERSON)]))
+        elif foreign:
+            items.append(_about_attribute(bullet, rng.choice(foreign), rng))
         else:
             items.append(_about_detail(bullet, details[i % len(details)]))
     return AbstentionReply(items=items)
+
+
+def _attributes_by_topic(inputs: AbstentionInputs) -> dict[str, tuple[str, ...]]:
+    """Return the attributes that the thread of each thing can tell."""
+    pack = pack_for(inputs.seed)
+    things = [b for b in inputs.bullets if b.kind is BulletKind.EVENT and b.topic != WHOLE]
+    threads = {b.topic: thread_of(pack, b.narrative) for b in things}
+    return {topic: tuple(s.attribute for s in t.slots.values()) for topic, t in threads.items() if t is not None}
+
+
+def _foreign(attributes: Mapping[str, Sequence[str]], bullet: Bullet) -> list[str]:
+    """Return the attributes that other topics have, and none like which this topic has."""
+    own = content_words(" ".join((bullet.topic, *attributes.get(bullet.topic, ()))))
+    others = dict.fromkeys(a for topic, named in attributes.items() if topic != bullet.topic for a in named)
+    return [a for a in others if not content_words(a) & own] if bullet.topic in attributes else []
 
 
 def _strangers(inputs: AbstentionInputs, bullet: Bullet) -> list[str]:
@@ -401,6 +439,20 @@ def _about_person(bullet: Bullet, person: str, form: tuple[str, str]) -> Abstent
         bullet_id=bullet.bullet_id,
         search_terms=[person, neutral(bullet.topic)],
         difficulty=Difficulty.MEDIUM,
+    )
+
+
+def _about_attribute(bullet: Bullet, attribute: str, rng: random.Random) -> AbstentionDraft:
+    forms = (
+        f"Which {attribute} did I give you for {bullet.topic}?",
+        f"What did I say the {attribute} of {bullet.topic} is?",
+    )
+    return AbstentionDraft(
+        question=rng.choice(forms),
+        missing=to_you(f"the {attribute} of {bullet.topic}"),
+        bullet_id=bullet.bullet_id,
+        search_terms=[attribute, neutral(bullet.topic)],
+        difficulty=Difficulty.HARD,
     )
 
 

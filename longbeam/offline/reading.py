@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from longbeam.prompts.calls.evaluation import AnswerInputs
 from longbeam.schemas.dialogue import MessageRole
 from longbeam.text.sentences import sentences
+from longbeam.text.spoken_days import spell_out
 from longbeam.text.times import MONTHS
 from longbeam.text.words import words_of
 
@@ -63,7 +64,8 @@ def told(context: str) -> tuple[str, ...]:
         found += (noted for line in lines if (noted := _noted(line, said_on)) is not None)
         for mark, end in zip(marks, starts[1:], strict=True):
             if mark[1] != MessageRole.ASSISTANT.value:
-                found.append((said_on, segment[mark.end() : end]))
+                said = segment[mark.end() : end]
+                found.append((said_on, spell_out(said, said_on) if day else said))
     return tuple(
         text for _, text in sorted(found, key=lambda pair: pair[0])
     )  # Stable: the lines of a day stay in order.

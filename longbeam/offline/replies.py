@@ -36,6 +36,7 @@ from longbeam.prompts.calls.dialogue import AssistantReplyInputs, CompactInputs,
 from longbeam.prompts.calls.plans import LedgerLine
 from longbeam.prompts.calls.user_turns import BulletBrief
 from longbeam.schemas.plans import CLOSING, Bullet, BulletKind
+from longbeam.schemas.spec import OnContradiction
 
 T = TypeVar("T")
 
@@ -337,6 +338,8 @@ def _illustrations(s: Situation) -> list[tuple[float, Callable[[], str]]]:
 def _ending(s: Situation, inputs: AssistantReplyInputs, ordinal: int) -> str:
     share = ASK_BACK_SHARE / 2 if s.is_person else ASK_BACK_SHARE
     ends = s.brief is not None and s.brief.bullet.variety == CLOSING
+    if _asks_about_contradiction(s, inputs):
+        return f"Before this, you told me otherwise about {s.thing}. Which of the two is right?"
     asks = s.kind == "question" and not s.is_wish and not ends
     wants = asks and s.rng.random() < share and inputs.target_tokens > 150
     again = s.kind == "answer" and ordinal == 1 and s.rng.random() < ASK_AGAIN_SHARE
@@ -349,6 +352,11 @@ def _ending(s: Situation, inputs: AssistantReplyInputs, ordinal: int) -> str:
     if not s.is_person and not s.is_wish and not ends and s.rng.random() < CLOSING_SHARE:
         return openings.closing(s.thing, s.today, s.rng)
     return ""
+
+
+def _asks_about_contradiction(s: Situation, inputs: AssistantReplyInputs) -> bool:
+    is_told = s.kind == "question" and s.brief is not None and s.brief.bullet.kind is BulletKind.CONTRADICTION
+    return is_told and inputs.context.on_contradiction is OnContradiction.ASK
 
 
 def compact(inputs: CompactInputs) -> str:

@@ -1,7 +1,7 @@
 """The story of one plan: a pure function of its seed, people and stages.
 
-Each thread of the pack is told with several of its things. The beats of all these instances are spread over the
-timeline, divided into stages, and given days and values. A call that asks for one stage takes it from the whole story.
+Each thread of the pack is told with several of its things. The beats of all these instances are spread over the lines
+of the plan's sheet, which give them their days. A call that asks for some lines takes them from the whole story.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from longbeam.offline.naming import things_of
 from longbeam.offline.packs import Pack, Thread, pack_for, read_yaml
 from longbeam.offline.telling import Scene, Teller
 from longbeam.offline.visits import Visits
+from longbeam.prompts.calls.plans import SheetLine
 from longbeam.schemas.people import Person
+from longbeam.schemas.plans import BulletKind
 from longbeam.schemas.seeds import Seed
 
 Story = tuple[tuple[Scene, ...], ...]
@@ -28,16 +30,8 @@ Story = tuple[tuple[Scene, ...], ...]
 PEOPLE = Path(__file__).parent / "data" / "people.yaml"
 THINGS_PER_THREAD = 2.5
 """Width that is tried first; `balance.fullness` decides."""
-SLACK = 0.9
-"""Share of a stage's days that its bullets use; turns that are asked for later use the rest."""
-LAST_SLACK = 0.68
-"""`SLACK` of the last stage, which also holds the event that the story prepares (a departure), and the end."""
 AHEAD = (0.76, 0.86)
-"""Where the prepared event may lie in the last stage, as shares of its days."""
-CLOSING_FROM = 0.9
-"""Where the end of the story begins in the last stage."""
-OUTCOMES = 3
-"""Threads whose outcome the last stage tells."""
+"""Where the event that the story prepares (a departure) may lie in the last stage, as shares of its days."""
 DRAWS = 6
 """Draws of things to try where no number of threads leaves enough candidates for every kind of probe."""
 
@@ -56,8 +50,8 @@ class StoryInputs:
     people: tuple[Person, ...]
     stages: tuple[Span, ...]
     """First and last day of each stage."""
-    room: tuple[tuple[int, int], ...]
-    """Number of events and of relationship scenes of each stage."""
+    sheet: tuple[tuple[SheetLine, ...], ...]
+    """Lines of each stage: kinds and days."""
     rng_key: str
     """Key of all random draws."""
     bounds: Bounds = NO_BOUNDS
@@ -68,14 +62,19 @@ class StoryInputs:
         return pack_for(self.seed)
 
     @cached_property
-    def closing(self) -> int:
-        """Number of scenes at the end of the last stage that tell how things came out."""
-        return min(OUTCOMES + 1, self.room[-1][0] // 4) - (not self.bounds.is_last)
+    def closing_days(self) -> tuple[dt.date, ...]:
+        """Days of the scenes at the end of the last stage that tell how things came out."""
+        return tuple(line.day for line in self.sheet[-1] if line.part == "closing")
 
-    @property
+    @cached_property
     def going_on(self) -> int:
         """Number of events before the closing scenes."""
-        return sum(events for events, _ in self.room) - self.closing
+        return sum(is_event(line) for lines in self.sheet for line in lines)
+
+
+def is_event(line: SheetLine) -> bool:
+    """Return whether a line is told by a beat of one of the pack's threads."""
+    return line.kind is BulletKind.EVENT and not line.part
 
 
 def story_of(inputs: StoryInputs) -> Story:
@@ -83,7 +82,7 @@ def story_of(inputs: StoryInputs) -> Story:
     cues = _ordered_beats(inputs)
     schedule = _schedule(inputs, cues)
     told_on = {(c[0].thread, c[1], c[2].beat): day for stage in schedule for c, day in stage if c is not None}
-    ahead, closing_days = _last_days(*inputs.stages[-1], inputs.closing)
+    ahead = _ahead(*inputs.stages[-1])
     visits = Visits(people_thread(), inputs.people, inputs.rng_key, inputs.bounds)
     teller = Teller(inputs.people, inputs.rng_key, told_on, ahead, inputs.bounds)
     result = []
@@ -97,31 +96,28 @@ def story_of(inputs: StoryInputs) -> Story:
                 scenes.append(teller.scene(*meeting, day))
                 visits.told(meeting, scenes[-1], teller)
         result.append(scenes)
-    if inputs.closing:
-        result[-1] += _ending(inputs, cues, teller, closing_days)
+    if inputs.closing_days:
+        result[-1] += _ending(inputs, cues, teller, inputs.closing_days)
     return tuple(tuple(scenes) for scenes in result)
 
 
 def _schedule(inputs: StoryInputs, cues: Sequence[Cue]) -> list[list[tuple[Cue | None, dt.date]]]:
     """Return the beats of each stage with their days; None stands for a scene with one of the people."""
     beats = iter(cues)
-    schedule = []
-    for i, ((first, last), (events, relationships)) in enumerate(zip(inputs.stages, inputs.room, strict=True)):
-        is_last = inputs.closing > 0 and i == len(inputs.stages) - 1
-        own = [next(beats) for _ in range(events - inputs.closing * is_last)]
-        merged = _interleaved(own, relationships)
-        schedule.append(
-            list(zip(merged, _days(first, last, len(merged), LAST_SLACK if is_last else SLACK), strict=True))
-        )
-    return schedule
+    return [
+        [
+            (next(beats) if is_event(line) else None, line.day)
+            for line in lines
+            if is_event(line) or line.kind is BulletKind.RELATIONSHIP
+        ]
+        for lines in inputs.sheet
+    ]
 
 
-def _last_days(first: dt.date, last: dt.date, closing: int) -> tuple[Span, list[dt.date]]:
-    """Return when the prepared event may lie in the last stage, and the days of the closing scenes."""
+def _ahead(first: dt.date, last: dt.date) -> Span:
+    """Return when the prepared event may lie in the last stage."""
     days = (last - first).days
-    ahead = first + dt.timedelta(days=int(days * AHEAD[0])), first + dt.timedelta(days=int(days * AHEAD[1]))
-    begin = first + dt.timedelta(days=int(days * CLOSING_FROM))
-    return ahead, _days(begin, last, closing, 1.0)
+    return first + dt.timedelta(days=int(days * AHEAD[0])), first + dt.timedelta(days=int(days * AHEAD[1]))
 
 
 def _ending(inputs: StoryInputs, cues: Sequence[Cue], teller: Teller, days: Sequence[dt.date]) -> list[Scene]:
@@ -149,23 +145,6 @@ def _ending(inputs: StoryInputs, cues: Sequence[Cue], teller: Teller, days: Sequ
         return scenes
     own = next(t for t in inputs.pack.threads if not t.things)
     return [*scenes, teller.ending(inputs.pack, own, days[-1])]
-
-
-def _interleaved(own: Sequence[Cue], meetings: int) -> list[Cue | None]:
-    """Return the beats with places for meetings (None) spread evenly among them."""
-    merged: list[Cue | None] = []
-    placed = 0
-    for i, cue in enumerate(own, 1):
-        merged.append(cue)
-        while placed < meetings and (placed + 1) * len(own) <= i * (meetings + 1):
-            merged.append(None)
-            placed += 1
-    return merged + [None] * (meetings - placed)
-
-
-def _days(first: dt.date, last: dt.date, count: int, slack: float) -> list[dt.date]:
-    room = int((last - first).days * slack)
-    return [first + dt.timedelta(days=room * i // max(count - 1, 1)) for i in range(count)]
 
 
 def _ordered_beats(inputs: StoryInputs) -> list[Cue]:

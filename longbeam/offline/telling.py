@@ -96,6 +96,7 @@ class Teller:
         self._named: set[str] = set()
         self._values.update(((subject, attribute), value) for subject, attribute, value in bounds.known)
         self._told: dict[tuple[str, str], int] = {}
+        self._last_told: dict[tuple[str, str], dt.date] = {}
         self._remarked: set[tuple[str, str]] = set()
         self._credits: dict[str, str] = {}
 
@@ -122,6 +123,7 @@ class Teller:
         # The variants of a beat are used in turn, so that two things have different words while there are unused ones.
         turn = self._told.get((thread.thread, beat.beat), rng.randrange(len(beat.tell)))
         self._told[(thread.thread, beat.beat)] = turn + 1
+        self._last_told[(thread.thread, subject)] = day
         text = f"{_as_sentence(fill(beat.tell[turn % len(beat.tell)], fields))} {remark}".strip()
         return Scene(thread, subject, beat, day, fields, said, text, frozenset((*beat.recalls, *passed)))
 
@@ -146,8 +148,15 @@ class Teller:
         return said
 
     def _days_for(self, thread: Thread, subject: str, slot: Slot, day: dt.date) -> Span | None:
-        """Return the days on which a date may lie: before the beat that tells how it went, or at the prepared event."""
+        """Return the days on which a date may lie.
+
+        A day to come lies before the beat that tells how it went, or at the prepared event. A day in the past lies
+        after all that was told of the thing before: what was still planned then cannot have happened already.
+        """
         tomorrow = day + dt.timedelta(days=1)
+        if slot.in_days is not None and slot.in_days[1] <= 0:
+            last = self._last_told.get((thread.thread, subject))
+            return (min(last + dt.timedelta(days=1), day), day) if last is not None else None
         if slot.ahead and self._ahead is not None:
             return max(self._ahead[0], tomorrow), self._ahead[1]
         told = self._told_on.get((thread.thread, subject, slot.told_by))

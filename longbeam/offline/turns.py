@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from longbeam.keys import BulletId, TurnKey, plan_index_of
 from longbeam.offline.arithmetic import evaluate, format_number
 from longbeam.offline.chapters import BEGINNING
+from longbeam.offline.dealing import dealt, joined_to, pasted, said_shortly
 from longbeam.offline.language import fill, identifier, lower_first, pattern_of, upper_first, within_sentence
 from longbeam.offline.naming import mention, names_of
 from longbeam.offline.packs import Beat, Card, Pack, Problem, Snippet, Thread, fields_of, pack_for
@@ -24,29 +25,23 @@ from longbeam.prompts.calls.dialogue import (
     UserReplyInputs,
 )
 from longbeam.prompts.calls.plans import LedgerLine, Stage
-from longbeam.prompts.calls.user_turns import BatchState, BulletBrief, UserTurnDraft, UserTurnsInputs, UserTurnsReply
+from longbeam.prompts.calls.user_turns import (
+    BatchState,
+    BulletBrief,
+    Opening,
+    TurnCard,
+    UserTurnDraft,
+    UserTurnsInputs,
+    UserTurnsReply,
+)
 from longbeam.schemas.plans import CLOSING, Bullet, BulletKind
 from longbeam.text import times
 
-_OPENERS = (
-    "", "", "", "", "", "", "Hi again. ", "Quick update: ", "Okay, so ", "One more thing. ", "Right, next point. ",
-    "I'm back. ", "So, ", "Something else: ", "Good morning. ", "A short one today. ", "Bit of news. ", "Hm. ",
-)  # fmt: skip
 _LONG_AGO = (
     "Something from a while back: ", "An older matter: ", "This goes back a while: ", "You may remember this one: ",
     "Back to something old: ", "Do you still have this? ", "From before all this: ", "An old thread: ",
 )  # fmt: skip
 """Openers of an update of something from an earlier part of the story."""
-_LOWERED = frozenset(
-    (
-        "We've", "There's", "That's", "Here's", "They've", "It'll",
-        "The", "A", "An", "My", "Our", "On", "For", "When", "Since", "There", "After", "In", "It's", "It", "At", "With",
-        "Looking", "From", "Because", "We", "They", "This", "That", "As", "By", "To", "If", "Until", "Now", "Before",
-        "While", "Last", "Next", "Every", "Each", "Two", "Three", "Both", "Nobody", "Somebody", "Without", "During",
-        "Over", "About",
-    )
-)  # fmt: skip
-"""First words that lose their capital after an opener; names keep theirs."""
 _ABOUT_OPENERS = (
     "Back to {it}. ", "I've been thinking about {it} again. ", "Still on {it}: ", "A question on {it}. ",
     "While I have a quiet hour: ", "I keep coming back to {it}. ", "About {it}. ", "I slept on it. ",
@@ -94,9 +89,9 @@ _SPECIAL_ASKS = {
     ),
 }  # fmt: skip
 _REASONED = (
-    "{ask} I ask because {denial}", "{ask} You should know that {denial}", "{ask} I'm asking from scratch: {denial}",
-    "{ask} To be clear, {denial}", "{ask} Just so that you know where I stand: {denial}",
-    "{ask} It may sound odd, but {denial}", "{ask} For the record, {denial}", "{ask} Bear in mind that {denial}",
+    "{ask} I ask for a reason: {denial}", "{ask} You should know: {denial}", "{ask} I'm asking from scratch: {denial}",
+    "{ask} To be clear: {denial}", "{ask} Just so that you know where I stand: {denial}",
+    "{ask} It may sound odd: {denial}", "{ask} For the record: {denial}", "{ask} Bear in mind: {denial}",
 )  # fmt: skip
 """Templates of a question whose reason is a forgetful statement."""
 _PLAIN_ASKS = (
@@ -124,6 +119,19 @@ _BEHIND = (
     "Now that {value}, the {attribute}, is behind me, ", "With the {attribute} over since {value}, ",
     "{value}, the {attribute}, is past, so ",
 )  # fmt: skip
+_QUIET_ASKS = (
+    "What does that mean for the next step?", "With that in mind, what comes next?", "So, where were we?",
+    "No need to confirm it. What is next on the list?", "Just keep it in mind. What should I look at now?",
+    "You needn't say anything to that. What would you do next?", "Which of the open points comes first now?",
+)  # fmt: skip
+"""Questions behind a wish that wants no word about it."""
+_ANSWER_ME = (
+    " A short yes is enough.", " Tell me if you can.", " Just say if that's all right.",
+    " Let me know that you've got it.", " Is that fine?", " Say so if it isn't possible.",
+)  # fmt: skip
+_NO_ANSWER = (
+    "", "", "", " No need to confirm.", " Just do it, that's all.", " You needn't mention it again.",
+)  # fmt: skip
 _WISH_ASKS = (
     "Does that work for you?", "Shall we go on like that?", "Can you do it that way from now on?", "Is that all right?",
     "Can I count on that?", "Would that be possible?", "Agreed?", "Do you mind?", "Can you remember that for me?",
@@ -131,6 +139,8 @@ _WISH_ASKS = (
 )  # fmt: skip
 
 
+LENGTHENED = 0.8
+"""Part of its card's least length below which a message gets one more sentence, which tells nothing."""
 WISHES = frozenset({BulletKind.INSTRUCTION, BulletKind.PREFERENCE})
 PASSING_SHARE = 0.6
 """Share of wishes that are said in passing, after a question on the current subject."""
@@ -176,10 +186,13 @@ def can_fill(template: str, fields: dict[str, str]) -> bool:
 
 
 def user_turns(inputs: UserTurnsInputs, state: BatchState, rng: random.Random) -> UserTurnsReply:
-    """Return one turn for each bullet; fewer questions join bullets, more questions ask about them again."""
+    """Return one turn for each card; those without bullets ask about the others' bullets again."""
     pack = pack_for(inputs.seed)
-    groups = _grouped(inputs.batch, inputs.questions)
-    turns = [_voicing_turn(pack, group, _told_before(inputs, group[0]), rng) for group in groups]
+    briefs = {b.bullet.bullet_id: b for b in inputs.batch}
+    turns = []
+    for card in inputs.cards:
+        if group := [briefs[i] for i in card.bullet_ids]:
+            turns.append(_voicing_turn(pack, group, _told_before(inputs, group[0]), card, rng))
     more = inputs.questions - len(turns)
     extra = _about_turns(inputs, inputs.batch, more, state.first_ordinal, rng)
     return UserTurnsReply(turns=[*turns, *extra])
@@ -197,48 +210,44 @@ def more_turns(inputs: UserTurnsInputs, state: BatchState, rng: random.Random) -
     return UserTurnsReply(turns=_about_turns(inputs, inputs.about, inputs.questions, 7 + state.first_ordinal, rng))
 
 
-def _grouped(briefs: Sequence[BulletBrief], questions: int) -> list[list[BulletBrief]]:
-    if len(briefs) <= questions:
-        return [[b] for b in briefs]
-    groups: list[list[BulletBrief]] = [[] for _ in range(questions)]
-    for i, brief in enumerate(briefs):
-        groups[i * questions // len(briefs)].append(brief)
-    return groups
-
-
 def _voicing_turn(
-    pack: Pack, group: Sequence[BulletBrief], context: Sequence[Bullet], rng: random.Random
+    pack: Pack, group: Sequence[BulletBrief], context: Sequence[Bullet], card: TurnCard, rng: random.Random
 ) -> UserTurnDraft:
+    text, about = _told(pack, group, context, card, rng)
+    return UserTurnDraft(text=said_shortly(text, card.days), voices=list(card.bullet_ids), asks_about=about)
+
+
+def _told(
+    pack: Pack, group: Sequence[BulletBrief], context: Sequence[Bullet], card: TurnCard, rng: random.Random
+) -> tuple[str, list[str]]:
+    """Return a message that tells a group of bullets, with its days in full, and the bullets that it asks about."""
     last = group[-1]
-    voices = [b.bullet.bullet_id for b in group]
     said = " ".join([group[0].bullet.text, *(_joined(b.bullet.text, rng) for b in group[1:])])
     reading = read(pack, last)
     kind = last.bullet.kind
-    if kind in WISHES and len(group) == 1 and rng.random() < PASSING_SHARE:
-        subject = _going_on(pack, context)
+    if kind in WISHES and len(group) == 1:
+        subject = _going_on(pack, context) if rng.random() < PASSING_SHARE else None
         if subject is not None:
             ask = f"{_about_opener(rng)}{_card_question(subject, rng)}"
             wish = fill(rng.choice(_IN_PASSING), {"wish": lower_first(said)})
-            about = [subject.bullet_id] if subject.bullet_id else []
-            return UserTurnDraft(text=f"{ask} {wish}", voices=voices, asks_about=about)
-    question = _question(pack, last, reading, rng, named=said)
+            confirm = rng.choice(_ANSWER_ME if card.asks_to_confirm else _NO_ANSWER)
+            return f"{ask} {wish}{confirm}", [subject.bullet_id] if subject.bullet_id else []
+        return f"{said} {rng.choice(_WISH_ASKS if card.asks_to_confirm else _QUIET_ASKS)}", []
+    is_first = card.opening is Opening.QUESTION and not card.callback
+    question = _question(pack, last, reading, rng, named="" if is_first else said)
     if kind is BulletKind.CONTRADICTION and len(group) == 1 and rng.random() < REASONED_SHARE:
-        text = rng.choice(_REASONED).format(ask=rng.choice(_PLAIN_ASKS), denial=lower_first(said))
-        return UserTurnDraft(text=text, voices=voices, asks_about=[])
-    opener = (
-        "" if kind in {*WISHES, BulletKind.INTRODUCTION} or last.bullet.variety == CLOSING else rng.choice(_OPENERS)
-    )
+        return rng.choice(_REASONED).format(ask=rng.choice(_PLAIN_ASKS), denial=said), []
+    if kind in {*WISHES, BulletKind.INTRODUCTION} or last.bullet.variety == CLOSING:
+        return f"{said} {question}", []
     if kind is BulletKind.UPDATE and _is_of_earlier_plan(last.bullet):
-        opener = rng.choice(_LONG_AGO)
-    if opener.rstrip().endswith((",", ":", "so")):
-        if said.partition(" ")[0] in _LOWERED:
-            said = lower_first(said)
-        elif opener not in _LONG_AGO:  # A capital may stand after these.
-            opener = ""
+        return f"{joined_to(rng.choice(_LONG_AGO), said)} {question}", []
     shown = ""
     if reading is not None and reading.beat is not None and reading.beat.show:
         shown = _shown(pack, reading, rng)
-    return UserTurnDraft(text=f"{opener}{said} {question}{shown}".strip(), voices=voices, asks_about=[])
+    text = dealt(said, question, card, rng)
+    if len(text.split()) < card.least_words * LENGTHENED:
+        text += rng.choice(_share_of(_LIMITS, BulletId.parse(last.bullet.bullet_id).sub_plan_index))
+    return f"{text}{shown or pasted(card.paste, rng)}", []
 
 
 def _is_of_earlier_plan(bullet: Bullet) -> bool:
@@ -264,7 +273,7 @@ def _card_question(reading: Reading, rng: random.Random) -> str:
 
 
 def _joined(text: str, rng: random.Random) -> str:
-    return rng.choice(["Also: ", "And another thing: ", "On top of that: ", "By the way: ", ""]) + text
+    return joined_to(rng.choice(["Also, ", "And another thing: ", "On top of that, ", "By the way, ", ""]), text)
 
 
 def _question(pack: Pack, brief: BulletBrief, reading: Reading | None, rng: random.Random, *, named: str) -> str:
@@ -526,6 +535,9 @@ def user_answer(inputs: UserReplyInputs, state: TurnState, rng: random.Random) -
         "weekday": times.weekday(today),
         "day": times.format_date(today, with_year=False),
     }
+    if is_left_open(last):
+        day = times.format_date(today, with_year=False)
+        return f"{rng.choice(_LEFT_OPEN)} Let's leave {thing} as it is on this {times.weekday(today)}, {day}."
     head = "As I said, " if inputs.feedback else rng.choice(_ANSWER_HEADS)
     tails = [t for t in _share_of(_ANSWER_TAILS, inputs.context.stage.stage_index) if can_fill(t, fields)]
     if inputs.context.earlier_plans:
@@ -545,6 +557,19 @@ def user_answer(inputs: UserReplyInputs, state: TurnState, rng: random.Random) -
                     answer += "".join(fill(t, fields) for t in rng.sample(_LONGER_TAILS, 2))
                 return upper_first(f"{answer}{fill(rng.choice(tails or ['']), fields)}")
     return upper_first(f"{head}I can't say for {thing} yet.{fill(rng.choice(tails or ['']), fields)}")
+
+
+_LEFT_OPEN = (
+    "I'd have to look that up.",
+    "I honestly don't know by heart.",
+    "No idea at the moment.",
+    "I can't tell without my notes.",
+)
+
+
+def is_left_open(question: str) -> bool:
+    """Return whether a question asks which of two statements is right, which the user leaves open."""
+    return question.endswith("Which of the two is right?")
 
 
 def ask_back_for(thread: Thread, thing: str, stage_index: int, said: str) -> str:

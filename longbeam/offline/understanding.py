@@ -20,7 +20,7 @@ from longbeam.offline.story import people_thread
 from longbeam.offline.telling import COST_SLOT, END_SLOT, ENDED, OWN_COST, WHOLE
 from longbeam.schemas.plans import ValueKind
 from longbeam.text.sentences import sentences
-from longbeam.text.times import MONTHS
+from longbeam.text.times import MONTHS, WEEKDAYS
 
 ME = "me"
 INTRODUCED = {"name": "full name", "age": "age", "profession": "profession", "city": "home city"}
@@ -89,8 +89,9 @@ class _Rule:
 
     @cached_property
     def literal(self) -> str:
-        """The template's longest piece without fields, in lower case; every text that matches contains it."""
-        return max((piece for piece, *_ in Formatter().parse(self.template)), key=len).strip().lower()
+        """The template's longest piece without fields and weekdays, in lower case; every text that matches has it."""
+        pieces = (part for piece, *_ in Formatter().parse(self.template) for part in _WEEKDAY.split(piece))
+        return max((piece.removesuffix(" on ") for piece in pieces), key=len).strip().lower()
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -98,6 +99,7 @@ class _Rule:
         return _pattern(self.template.rstrip("."), self.kinds)
 
 
+_WEEKDAY = re.compile(rf"\b(?:{'|'.join(WEEKDAYS)})\b")
 _AMOUNTS = frozenset({ValueKind.NUMBER, ValueKind.MONEY, ValueKind.DURATION, ValueKind.RATIO})
 _VALUE = r"(?:[^.!?;\n]|\.(?=\d))+?"
 _VALUE_OF: Mapping[ValueKind | None, str] = {
@@ -114,7 +116,7 @@ def _pattern(template: str, kinds: Mapping[str, ValueKind]) -> re.Pattern[str]:
     parts, seen = [], set[str]()
     pieces = list(Formatter().parse(template))
     for literal, name, _, _ in pieces:
-        parts.append(re.escape(literal))
+        parts.append(_literal(literal, is_before_day=kinds.get(name or "") is ValueKind.DATE))
         if name in seen:
             parts.append(".{1,80}?")
         elif name:
@@ -123,6 +125,15 @@ def _pattern(template: str, kinds: Mapping[str, ValueKind]) -> re.Pattern[str]:
     begin = _START if pieces[0][0] == "" else r"(?<!\w)"
     end = _END if pieces[-1][1] else r"(?!\w)"
     return re.compile(begin + "".join(parts) + end, re.IGNORECASE)
+
+
+def _literal(text: str, *, is_before_day: bool) -> str:
+    """Return the pattern of a template's literal, in a text whose spoken days are spelled out.
+
+    `On Monday` may have become a date, and `last Sunday`, which has no preposition, a date without one.
+    """
+    found = _WEEKDAY.sub(rf"(?:\g<0>|(?:{'|'.join(MONTHS)}) \\d+, \\d+)", re.escape(text))
+    return re.sub(r"\bon\\ $", r"(?:on\\ )?", found) if is_before_day else found
 
 
 @lru_cache(maxsize=1)
@@ -253,7 +264,7 @@ def _best_of(found: Iterable[_Found], fits: Mapping[str, int]) -> list[_Found]:
 
 def _statement(found: _Found, quote: str) -> Statement:
     rule, fields = found.rule, dict(found.fields)
-    subject = rule.subject or fields.get("it", "")
+    subject = rule.subject or re.sub(r"^(?:so|and|but) ", "", fields.get("it", ""))
     if rule.is_of_person:
         subject = _person(subject)
     elif _ARTICLE.match(subject):

@@ -70,7 +70,7 @@ class OfflineWriter:
         # The story and its wishes are one for all stages of a conversation, so their randomness leaves out the unit.
         conversation = f"{call.benchmark_seed}/{UnitKey.parse(call.unit_key).conversation_id}"
         if prompt_id == "sub_plan":
-            return planning.sub_plan(inputs, conversation)  # type: ignore[arg-type]
+            return planning.sub_plan(inputs, state_of(call), conversation)  # type: ignore[arg-type]
         if prompt_id == "augment":
             return planning.augment(inputs, rng, conversation)  # type: ignore[arg-type]
         if prompt_id in _STATEFUL_RULES:
@@ -117,6 +117,8 @@ _RULES: dict[str, Callable[[Any, random.Random], BaseModel | str]] = {
     "answer": lambda inputs, _: answering.answer(inputs),
     "judge_nugget": lambda inputs, _: judging.judge(inputs),
     "align_event": lambda inputs, _: judging.align(inputs),
+    "check_entailment": lambda inputs, _: checking.entailment(inputs),
+    "check_contradiction": lambda inputs, _: checking.contradiction(inputs),
     "support_nuggets": lambda inputs, _: checking.support(inputs),
     "guess_answer": lambda inputs, _: checking.guess(inputs),
     "counter_evidence": lambda inputs, _: checking.counter_evidence(inputs),

@@ -9,20 +9,28 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from longbeam.evaluation.arms import arm_of
+from longbeam.generators.entailment_judge import contradiction_fault, unsaid_claims
 from longbeam.keys import UnitKey
+from longbeam.models.asking import Asker
 from longbeam.models.base import ChatModel, ModelCall, Models
 from longbeam.models.tokens import Tokenizer, load_tokenizer
 from longbeam.pipeline.evaluate.evaluating import EvaluationRequest, evaluate
 from longbeam.pipeline.evaluate.model_checks import run_model_checks
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.seeding import make_seeds
+from longbeam.prompts.calls.checks import ToldRemark
+from longbeam.prompts.declarations import default_registry
 from longbeam.prompts.docs import Captured
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.evaluation import EvaluationSettings
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.schemas.plans import BulletKind
+from longbeam.schemas.spec import BenchmarkSpec, Checks
+from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import Benchmark, create_benchmark
 
 SEEDS = 5
+JUDGED = 30
+"""Messages that the checker judges; in a run it judges those that rules leave in doubt."""
 SPEC: dict[str, object] = {"name": "captured", "seed": 4, "length": "128K", "domains": ["home_real_estate"]}
 _SYSTEMS: tuple[tuple[str, dict[str, object]], ...] = (
     ("rag", {}),
@@ -69,6 +77,7 @@ def _captured_of(values: dict[str, object], models: Models) -> dict[str, Capture
 async def _run(benchmark: Benchmark, models: Models) -> None:
     """Generate, check, evaluate."""
     await run_inline(benchmark, models)
+    await _judge_wording(benchmark, models)
     await run_model_checks(benchmark, benchmark.spec, models)
     await evaluate(
         benchmark,
@@ -77,6 +86,26 @@ async def _run(benchmark: Benchmark, models: Models) -> None:
         ),
         models,
     )
+
+
+async def _judge_wording(benchmark: Benchmark, models: Models) -> None:
+    """Have a checker judge messages and contradictions: words that are written by rule leave nothing to judge."""
+    spec = benchmark.spec.model_copy(update={"checks": Checks(model=True)})
+    (conversation_id,) = benchmark.sealed_ids
+    asker = Asker(models, default_registry(), spec, UnitKey(conversation_id, "user_turns", "p0.s0.b0"))
+    with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
+        bullets = {b.bullet_id: b for plan in sealed.head.plans for b in plan.bullets()}
+        messages = [m for m in sealed.messages() if m.bullet_ids]
+    for message in messages[:JUDGED]:
+        claims = [bullets[i].text for i in message.bullet_ids]
+        await unsaid_claims(asker, message.message_key, message.content, claims)
+    planning = replace(asker, unit_key=UnitKey(conversation_id, "plan", "p0.s0.special"))
+    for bullet in bullets.values():
+        if bullet.kind is BulletKind.CONTRADICTION and bullet.target_bullet_id in bullets:
+            earlier, later = (
+                ToldRemark(text=b.text, day=b.happens_on) for b in (bullets[bullet.target_bullet_id], bullet)
+            )
+            await contradiction_fault(planning, bullet.bullet_id, earlier, later)
 
 
 def _captured(calls: list[ModelCall], tokenizer: Tokenizer) -> Captured:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TypeVar
 
+from longbeam.errors import StoreError
 from longbeam.pipeline.evaluate.model_checks import stored_model_findings
 from longbeam.pipeline.findings_page import findings_page
 from longbeam.schemas.findings import Finding, Severity
@@ -22,6 +24,7 @@ from longbeam.validation.index import ConversationIndex, build_index
 from longbeam.validation.run import check_benchmark, check_index, left_out
 from longbeam.validation.statistics import index_statistics
 
+T = TypeVar("T")
 _NOUNS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 STATISTICS = "benchmark"
 """Name of the tables among the stored statistics."""
@@ -64,8 +67,7 @@ def check_and_store(benchmark: Benchmark) -> list[Finding]:
         findings += check_benchmark(readers)
     findings += stored_model_findings(benchmark)
     path = benchmark.database_path
-    statistics = read_statistics(path) if path.exists() else {}
-    write_benchmark(path, seeds=seeds, findings=findings, statistics=statistics)
+    write_benchmark(path, seeds=seeds, findings=findings, statistics=_kept(path, read_statistics) or {})
     return findings
 
 
@@ -75,10 +77,26 @@ def count_and_store(benchmark: Benchmark) -> Statistics:
     with sealed_conversations(benchmark) as readers:
         seeds = [(reader.head.conversation_id, reader.head.seed) for reader in readers]
     path = benchmark.database_path
-    findings = read_findings(path) if path.exists() else []
+    findings = _kept(path, read_findings) or []
     stored = {STATISTICS: statistics.model_dump(mode="json")}
     write_benchmark(path, seeds=seeds, findings=findings, statistics=stored)
     return statistics
+
+
+def make_again(benchmark: Benchmark) -> None:
+    """Make `benchmark.duckdb` again from the finished conversations, with findings and tables."""
+    benchmark.database_path.unlink()
+    if benchmark.sealed_ids:
+        check_and_store(benchmark)
+        count_and_store(benchmark)
+
+
+def _kept(path: Path, read: Callable[[Path], T]) -> T | None:
+    """Return what a file holds that is about to be replaced; None if it is damaged or absent."""
+    try:
+        return read(path)
+    except StoreError:
+        return None
 
 
 def render_findings(name: str, conversations: int, findings: Sequence[Finding], most: int) -> str:

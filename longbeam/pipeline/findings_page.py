@@ -72,6 +72,7 @@ def findings_page(name: str, findings: Sequence[Finding], readers: Iterable[Conv
     groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in sorted(findings, key=lambda f: list(Severity).index(f.severity)):
         groups.setdefault((finding.conversation_id, finding.subject), []).append(finding)
+    # Errors come first, so what is left out is the least severe.
     shown = dict(list(groups.items())[:MOST_CASES])
     anchors = {place: f"case-{i}" for i, place in enumerate(shown)}
     cases: dict[str, Case] = {}
@@ -84,6 +85,7 @@ def findings_page(name: str, findings: Sequence[Finding], readers: Iterable[Conv
         messages = _cited_messages(reader, own, probes)
         for place, found in own.items():
             cases[anchors[place]] = _case(anchors[place], place, found, probes.get(place[1]), messages)
+    # Findings on a conversation as a whole have no probe or message to show.
     for place, found in shown.items():
         cases.setdefault(anchors[place], _case(anchors[place], place, found, None, {}))
     rows = _rows(findings, abilities, anchors)

@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from longbeam.errors import StoreError, UserError
+from longbeam.models.tokens import load_tokenizer
 from longbeam.schemas.conversation import GivenConversation
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.findings import Finding
@@ -18,8 +19,8 @@ from longbeam.schemas.seeds import Seed
 from longbeam.schemas.spec import NAME_PATTERN, BenchmarkSpec
 from longbeam.store.artifacts import seal_conversation
 from longbeam.store.benchmark import write_benchmark
-from longbeam.store.files import describe_os_error, scratch_beside, write_atomically
-from longbeam.store.layout import Benchmark
+from longbeam.store.files import describe_os_error, scratch_beside
+from longbeam.store.layout import Benchmark, write_spec
 from longbeam.validation.base import Problem
 from longbeam.validation.imports import CHECK
 
@@ -61,7 +62,11 @@ class Origin:
 
 
 def import_benchmark(conversations: Iterable[GivenConversation], name: str, out: Path, origin: Origin) -> GivenReport:
-    """Make the benchmark `name` from the conversations of a format's reader; errors as `keep_given`'s."""
+    """Make the benchmark `name` from the conversations of a format's reader; errors as `keep_given`'s.
+
+    Raises UserError for a tokenizer that does not exist, before anything is read.
+    """
+    load_tokenizer(origin.tokenizer)
     given = {
         "name": name,
         "length": 0,
@@ -89,7 +94,7 @@ def keep_given(conversations: Iterable[GivenConversation], fields: Mapping[str, 
         made = Benchmark(BenchmarkSpec.model_validate(fields), scratch / "benchmark")
         (made.root / "work").mkdir(parents=True)
         (made.root / "conversations").mkdir()
-        for conversation in conversations:
+        for conversation in _storable(conversations):
             _seal(made, conversation, tally)
             head = conversation.head
             seeds.append((head.conversation_id, head.seed))
@@ -101,7 +106,7 @@ def keep_given(conversations: Iterable[GivenConversation], fields: Mapping[str, 
         found = {"conversations": len(seeds), "abilities": tuple(sorted(abilities)) or ABILITIES}
         spec = BenchmarkSpec.model_validate({**fields, **found})
         write_benchmark(made.database_path, seeds=seeds, findings=findings, statistics={})
-        write_atomically(made.root / "spec.json", spec.model_dump_json(indent=1) + "\n")
+        write_spec(made.root, spec)
         try:
             made.root.rename(root)
         except OSError as exc:
@@ -109,13 +114,21 @@ def keep_given(conversations: Iterable[GivenConversation], fields: Mapping[str, 
     return GivenReport(Benchmark(spec, root), len(seeds), tally.messages, tally.tokens, probes, len(findings))
 
 
+def _storable(conversations: Iterable[GivenConversation]) -> Iterator[GivenConversation]:
+    """Yield the conversations; UserError for a value that no record of ours can hold."""
+    try:
+        yield from conversations
+    except ValidationError as exc:
+        raise UserError(f"the source cannot be kept: {' '.join(str(exc).split())[:200]}") from exc
+
+
 def _seal(made: Benchmark, conversation: GivenConversation, tally: _Tally) -> None:
     head = conversation.head
     path = made.sealed_path(head.conversation_id)
     try:
         seal_conversation(path, head, tally.counted(conversation.messages()), conversation.probes)
-    except ValidationError as exc:  # what no reader expected of its files
-        source = head.details.get("id", head.conversation_id)
+    except ValueError as exc:  # what no reader expected of its files, or half a surrogate pair, which UTF-8 cannot hold
+        source = str(head.details.get("id", head.conversation_id))[:60].encode("ascii", "backslashreplace").decode()
         raise UserError(f"conversation {source}: cannot be kept: {' '.join(str(exc).split())[:200]}") from exc
 
 

@@ -12,10 +12,11 @@ from importlib import import_module
 from pathlib import Path
 
 from longbeam.models.base import ChatModel, ExtrasOf, Models
-from longbeam.models.factory import make_model
+from longbeam.models.factory import Surroundings, make_model
 from longbeam.models.kinds import Kinds
 from longbeam.prompts.calls.evaluation import JudgeInputs, JudgeReply
 from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.store.batch_files import BatchFiles
 
 
 @dataclass(frozen=True)
@@ -33,9 +34,13 @@ class Services:
     judge_nugget: Callable[[JudgeInputs], JudgeReply]
     """Judges an answer by its words, as a reviewer tries out a rubric."""
 
-    def make_model(self, spec: BenchmarkSpec, *, invocation_log: Path | None = None) -> ChatModel:
-        """Return the clients that answer the roles of a spec; raises SpecError for a model that cannot be run."""
-        return make_model(spec, self.kinds, invocation_log=invocation_log)
+    def make_model(self, spec: BenchmarkSpec, *, home: Path, invocation_log: Path | None = None) -> ChatModel:
+        """Return the clients that answer the roles of a spec; raises SpecError for a model that cannot be run.
+
+        In the folder `home`, servers that longbeam starts write logs into `logs`; `batches` holds records of batches.
+        """
+        around = Surroundings(logs=home / "logs", batches=BatchFiles(home / "batches"))
+        return make_model(spec, self.kinds, invocation_log=invocation_log, around=around)
 
     def models(self, chat: ChatModel) -> Models:
         """Return the models of a run whose calls `chat` answers."""

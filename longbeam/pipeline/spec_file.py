@@ -1,7 +1,8 @@
 """From a spec file and the command line to a `BenchmarkSpec`, or one line that says what is wrong.
 
-Options win over the file. A seeds file is looked for beside the spec file that names it, or from the working
-folder where the command line names it, and kept as an absolute path: a run may be resumed from elsewhere.
+Options win over the file. A seeds file or a model's file is looked for beside the spec file that names it, or from the
+working folder where the command line names it, and kept as an absolute path: a run may be resumed from elsewhere. A
+model's path goes into its endpoint, which exports leave out; in the name `gguf:small.gguf` stays.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from longbeam.abilities.registry import find_ability
 from longbeam.errors import SpecError
 from longbeam.generators.seeds_file import domain_of
+from longbeam.pipeline.preflight import check_abilities
 from longbeam.schemas.seeds import Domain
-from longbeam.schemas.spec import BenchmarkSpec, Endpoint, EndpointLimits, Limits, Price, RoleSampling
+from longbeam.schemas.spec import Batch, BenchmarkSpec, Checks, Endpoint, EndpointLimits, Limits, Price, RoleSampling
 
 OPTIONS: Mapping[str, str] = {
     "name": "--name",
@@ -35,12 +36,20 @@ OPTIONS: Mapping[str, str] = {
 
 TABLES: Mapping[str, type[BaseModel]] = {
     "limits": Limits,
+    "checks": Checks,
+    "batch": Batch,
     "endpoints.*": Endpoint,
     "endpoints.*.limits": EndpointLimits,
     "endpoints.*.price": Price,
     "sampling.*": RoleSampling,
 }
 """Tables of a spec that have fixed keys; `*` stands for any name."""
+
+FILE_MODEL = "gguf:"
+"""Provider of models that are files."""
+
+MOST_CHARACTERS = 800
+"""Longest text about one fault."""
 
 UNSHOWN = frozenset({"key_env", "base_url"})
 """Keys whose values an error message leaves out: somebody may have put a secret there."""
@@ -60,23 +69,19 @@ def load_spec(path: Path | None, overrides: Mapping[str, Any] | None = None) -> 
 def _merged(fields: Mapping[str, Any], given: Mapping[str, Any], path: Path | None) -> BenchmarkSpec:
     merged = {**fields, **_with_places(given, Path())}
     for table in ("models", "limits"):
-        if isinstance(fields.get(table), dict) and table in given:
-            merged[table] = fields[table] | given[table]
+        if isinstance(fields.get(table), dict) and isinstance(merged.get(table), dict):
+            merged[table] = fields[table] | merged[table]
+    if isinstance(fields.get("endpoints"), dict) and isinstance(merged.get("endpoints"), dict):
+        merged["endpoints"] = _endpoints_of_both(fields["endpoints"], merged["endpoints"])
     try:
         spec = BenchmarkSpec.model_validate(merged)
     except ValidationError as exc:
         raise SpecError(_explain(exc, path, given)) from exc
-    _check_abilities(spec, path)
+    try:
+        check_abilities(spec)
+    except SpecError as exc:
+        raise SpecError(f"{path or 'the spec'}: {_bounded(str(exc))}") from exc
     return spec
-
-
-def _check_abilities(spec: BenchmarkSpec, path: Path | None) -> None:
-    # Imports may bring abilities that are not registered here; nothing is generated for them.
-    for ability in () if spec.is_given else spec.abilities:
-        try:
-            find_ability(ability)
-        except SpecError as exc:
-            raise SpecError(f"{path or 'the spec'}: {exc}") from exc
 
 
 def with_overrides(spec: BenchmarkSpec, overrides: Mapping[str, Any]) -> BenchmarkSpec:
@@ -93,6 +98,12 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise SpecError(f"{path}: not UTF-8 text (byte {exc.start}); a spec is a TOML file") from exc
     except tomllib.TOMLDecodeError as exc:
         raise SpecError(f"{path}: not valid TOML: {exc}") from exc
+    except RecursionError:
+        raise SpecError(
+            f"{path}: its lists or tables are nested too deeply to be read; a spec needs no such depth"
+        ) from None
+    except ValueError as exc:  # a number of thousands of digits, a path with NUL
+        raise SpecError(f"{path}: cannot be read: {exc}") from exc
     except OSError as exc:
         raise SpecError(f"{path}: cannot be read: {exc.strerror or exc}") from exc
 
@@ -101,17 +112,68 @@ def _with_places(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """The fields with an absolute seeds file and with the domains' proper names for their aliases."""
     placed = dict(fields)
     if isinstance(placed.get("seeds_file"), str) and placed["seeds_file"]:
-        placed["seeds_file"] = str((folder / placed["seeds_file"]).resolve())
+        placed["seeds_file"] = str(_resolved("seeds_file", folder, placed["seeds_file"]))
     if isinstance(placed.get("domains"), list | tuple):
         placed["domains"] = [domain_of(d) or d if isinstance(d, str) else d for d in placed["domains"]]
+    return _with_model_files(placed, folder)
+
+
+def _with_model_files(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """The fields with `gguf:small.gguf` for `gguf:models/small.gguf`, and the absolute path in its endpoint."""
+    placed = dict(fields)
+    models, endpoints = placed.get("models"), placed.get("endpoints")
+    paths: dict[str, Path] = {}
+    if isinstance(endpoints, dict):
+        placed["endpoints"] = {_named(name, folder, paths): table for name, table in endpoints.items()}
+    if isinstance(models, dict):
+        placed["models"] = {role: _named(name, folder, paths) for role, name in models.items()}
+    for name, path in paths.items():
+        table = placed.setdefault("endpoints", {}).get(name, {})
+        if isinstance(table, dict):
+            own = _resolved("model", folder, table["model"]) if isinstance(table.get("model"), str) else path
+            placed["endpoints"] = {**placed["endpoints"], name: {**table, "model": str(own)}}
     return placed
+
+
+def _named(name: Any, folder: Path, paths: dict[str, Path]) -> Any:  # Any: what the file holds
+    """Return a model's name without the folders of a `gguf:` model, whose path goes into `paths`."""
+    if not isinstance(name, str) or not name.startswith(FILE_MODEL) or name == FILE_MODEL:
+        return name
+    path = _resolved("models", folder, name.removeprefix(FILE_MODEL))
+    short = f"{FILE_MODEL}{path.name}"
+    if paths.setdefault(short, path) != path:
+        raise SpecError(f"{paths[short]} and {path}: two models with one file name; rename one of the files")
+    return short
+
+
+def _resolved(key: str, folder: Path, text: str) -> Path:
+    """Return the absolute path that a key of a spec names; SpecError for what can be none."""
+    try:
+        return (folder / Path(text).expanduser()).resolve()
+    except (OSError, ValueError, RuntimeError) as exc:  # too long, with NUL, the home of nobody
+        reason = exc.strerror if isinstance(exc, OSError) else exc
+        raise SpecError(f"{key} = {_shown(text)}: is no path of this machine: {reason}") from exc
+
+
+def _endpoints_of_both(fields: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Tables of `fields` with the keys of `given` in place of theirs."""
+    merged = {**fields, **given}
+    for name in fields.keys() & given.keys():
+        if isinstance(fields[name], dict) and isinstance(given[name], dict):
+            merged[name] = fields[name] | given[name]
+    return merged
 
 
 def _explain(exc: ValidationError, path: Path | None, overrides: Mapping[str, Any]) -> str:
     errors = exc.errors(include_url=False)
     first = errors[0]
     more = f" (and {len(errors) - 1} more to mend)" if len(errors) > 1 else ""
-    return f"{_where(first, path, overrides)}: {_what(first)}{more}"
+    return f"{_where(first, path, overrides)}: {_bounded(_what(first))}{more}"
+
+
+def _bounded(text: str) -> str:
+    """Return a text of a spec's fault without its middle, where a key or a value is very long."""
+    return text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS // 2]}...{text[-MOST_CHARACTERS // 2 :]}"
 
 
 def _where(error: ErrorDetails, path: Path | None, overrides: Mapping[str, Any]) -> str:

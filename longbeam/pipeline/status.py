@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from longbeam.models.cost import prices_of
 from longbeam.pipeline.cost.estimate import EstimateRow, money, render_rows, rows_by_role, stored_outlook, total_of
 from longbeam.pipeline.repair.probes import REPAIR
+from longbeam.pipeline.run.gaps import making_of, share_of_gaps
 from longbeam.pipeline.run.metering import checks_usage
-from longbeam.pipeline.run.stages import STAGES
+from longbeam.pipeline.run.probing import PROBES
+from longbeam.pipeline.run.stages import STAGES, TEXT_STAGES
 from longbeam.schemas.base import Record
+from longbeam.schemas.incidents import Making, incident_counts, prompt_lines, total_line
 from longbeam.schemas.progress import Position
 from longbeam.schemas.usage import Usage, summed
 from longbeam.store.layout import Benchmark
@@ -28,8 +33,12 @@ class ConversationStatus(Record):
     failures: tuple[Unit, ...]
     calls: tuple[Usage, ...]
     """Model calls in the journal, those of model-backed checks among them."""
+    making: Making = Making()
+    """Replies by prompt, and incidents; those of the seal are in the sealed file alone."""
     worker: str = ""
     """Who makes it on a cluster now; empty if nobody does."""
+    gap_share: float | None = None
+    """Share of the parts of its text for which no reply could be used; None if there is no gap, or a run goes on."""
     position: Position | None = None
     """How far the worker is, beyond what the work log in place holds; None where it has not said."""
 
@@ -97,16 +106,28 @@ def _conversation_status(benchmark: Benchmark, conversation_id: str) -> Conversa
         )
     with WorkLog.open_read_only(benchmark.work_path(conversation_id)) as log:
         counts, failures, calls = log.units.counts(), log.units.failures(), log.journal.usage()
+        gap_share, making = share_of_gaps(log), making_of(log)
     return ConversationStatus(
         conversation_id=conversation_id,
-        # What could not be repaired is a failure; the conversation was finished before, and is as it was.
-        is_finished=benchmark.sealed_path(conversation_id).exists() and all(f.stage == REPAIR for f in failures),
+        is_finished=benchmark.sealed_path(conversation_id).exists()
+        and _may_be_sealed(failures, gap_share, benchmark.spec.checks.gap_share),
         done={stage: count[UnitStatus.DONE] for stage, count in counts.items()},
         failures=tuple(failures),
         calls=(*calls, *checks),
         worker=worker,
+        gap_share=gap_share,
+        making=making,
         position=position,
     )
+
+
+def _may_be_sealed(failures: Sequence[Unit], gap_share: float | None, allowed: float) -> bool:
+    """Return whether a conversation with these failures can be finished."""
+    # What could not be repaired is a failure; the conversation was finished before, and is as it was.
+    # A probe that could not be worded has left its place to the next.
+    left_out = {REPAIR, PROBES} if gap_share is None else {REPAIR, PROBES, *TEXT_STAGES}
+    is_allowed = gap_share is None or gap_share <= allowed
+    return is_allowed and all(f.stage == REPAIR or (f.stage in left_out and f.is_exhausted) for f in failures)
 
 
 def render_used(status: BenchmarkStatus) -> str:
@@ -130,6 +151,8 @@ def render_status(status: BenchmarkStatus, stages: tuple[str, ...]) -> str:
         lines.extend(f"       {describe_failure(unit)}" for unit in conversation.failures)
     if used := render_used(status):
         lines += ["", used.rstrip()]
+    if made := describe_making([c.making for c in status.conversations]):
+        lines.append(made)
     if status.expected and status.finished < len(status.conversations):
         left = f", about {duration(status.seconds_left)} left" if status.seconds_left is not None else ""
         total = total_of(status.expected)
@@ -138,6 +161,17 @@ def render_status(status: BenchmarkStatus, stages: tuple[str, ...]) -> str:
             f" ({total.cached_tokens:,} cached), {total.output_tokens:,} output, {money(total.cost_usd)}{left}"
         )
     return "\n".join(lines) + "\n"
+
+
+def describe_making(makings: Sequence[Making]) -> str:
+    """Return one line on replies that could not be used as they came; empty where there are none."""
+    total, counts = total_line(prompt_lines(makings)), incident_counts(makings)
+    fixes = {"mended": total.mended, "short": total.short, "defaulted": total.defaulted, "given up": total.refused}
+    parts = [f"{n:,} {name.replace('_', ' ')}" for name, n in {**fixes, **counts}.items() if n]
+    if total.replies == total.requests and not parts:
+        return ""
+    shares = f"{total.first_share:.1%} of {total.requests:,} requests took one reply, {total.wasted_share:.1%} of"
+    return f"replies: {shares} the output wasted{'; ' if parts else ''}{', '.join(parts)} (by prompt: `longbeam stats`)"
 
 
 def describe_failure(unit: Unit) -> str:
@@ -153,7 +187,8 @@ def _state(conversation: ConversationStatus) -> str:
         where = f", {at.stage} {at.units_done}/{at.units_total}, {at.calls:,} calls" if at and at.stage else ""
         return f"with {conversation.worker}{where}"
     if conversation.is_finished:
-        return "finished"
+        return f"finished, {conversation.gap_share:.1%} of its parts missing" if conversation.gap_share else "finished"
     if conversation.failures:
-        return f"{len(conversation.failures)} failed"
+        gaps = f", {conversation.gap_share:.1%} of its parts missing" if conversation.gap_share else ""
+        return f"{len(conversation.failures)} failed{gaps}"
     return "begun" if conversation.done else "not begun"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from longbeam.generators.suites.base import Draw
@@ -11,15 +12,23 @@ from longbeam.models.tokens import DEFAULT_TOKENIZER, load_tokenizer
 from longbeam.pipeline.importing import GivenReport, keep_given
 
 
-def make_suite(
-    suite_name: str, settings: Iterable[str], *, name: str, conversations: int, seed: int, out: Path
-) -> GivenReport:
-    """Make the benchmark `name` of so many conversations of a suite; UserError for what does not fit."""
-    suite = find_suite(suite_name)
-    chosen = suite_settings(suite_name, suite, settings)
+@dataclass(frozen=True)
+class SuiteBenchmark:
+    """A controlled benchmark to make."""
+
+    name: str
+    suite: str
+    settings: Iterable[str] = ()
+    """Settings of the suite, each as `SETTING=VALUE`."""
+    conversations: int = 1
+    seed: int = 0
+
+
+def make_suite(wanted: SuiteBenchmark, out: Path) -> GivenReport:
+    """Make a benchmark of a suite's conversations in the folder `out`; UserError for what does not fit."""
+    suite = find_suite(wanted.suite)
+    chosen = suite_settings(wanted.suite, suite, wanted.settings)
     count = load_tokenizer(DEFAULT_TOKENIZER).count
-    made = (
-        suite.make(chosen, Draw(suite_name, seed, index, count, DEFAULT_TOKENIZER)) for index in range(conversations)
-    )
-    fields = {"name": name, "seed": seed, "length": 0, "suite": suite_name, "models": {}}
-    return keep_given(made, fields, out)
+    draws = (Draw(wanted.suite, wanted.seed, i, count, DEFAULT_TOKENIZER) for i in range(wanted.conversations))
+    fields = {"name": wanted.name, "seed": wanted.seed, "length": 0, "suite": wanted.suite, "models": {}}
+    return keep_given((suite.make(chosen, draw) for draw in draws), fields, out)

@@ -79,14 +79,14 @@ PROMPTS: tuple[Prompt, ...] = (
     # The scaffold.
     Prompt("personality", 2, Role.WRITER, PersonalityInputs),
     Prompt(
-        "narratives", 2, Role.WRITER, NarrativesInputs, NarrativesReply, fixed=("seed",), narrow=narrowing.narratives
+        "narratives", 3, Role.WRITER, NarrativesInputs, NarrativesReply, fixed=("seed",), narrow=narrowing.narratives
     ),
     Prompt("plan_seeds", 2, Role.PLANNER, PlanSeedsInputs, PlanSeedsReply, fixed=("strategy",)),
     Prompt("plan_summary", 1, Role.PLANNER, PlanSummaryInputs),
-    Prompt("outline", 4, Role.PLANNER, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
+    Prompt("outline", 6, Role.PLANNER, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
     Prompt(
         "sub_plan",
-        4,
+        7,
         Role.PLANNER,
         SubPlanInputs,
         SubPlanReply,
@@ -95,7 +95,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "augment",
-        3,
+        5,
         Role.PLANNER,
         AugmentInputs,
         AugmentReply,
@@ -105,7 +105,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The user's questions.
     Prompt(
         "user_turns",
-        4,
+        5,
         Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,
@@ -114,7 +114,7 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "more_turns",
-        3,
+        5,
         Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,
@@ -125,7 +125,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The dialogue.
     Prompt(
         "assistant_reply",
-        4,
+        6,
         Role.ASSISTANT,
         AssistantReplyInputs,
         fixed=_DIALOGUE,
@@ -134,10 +134,11 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("question_detector", 3, Role.DETECTOR, QuestionDetectorInputs, QuestionDetectorReply),
     Prompt(
         "user_answer",
-        4,
+        6,
         Role.USER,
         UserReplyInputs,
         fixed=_DIALOGUE,
+        unshown=frozenset({"reason"}),
         history="history",
     ),
     Prompt(
@@ -149,25 +150,25 @@ PROMPTS: tuple[Prompt, ...] = (
     ),
     Prompt(
         "user_follow_up",
-        4,
+        5,
         Role.USER,
         UserReplyInputs,
         fixed=_DIALOGUE,
         history="history",
     ),
-    Prompt("compact_memory", 4, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
+    Prompt("compact_memory", 6, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
     Prompt("probe_candidates", 2, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
     _probe("information_extraction", "difficulty", "variety"),
     _probe("multi_session_reasoning", "difficulty", "variety", "computed_value"),
     _probe("knowledge_update"),
     _probe("temporal_reasoning", "computed_value"),
-    _probe("event_ordering", "variety", "items"),
-    _probe("contradiction_resolution", "variety"),
-    _probe("summarization"),
+    _probe("event_ordering", "variety", "items", version=3),
+    _probe("contradiction_resolution", "variety", version=3),
+    _probe("summarization", version=3),
     _probe("preference_following", "variety", "condition", "requirement"),
     _probe("instruction_following", "condition", "requirement"),
-    Prompt("probe_abstention", 3, Role.PROBER, AbstentionInputs, AbstentionReply, narrow=narrowing.abstention),
+    Prompt("probe_abstention", 4, Role.PROBER, AbstentionInputs, AbstentionReply, narrow=narrowing.abstention),
     # Memory systems.
     Prompt("extract_keys", 1, Role.EXTRACTOR, memory_calls.ExtractKeysInputs, memory_calls.ExtractKeysReply),
     Prompt("take_notes", 1, Role.EXTRACTOR, memory_calls.TakeNotesInputs, memory_calls.TakeNotesReply),
@@ -200,10 +201,27 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("answer", 1, Role.READER, evaluation_calls.AnswerInputs),
     Prompt("judge_nugget", 1, Role.JUDGE, evaluation_calls.JudgeInputs, evaluation_calls.JudgeReply),
     Prompt("align_event", 1, Role.JUDGE, evaluation_calls.AlignInputs, evaluation_calls.AlignReply),
+    # Checks of what was written, while the benchmark is made.
+    Prompt(
+        "check_entailment",
+        1,
+        Role.CHECKER,
+        check_calls.EntailmentInputs,
+        check_calls.EntailmentReply,
+        narrow=narrowing.entailment,
+    ),
+    Prompt("check_contradiction", 2, Role.CHECKER, check_calls.ContradictionInputs, check_calls.ContradictionReply),
     # Model-backed checks.
-    Prompt("support_nuggets", 1, Role.JUDGE, check_calls.SupportInputs, check_calls.SupportReply),
-    Prompt("guess_answer", 1, Role.READER, check_calls.GuessInputs),
-    Prompt("counter_evidence", 1, Role.JUDGE, check_calls.CounterEvidenceInputs, check_calls.CounterEvidenceReply),
+    Prompt("support_nuggets", 3, Role.CHECKER, check_calls.SupportInputs, check_calls.SupportReply),
+    Prompt("guess_answer", 1, Role.CHECKER, check_calls.GuessInputs),
+    Prompt(
+        "counter_evidence",
+        3,
+        Role.CHECKER,
+        check_calls.CounterEvidenceInputs,
+        check_calls.CounterEvidenceReply,
+        fixed=("is_contradiction",),
+    ),
 )
 
 

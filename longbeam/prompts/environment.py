@@ -13,11 +13,11 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, meta, nodes
 
-from longbeam.prompts.slots import day, fenced, inline, listed, only_trusted
+from longbeam.prompts.slots import day, fenced, inline, listed, only_trusted, spoken_day
 
 TEMPLATES = Path(__file__).parent / "templates"
 BLOCKS = frozenset({"system", "opening", "user"})
-FILTERS = frozenset({"fenced", "inline", "listed", "day", "length"})
+FILTERS = frozenset({"fenced", "inline", "listed", "day", "spoken_day", "length"})
 # Macros, filter blocks and calls return strings composed elsewhere; imports hide the origin of a variable.
 _REFUSED = (
     nodes.AssignBlock,
@@ -54,6 +54,7 @@ def environment_of(directory: Path) -> Environment:
         "inline": inline,
         "listed": listed,
         "day": day,
+        "spoken_day": spoken_day,
         "length": len,
     }
     environment.globals.clear()
@@ -111,6 +112,7 @@ def fault_of(tree: nodes.Template) -> str | None:
         if node.name not in FILTERS:
             return f"line {node.lineno}: filter {node.name!r}; allowed are {', '.join(sorted(FILTERS))}"
     for node in tree.find_all(nodes.Getattr):
+        # Private attributes lead to Python's internals, which a user's template must not reach.
         if node.attr.startswith("_"):
             return f"line {node.lineno}: attribute {node.attr!r} is private"
     for node in tree.find_all(nodes.Include):

@@ -1,26 +1,27 @@
 """The JSON schema of one call's reply, narrowed to the ids, dates and counts that are known before the call.
 
 A server that decodes by a grammar then cannot name a missing bullet or return a list of another length. Other rules
-stand in the prompt, and the generators check them. Only `enum`, `minItems` and `maxItems` are used, which every server
-with structured output supports.
+stand in the prompt, and the generators check them. `enum`, `minItems` and `maxItems` are used, which every server with
+structured output supports, and keywords of grammars, which `models.structured` leaves out for servers that refuse them.
 """
 
 from __future__ import annotations
 
 import copy
-import datetime as dt
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from longbeam.abilities.record import Trait
 from longbeam.abilities.registry import ability_of
 from longbeam.prompts.calls import memory as memory_calls
+from longbeam.prompts.calls.checks import EntailmentInputs
 from longbeam.prompts.calls.persona import NarrativesInputs
-from longbeam.prompts.calls.plans import AugmentInputs, OutlineInputs, SubPlanInputs
+from longbeam.prompts.calls.plans import AugmentInputs, NewSlot, OutlineInputs, SheetLine, SubPlanInputs
 from longbeam.prompts.calls.probes import AbstentionInputs, CandidatesInputs, ProbeInputs
 from longbeam.prompts.calls.seeds import SeedsInputs
 from longbeam.prompts.calls.user_turns import UserTurnsInputs
 from longbeam.schemas.calls import PromptInputs
+from longbeam.schemas.plans import BulletKind, ValueKind
 
 Schema = dict[str, Any]
 Narrow = Callable[[Schema, Any], None]
@@ -64,33 +65,70 @@ def narratives(schema: Schema, inputs: NarrativesInputs) -> None:
 
 
 def outline(schema: Schema, inputs: OutlineInputs) -> None:
-    """Ask for one draft for each stage."""
+    """Ask for one draft for each stage, and one want for each of its people."""
     _count(schema["properties"]["stages"], len(inputs.stages))
+    casts = [len(stage.cast) for stage in inputs.stages]
+    wants = _fields(schema, "StageDraft")["wants"]
+    _count(wants, min(casts), max(casts))
+
+
+MORE_FACTS = 1
+"""Facts that a line may have beyond those that its sheet asks for, so that no value of its text need go unnamed."""
+_NEW_SLOTS = tuple(
+    NewSlot(kind=kind, is_fixed=is_fixed).code
+    for kind in ValueKind
+    if kind is not ValueKind.TEXT
+    for is_fixed in (False, True)
+)
+
+
+_LONGEST = {"topic": 60, "text": 480, "condition": 160, "requirement": 240, "name": 60, "value": 60}
+"""Characters of the fields of a line: room for a reply, so that a loop is cut early. Longer ones are no fault."""
 
 
 def sub_plan(schema: Schema, inputs: SubPlanInputs) -> None:
-    """Ask for the requested number of bullets of the requested kinds; offer known labels, days and facts."""
-    stage = inputs.stages[inputs.stage_index]
-    _count(schema["properties"]["bullets"], sum(inputs.counts.values()))
-    bullet = _fields(schema, "BulletDraft")
-    _choose(bullet, "kind", (kind for kind, count in inputs.counts.items() if count))
-    _choose(bullet, "narrative", (n.label for n in inputs.narratives))
-    days = (stage.last_day - stage.first_day).days + 1
-    _choose(bullet, "happens_on", (str(stage.first_day + dt.timedelta(days=i)) for i in range(days)))
-    _choose(_fields(schema, "FactDraft"), "fact_id", ("", *(line.fact_id for line in inputs.ledger)))
+    """Ask for one draft for each line, each with the fields and the slots that its line of the sheet has."""
+    forms = [_line_form(schema, line) for line in inputs.lines]
+    _each(schema["properties"]["bullets"], forms)
+    schema.pop("$defs")  # Every form is written out: nothing refers to the definitions.
+
+
+def _line_form(schema: Schema, line: SheetLine) -> Schema:
+    """Return the form of one line's draft: only the fields that code does not know."""
+    fields = _fields(schema, "BulletDraft")
+    names = ["topic", "text"]
+    if line.kind is BulletKind.PREFERENCE:
+        names = ["text", "requirement"] if line.evolves else ["topic", "text", "condition", "requirement"]
+    elif line.changes:
+        names = ["text"]
+    form: Schema = {
+        "line": {"type": "integer", "enum": [line.line]},
+        **{name: _bounded(fields, name) for name in names},
+    }
+    if line.slots:
+        fact = copy.deepcopy(schema["$defs"]["FactDraft"])
+        fact["properties"] |= {name: _bounded(fact["properties"], name) for name in ("name", "value")}
+        fact["properties"]["slot"] = {"type": "string", "enum": list(dict.fromkeys((*line.slots, *_NEW_SLOTS)))}
+        form["facts"] = {"type": "array", "items": fact}
+        _count(form["facts"], len(line.slots), len(line.slots) + MORE_FACTS)
+    return {"type": "object", "properties": form, "required": list(form)}
+
+
+def _bounded(fields: Schema, name: str) -> Schema:
+    return {**fields[name], "maxLength": _LONGEST[name]}
 
 
 def augment(schema: Schema, inputs: AugmentInputs) -> None:
-    """Ask for one draft for each target, and the requested number of instructions."""
-    for name, draft, targets in (
-        ("updates", "UpdateDraft", inputs.updates),
-        ("contradictions", "ContradictionDraft", inputs.contradictions),
+    """Ask for one draft for each target and each dependent bullet."""
+    dependents = [d.bullet.bullet_id for target in inputs.updates for d in target.dependents]
+    for name, draft, field, ids in (
+        ("updates", "UpdateDraft", "target_id", [t.target_id for t in inputs.updates]),
+        ("contradictions", "ContradictionDraft", "target_id", [t.target_id for t in inputs.contradictions]),
+        ("revisions", "RevisionDraft", "bullet_id", dependents),
     ):
-        _count(schema["properties"][name], len(targets))
-        _choose(_fields(schema, draft), "target_id", (t.target_id for t in targets))
-    varieties = dict.fromkeys(("", *(t.variety for t in inputs.contradictions), "never_statement", "other_value"))
-    _choose(_fields(schema, "ContradictionDraft"), "variety", varieties)
-    _count(schema["properties"]["instructions"], inputs.instructions)
+        _count(schema["properties"][name], len(ids))
+        _choose(_fields(schema, draft), field, ids)
+    _count(schema["properties"]["instructions"], len(inputs.instructions))
 
 
 def user_turns(schema: Schema, inputs: UserTurnsInputs) -> None:
@@ -130,6 +168,17 @@ def candidates(schema: Schema, inputs: CandidatesInputs) -> None:
     _items(chosen, [option.candidate_id for option in inputs.options])
 
 
+def entailment(schema: Schema, inputs: EntailmentInputs) -> None:
+    """Ask for one verdict for each claim."""
+    verdict = schema.pop("$defs")["ClaimVerdict"]
+    forms = []
+    for claim in range(1, len(inputs.claims) + 1):
+        form = copy.deepcopy(verdict)
+        form["properties"]["claim"] = {"type": "integer", "enum": [claim]}
+        forms.append(form)
+    _each(schema["properties"]["verdicts"], forms)
+
+
 def _fields(schema: Schema, name: str) -> Schema:
     fields = schema["$defs"][name]["properties"]
     assert isinstance(fields, dict)
@@ -140,6 +189,13 @@ def _count(array: Schema, least: int, most: int | None = -1) -> None:
     array["minItems"] = least
     if most is not None:
         array["maxItems"] = least if most == -1 else most
+
+
+def _each(array: Schema, forms: Sequence[Schema]) -> None:
+    """Ask for one item of each form, in this order."""
+    array.pop("items")
+    array["prefixItems"] = list(forms)
+    _count(array, len(forms))
 
 
 def _choose(fields: Schema, name: str, values: Iterable[str]) -> None:

@@ -34,9 +34,10 @@ from longbeam.prompts.environment import (
 )
 from longbeam.prompts.examples import find_copied
 from longbeam.prompts.narrowing import Narrow, narrowed
+from longbeam.prompts.passages import find_passage, passages_of
 from longbeam.prompts.shapes import schema_of, shape_of
 from longbeam.prompts.slots import Trusted, fenced, inline, listed
-from longbeam.schemas.calls import ChatMessage, PromptInputs, Tool
+from longbeam.schemas.calls import ChatMessage, PromptInputs, Retry, Tool
 from longbeam.schemas.spec import Role
 
 __all__ = ["TEMPLATES", "Prompt", "PromptRegistry", "Trusted", "fenced", "inline", "listed"]
@@ -85,6 +86,14 @@ class Prompt:
         names = [self._file, *sorted(parts_of(environment, parse(environment, self._file)))]
         texts = [[name, source_of(environment, name)] for name in names]
         return hashlib.sha256(json.dumps([texts, self.schema()], sort_keys=True).encode()).hexdigest()
+
+    @cached_property
+    def passages(self) -> frozenset[str]:
+        """Runs of words in the template's own text; a reply holds none of them, unless its inputs do."""
+        environment = environment_of(self.directory)
+        names = [self._file, *sorted(parts_of(environment, parse(environment, self._file)))]
+        trees = [parse(environment, name) for name in names]
+        return passages_of(data.data for tree in trees for data in tree.find_all(nodes.TemplateData))
 
     @property
     def _file(self) -> str:
@@ -137,10 +146,11 @@ class Prompt:
         for name in parts_of(environment, parse(environment, self._file)):
             environment.get_template(name)
 
-    def render(self, inputs: PromptInputs) -> tuple[ChatMessage, ...]:
+    def render(self, inputs: PromptInputs, retry: Retry | None = None) -> tuple[ChatMessage, ...]:
         """Return the request: the system message, the history if there is one, the user block if there is one.
 
-        The user block and the feedback join a last message of the user's. Raises TypeError for inputs of another
+        The user block and the feedback join a last message of the user's. Behind these messages, a retry shows the
+        model its last reply and the faults. Raises TypeError for inputs of another
         prompt and for text that did not pass a filter.
         """
         if type(inputs) is not self.inputs and not isinstance(inputs, self.inputs):
@@ -153,10 +163,13 @@ class Prompt:
             parts.extend(history)
         last = self._block("user", {name: getattr(inputs, name) for name in self.variables})
         if inputs.feedback:
-            last += f"\n\nYour last reply could not be used. The reason:\n{fenced(inputs.feedback, 'reason')}"
-            last += "\nWrite the whole reply again, without this fault."
+            last += f"\n\n{_reasons((inputs.feedback,))}"
         if last:
             _append_user_text(parts, last.strip())
+        if retry is not None:
+            if retry.reply:
+                parts.append(ChatMessage(role="assistant", content=retry.reply))
+            _append_user_text(parts, _kept(retry) if retry.kept else _reasons(retry.faults))
         return tuple(parts)
 
     def _system(self, inputs: PromptInputs) -> ChatMessage:
@@ -204,6 +217,27 @@ class Prompt:
             return None
         schema = schema_of(self.output)
         return schema if self.narrow is None or inputs is None else narrowed(schema, self.narrow, inputs)
+
+
+def _reasons(faults: Sequence[str]) -> str:
+    reasons, these = ("reason", "this fault") if len(faults) == 1 else ("reasons", "these faults")
+    text = "\n".join(faults if len(faults) == 1 else (f"- {fault}" for fault in faults))
+    said = f"Your last reply could not be used. The {reasons}:\n{fenced(text, 'reason')}"
+    return f"{said}\nWrite the whole reply again, without {these}."
+
+
+def _kept(retry: Retry) -> str:
+    kept = "\n".join(f"- {item}" for item in retry.kept)
+    faults = "\n".join(f"- {fault}" for fault in retry.faults)
+    return (
+        f"These items of your earlier replies are good and kept:\n{fenced(kept, 'kept')}\n"
+        f"This is still missing or wrong:\n{fenced(faults, 'reason')}\n"
+        "Reply in the same form, with the missing items alone: do not write the kept ones again."
+    )
+
+
+_SPOKEN = frozenset({Role.PLANNER, Role.WRITER, Role.ASSISTANT, Role.USER})
+"""Roles whose replies become part of a conversation."""
 
 
 def _append_user_text(parts: list[ChatMessage], text: str) -> None:
@@ -287,6 +321,14 @@ class PromptRegistry:
 
     def __iter__(self) -> Iterator[Prompt]:
         return iter(self._prompts.values())
+
+    def find_passage(self, prompt_id: str, text: str, known: Iterable[str]) -> str | None:
+        """Return eight words that a reply copies from its prompt and no `known` text has; None if it copies none.
+
+        Only replies that become part of a conversation are searched: the prompts of probes prescribe phrases.
+        """
+        prompt = self._prompts[prompt_id]
+        return find_passage(text, prompt.passages, known) if prompt.role in _SPOKEN else None
 
     def find_copied(self, text: str, known: Iterable[str]) -> str | None:
         """Return a term of the examples in a text that is in none of the `known` texts; None if there is none."""

@@ -44,6 +44,7 @@ def _shape(node: dict[str, Any], defs: dict[str, Any], indent: str) -> str:
         return _shape(defs[node["$ref"].rpartition("/")[2]], defs, indent)
     if "enum" in node:
         return " | ".join(json.dumps(v) for v in node["enum"])
+    # JSON Schema is shown as a filled form, because small models copy a form better than they read a schema.
     if "anyOf" in node:
         return " | ".join(_shape(option, defs, indent) for option in node["anyOf"])
     if node.get("type") == "array":

@@ -19,7 +19,7 @@ from typing import Any
 from jinja2 import Undefined
 from pydantic import BaseModel
 
-from longbeam.text.times import weekday
+from longbeam.text.times import format_date, weekday
 
 
 class Trusted(str):
@@ -89,6 +89,11 @@ def listed(texts: Iterable[object], separator: str = ", ") -> Trusted:
 def day(date: dt.date) -> Trusted:
     """Return `2024-03-05 (Tuesday)`, as models are bad at weekdays."""
     return Trusted(f"{date.isoformat()} ({weekday(date)})")
+
+
+def spoken_day(date: dt.date) -> Trusted:
+    """Return `"March 5", a Tuesday`: the words for a day that is near, as people write it."""
+    return Trusted(f'"{format_date(date, with_year=False)}", a {weekday(date)}')
 
 
 def only_trusted(value: object) -> object:

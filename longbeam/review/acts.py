@@ -6,12 +6,14 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import Field, JsonValue, ValidationError
 
 from longbeam.keys import NuggetId, conversation_of
 from longbeam.review import leases
 from longbeam.review.anchors import Anchor, anchor_at, cited_quotes, evidence_id_of, find_quote
 from longbeam.review.archive import OpenConversation
+from longbeam.review.bodies import Body
+from longbeam.review.diffs import change_view
 from longbeam.review.fold import (
     EVIDENCE,
     ITEMS_TARGET,
@@ -21,38 +23,42 @@ from longbeam.review.fold import (
     Opinion,
     opinion_at,
     opinion_changes,
+    text_at,
 )
 from longbeam.review.gates import gates_of
 from longbeam.review.guidelines import current_version
-from longbeam.review.log import ActContent, SeenVersions, new_event, next_redo, next_undo
+from longbeam.review.log import ActContent, SeenVersions, new_event, next_redo, next_undo, undoable
+from longbeam.review.names import field_name
 from longbeam.review.people import Viewer
 from longbeam.review.refusals import Problem, Refusal, invalid, not_found
+from longbeam.review.rubric_trial import score_of
 from longbeam.review.state import ItemState
 from longbeam.review.workspace import Workspace
 from longbeam.schemas.probes import Difficulty, Evidence
-from longbeam.schemas.review import ITEM_TARGET, EventKind, NuggetLabel, ReviewEvent, Verdict
+from longbeam.schemas.review import ITEM_TARGET, Change, EventKind, NuggetLabel, ReviewEvent, Verdict
 
 VERSIONED = frozenset({EventKind.JUDGED, EventKind.EDITED, EventKind.EVIDENCE_ADDED, EventKind.EVIDENCE_REMOVED})
-"""Acts that change the version of the item; such an act on an old version is refused."""
-LEASED = VERSIONED | {EventKind.DRAFTED}
-"""Acts that need a lease; comments, flags and searches do not."""
+"""Acts that change the version of the item: they need a lease, and are refused on an old version."""
 MOST_CHARS = 100_000
 
 
-class Body(BaseModel):
+class ItemBody(Body):
     """Fields of every act on an item."""
 
-    model_config = ConfigDict(extra="forbid")
     item_version: str = ""
     active_ms: int = Field(default=0, ge=0, le=86_400_000)
+    act_id: str = Field(default="", max_length=64, pattern=r"^[\w-]*$")
+    """Id of the event, chosen by the page: an act that is sent again because its answer was lost counts once."""
 
 
-class Act(Body):
+class Act(ItemBody):
     """An act of a reviewer on an item; the body of POST /api/items/{conversation_id}/{probe_id}/acts."""
 
     kind: EventKind
     target: str = Field(default="item", max_length=200)
     after: JsonValue = None
+    base: JsonValue = None
+    """`edited`: the text on which the edit began; the edit is refused if the field holds another text by now."""
     reason_code: str = Field(default="", max_length=64)
     note: str = Field(default="", max_length=20_000)
     override: tuple[str, ...] = ()
@@ -67,40 +73,46 @@ def act_on_item(workspace: Workspace, viewer: Viewer, item_id: str, act: Act) ->
     """
     viewer.require_write()
     workspace.log.refresh()
+    if (sent := _sent_before(workspace, viewer, item_id, act)) is not None:
+        return sent
     state = workspace.state(item_id)
     opinion = state.opinion(viewer.reviewer_id)
     make = _CONTENT_MAKERS.get(act.kind)
     if make is None:
         raise invalid(f"acts of kind {act.kind.value!r} have an address of their own")
-    if act.kind in LEASED and not _is_leads_edit(viewer, act):
+    # A draft takes nobody's place: typed words are kept whoever has the item.
+    if act.kind in VERSIONED and not _is_leads_edit(viewer, act):
         leases.take(workspace, item_id, viewer)
-    if act.kind in VERSIONED:
+    is_based = act.kind is EventKind.EDITED and act.base is not None
+    if act.kind in VERSIONED and not is_based:
         _check_version(state, opinion, act.item_version)
+    if is_based:  # an edit says on which text it began: only a change of that text stands in its way
+        _check_base(opinion, act)
     target, before, after = make(workspace, item_id, opinion, act)
     if act.kind is EventKind.JUDGED and target == ITEM_TARGET:
         _check_gates(workspace, item_id, state, opinion, act)
-    (event,) = workspace.log.append(
-        new_event(
-            act.kind,
-            item_id,
-            viewer.reviewer_id,
-            ActContent(target, before, after, act.reason_code, act.note, act.active_ms),
-            SeenVersions(opinion.version, state.version, current_version(workspace)),
-        )
+    made = new_event(
+        act.kind,
+        item_id,
+        viewer.reviewer_id,
+        ActContent(target, before, after, act.reason_code, act.note, act.active_ms),
+        SeenVersions(opinion.version, state.version, current_version(workspace)),
     )
+    (event,) = workspace.log.append(made.model_copy(update={"event_id": act.act_id}) if act.act_id else made)
     if act.kind is EventKind.JUDGED and target == ITEM_TARGET and after is not None:
         workspace.log.store.release_lease(item_id, viewer.reviewer_id)
     return event
 
 
 def open_item(workspace: Workspace, viewer: Viewer, item_id: str) -> ReviewEvent:
-    """Take the lease and record that the item was opened.
+    """Take the lease and record that the item was opened; a lead who looks takes no lease.
 
     The first such event of each sealed version keeps the probe and its anchors, so that later versions can be compared.
     """
     viewer.require_write()
     state = workspace.state(item_id)
-    leases.take(workspace, item_id, viewer)
+    if not viewer.is_lead:
+        leases.take(workspace, item_id, viewer)
     opinion = state.opinion(viewer.reviewer_id)
     is_known = any(e.kind is EventKind.OPENED and e.probe_version == state.version for e in state.events)
     (event,) = workspace.log.append(
@@ -123,9 +135,21 @@ def _snapshot(workspace: Workspace, item_id: str, state: ItemState) -> dict[str,
     return {"probe": state.base.model_dump(mode="json"), "anchors": anchors}
 
 
-def undo(workspace: Workspace, viewer: Viewer) -> ReviewEvent | None:
-    """Undo the viewer's last act, on any item, and return that act; None if there is nothing to undo."""
-    return _take_back(workspace, viewer, next_undo)
+def undo(workspace: Workspace, viewer: Viewer, event_id: str = "") -> ReviewEvent | None:
+    """Undo the viewer's last act on any item, or the act named; None if there is nothing to undo.
+
+    Raises Refusal `invalid` for an act that is not in force, is somebody else's, or is no decision.
+    """
+    if not event_id:
+        return _take_back(workspace, viewer, next_undo)
+
+    def named(events: list[ReviewEvent], reviewer_id: str) -> ReviewEvent | None:
+        for event in undoable(events, reviewer_id):
+            if event.event_id == event_id:
+                return event
+        raise invalid("this act cannot be taken back: it is not yours, or was taken back already")
+
+    return _take_back(workspace, viewer, named)
 
 
 def redo(workspace: Workspace, viewer: Viewer) -> ReviewEvent | None:
@@ -158,12 +182,31 @@ def _is_leads_edit(viewer: Viewer, act: Act) -> bool:
     return viewer.is_lead and act.kind is not EventKind.JUDGED
 
 
+def _sent_before(workspace: Workspace, viewer: Viewer, item_id: str, act: Act) -> ReviewEvent | None:
+    """Return the event of an act that was sent before; Refusal `invalid` for the id of somebody else's act."""
+    found = workspace.log.event(act.act_id) if act.act_id else None
+    if found is not None and (found.reviewer_id, found.item_id) != (viewer.reviewer_id, item_id):
+        raise invalid(f"act_id {act.act_id!r} is taken; choose a new one")
+    return found
+
+
+def _check_base(opinion: Opinion, act: Act) -> None:
+    """Refuse an edit that began on another text than the field has now."""
+    now = text_at(opinion.probe, act.target)
+    if now != act.base and now != act.after:
+        change = Change(target=act.target, before=act.base, after=now)
+        message = "this text was changed meanwhile, in another tab or by undo"
+        changes = (change_view(change, field_name(opinion.probe, act.target)),)
+        raise Refusal(Problem(error="stale", message=message, changes=changes, item_version=opinion.version))
+
+
 def _check_version(state: ItemState, opinion: Opinion, version: str) -> None:
     if version == opinion.version:
         return
     own = [e for e in state.events if e.reviewer_id == opinion.reviewer_id and e.probe_version == state.version]
     then = opinion_at(state.base, opinion.reviewer_id, own, version)
-    changes = opinion_changes(then, opinion) if then is not None else ()
+    found = opinion_changes(then, opinion) if then is not None else ()
+    changes = [change_view(change, field_name(opinion.probe, change.target)) for change in found]
     text = "the item has changed since this page was loaded" if then else "the item was sealed anew with another text"
     raise Refusal(Problem(error="stale", message=text, changes=tuple(changes), item_version=opinion.version))
 
@@ -294,16 +337,31 @@ def _drafted(workspace: Workspace, item_id: str, opinion: Opinion, act: Act) -> 
 
 def _searched(workspace: Workspace, item_id: str, opinion: Opinion, act: Act) -> Made:
     after = act.after if isinstance(act.after, dict) else {}
-    query = _text(after.get("query"))
-    total, looked_at = after.get("total"), after.get("looked_at")
-    seen = [i for i in looked_at if isinstance(i, int)][:1000] if isinstance(looked_at, list) else []
+    query, total = _text(after.get("query")), after.get("total")
     value: dict[str, Any] = {
         "query": query,
         "total": total if isinstance(total, int) else 0,
-        "looked_at": seen,
         "filters": after.get("filters"),
     }
     return ITEM_TARGET, None, value
+
+
+def _looked(workspace: Workspace, item_id: str, opinion: Opinion, act: Act) -> Made:
+    after = act.after if isinstance(act.after, dict) else {}
+    ids = after.get("message_ids")
+    total = len(workspace.conversation(conversation_of(item_id)).lines)
+    seen = [i for i in ids if isinstance(i, int) and 0 <= i < total][:1000] if isinstance(ids, list) else []
+    if not seen:
+        raise invalid("looked: message_ids names no message of this conversation")
+    value: dict[str, Any] = {"query": str(after.get("query", "")), "message_ids": seen}
+    return ITEM_TARGET, None, value
+
+
+def _solved(workspace: Workspace, item_id: str, opinion: Opinion, act: Act) -> Made:
+    """Return a reviewer's own answer, given before seeing the gold, and its score by the rubric."""
+    answer = _text(act.after.get("answer") if isinstance(act.after, dict) else None)
+    score = score_of(workspace.judge, opinion.probe, answer) if workspace.judge is not None else None
+    return ITEM_TARGET, None, {"answer": answer, "score": score}
 
 
 def _said(workspace: Workspace, item_id: str, opinion: Opinion, act: Act) -> Made:
@@ -344,6 +402,8 @@ _CONTENT_MAKERS: dict[EventKind, Callable[[Workspace, str, Opinion, Act], Made]]
     EventKind.EVIDENCE_REMOVED: _evidence_removed,
     EventKind.DRAFTED: _drafted,
     EventKind.SEARCHED: _searched,
+    EventKind.LOOKED: _looked,
+    EventKind.SOLVED: _solved,
     EventKind.CLEARED: _cleared,
     EventKind.FLAGGED: _flagged,
     EventKind.COMMENTED: _said,

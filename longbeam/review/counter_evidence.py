@@ -16,7 +16,7 @@ from longbeam.review.archive import OpenConversation
 from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.plans import Value
 from longbeam.schemas.probes import Probe
-from longbeam.text.extraction import distinct_values, extract_values
+from longbeam.text.extraction import distinct_values, values_in
 from longbeam.text.matching import says
 from longbeam.text.words import words_of
 from longbeam.validation.wording import claim
@@ -55,7 +55,9 @@ class CounterEvidence:
     """Ranked messages that could change a probe's answer."""
 
     terms: tuple[str, ...]
-    """Terms that the search looked for, rarest first."""
+    """Terms that the search looked for, as beginnings of words, rarest first."""
+    words: tuple[str, ...]
+    """The word of the probe from which each term was taken."""
     considered: int
     """Number of messages that contain a term."""
     candidates: tuple[CounterCandidate, ...]
@@ -73,7 +75,8 @@ def counter_evidence(conversation: OpenConversation, probe: Probe, *, most: int 
     """Return the messages that could change a probe's answer, best first, without those that the probe cites."""
     ids = conversation.ids
     cited = {ids[e.message_key] for e in probe.evidence if e.message_key in ids}
-    terms, scores = _scored(conversation, _terms_of(probe))
+    words = _words_by_term(probe)
+    terms, scores = _scored(conversation, list(words))
     best = sorted((m for m in scores if m not in cited), key=lambda m: (-scores[m], m))[:READ]
     wanted = _Wanted(terms, distinct_values(probe.gold_answer), _names_of(probe), max(cited, default=-1))
     candidates = []
@@ -85,18 +88,21 @@ def counter_evidence(conversation: OpenConversation, probe: Probe, *, most: int 
             score *= 1.0 if message.role is MessageRole.USER else 0.6
             candidates.append(CounterCandidate(message, score, tuple(signs), centre))
     candidates.sort(key=lambda c: (-c.score, c.message.message_id))
-    return CounterEvidence(tuple(terms), len(scores), tuple(candidates[:most]))
+    return CounterEvidence(tuple(terms), tuple(words[t] for t in terms), len(scores), tuple(candidates[:most]))
 
 
-def _terms_of(probe: Probe) -> list[str]:
-    """Return the search terms: beginnings of words, as long as their stems, from question, gold answer and rubric."""
+def _words_by_term(probe: Probe) -> dict[str, str]:
+    """Return the search terms, each with its first word in question, gold answer or rubric.
+
+    A term is the beginning of that word, as long as its stem.
+    """
     texts = (probe.question, probe.gold_answer, probe.details.missing, *(claim(n.text) for n in probe.rubric))
-    found: dict[str, None] = {}
+    found: dict[str, str] = {}
     for word in _WORD.findall(" ".join(texts).lower()):
         stems = words_of(word)
         if stems and not word[0].isdigit():
-            found[stems[0] if word.startswith(stems[0]) else word] = None
-    return [term for term in found if len(term) > 2]
+            found.setdefault(stems[0] if word.startswith(stems[0]) else word, word)
+    return {term: word for term, word in found.items() if len(term) > 2}
 
 
 def _scored(conversation: OpenConversation, terms: Sequence[str]) -> tuple[list[str], dict[int, float]]:
@@ -132,7 +138,7 @@ def _signs(message: Message, wanted: _Wanted) -> tuple[list[str], int]:
     near = content[max(centre - WINDOW, 0) : centre + WINDOW]
     signs = []
     kinds = {v.kind for v in wanted.values}
-    others = [v for v in extract_values(near) if v.kind in kinds]
+    others = [v for v in values_in(near) if v.kind in kinds]
     if any(not any(says(v.text, w) for w in wanted.values) for v in others):
         signs.append("other_value")
     if any(says(near, w) for w in wanted.values):

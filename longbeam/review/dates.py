@@ -10,7 +10,7 @@ from longbeam.review.archive import OpenConversation
 from longbeam.schemas.base import Record
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
-from longbeam.text.extraction import extract_values
+from longbeam.text.extraction import values_in
 from longbeam.text.normalizing import normalize_values
 from longbeam.text.times import CALENDAR_UNITS, months_between, weekday
 from longbeam.validation.arithmetic import fault_of_length
@@ -103,10 +103,10 @@ def _texts(probe: Probe) -> Iterator[tuple[str, str]]:
 def _said(probe: Probe, year: int, years: dict[str, int]) -> Iterator[DateMention]:
     for where, text in _texts(probe):
         # A date without a year takes the year of another date in the text, else of the cited message.
-        written = [v.date.year for v in extract_values(text) if v.kind is ValueKind.DATE and v.date is not None]
+        written = [v.date.year for v in values_in(text) if v.kind is ValueKind.DATE and v.date is not None]
         guess = written[0] if written else years.get(where.removeprefix("message/"), year)
-        certain = {v.text for v in extract_values(text) if v.kind is ValueKind.DATE and v.date is not None}
-        for value in extract_values(text, year=guess):
+        certain = {v.text for v in values_in(text) if v.kind is ValueKind.DATE and v.date is not None}
+        for value in values_in(text, year=guess):
             if value.kind is ValueKind.DATE and value.date is not None:
                 yield DateMention(
                     text=value.text,
@@ -120,7 +120,7 @@ def _said(probe: Probe, year: int, years: dict[str, int]) -> Iterator[DateMentio
 def _lengths(probe: Probe) -> Iterator[tuple[str, Value]]:
     for where, text in _texts(probe):
         if not where.startswith(("question", "message/")):
-            for value in extract_values(normalize_values(text)):  # in numerals, or "fifty-seven days" would be seven
+            for value in values_in(normalize_values(text)):  # in numerals, or "fifty-seven days" would be seven
                 if value.kind is ValueKind.DURATION and value.unit in CALENDAR_UNITS:
                     yield where, value
 

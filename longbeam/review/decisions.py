@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
-from longbeam.review.acts import Body
+from longbeam.review.acts import ItemBody
+from longbeam.review.bodies import Body
 from longbeam.review.guidelines import GUIDELINE, built_in, current_version, guidelines_in_force
 from longbeam.review.log import BENCHMARK_ITEM, ActContent, SeenVersions, new_event
 from longbeam.review.people import Viewer
@@ -13,7 +14,7 @@ from longbeam.review.workspace import Workspace
 from longbeam.schemas.review import EventKind, ReviewEvent, ReviewSettings, Taxonomy, Verdict
 
 
-class Decision(Body):
+class Decision(ItemBody):
     """Decision of a lead; the body of POST /api/items/{conversation_id}/{probe_id}/adjudicate."""
 
     verdict: Verdict
@@ -24,10 +25,9 @@ class Decision(Body):
     note: str = Field(default="", max_length=20_000)
 
 
-class GuidelineText(BaseModel):
+class GuidelineText(Body):
     """New text of a section of the guidelines; the body of POST /api/guidelines."""
 
-    model_config = ConfigDict(extra="forbid")
     section: str
     text: str = Field(min_length=1, max_length=50_000)
     note: str = Field(default="", max_length=20_000)

@@ -31,7 +31,6 @@ class Search:
 
     query: str
     total: int
-    looked_at: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -53,6 +52,12 @@ class Opinion:
     """Targets that an edit has made doubtful (`nugget/<id>`, `checks`), each with the event of that edit."""
     drafts: dict[str, JsonValue] = field(default_factory=dict)
     searches: tuple[Search, ...] = ()
+    looked_at: frozenset[int] = frozenset()
+    """Hits that were shown, as message_ids."""
+    solved: str = ""
+    """The reviewer's own answer, given before the gold answer was shown."""
+    solved_score: float | None = None
+    """Score of that answer by the rubric."""
     cleared: frozenset[str] = frozenset()
     """Keys of messages offered as counter-evidence that change nothing."""
     edits: tuple[ReviewEvent, ...] = ()
@@ -69,6 +74,12 @@ class Opinion:
     def is_saved(self) -> bool:
         """Whether the opinion counts: a verdict other than skip is in force."""
         return self.verdict in (Verdict.ACCEPT, Verdict.REJECT)
+
+    @property
+    def unsaved(self) -> dict[str, str]:
+        """Texts that were typed into fields of the probe and not saved, by target."""
+        typed = {t: text for t, text in self.drafts.items() if isinstance(text, str) and is_field(t)}
+        return {t: text for t, text in typed.items() if text.strip() != str(text_at(self.probe, t) or "").strip()}
 
     @property
     def is_edited(self) -> bool:
@@ -95,10 +106,16 @@ def fold_opinion(base: Probe, reviewer_id: str, events: Iterable[ReviewEvent]) -
     version = probe_version(base)
     mine = [e for e in events if e.reviewer_id == reviewer_id and e.probe_version == version]
     opinion = Opinion(reviewer_id, base)
-    for event in in_force(mine):
+    for event in _without_older_drafts(in_force(mine)):
         opinion = _applied(opinion, event)
     spent = sum(e.active_ms for e in mine)
     return replace(opinion, active_ms=spent, version=_version_of(opinion))
+
+
+def _without_older_drafts(events: Sequence[ReviewEvent]) -> list[ReviewEvent]:
+    """Return the events without drafts that a later draft of the same field replaces: a slow typist leaves hundreds."""
+    newest = {e.target: e.event_id for e in events if e.kind is EventKind.DRAFTED}
+    return [e for e in events if e.kind is not EventKind.DRAFTED or newest[e.target] == e.event_id]
 
 
 def _version_of(opinion: Opinion) -> str:
@@ -117,6 +134,10 @@ def _applied(opinion: Opinion, event: ReviewEvent) -> Opinion:
             return replace(opinion, drafts=_with(opinion.drafts, event.target, event.after))
         case EventKind.SEARCHED:
             return replace(opinion, searches=(*opinion.searches, _search(event)))
+        case EventKind.LOOKED:
+            return replace(opinion, looked_at=opinion.looked_at | _looked(event))
+        case EventKind.SOLVED:
+            return _solved(opinion, event)
         case EventKind.CLEARED:
             return replace(opinion, cleared=opinion.cleared | {event.target.removeprefix(MESSAGE)})
         case EventKind.CHECKED:
@@ -138,7 +159,6 @@ def _judged(opinion: Opinion, event: ReviewEvent) -> Opinion:
         is_lapsed=False,
         reason_code=event.reason_code,
         note=event.note,
-        drafts={},
         saved_at=event.created_at,
         saved_by=event.event_id,
         guideline_version=event.guideline_version,
@@ -187,6 +207,16 @@ def edited_probe(probe: Probe, event: ReviewEvent) -> Probe:
     return probe
 
 
+def is_field(target: str) -> bool:
+    """Whether a target is a text of the probe that can be edited."""
+    return target in TEXT_TARGETS or target.startswith(NUGGET)
+
+
+def text_at(probe: Probe, target: str) -> JsonValue:
+    """Return the text of a field, or the list of items; None if the probe has no such field."""
+    return _values(probe).get(target)
+
+
 def _with_nugget(probe: Probe, nugget_id: str, after: JsonValue) -> Probe:
     """Return the probe with a nugget changed, added, or removed (None); no evidence supports a removed nugget."""
     rubric: list[Nugget] = []
@@ -217,13 +247,20 @@ def _fields(probe: Probe) -> dict[str, Any]:
 
 def _search(event: ReviewEvent) -> Search:
     after = event.after if isinstance(event.after, dict) else {}
-    looked_at = after.get("looked_at")
     total = after.get("total")
-    return Search(
-        query=str(after.get("query", "")),
-        total=total if isinstance(total, int) else 0,
-        looked_at=tuple(i for i in looked_at if isinstance(i, int)) if isinstance(looked_at, list) else (),
-    )
+    return Search(query=str(after.get("query", "")), total=total if isinstance(total, int) else 0)
+
+
+def _solved(opinion: Opinion, event: ReviewEvent) -> Opinion:
+    after = event.after if isinstance(event.after, dict) else {}
+    score = after.get("score")
+    scored = float(score) if isinstance(score, int | float) else None
+    return replace(opinion, solved=str(after.get("answer", "")), solved_score=scored)
+
+
+def _looked(event: ReviewEvent) -> frozenset[int]:
+    ids = event.after.get("message_ids") if isinstance(event.after, dict) else None
+    return frozenset(i for i in ids if isinstance(i, int)) if isinstance(ids, list) else frozenset()
 
 
 def _with(mapping: dict[str, Any], key: str, value: JsonValue) -> dict[str, Any]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from longbeam.abilities.record import Trait
 from longbeam.abilities.registry import ability_of
-from longbeam.keys import conversation_of
 from longbeam.review.checks import known_findings
-from longbeam.review.fold import CHECKS_TARGET, NUGGET, Opinion
-from longbeam.review.rubric_trial import try_rubric
+from longbeam.review.fold import CHECKS_TARGET, Opinion
+from longbeam.review.names import field_name
 from longbeam.review.search import distinct_queries
 from longbeam.review.state import ItemState
 from longbeam.review.workspace import Workspace
@@ -21,8 +20,11 @@ BY_HAND = "by_hand"
 def gates_of(workspace: Workspace, item_id: str, state: ItemState, opinion: Opinion) -> list[Gate]:
     """Return the gates that are closed; the item may be accepted if there are none."""
     gates = []
+    if opinion.unsaved:
+        fields = ", ".join(field_name(opinion.probe, target) for target in opinion.unsaved)
+        gates.append(_gate("drafts", f"text that you typed is not saved: {fields}; save it or discard it"))
     if stale := [t for t in opinion.stale if t != CHECKS_TARGET]:
-        nuggets = ", ".join(t.removeprefix(NUGGET) for t in stale)
+        nuggets = ", ".join(field_name(opinion.probe, t) for t in stale)
         gates.append(_gate("stale", f"the probe was edited; look again at {nuggets}: yes, no or edit"))
     if CHECKS_TARGET in opinion.stale:
         gates.append(_gate("checks", "the probe was edited; run the checks again"))
@@ -37,11 +39,12 @@ def gates_of(workspace: Workspace, item_id: str, state: ItemState, opinion: Opin
         text = f"{len(errors)} error findings stand: {errors[0].check}; say in a note why the probe is right"
         gates.append(Gate(code="error_findings", message=text, can_override=True))
     # The lexical judge errs, so it holds up only a rubric that was changed by hand.
-    if workspace.judge is not None and (opinion.is_edited or opinion.probe.details.variety == BY_HAND):
-        trial = try_rubric(workspace.judge, opinion.probe, workspace.probes(conversation_of(item_id)).values())
-        if odd := [row.answer_kind for row in trial.rows if not row.is_as_expected]:
-            text = f"the judge scores {', '.join(odd)} otherwise than it should; say in a note why"
-            gates.append(Gate(code="what_if", message=text, can_override=True))
+    is_by_hand = opinion.is_edited or opinion.probe.details.variety == BY_HAND
+    trial = workspace.rubric_trial(item_id, opinion.probe) if is_by_hand else None
+    if trial is not None and not trial.is_sound:
+        odd = [row.answer_kind.replace("_", " ") for row in trial.rows if not row.is_as_expected]
+        text = f"the judge scores {', '.join(odd)} otherwise than it should; say in a note why"
+        gates.append(Gate(code="what_if", message=text, can_override=True))
     return gates
 
 

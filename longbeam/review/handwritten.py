@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from longbeam.abilities.registry import ability_names
 from longbeam.keys import ItemId, NuggetId, ProbeId
 from longbeam.review.acts import anchor_of_quote
 from longbeam.review.anchors import Anchor
 from longbeam.review.archive import OpenConversation
+from longbeam.review.bodies import Body
 from longbeam.review.checks import Checker, checked_value
 from longbeam.review.fold import CHECKS_TARGET, probe_version
 from longbeam.review.gates import BY_HAND
@@ -25,10 +26,9 @@ from longbeam.schemas.probes import Difficulty, Evidence, Nugget, Probe, ProbeDe
 from longbeam.schemas.review import EventKind
 
 
-class Citation(BaseModel):
+class Citation(Body):
     """A piece of evidence as the reviewer selected it on the page."""
 
-    model_config = ConfigDict(extra="forbid")
     message_key: str
     quote: str = Field(min_length=1)
     prefix: str = ""
@@ -37,10 +37,9 @@ class Citation(BaseModel):
     group: int | None = None
 
 
-class Draft(BaseModel):
+class Draft(Body):
     """Body of POST /api/conversations/{conversation_id}/probes."""
 
-    model_config = ConfigDict(extra="forbid")
     ability: str
     question: str = Field(min_length=1, max_length=10_000)
     gold_answer: str = Field(min_length=1, max_length=50_000)

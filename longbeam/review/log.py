@@ -144,15 +144,27 @@ def new_event(
     )
 
 
-UNDOABLE = frozenset(EventKind) - {EventKind.OPENED, EventKind.DRAFTED, EventKind.SEARCHED, EventKind.UNDONE}
+UNDOABLE = frozenset(EventKind) - {
+    EventKind.OPENED,
+    EventKind.DRAFTED,
+    EventKind.SEARCHED,
+    EventKind.LOOKED,
+    EventKind.SOLVED,
+    EventKind.UNDONE,
+}
 """Kinds that the undo key takes back; the other kinds are no decisions."""
 
 
 def next_undo(events: Sequence[ReviewEvent], reviewer_id: str) -> ReviewEvent | None:
     """Return the reviewer's last act in force; `events` of all items, in order."""
-    mine = [e for e in events if e.reviewer_id == reviewer_id]
-    found = [e for e in in_force(mine) if e.kind in UNDOABLE]
+    found = undoable(events, reviewer_id)
     return found[-1] if found else None
+
+
+def undoable(events: Sequence[ReviewEvent], reviewer_id: str) -> list[ReviewEvent]:
+    """Return the reviewer's acts in force that can be taken back, oldest first."""
+    mine = [e for e in events if e.reviewer_id == reviewer_id]
+    return [e for e in in_force(mine) if e.kind in UNDOABLE]
 
 
 def next_redo(events: Sequence[ReviewEvent], reviewer_id: str) -> ReviewEvent | None:

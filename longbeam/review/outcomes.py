@@ -17,7 +17,7 @@ from longbeam.schemas.dialogue import Message
 from longbeam.schemas.probes import Probe
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import Benchmark
-from longbeam.store.reviews import ReviewStore
+from longbeam.store.reviews import ReviewStore, has_reviews
 
 UNFIT = frozenset({ItemStatus.REJECTED.value, UNSETTLED})
 
@@ -62,7 +62,7 @@ def reviewed_conversations(benchmark: Benchmark) -> Iterator[ReviewedBenchmark]:
     """Yield the conversations of a benchmark as exports show them; as sealed if nobody has reviewed."""
     with ExitStack() as stack:
         workspace = None
-        if benchmark.reviews_path.exists():
+        if has_reviews(benchmark.reviews_path):
             store = stack.enter_context(ReviewStore(benchmark.reviews_path, read_only=True))
             workspace = Workspace(Archive(benchmark), ReviewLog(store))
         statuses: dict[tuple[str, str], str] = {}
@@ -87,7 +87,7 @@ def reviewed_probes(benchmark: Benchmark) -> dict[str, tuple[Probe, ...]] | None
 
     As in exports, rejected and unsettled probes are left out, and the next candidates take the place of rejected ones.
     """
-    if not benchmark.reviews_path.exists():
+    if not has_reviews(benchmark.reviews_path):
         return None
     with reviewed_conversations(benchmark) as reviewed:
         found = {}
@@ -111,7 +111,7 @@ def rejections_of(benchmark: Benchmark) -> dict[str, dict[str, str]]:
 
     A verdict on another wording of a probe does not count.
     """
-    if not benchmark.reviews_path.exists():
+    if not has_reviews(benchmark.reviews_path):
         return {}
     found: dict[str, dict[str, str]] = {}
     with ReviewStore(benchmark.reviews_path, read_only=True) as store:

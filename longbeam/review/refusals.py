@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from longbeam.review.diffs import ChangeView
 from longbeam.schemas.base import Record
-from longbeam.schemas.review import Change, Gate, LeaseView
+from longbeam.schemas.review import Gate, LeaseView
 
 
 class Problem(Record):
@@ -12,7 +13,7 @@ class Problem(Record):
     error: str
     """`not_found`, `forbidden`, `csrf`, `host`, `invalid`, `stale`, `leased`, `gates`, `conflict`."""
     message: str
-    changes: tuple[Change, ...] = ()
+    changes: tuple[ChangeView, ...] = ()
     """`stale`: the differences from the version that was sent."""
     item_version: str = ""
     gates: tuple[Gate, ...] = ()

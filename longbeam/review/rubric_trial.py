@@ -84,6 +84,11 @@ def try_rubric(judge: RubricJudge, probe: Probe, others: Iterable[Probe] = ()) -
     )
 
 
+def score_of(judge: RubricJudge, probe: Probe, answer: str) -> float:
+    """Return the score of an answer by the rubric, 0 to 1."""
+    return _row(judge, probe, _Case("own", answer)).score
+
+
 @dataclass(frozen=True, slots=True)
 class _Case:
     kind: str

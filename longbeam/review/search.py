@@ -46,9 +46,9 @@ class AbsenceView(Record):
     queries: tuple[str, ...]
     """Queries in the order in which they were made, each once."""
     hits: int
-    """Hits of all searches together."""
+    """Hits of all distinct searches together."""
     looked_at: int
-    """Messages that the reviewer looked at."""
+    """Hits that were shown to the reviewer."""
     claimed: tuple[str, ...]
     """Searches that the probe's author claims to have run."""
     missing: str
@@ -80,25 +80,30 @@ def places_of(content: str, query: str, most: int = 1000) -> list[tuple[int, int
 
 def distinct_queries(queries: Sequence[str]) -> set[str]:
     """Return the queries that differ in more than case and white space."""
-    return {" ".join(q.casefold().split()) for q in queries if q.strip()}
+    return {_plain(q) for q in queries if q.strip()}
 
 
 def absence_view(conversation: OpenConversation, opinion: Opinion, needed: int) -> AbsenceView:
     """Return a reviewer's searches for an item, and their coverage by session."""
-    looked_at = {i for s in opinion.searches for i in s.looked_at if 0 <= i < len(conversation.lines)}
+    looked_at = {i for i in opinion.looked_at if 0 <= i < len(conversation.lines)}
     sizes = Counter(line.session for line in conversation.lines)
     seen = Counter(conversation.lines[i].session for i in looked_at)
-    queries = tuple(dict.fromkeys(s.query for s in opinion.searches))
+    totals = {_plain(s.query): s.total for s in opinion.searches}
+    queries = tuple({_plain(s.query): s.query for s in reversed(opinion.searches)}.values())[::-1]
     return AbsenceView(
         needed=needed,
-        made=len(distinct_queries(queries)),
+        made=len(totals),
         queries=queries,
-        hits=sum(s.total for s in opinion.searches),
+        hits=sum(totals.values()),
         looked_at=len(looked_at),
         claimed=opinion.probe.details.searches,
         missing=opinion.probe.details.missing,
         sessions=tuple(SessionCoverage(session=s, messages=n, looked_at=seen[s]) for s, n in sorted(sizes.items())),
     )
+
+
+def _plain(query: str) -> str:
+    return " ".join(query.casefold().split())
 
 
 def _passes(line: Line, wanted: SearchFilter) -> bool:

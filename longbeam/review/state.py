@@ -8,6 +8,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from longbeam.review.fold import Opinion, fold_opinion, in_force, probe_version, reviewers_of
+from longbeam.review.people import Viewer
 from longbeam.schemas.probes import Probe
 from longbeam.schemas.review import EventKind, ReviewEvent, Taxonomy, Verdict
 
@@ -122,6 +123,12 @@ class ItemState:
     def comments(self) -> list[ReviewEvent]:
         """Comments on the item and its messages, oldest first."""
         return [e for e in self.counted if e.kind is EventKind.COMMENTED]
+
+    def comments_for(self, viewer: Viewer) -> list[ReviewEvent]:
+        """Return the comments that a viewer may read: a lead answers them, others are blind until the item is open."""
+        if self.is_open or viewer.is_lead:
+            return self.comments
+        return [e for e in self.comments if e.reviewer_id == viewer.reviewer_id]
 
     @cached_property
     def is_open(self) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from statistics import fmean
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from longbeam.review.agreement import Agreement, Unit, agreement_over, pairs_of
+from longbeam.review.bodies import Body
 from longbeam.review.fold import Opinion, in_force
 from longbeam.review.guidelines import current_version
 from longbeam.review.log import ActContent, SeenVersions, new_event
@@ -31,14 +32,23 @@ BEAM_TABLE_4 = {
 _SIZES = ((300_000, "128K"), (750_000, "500K"), (3_000_000, "1M"))
 
 
-class Rating(BaseModel):
+class Rating(Body):
     """A rating of one aspect; the body of POST /api/conversations/{conversation_id}/ratings."""
 
-    model_config = ConfigDict(extra="forbid")
     aspect: str
     score: int = Field(ge=1, le=5)
     note: str = Field(default="", max_length=20_000)
     active_ms: int = Field(default=0, ge=0)
+
+
+class SolvedRow(Record):
+    """Answers of reviewers to the questions of one ability, given blind and scored by the rubric."""
+
+    ability: str
+    answers: int
+    right: int
+    """Answers with full marks."""
+    mean: float
 
 
 class AgreementPage(Record):
@@ -52,6 +62,10 @@ class AgreementPage(Record):
     """By aspect, on the ordinal scale 1 to 5."""
     pairs: tuple[Agreement, ...]
     """Verdicts, by two reviewers."""
+    judge: tuple[Agreement, ...]
+    """`accept` or `reject` of reviewers and of the judge, by version of the rubric: `as generated`, `edited`."""
+    solved: tuple[SolvedRow, ...]
+    """Answers that reviewers gave before they saw the gold answer, by ability."""
 
 
 class ReviewerRow(Record):
@@ -117,6 +131,36 @@ def agreement_page(workspace: Workspace) -> AgreementPage:
         nuggets=_rows(nuggets),
         ratings=_rating_rows(workspace),
         pairs=tuple(agreement_over(" / ".join(pair), units) for pair, units in pairs_of(everything)),
+        judge=_judge_rows(workspace),
+        solved=_solved_rows(workspace),
+    )
+
+
+def _judge_rows(workspace: Workspace) -> tuple[Agreement, ...]:
+    """Return how far reviewers and the judge agree; the rubric of an item is never an example for its own judge."""
+    units: dict[str, list[Unit]] = {"as generated": [], "edited": []}
+    for item_id in workspace.reviewed_ids():
+        state = workspace.state(item_id)
+        for opinion in state.saved if state.is_open else ():
+            trial = workspace.rubric_trial(item_id, opinion.probe)
+            if trial is None:
+                continue
+            label = "accept" if trial.is_sound else "reject"
+            said = "reject" if opinion.verdict is Verdict.REJECT else "accept"
+            units["edited" if opinion.is_edited else "as generated"].append({"reviewer": said, "judge": label})
+    return tuple(agreement_over(name, of) for name, of in units.items())
+
+
+def _solved_rows(workspace: Workspace) -> tuple[SolvedRow, ...]:
+    scores: dict[str, list[float]] = defaultdict(list)
+    for item_id in workspace.reviewed_ids():
+        state = workspace.state(item_id)
+        given = [o.solved_score for o in state.opinions.values() if o.solved_score is not None]
+        scores[state.base.ability] += given if state.is_open else []
+    return tuple(
+        SolvedRow(ability=ability, answers=len(of), right=sum(s == 1.0 for s in of), mean=fmean(of))
+        for ability, of in sorted(scores.items())
+        if of
     )
 
 

@@ -18,7 +18,7 @@ from longbeam.keys import ItemId
 from longbeam.review.archive import Archive, OpenConversation
 from longbeam.review.fold import in_force
 from longbeam.review.log import BENCHMARK_ITEM, ActContent, ReviewLog, new_event
-from longbeam.review.rubric_trial import RubricJudge
+from longbeam.review.rubric_trial import RubricJudge, RubricTrial, try_rubric
 from longbeam.review.state import ItemState, ItemStatus
 from longbeam.schemas.findings import Finding
 from longbeam.schemas.probes import Probe
@@ -89,6 +89,7 @@ class Workspace:
         self._by_subject: tuple[int, dict[tuple[str, str], list[Finding]]] = (0, {})
         self._settings: tuple[int, ReviewSettings] = (-1, ReviewSettings())
         self._written: dict[str, tuple[int, dict[str, Probe]]] = {}
+        self._trials: dict[tuple[str, str, tuple[int, int]], RubricTrial] = {}
         self._entries: dict[str, tuple[tuple[int, int, tuple[int, int]], dict[str, Entry]]] = {}
         log.refresh()
 
@@ -173,13 +174,15 @@ class Workspace:
 
     def _fresh_entries(self, conversation_id: str) -> dict[str, Entry]:
         written = self.written(conversation_id)
+        bases = {**self.probes(conversation_id), **written}
         pools: dict[str, list[Probe]] = defaultdict(list)
-        for probe in (*self.probes(conversation_id).values(), *written.values()):
+        for probe in bases.values():
             pools[probe.ability].append(probe)
         chosen = self._chosen(conversation_id)
 
         def status_of(probe_id: str) -> ItemStatus:
-            return self.state(str(ItemId(conversation_id, probe_id))).status
+            # Not `state`, which looks at the file again for every probe.
+            return self._state(str(ItemId(conversation_id, probe_id)), bases[probe_id]).status
 
         entries: dict[str, Entry] = {}
         for ability in sorted(pools, key=_ability_order):
@@ -226,6 +229,20 @@ class Workspace:
             if event.kind is EventKind.GOLD_SET:
                 last = event.after if isinstance(event.after, str) else None
         return Verdict(last) if last else None
+
+    def rubric_trial(self, item_id: str, probe: Probe) -> RubricTrial | None:
+        """Return how the rubric of an item's probe scores right and wrong answers; None without a judge.
+
+        Each version of a probe is tried once.
+        """
+        if self.judge is None:
+            return None
+        conversation_id = ItemId.parse(item_id).conversation_id
+        key = item_id, probe.digest, self.archive.stamp(conversation_id)
+        if key not in self._trials:
+            others = self.probes(conversation_id).values()
+            self._trials[key] = try_rubric(self.judge, probe, others)
+        return self._trials[key]
 
     def leases(self) -> dict[str, list[StoredLease]]:
         """Return the leases that hold now, by item."""

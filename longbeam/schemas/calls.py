@@ -1,7 +1,7 @@
 """The typed inputs and outputs of every prompt: the contract between generators, templates and models.
 
 An input field is a variable of the prompt's template, with three exceptions: `history` fields, which become
-messages of their own; `feedback`, which says what was wrong with the last attempt; and fields that a prompt
+messages of their own; `feedback`, which says why a text is asked for anew; and fields that a prompt
 declares as `unshown`, because only other prompts with the same inputs show them.
 """
 
@@ -67,11 +67,27 @@ class ModelReply(Record):
     """Output tokens spent on reasoning."""
 
 
+class Retry(Record):
+    """The part of a repeated request that says why it is repeated; the request before it stays the same."""
+
+    faults: tuple[str, ...]
+    """Everything that is wrong with the last reply, each a sentence that a model can act on."""
+    reply: str = ""
+    """The last reply; empty where seeing it would not help, such as a refusal."""
+    kept: tuple[str, ...] = ()
+    """Items of earlier replies that are kept, one line each; the new reply holds none of them."""
+
+    @property
+    def text(self) -> str:
+        """The faults as one text."""
+        return "\n".join(self.faults)
+
+
 class PromptInputs(KeptJson):
     """Base of every prompt's typed inputs."""
 
     feedback: str = ""
-    """Fault of the last attempt; rendered after the prompt, never part of a template."""
+    """Fault of a text that is asked for anew; rendered after the prompt, never part of a template."""
     language: str = ENGLISH
     """Language of the conversation. The asker sets it from the spec; `system` blocks may use it undeclared."""
 

@@ -11,6 +11,7 @@ from pydantic import Field
 from longbeam.schemas.base import MayBeStored, Record
 from longbeam.schemas.dialogue import Message, UserTurn
 from longbeam.schemas.imports import ImportNote
+from longbeam.schemas.incidents import Making
 from longbeam.schemas.people import Profile, RelationshipGraph
 from longbeam.schemas.plans import Narrative, Plan, PlanSeed
 from longbeam.schemas.probes import Probe
@@ -47,6 +48,8 @@ class ConversationHead(Record):
     """All models that answered, by role, from the journal; empty for imports."""
     details: dict[str, Any] = Field(default_factory=dict)
     """Other data of an import; `id` is the conversation's name in its source."""
+    making: Making = Field(default=Making(), exclude=True)
+    """The way in which the conversation was made; not in the head's JSON, because it says nothing of the content."""
     import_notes: tuple[ImportNote, ...] = ()
     """Irregularities that the import found."""
 

@@ -69,11 +69,11 @@ class Context(Record):
     tokens: int = Field(ge=0)
     parts: tuple[ContextPart, ...] = ()
     message_keys: tuple[str, ...] = ()
-    """Messages that the text was made from, in the order of the text; retrieval is scored by them."""
+    """Messages that the text, or a part of it, was made from, in the order of the text."""
 
 
 class PreparationUsage(Record):
-    """Cost of preparing a memory system, except for the tokens of its calls, which the journal counts."""
+    """Cost of preparing a memory system, except for what the journal counts: tokens of calls through `Tools.asker`."""
 
     model_calls: int = 0
     failed_calls: int = 0
@@ -82,6 +82,12 @@ class PreparationUsage(Record):
     embedded_tokens: int = 0
     """Tokens of the embedded texts, by the benchmark's tokenizer; a model that truncates long texts reads fewer."""
     index_bytes: int = 0
+    """Bytes that the system stores: an index, vectors, a database."""
+    prompt_tokens: int = 0
+    """Tokens of calls that a product made by itself, past the journal."""
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+    """Cost of these calls."""
 
 
 class Answer(Record):
@@ -136,7 +142,10 @@ class Retrieval(Record):
     """Retrieval metrics of one answer's context, computed without a judge."""
 
     evidence_recall: float | None
-    """Share of the cited messages that the context has; None for probes without evidence."""
+    """Share of the cited messages that the context names as a source and whose quotes it contains; None for probes
+    without evidence."""
+    source_recall: float | None = None
+    """Share of the cited messages that the context names as a source, whatever of them it contains."""
     evidence_precision: float | None
     """Share of the context's messages that are cited; None for an empty context or no evidence."""
     values_found: float | None
@@ -243,6 +252,8 @@ class EvaluationRun(Record):
     """Model, prompts with the first 12 hex digits of their hashes, and strictness."""
     settings: EvaluationSettings
     systems: tuple[str, ...]
+    versions: dict[str, str] = Field(default_factory=dict)
+    """Version of the code of each system that is not longbeam's."""
     probes: tuple[AskedProbe, ...] = ()
     spending: tuple[Spending, ...] = ()
     preparations: tuple[Preparation, ...] = ()

@@ -77,6 +77,8 @@ class ProbeDetails(Record):
 
     variety: str = ""
     """Kind within the ability: `never_statement`, `duration`, `sum`, `count`, ..."""
+    on_contradiction: str = ""
+    """Contradictions: whether the conversation's assistant was to `ignore` them or to `ask` about them."""
     old_value: str = ""
     new_value: str = ""
     computed_from: tuple[str, ...] = ()

@@ -31,6 +31,10 @@ class EventKind(StrEnum):
     EVIDENCE_REMOVED = "evidence_removed"
     SEARCHED = "searched"
     """A search of the conversation made while the item was open."""
+    LOOKED = "looked"
+    """Hits of a search that were shown to the reviewer."""
+    SOLVED = "solved"
+    """The reviewer's own answer, given before the gold answer was shown."""
     CLEARED = "cleared"
     """A message offered as counter-evidence was looked at and changes nothing."""
     CHECKED = "checked"
@@ -168,7 +172,7 @@ class Gate(Record):
     """A condition that the item does not meet yet and must meet before it can be accepted."""
 
     code: str
-    """`stale`, `checks`, `searches`, `error_findings` or `what_if`."""
+    """`drafts`, `stale`, `checks`, `searches`, `error_findings` or `what_if`."""
     message: str
     can_override: bool
     """Whether a save that names the code in `override`, with a note, goes through."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Self
 from urllib.parse import urlsplit
 
@@ -18,8 +19,10 @@ NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 MIN_LENGTH = 16_000
 MAX_SINGLE_PLAN_LENGTH = 1_000_000
 ENGLISH = "English"
-LANGUAGE_PROVIDERS = frozenset({"openai", "vllm"})
+LANGUAGE_PROVIDERS = frozenset({"openai", "vllm", "gguf"})
 """Providers of language models: the part before the colon in a model's name."""
+FULL_POOL_LENGTH = 128_000
+"""Length from which a plan holds candidates for any number of probes; a shorter plan is made for the number asked."""
 MAX_LENGTH = 64_000_000
 """64 plans: beyond, a story of at most seven years has no days left for its stages."""
 
@@ -45,6 +48,10 @@ class Role(StrEnum):
     JUDGE = "judge"
     EXTRACTOR = "extractor"
     READER = "reader"
+    CHECKER = "checker"
+    """Judges what a language model wrote while the benchmark is made."""
+    SECOND_CHECKER = "second_checker"
+    """Optional second judge of the same; no other model stands in for it."""
 
 
 def parse_length(value: object) -> int:
@@ -53,12 +60,18 @@ def parse_length(value: object) -> int:
     Raises ValueError with what was allowed.
     """
     if isinstance(value, int) and not isinstance(value, bool):
-        return value
+        # Python writes no number of thousands of digits, not even into an error message.
+        return max(-_MOST_TOKENS, min(value, _MOST_TOKENS))
     match = re.fullmatch(r"\s*(\d[\d_,]*(?:\.\d+)?)\s*([kKmM]?)\s*", str(value))
     if match is None:
-        raise ValueError(f"length {value!r} is not a number of tokens; write 128K, 1M or 128000")
-    number = float(match[1].replace("_", "").replace(",", ""))
-    return round(number * {"": 1, "k": 1_000, "m": 1_000_000}[match[2].lower()])
+        shown = repr(value) if len(str(value)) <= 60 else f"of {len(str(value))} characters"
+        raise ValueError(f"length {shown} is not a number of tokens; write 128K, 1M or 128000")
+    number = float(match[1].replace("_", "").replace(",", ""))  # infinite beyond 308 digits
+    return round(min(number * {"": 1, "k": 1_000, "m": 1_000_000}[match[2].lower()], _MOST_TOKENS))
+
+
+_MOST_TOKENS = 10**18
+"""Beyond every length that a spec may ask for; larger numbers are read as this one, and refused with it."""
 
 
 def parse_language(value: object) -> str:
@@ -78,9 +91,62 @@ class Limits(Record):
     concurrency: int = Field(default=16, ge=1, le=4096)
     """Model calls in flight."""
     timeout_s: float = Field(default=600, gt=0, le=86_400)
-    """Time-out of one call; the call is then asked again."""
-    max_cost_usd: float | None = Field(default=None, gt=0)
+    """Time until a reply begins, and until it is whole where it is not streamed; the call is then asked again."""
+    idle_timeout_s: float = Field(default=120, gt=0, le=86_400)
+    """Longest silence within a streamed reply; the call is then asked again."""
+    max_reply_mb: float | None = Field(default=None, gt=0, le=4096, allow_inf_nan=False)
+    """Largest answer of an endpoint in MB, 32 times as much for a stream; None: 1 MB and 128 bytes for each token that
+    the reply may have."""
+    max_cost_usd: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """The run stops cleanly before it would have spent more; None: no cap."""
+
+
+class Checks(Record):
+    """Checks of a benchmark while it is made, and the gaps that it may be sealed with."""
+
+    model: bool | None = None
+    """Whether the role `checker` judges what rules cannot; None: when language models write the benchmark."""
+    gap_share: float = Field(default=0.02, ge=0, le=1)
+    """Share of a conversation's units that may fail for good; with more of them it is not sealed."""
+    least_accuracy: float = Field(default=0.8, ge=0, le=1)
+    """Share of calibration items that a checker has to get right for its objections to count; 0: all count."""
+
+
+BATCHED_STAGES = (
+    "narratives",
+    "persona",
+    "plan",
+    "user_turns",
+    "repair",
+    "probes",
+    "checks",
+    "prepare",
+    "answer",
+    "judge",
+)
+"""Stages whose calls may wait for a batch; `narratives` are the calls of that prompt in `persona` and `plan`."""
+
+
+class Batch(Record):
+    """Calls that are sent as batches, for half the price and an answer within a day."""
+
+    stages: tuple[str, ...] = ()
+    """Stages whose calls are sent in batches, of BATCHED_STAGES; of a dialogue each message would wait a day."""
+    wait_s: float = Field(default=30, gt=0, le=86_400)
+    """A batch is sent when no more calls have come for so long."""
+    poll_s: float = Field(default=30, gt=0, le=86_400)
+    """Time between two questions for the state of a batch."""
+    most_calls: int = Field(default=10_000, ge=1, le=50_000)
+    """Calls of one batch."""
+    price_share: float = Field(default=0.5, ge=0, le=1, allow_inf_nan=False)
+    """Price of a batched call as a share of the usual one."""
+
+    @field_validator("stages")
+    @classmethod
+    def _can_wait(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if unknown := [stage for stage in value if stage not in BATCHED_STAGES]:
+            raise ValueError(f"{unknown[0]!r} cannot be sent in batches; stages are {', '.join(BATCHED_STAGES)}")
+        return value
 
 
 class EndpointLimits(Record):
@@ -96,10 +162,10 @@ class EndpointLimits(Record):
 class Price(Record):
     """USD per million tokens."""
 
-    input: float = Field(default=0.0, ge=0)
-    cached: float | None = Field(default=None, ge=0)
+    input: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    cached: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     """Price of prompt tokens that the endpoint found in its cache; None: as `input`."""
-    output: float = Field(default=0.0, ge=0)
+    output: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     """Reasoning tokens are output tokens."""
 
 
@@ -116,7 +182,7 @@ class Structured(StrEnum):
     """The prompt alone; the JSON is taken out of the text."""
 
 
-FORMER_KEYS = {"offline_writer": "sends_extras"}
+FORMER_KEYS = {"offline_writer": "sends_extras", "max_model_len": "context"}
 """Keys of an endpoint that specs of earlier versions write, and their present names."""
 
 
@@ -126,22 +192,31 @@ class Endpoint(Record):
     base_url: str | None = None
     """`http://127.0.0.1:8000/v1`; None: OpenAI's own."""
     model: str | None = None
-    """The name that the endpoint knows; None: what follows `openai:` or `vllm:`."""
+    """The name that the endpoint knows, for `gguf:` the path of the file; None: what follows the colon."""
     key_env: str | None = None
     """Environment variable that holds the key; None: OPENAI_API_KEY at OpenAI's own address, no key elsewhere."""
     structured: Structured = Structured.AUTO
+    streams: bool = True
+    """Ask for replies as streams; an endpoint that refuses is asked for whole replies."""
     reasoning: bool = False
     """A reasoning model: it is sent no temperature, and `max_completion_tokens` for `max_tokens`."""
     sends_extras: bool = False
     """Send each call's extras in the request body's `longbeam` member, to a server that answers by rule."""
     price: Price | None = None
     limits: EndpointLimits = EndpointLimits()
+    context: int | None = Field(default=None, ge=1)
+    """Tokens of one call, prompt and reply together; None: unknown of `openai:`, the model's own of `vllm:`, of `gguf:`
+    the model's own up to 16,384."""
+    slots: int = Field(default=2, ge=1, le=256)
+    """llama.cpp only: calls at a time; each has a context of its own in memory."""
+    threads: int | None = Field(default=None, ge=1)
+    """llama.cpp only: CPU threads; None: one per core."""
+    gpu_layers: int | None = Field(default=None, ge=0)
+    """llama.cpp only: layers on the GPU; None: as many as fit."""
     tensor_parallel: int = Field(default=1, ge=1)
     """vLLM only: GPUs that share each layer."""
     pipeline_parallel: int = Field(default=1, ge=1)
     """vLLM only: GPUs that share the stack of layers."""
-    max_model_len: int | None = Field(default=None, ge=1)
-    """vLLM only: context length in tokens; None: the model's own."""
     gpu_memory_utilization: float = Field(default=0.9, gt=0, le=1)
     """vLLM only: share of the GPU's memory."""
 
@@ -172,10 +247,12 @@ class Endpoint(Record):
             has_host = bool(parts.hostname) and parts.port != 0
         except ValueError:  # a port that is no number, brackets that do not close
             parts, has_host = urlsplit(""), False
-        if parts.scheme not in {"http", "https"} or not has_host or re.search(r"\s", value):
+        if parts.scheme not in {"http", "https"} or not has_host or not value.isprintable() or " " in value:
             raise ValueError("is not an address; write it as in http://127.0.0.1:8000/v1")
-        if parts.username is not None or parts.query or parts.fragment:
-            raise ValueError("may hold no user, password or query: it is stored. Keys are read from `key_env`")
+        if parts.username is not None or re.search(r"[?#;]|(key|token|secret|password)=", value, re.IGNORECASE):
+            raise ValueError(
+                "may hold no user, password or query, nor a key: it is stored. Keys are read from `key_env`"
+            )
         return value.rstrip("/")
 
     @field_validator("key_env")
@@ -189,16 +266,59 @@ class Endpoint(Record):
 class RoleSampling(Record):
     """Sampling settings of one role; None: the default of the endpoint."""
 
-    temperature: float | None = Field(default=None, ge=0, le=2)
-    max_tokens: int | None = Field(default=None, ge=1)
-    """Limit of one reply. A reply that is cut off there is asked for again with twice as many."""
+    temperature: float | None = Field(default=None, ge=0, le=2, allow_inf_nan=False)
+    """Temperature of the first attempt; each further attempt at a reply that did not fit is warmer."""
+    top_p: float | None = Field(default=None, gt=0, le=1, allow_inf_nan=False)
+    min_p: float | None = Field(default=None, ge=0, le=1, allow_inf_nan=False)
+    presence_penalty: float | None = Field(default=None, ge=-2, le=2, allow_inf_nan=False)
+    frequency_penalty: float | None = Field(default=None, ge=-2, le=2, allow_inf_nan=False)
+    """OpenAI's penalty on repetition."""
+    repetition_penalty: float | None = Field(default=None, gt=0, le=10, allow_inf_nan=False)
+    """The penalty of vLLM and llama.cpp; 1: none."""
+    max_tokens: int | None = Field(default=None, ge=1, le=10_000_000)
+    """Limit of one reply; None: derived from the form that the prompt asks for. A reply that is cut off there is asked
+    for again with twice as many."""
+
+    @property
+    def identity(self) -> dict[str, float | None]:
+        """Settings that replies and done units depend on: the temperature, and the others that are set.
+
+        `max_tokens` is left out: a reply that ended by itself stays valid when the limit rises.
+        """
+        others = self.model_dump(exclude={"temperature", "max_tokens"}, exclude_none=True)
+        return {"temperature": self.temperature, **others}
+
+
+class TurnLengths(StrEnum):
+    """Distribution of the lengths of the user's planned messages."""
+
+    BEAM = "beam"
+    CHAT = "chat"
+    """People who chat: shorter messages, of LoCoMo's lengths."""
+
+
+class OnContradiction(StrEnum):
+    """Reaction of the assistant of a conversation to a contradiction of the user's."""
+
+    IGNORE = "ignore"
+    """It answers the question and lets the contradiction pass, as BEAM's does."""
+    ASK = "ask"
+    """It names both statements and asks which one is right; the user leaves that open."""
+
+
+class PlanSettings(Record):
+    """How plans are written."""
+
+    group: int = Field(default=6, ge=1, le=40)
+    """Bullets that one call writes at first. Groups that are accepted at once make the next ones larger, up to three
+    times as large; refused ones make them smaller."""
 
 
 class BenchmarkSpec(Record):
     """One benchmark. Once it exists, the fields that FIXED_FIELDS names may not change."""
 
     name: str
-    seed: int = Field(default=0, ge=0)
+    seed: int = Field(default=0, ge=0, lt=2**63)
     length: Annotated[int, BeforeValidator(parse_length)] = 128_000
     """Tokens of message content per conversation; beyond 1M a conversation has a plan per million."""
     strategy: Strategy | None = None
@@ -214,18 +334,38 @@ class BenchmarkSpec(Record):
     """English name of the language of all messages and questions (`German`); see docs/languages.md."""
     tokenizer: str = "o200k_base"
     models: dict[str, str] = Field(default_factory=lambda: {"default": DEFAULT_MODEL})
-    """Role to model (the default one, `openai:NAME`, `vllm:NAME`); `default` serves the roles not named."""
+    """Role to model (default one, `openai:NAME`, `vllm:NAME`, `gguf:PATH`); `default` serves the roles not named."""
     endpoints: dict[str, Endpoint] = Field(default_factory=dict)
     """Settings of the models, by the names that `models` uses; a model of OpenAI's own needs none."""
     sampling: dict[str, RoleSampling] = Field(default_factory=dict)
     """By role; `default` serves the settings that a role leaves out."""
+    plan: PlanSettings = PlanSettings()
+    turn_lengths: TurnLengths = TurnLengths.BEAM
+    on_contradiction: OnContradiction = OnContradiction.IGNORE
+    """Whether the assistant of the conversations lets a contradiction pass or asks about it."""
     limits: Limits = Limits()
+    batch: Batch = Batch()
+    checks: Checks = Checks()
     licence: str = ""
     """Licence of the data: an SPDX identifier (`CC-BY-4.0`), stated in exports; empty: none is stated."""
     imported_from: str = ""
     """Format that an import was read from; empty for a generated benchmark. The length of an import is 0."""
     suite: str = ""
     """Suite that made the benchmark, such as `agentic`; empty for a generated or an imported one."""
+
+    @field_validator("endpoints")
+    @classmethod
+    def _are_of_models(cls, value: dict[str, Endpoint]) -> dict[str, Endpoint]:
+        for name, endpoint in value.items():
+            if provider_of(name) not in LANGUAGE_PROVIDERS:
+                allowed = "openai:NAME, vllm:NAME or gguf:PATH"
+                raise ValueError(f"endpoints: {name!r} is no model with an endpoint; write {allowed}")
+            if provider_of(name) == "gguf" and endpoint.base_url is not None:
+                raise ValueError(
+                    f"endpoints: {name!r} has a base_url, but longbeam serves gguf: models itself; "
+                    "name a server that runs already openai:NAME"
+                )
+        return value
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -243,13 +383,10 @@ class BenchmarkSpec(Record):
         roles = {"default", *Role}
         if unknown := sorted(set(self.models) - roles):
             raise ValueError(f"models: unknown role {unknown[0]!r}; roles are {', '.join(sorted(roles))}")
-        if "default" not in self.models and (missing := sorted(set(Role) - set(self.models))):
+        if "default" not in self.models and (missing := sorted(set(Role) - _STAND_IN.keys() - set(self.models))):
             raise ValueError(f"models: no model for role {missing[0]!r}; name it, or set models.default")
         if unknown := sorted(set(self.sampling) - roles):
             raise ValueError(f"sampling: unknown role {unknown[0]!r}; roles are {', '.join(sorted(roles))}")
-        for name in self.endpoints:
-            if provider_of(name) not in LANGUAGE_PROVIDERS:
-                raise ValueError(f"endpoints: {name!r} is no model with an endpoint; write openai:NAME or vllm:NAME")
         if unknown := [a for a in self.abilities if self.abilities.count(a) > 1]:
             raise ValueError(f"abilities: {unknown[0]!r} is listed twice")
         if not self.abilities:
@@ -269,8 +406,16 @@ class BenchmarkSpec(Record):
         return f"imported from the {self.imported_from} format" if self.imported_from else ""
 
     def model_for(self, role: Role) -> str:
-        """Return the model that serves a role."""
-        return self.models.get(role, self.models.get("default", ""))
+        """Return the model that serves a role; empty for a second checker that the spec does not name."""
+        if role is Role.SECOND_CHECKER:
+            return self.models.get(role, "")
+        stand_in = self.models.get(_STAND_IN.get(role, ""), "")
+        return self.models.get(role, self.models.get("default", stand_in))
+
+    @property
+    def models_in_use(self) -> frozenset[str]:
+        """Models that serve the roles, by their names in `models`."""
+        return frozenset(filter(None, map(self.model_for, Role)))
 
     def endpoint_for(self, model: str) -> Endpoint:
         """Return the settings of a model as `models` names it; the defaults where the spec has none."""
@@ -280,9 +425,29 @@ class BenchmarkSpec(Record):
         """Return provider and the name that the endpoint knows: the model's identity, wherever it is served.
 
         Replies and done units belong to the identity, so an address, a port or a limit may change without paying again.
+        A file may lie anywhere: for `gguf:` the provider stands here alone, and `models.asking` adds a digest.
         """
+        if provider_of(model) == "gguf":
+            return "gguf"
         name = self.endpoint_for(model).model
         return model if name is None else f"{provider_of(model)}:{name}"
+
+    def path_of(self, model: str) -> Path:
+        """Return the file of a `gguf:` model."""
+        return Path(self.endpoint_for(model).model or model.partition(":")[2])
+
+    def concurrency_of(self, model: str) -> int:
+        """Return the number of calls that a model may have in flight."""
+        endpoint = self.endpoint_for(model)
+        most = [self.limits.concurrency, endpoint.limits.concurrency]
+        # More calls than slots would wait in the server's queue, where their time runs out.
+        most += [endpoint.slots] if provider_of(model) == "gguf" else []
+        return min(number for number in most if number is not None)
+
+    def is_batched(self, stage: str, prompt_id: str, model: str) -> bool:
+        """Return whether the calls of a stage and prompt to a model are sent in batches."""
+        stages = self.batch.stages
+        return bool(stages) and provider_of(model) == "openai" and (stage in stages or prompt_id in stages)
 
     def for_any_model(self) -> BenchmarkSpec:
         """Return the same spec for a model that answers in place of its own: all calls carry extras."""
@@ -296,10 +461,11 @@ class BenchmarkSpec(Record):
     def sampling_for(self, role: Role) -> RoleSampling:
         """Return the sampling settings of a role, with the defaults filled in."""
         common, own = self.sampling.get("default", RoleSampling()), self.sampling.get(role, RoleSampling())
-        return RoleSampling(
-            temperature=common.temperature if own.temperature is None else own.temperature,
-            max_tokens=common.max_tokens if own.max_tokens is None else own.max_tokens,
-        )
+        return RoleSampling(**{**common.model_dump(exclude_none=True), **own.model_dump(exclude_none=True)})
+
+
+_STAND_IN = {Role.CHECKER: Role.JUDGE, Role.SECOND_CHECKER: ""}
+"""Roles that a spec without a default model may leave out, and the role whose model serves them."""
 
 
 def provider_of(model: str) -> str:
@@ -315,6 +481,7 @@ FIXED_FIELDS = (
     "seeds_file",
     "language",
     "tokenizer",
+    "on_contradiction",
     "imported_from",
     "suite",
 )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from longbeam.schemas.base import Record
+from longbeam.schemas.incidents import PromptLine
 from longbeam.schemas.seeds import Category, Domain
 
 MEASURES = ("user_messages", "replies", "answers", "follow_ups", "turns", "tokens", "user_tokens")
@@ -210,6 +213,12 @@ class Statistics(Record):
     messages, over probes that cite several; None if no probe does."""
     borders: tuple[PlanBorder, ...] = ()
     """For conversations of many plans: one row for each plan but the first."""
+    prompts: tuple[PromptLine, ...] = ()
+    """Replies by prompt; empty where no model wrote."""
+    incidents: dict[str, int] = Field(default_factory=dict)
+    """Numbers of what is missing in the texts, and of what a check found in them, by kind."""
+    gap_share: float = 0.0
+    """Largest share of a conversation's parts for which no reply could be used."""
     beam: PublishedLength
     """BEAM's figures at the length nearest to the mean number of tokens."""
     beam_tokens_by_category: PublishedCategoryTokens

@@ -144,6 +144,28 @@ CREATE TABLE messages (
     details JSON NOT NULL  -- what an import carried and no column holds
 )""",
     """
+CREATE TABLE making (  -- one row
+    gap_share DOUBLE NOT NULL  -- of the parts of the text, those for which no reply could be used
+)""",
+    """
+CREATE TABLE prompts (
+    ordinal INTEGER NOT NULL,
+    prompt_id VARCHAR NOT NULL,
+    requests BIGINT NOT NULL,
+    replies BIGINT NOT NULL,
+    accepted_first BIGINT NOT NULL,  -- requests whose first reply was used
+    output_tokens BIGINT NOT NULL,
+    wasted_tokens BIGINT NOT NULL  -- of replies that were refused or cut
+)""",
+    """
+CREATE TABLE incidents (
+    ordinal INTEGER NOT NULL,
+    kind VARCHAR NOT NULL,
+    prompt_id VARCHAR NOT NULL,
+    place VARCHAR NOT NULL,  -- c000/dialogue/p0.s2/t5/asks0, or the key of a bullet
+    detail VARCHAR NOT NULL
+)""",
+    """
 CREATE TABLE probes (
     ordinal INTEGER NOT NULL,  -- as given
     probe_id VARCHAR NOT NULL,
@@ -178,4 +200,10 @@ CREATE TABLE evidence (
 )""",
 )
 
-SEALED_CONVERSATION = Kind(name="sealed conversation", version=5, tables=_TABLES)
+SEALED_CONVERSATION = Kind(
+    name="sealed conversation",
+    version=6,
+    tables=_TABLES,
+    remedy="`longbeam resume` makes it again, `longbeam import` an imported one",
+    oldest_readable=5,
+)

@@ -21,6 +21,7 @@ from pydantic import BaseModel
 from longbeam.schemas.conversation import Author, ConversationHead
 from longbeam.schemas.dialogue import Message, UserTurn
 from longbeam.schemas.imports import ImportNote
+from longbeam.schemas.incidents import Incident, PromptRecord
 from longbeam.schemas.people import Person, RelationshipGraph
 from longbeam.schemas.plans import Assertion, Bullet, Fact, Narrative, Plan, PlanSeed, SubPlan
 from longbeam.schemas.probes import Evidence, Nugget, Probe
@@ -66,6 +67,14 @@ def seal_conversation(
         _load_probes(file, probes)
 
 
+def digest_of_said(contents: Iterable[str]) -> str:
+    """Return a digest of the contents of messages, in their order."""
+    digest = hashlib.md5(usedforsecurity=False)
+    for content in contents:
+        digest.update(hashlib.md5(content.encode(), usedforsecurity=False).hexdigest().encode())
+    return digest.hexdigest()
+
+
 class SealedConversation:
     """A `ConversationReader` over a sealed file.
 
@@ -81,7 +90,7 @@ class SealedConversation:
         try:
             # Rows come one after another: a second thread makes it no faster, and has buffers of its own.
             self._db.execute(f"SET memory_limit = '{_CACHE_MB}MB'; SET threads = 1")
-            attach_read_only(self._db, path, "sealed", SEALED_CONVERSATION)
+            self._version = attach_read_only(self._db, path, "sealed", SEALED_CONVERSATION)
             self._db.execute("USE sealed")
         except BaseException:
             self._db.close()
@@ -104,6 +113,7 @@ class SealedConversation:
                 "details": json.loads(row["details"]),
                 "authors": self._rows("authors", Author, "ORDER BY ordinal"),
                 "import_notes": self._rows("import_notes", ImportNote, "ORDER BY ordinal"),
+                "making": self._making(),
                 "relationships": self._relationships(),
                 "narratives": self._rows("narratives", Narrative, "ORDER BY ordinal"),
                 "plans": LazySequence(lambda: SpilledSequence(self._plans(), block=1, held=1, kept=1)),
@@ -121,11 +131,7 @@ class SealedConversation:
     @cached_property
     def said_digest(self) -> str:
         """Digest of the contents of all messages, in order."""
-        digest = hashlib.md5(usedforsecurity=False)
-        for row in self._paged("messages", ("content",), "message_id"):
-            said = hashlib.md5(row["content"].encode(), usedforsecurity=False)
-            digest.update(said.hexdigest().encode())
-        return digest.hexdigest()
+        return digest_of_said(row["content"] for row in self._paged("messages", ("content",), "message_id"))
 
     def probes(self) -> Iterator[Probe]:
         """Yield all candidate probes by ability and rank."""
@@ -153,6 +159,13 @@ class SealedConversation:
         (row,) = self._rows("conversation", ("node_link",))
         people = self._rows("people", Person, "ORDER BY ordinal")
         return RelationshipGraph.model_validate({"people": people, "node_link": json.loads(row["node_link"])})
+
+    def _making(self) -> Row:
+        if self._version < SEALED_CONVERSATION.version:  # it was sealed before this was recorded
+            return {}
+        (row,) = self._rows("making", ("gap_share",))
+        prompts = self._rows("prompts", PromptRecord, "ORDER BY ordinal")
+        return {**row, "prompts": prompts, "incidents": self._rows("incidents", Incident, "ORDER BY ordinal")}
 
     def _plans(self) -> Iterator[Plan]:
         for row in self._rows("plans", ("plan_index",), "ORDER BY plan_index"):
@@ -213,7 +226,7 @@ class SealedConversation:
     def _fetched(self, query: str, values: Sequence[object]) -> Iterator[tuple[Any, ...]]:
         given = 0
         # A cursor of its own, so that iterators may be interleaved and threads may share the reader.
-        with translated_errors(self.path), self._db.cursor() as cursor:
+        with translated_errors(self.path, SEALED_CONVERSATION), self._db.cursor() as cursor:
             while True:
                 try:
                     cursor.execute(query, list(values))
@@ -234,6 +247,9 @@ def _load_head(file: Loader, head: ConversationHead, user_turns: Iterable[UserTu
     file.load("conversation", [_conversation_row(head)])
     file.load("authors", _rows_of(head.authors))
     file.load("import_notes", _rows_of(head.import_notes))
+    file.load("making", [{"gap_share": head.making.gap_share}])
+    file.load("prompts", _rows_of(head.making.prompts))
+    file.load("incidents", _rows_of(head.making.incidents))
     file.load("narratives", _rows_of(head.narratives))
     file.load("people", _rows_of(head.relationships.people))
     file.load("user_turns", _rows_of(chain(head.user_turns, user_turns)))

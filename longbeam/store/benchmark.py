@@ -13,6 +13,7 @@ from typing import Any
 
 import duckdb
 
+from longbeam.errors import StoreError
 from longbeam.schemas.findings import Finding
 from longbeam.schemas.seeds import Seed
 from longbeam.store.duck import Kind, attach_read_only, connect, replaced_file, select, translated_errors
@@ -20,6 +21,7 @@ from longbeam.store.duck import Kind, attach_read_only, connect, replaced_file, 
 BENCHMARK = Kind(
     name="benchmark file",
     version=1,
+    remedy="`longbeam validate` and `longbeam stats` make it again",
     tables=(
         """
 CREATE TABLE seeds (
@@ -79,6 +81,17 @@ def write_benchmark(
         )
 
 
+def is_sound(path: Path) -> bool:
+    """Return whether everything in the file can be read."""
+    try:
+        with _opened(path) as connection, translated_errors(path, BENCHMARK):
+            for table in ("seeds", "findings", "statistics"):
+                connection.execute(f"SELECT * FROM benchmark.{table}").fetchall()
+    except StoreError:
+        return False
+    return True
+
+
 def read_findings(path: Path) -> list[Finding]:
     """Return the findings in the order given."""
     fields = list(Finding.model_fields)
@@ -92,7 +105,7 @@ def read_statistics(path: Path) -> dict[str, Any]:
 
 
 def _rows(path: Path, table: str, columns: Sequence[str]) -> list[tuple[Any, ...]]:
-    with _opened(path) as connection, translated_errors(path):
+    with _opened(path) as connection, translated_errors(path, BENCHMARK):
         return connection.execute(select(columns, f"benchmark.{table}", "ORDER BY ordinal")).fetchall()
 
 

@@ -20,8 +20,9 @@ from typing import Any
 import duckdb
 import pydantic_core
 
-from longbeam.errors import StoreError
-from longbeam.store.files import describe_os_error, put_in_place, scratch_beside
+from longbeam.errors import DamageError, StoreError
+from longbeam.store.digests import put_with_digest, require_recorded
+from longbeam.store.files import describe_os_error, scratch_beside
 
 STORAGE_VERSION = "v1.5.0"
 """Every DuckDB that longbeam supports reads this version; 1.5 cannot open the default of 2.0."""
@@ -47,7 +48,7 @@ _MOST_HELD_BETWEEN = 4096
 _KEYS_AT_ONCE = 20_000
 """Keys of a table that are compared at a time; all those of 50M tokens would take 7 MB."""
 
-_DAMAGE = (
+_TROUBLE = (
     duckdb.IOException,
     duckdb.FatalException,
     duckdb.InternalException,
@@ -73,6 +74,10 @@ class Kind:
     """Version of the tables; increased with each change of a table."""
     tables: tuple[str, ...]
     """Statements that create the tables."""
+    remedy: str = "`longbeam resume` makes it again"
+    """How the file is made again."""
+    oldest_readable: int = 0
+    """Oldest version whose files can be read: they lack tables, and have no other columns; 0: this version alone."""
 
 
 class Loader:
@@ -164,7 +169,7 @@ def replaced_file(path: Path, kind: Kind) -> Iterator[Loader]:
     Raises StoreError if the disk or DuckDB refuses; then `path` is as it was.
     """
     _trim_memory()
-    with scratch_beside(path) as scratch, translated_errors(path):
+    with scratch_beside(path) as scratch, translated_errors(path, kind):
         written = scratch / "file.duckdb"
         with connect(scratch / "spill") as connection:
             # The rows come one after another: a second thread would make it no faster, and cost a tenth more.
@@ -181,7 +186,7 @@ def replaced_file(path: Path, kind: Kind) -> Iterator[Loader]:
             loader = Loader(connection, written)
             yield loader
             loader.checkpoint()
-        put_in_place(written, path)
+        put_with_digest(written, path)
 
 
 def connect(spill: Path | None = None) -> duckdb.DuckDBPyConnection:
@@ -199,11 +204,15 @@ def connect(spill: Path | None = None) -> duckdb.DuckDBPyConnection:
     )
 
 
-def attach_read_only(connection: duckdb.DuckDBPyConnection, path: Path, alias: str, kind: Kind) -> None:
-    """Attach a file of this kind under a name; StoreError if it is something else, damaged, or of another version."""
+def attach_read_only(connection: duckdb.DuckDBPyConnection, path: Path, alias: str, kind: Kind) -> int:
+    """Attach a file of this kind under a name, and return the version of its tables.
+
+    Raises StoreError if it is something else, damaged, or of a version that cannot be read.
+    """
     if not path.is_file():
         raise StoreError(f"{path}: there is no {kind.name} here")
-    with translated_errors(path):
+    require_recorded(path, f"delete it: {kind.remedy}")
+    with translated_errors(path, kind):
         _attach(connection, path, alias, "READ_ONLY")
         try:
             found = connection.execute(f"SELECT kind, version FROM {alias}.about").fetchone()
@@ -211,23 +220,37 @@ def attach_read_only(connection: duckdb.DuckDBPyConnection, path: Path, alias: s
             found = None
     if found is None or found[0] != kind.name:
         raise StoreError(f"{path}: is a DuckDB file, but no {kind.name}; name another path or move it away")
-    if found[1] != kind.version:
+    version = int(found[1])
+    if not (kind.oldest_readable or kind.version) <= version <= kind.version:
         raise StoreError(
-            f"{path}: {kind.name} of version {found[1]}, this longbeam reads version {kind.version};"
-            " `longbeam resume` makes it again"
+            f"{path}: {kind.name} of version {found[1]}, this longbeam reads version {kind.version}; {kind.remedy}"
         )
+    return version
+
+
+def read_whole(path: Path, kind: Kind) -> None:
+    """Read every row of a file, of which DuckDB then checks every block; DamageError if one is damaged."""
+    with connect() as connection:
+        attach_read_only(connection, path, "whole", kind)
+        with translated_errors(path, kind):
+            for (table,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall():
+                cursor = connection.execute(f'SELECT * FROM whole."{table}"')
+                while cursor.fetchmany(ROW_GROUP):
+                    continue
 
 
 @contextmanager
-def translated_errors(path: Path) -> Iterator[None]:
+def translated_errors(path: Path, kind: Kind) -> Iterator[None]:
     """Turn errors of DuckDB or the system about the file or the disk into a StoreError of one line."""
     try:
         yield
     except duckdb.Error as exc:
         # A wrong checksum comes as the base class itself.
-        if type(exc) is duckdb.Error or isinstance(exc, _DAMAGE):
-            raise StoreError(f"{path}: {_reason_of(exc)}") from exc
+        if type(exc) is duckdb.Error or isinstance(exc, _TROUBLE):
+            raise _error_of(exc, path, kind) from exc
         raise
+    except UnicodeDecodeError as exc:
+        raise DamageError(f"{path}: is damaged (a text is not UTF-8); delete it: {kind.remedy}") from exc
     except OSError as exc:
         raise StoreError(describe_os_error(path, exc)) from exc
 
@@ -259,10 +282,12 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path, alias: str, optio
     connection.execute(f"ATTACH '{quoted}' AS {alias} (TYPE duckdb, {option})")
 
 
-def _reason_of(exc: duckdb.Error) -> str:
-    said = str(exc).split("\n", 1)[0]
+def _error_of(exc: duckdb.Error, path: Path, kind: Kind) -> StoreError:
+    said = str(exc).split("\n", 1)[0][:200]
     if "No space left" in said or "File too large" in said or "quota" in said.casefold():
-        return f"the disk is full ({said}); free some space and run the command again"
+        return StoreError(f"{path}: the disk is full ({said}); free some space and run the command again")
     if "not a valid DuckDB database" in said:
-        return "is not a DuckDB file, or its first page is damaged; `longbeam resume` makes it again"
-    return f"DuckDB says {said}; if the file is damaged, delete it: `longbeam resume` makes it again"
+        return DamageError(f"{path}: is not a DuckDB file, or its first page is damaged; delete it: {kind.remedy}")
+    if isinstance(exc, duckdb.OutOfMemoryException):
+        return StoreError(f"{path}: DuckDB says {said}; if the file is damaged, delete it: {kind.remedy}")
+    return DamageError(f"{path}: is damaged, or cannot be read (DuckDB says {said}); delete it: {kind.remedy}")

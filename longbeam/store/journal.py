@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from longbeam.errors import StoreError
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.conversation import Author
 from longbeam.schemas.hashing import message_hash, request_hash
+from longbeam.schemas.incidents import PromptRecord
 from longbeam.schemas.journal import JournalEntry
 from longbeam.schemas.usage import COUNTS, Usage
+from longbeam.store.checksums import checksum_of, damaged
 from longbeam.store.group_commit import GroupedConnection
 from longbeam.store.journal_texts import TextWriter
 
@@ -47,11 +49,14 @@ class ReplyJournal:
         """Return the recorded reply of the call with this key, or None."""
         if self._is_only_writer and not self._may_have(key):
             return None  # the usual case in a run; a query costs ten times the filter
-        row = self._db.one(
-            f"SELECT content, {_REPLY_COLUMNS} FROM replies JOIN texts ON text_id = reply WHERE key = ?",
-            key,
-        )
-        return None if row is None else ModelReply.model_validate(dict(zip(_REPLY_FIELDS, row, strict=True)))
+        row = self._db.one(f"{_SELECT_REPLY} WHERE key = ?", key)
+        if row is None:
+            return None
+        if _fault_of(row):
+            raise damaged(self._db.path, f"the reply to {row[2]}")
+        _, *checked, content, _, _ = row
+        values = content, *checked[len(_CALL_COLUMNS) + 1 :]
+        return ModelReply.model_validate(dict(zip(_REPLY_FIELDS, values, strict=True)))
 
     def max_tokens_of(self, key: str) -> int | None:
         """Return the limit under which the call's recorded reply was written; None if none was named.
@@ -63,6 +68,10 @@ class ReplyJournal:
             raise KeyError(key)
         return None if row[0] is None else int(row[0])
 
+    def require_room(self) -> None:
+        """Raise StoreError where a reply could not be recorded."""
+        self._db.require_room()
+
     def record(self, entry: JournalEntry) -> None:
         """Record a reply with its request.
 
@@ -72,7 +81,10 @@ class ReplyJournal:
         counted = [getattr(entry.reply, name) for name in _REPLY_FIELDS[1:]]
         asked = [getattr(entry, name) for name in _CALL_COLUMNS]
         with self._db.grouped() as db:
-            row = (*asked, _list_of(self._texts.put(entry.request)), self._texts.put_reply(entry.reply.text), *counted)
+            request = _list_of(self._texts.put(entry.request))
+            number, digest = self._texts.put_reply(entry.reply.text)
+            checksum = checksum_of(*asked, request, *counted, digest.hex())
+            row = (*asked, request, number, *counted, checksum)
             if db.execute(_RECORD_REPLY, row).rowcount == 0:
                 _replace_reply(db, entry.key, row)
             self._note(entry.key)
@@ -118,23 +130,44 @@ class ReplyJournal:
         )
         return [Usage.of(row[:4], dict(zip(COUNTS, row[4:], strict=True))) for row in rows]
 
+    def prompt_records(self, refused: Collection[tuple[str, str]]) -> tuple[PromptRecord, ...]:
+        """Return how many replies to each prompt could be used, by prompt id.
+
+        The last reply to a request was used, unless its prompt id and unit key are in `refused`.
+        """
+        # Counted by SQLite: the rows of 50M tokens take 70 MB as Python objects.
+        rows = self._db.all(_PROMPT_RECORDS, json.dumps(sorted(refused)))
+        cut = dict(self._db.all("SELECT prompt_id, sum(output_tokens) FROM replaced GROUP BY prompt_id"))
+        return tuple(
+            PromptRecord(
+                prompt_id=prompt_id,
+                requests=requests,
+                replies=replies,
+                accepted_first=accepted_first,
+                output_tokens=tokens + cut.get(prompt_id, 0),
+                wasted_tokens=wasted + cut.get(prompt_id, 0),
+            )
+            for prompt_id, requests, replies, accepted_first, tokens, wasted in rows
+        )
+
     def authors(self) -> tuple[Author, ...]:
         """Return the models that answered, as their endpoints name them, by role and name."""
         rows = self._db.all("SELECT DISTINCT role, reply_model FROM replies ORDER BY role, reply_model")
         return tuple(Author(role=role, model=model) for role, model in rows)
 
     def faults(self) -> Iterator[str]:
-        """Yield a line for each text that does not match its hash, and each reply whose texts are missing."""
+        """Yield a line for each text and reply that is not as it was stored, and each reply whose texts are missing."""
         stored = set()
         query = "SELECT text_id, sha256, role, content FROM texts WHERE text_id > ? ORDER BY text_id"
         for text_id, digest, role, content in self._db.paged(query):
             stored.add(text_id)
             if message_hash(role, content) != digest:
                 yield f"text {text_id} is not what its hash says"
-        query = "SELECT reply_id, key, request, reply FROM replies WHERE reply_id > ? ORDER BY reply_id"
-        for _, key, request, reply in self._db.paged(query):
-            if missing := {*self._text_ids_in(request), reply} - stored:
-                yield f"reply {key}: {len(missing)} of its texts are missing"
+        for row in self._db.paged(f"{_SELECT_REPLY} WHERE reply_id > ? ORDER BY reply_id"):
+            if fault := _fault_of(row):
+                yield f"reply {row[1]}: {fault}"
+            elif missing := set(self._text_ids_in(row[1 + len(_CALL_COLUMNS)])) - stored:
+                yield f"reply {row[1]}: {len(missing)} of its texts are missing"
 
     # --- the filter of recorded keys ------------------------------------------------------------------------------
 
@@ -162,7 +195,7 @@ class ReplyJournal:
         try:
             text_ids: list[int] = json.loads(request)
         except ValueError as exc:
-            raise StoreError(f"{self._db.path}: a request is no list of its messages; the file is damaged") from exc
+            raise damaged(self._db.path, "a request is no list of its messages") from exc
         return text_ids
 
 
@@ -179,6 +212,27 @@ def _replace_reply(db: sqlite3.Connection, key: str, row: tuple[object, ...]) ->
     finally:
         if db.in_transaction:
             db.execute("RELEASE replacing")
+
+
+_DIGITS = "'0123456789'"
+_PROMPT_RECORDS = f"""
+SELECT prompt_id, count(*), sum(replies), sum(replies = 1), sum(tokens), sum(wasted)
+FROM (
+    SELECT prompt_id, sum(replies) AS replies, sum(tokens) AS tokens, sum(wasted) AS wasted
+    FROM (
+        -- Of the row with the newest generation: SQLite takes bare columns from the row that `max` is found in.
+        SELECT prompt_id, unit_key, prompt_version || ' ' || model AS asked_of, count(*) AS replies,
+            sum(output_tokens) AS tokens, max(generation),
+            sum(output_tokens) - CASE WHEN (prompt_id, unit_key) IN (
+                SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?)
+            ) THEN 0 ELSE output_tokens END AS wasted
+        FROM replies GROUP BY prompt_id, unit_key, asked_of
+    )
+    -- The further rounds of a list (`.../p0.s1+2`) belong to one request.
+    GROUP BY prompt_id, asked_of, CASE WHEN rtrim(unit_key, {_DIGITS}) LIKE '%+'
+        THEN rtrim(rtrim(rtrim(unit_key, {_DIGITS}), '+'), '/') ELSE unit_key END
+)
+GROUP BY prompt_id ORDER BY prompt_id"""
 
 
 def _list_of(text_ids: Sequence[int]) -> str:
@@ -201,9 +255,25 @@ _REPLY_FIELDS = tuple(ModelReply.model_fields)  # `text` comes first; it is in t
 _REPLY_COLUMNS = ", ".join(f"reply_{name}" if name == "model" else name for name in _REPLY_FIELDS[1:])
 
 _RECORD_REPLY = f"""
-INSERT INTO replies ({", ".join(_CALL_COLUMNS)}, request, reply, {_REPLY_COLUMNS})
-VALUES ({"?, " * len(_CALL_COLUMNS)}?, ?{", ?" * (len(_REPLY_FIELDS) - 1)})
+INSERT INTO replies ({", ".join(_CALL_COLUMNS)}, request, reply, {_REPLY_COLUMNS}, checksum)
+VALUES ({"?, " * len(_CALL_COLUMNS)}?, ?{", ?" * (len(_REPLY_FIELDS) - 1)}, ?)
 ON CONFLICT (key) DO NOTHING"""
+
+_SELECT_REPLY = f"""
+SELECT reply_id, {", ".join(f"replies.{name}" for name in _CALL_COLUMNS)}, request, {_REPLY_COLUMNS},
+  content, sha256, checksum
+FROM replies LEFT JOIN texts ON text_id = reply"""
+
+
+def _fault_of(row: Sequence[Any]) -> str:
+    """Return why a row of _SELECT_REPLY is not as it was stored; empty if it is."""
+    _, *checked, content, digest, checksum = row
+    if content is None:
+        return "its text is missing"
+    if digest != message_hash("assistant", content):
+        return "its text is not what its hash says"
+    return "" if checksum_of(*checked, digest.hex()) == checksum else "its row is not what its checksum says"
+
 
 _KEEP_COST = f"""
 INSERT INTO replaced (stage, role, prompt_id, model, {", ".join(COUNTS[1:])})

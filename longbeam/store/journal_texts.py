@@ -29,9 +29,10 @@ class TextWriter:
         """Return the numbers of the messages, in order; those not known to be in the file are written."""
         return [self._newer.get(m.hash) or self._number_of(m.hash, m.role, m.content) for m in messages]
 
-    def put_reply(self, text: str) -> int:
-        """Return the number of a reply's text, which is written unless it is known to be in the file."""
-        return self._number_of(message_hash("assistant", text), "assistant", text)
+    def put_reply(self, text: str) -> tuple[int, bytes]:
+        """Return number and hash of a reply's text, which is written unless it is known to be in the file."""
+        digest = message_hash("assistant", text)
+        return self._number_of(digest, "assistant", text), digest
 
     def forget(self) -> None:
         """Forget all texts, because a transaction that wrote some of them was rolled back."""

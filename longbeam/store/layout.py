@@ -7,6 +7,11 @@ output/<name>/checks/<conversation_id>.sqlite     journal and findings of model-
 output/<name>/benchmark.duckdb                    seeds, findings, statistics
 output/<name>/reviews.sqlite                      events of the review
 output/<name>/leases/<conversation_id>/           the machine that generates it, and its replies on their way
+output/<name>/logs/                               logs of the model servers that longbeam started
+output/<name>/batches/                            batches of calls that are on their way, or were
+
+Beside each file that is written as a whole (spec.json, seeds.json, *.duckdb) lies its digest, `*.sha256`; beside the
+first two also a copy, `*.copy`.
 """
 
 from __future__ import annotations
@@ -17,8 +22,11 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from longbeam.errors import SpecError, StoreError, UserError
-from longbeam.schemas.spec import FIXED_FIELDS, NAME_PATTERN, BenchmarkSpec
-from longbeam.store.files import write_atomically
+from longbeam.schemas.spec import FIXED_FIELDS, FULL_POOL_LENGTH, NAME_PATTERN, BenchmarkSpec
+from longbeam.store.digests import require_recorded, write_with_copy
+
+_RESTORE = "`longbeam verify NAME --repair` puts a copy back"
+SPEC, SEEDS = "spec.json", "seeds.json"
 
 
 @dataclass(frozen=True)
@@ -27,6 +35,8 @@ class Benchmark:
 
     spec: BenchmarkSpec
     root: Path
+    kept: frozenset[str] = frozenset()
+    """Finished conversations that a run leaves as they are."""
 
     @property
     def conversation_ids(self) -> tuple[str, ...]:
@@ -41,7 +51,22 @@ class Benchmark:
     @property
     def seeds_path(self) -> Path:
         """The benchmark's own copy of its seeds file: moving or editing the original changes nothing."""
-        return self.root / "seeds.json"
+        return self.root / SEEDS
+
+    def require_spec(self) -> None:
+        """Raise StoreError if the spec was removed, and with it perhaps the whole folder."""
+        if not (self.root / SPEC).exists():
+            raise StoreError(
+                f"{self.root}: was removed while a run was writing it: there is no {SPEC} any more. Generate the "
+                "benchmark again"
+            )
+
+    def kept_seeds(self) -> Path | None:
+        """Return `seeds_path`; None where the seeds come from the catalogue. DamageError if it was changed."""
+        if self.spec.seeds_file is None:
+            return None
+        require_recorded(self.seeds_path, _RESTORE)
+        return self.seeds_path
 
     @property
     def database_path(self) -> Path:
@@ -79,15 +104,29 @@ def open_benchmark(out: Path, name: str) -> Benchmark:
     """Open a benchmark; UserError, with the names of the existing ones, if there is none of that name."""
     if not NAME_PATTERN.fullmatch(name):
         raise UserError(f"benchmark name {name!r}: only letters, digits, '.', '_' and '-' are allowed")
-    path = out / name / "spec.json"
-    if not path.exists():
+    path = out / name / SPEC
+    if not _exists(path, out):
         there = ", ".join(benchmark_names(out)) or "none"
         raise UserError(f"no benchmark {name!r} in {out}: there is {there}. Make one with `longbeam generate`")
     try:
+        require_recorded(path, f"{_RESTORE}; a spec is changed by `longbeam generate`, not in this file")
         spec = BenchmarkSpec.model_validate_json(path.read_text(encoding="utf-8"))
     except (ValidationError, UnicodeDecodeError) as exc:
         raise StoreError(f"{path} is not a spec this version can read: {' '.join(str(exc).split())[:200]}") from exc
     return Benchmark(spec, path.parent)
+
+
+def _exists(path: Path, out: Path) -> bool:
+    """Return whether a file is there; UserError for an `out` that can be no folder of this machine."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError) as exc:  # a name too long, one with NUL, a folder that may not be read
+        reason = exc.strerror if isinstance(exc, OSError) else exc
+        shown = str(out) if len(str(out)) <= 60 else f"{str(out)[:57]}..."
+        raise UserError(f"--out {shown!r}: cannot be used: {reason}; choose another --out") from exc
+    return True
 
 
 def create_benchmark(spec: BenchmarkSpec, out: Path) -> Benchmark:
@@ -98,7 +137,7 @@ def create_benchmark(spec: BenchmarkSpec, out: Path) -> Benchmark:
     if spec.is_given:
         raise SpecError(f"benchmark {spec.name!r} was {spec.source}; there is nothing to generate")
     root = out / spec.name
-    if (root / "spec.json").exists():
+    if _exists(root / SPEC, out):
         _refuse_fixed_changes(open_benchmark(out, spec.name).spec, spec)
     try:
         for folder in ("work", "conversations"):
@@ -108,8 +147,13 @@ def create_benchmark(spec: BenchmarkSpec, out: Path) -> Benchmark:
     benchmark = Benchmark(spec, root)
     if spec.seeds_file is not None:
         _keep_seeds(benchmark, Path(spec.seeds_file))
-    write_atomically(root / "spec.json", spec.model_dump_json(indent=1) + "\n")
+    write_spec(root, spec)
     return benchmark
+
+
+def write_spec(root: Path, spec: BenchmarkSpec) -> None:
+    """Store the spec of a benchmark."""
+    write_with_copy(root / SPEC, f"{spec.model_dump_json(indent=1)}\n".encode())
 
 
 def _keep_seeds(benchmark: Benchmark, original: Path) -> None:
@@ -118,8 +162,10 @@ def _keep_seeds(benchmark: Benchmark, original: Path) -> None:
     except OSError as exc:
         raise UserError(f"seeds file {str(original)!r}: cannot be read: {exc.strerror}") from exc
     if not benchmark.seeds_path.exists():
-        write_atomically(benchmark.seeds_path, found)
-    elif benchmark.seeds_path.read_bytes() != found:
+        write_with_copy(benchmark.seeds_path, found)
+        return
+    require_recorded(benchmark.seeds_path, _RESTORE)
+    if benchmark.seeds_path.read_bytes() != found:
         raise SpecError(
             f"benchmark {benchmark.spec.name!r}: the seeds in {str(original)!r} are not those it was begun with"
             f" ({benchmark.seeds_path}); seeds cannot change once it exists. Give the new one another name"
@@ -136,6 +182,12 @@ def _refuse_fixed_changes(old: BenchmarkSpec, new: BenchmarkSpec) -> None:
                 f"benchmark {new.name!r}: {field} cannot change from {before!r} to {after!r} once it exists;"
                 " conversations, probes, limits and models can. Give the new one another name"
             )
+    if new.length < FULL_POOL_LENGTH and new.probes_per_ability != old.probes_per_ability:
+        raise SpecError(
+            f"benchmark {new.name!r}: probes_per_ability cannot change from {old.probes_per_ability} to"
+            f" {new.probes_per_ability} once it exists, because a plan of less than 128K tokens is made for the number"
+            " asked for. Give the new one another name"
+        )
     if new.conversations < old.conversations:
         raise SpecError(
             f"benchmark {new.name!r}: conversations cannot fall from {old.conversations} to {new.conversations};"

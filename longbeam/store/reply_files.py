@@ -110,6 +110,7 @@ class CopiedJournal:
         self._files = files
         self.reply_of = journal.reply_of
         self.max_tokens_of = journal.max_tokens_of
+        self.require_room = journal.require_room
 
     def record(self, entry: JournalEntry) -> None:
         """Record the reply in both, the work log first, so that it holds every reply of older reply files."""
@@ -157,6 +158,18 @@ def has_replies(folder: Path) -> bool:
     return bool(_places(folder))
 
 
+def faults_of_replies(path: Path) -> Iterator[str]:
+    """Yield a line for each reply of a file that is damaged; the last one may be cut off by a crash."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    for number, line in enumerate(lines, start=1):
+        if not _is_whole(line) and number < len(lines):
+            yield f"line {number} is not what its checksum says"
+
+
+def _is_whole(line: bytes) -> bool:
+    return line.endswith(b"\n") and line[:8] == b"%08x" % zlib.crc32(line[9:-1])
+
+
 def _path_of(folder: Path, place: FilePlace) -> Path:
     return folder / f"{place[0]:06d}-{place[1]:04d}{SUFFIX}"
 
@@ -170,10 +183,9 @@ def _read(path: Path) -> Iterator[JournalEntry]:
     texts: list[ChatMessage] = []
     with path.open("rb") as file:
         for line in file:
-            checksum, text = line[:8], line[9:-1]
-            if not line.endswith(b"\n") or checksum != b"%08x" % zlib.crc32(text):
+            if not _is_whole(line):
                 return  # cut off by a crash: what follows is not whole
-            row = json.loads(text.decode("utf-8", "surrogatepass"))
+            row = json.loads(line[9:-1].decode("utf-8", "surrogatepass"))
             texts += [ChatMessage(role=role, content=content) for role, content in row.pop("new")]
             request = [texts[i] for i in row.pop("request")]
             yield JournalEntry(request=request, reply=ModelReply.model_validate(row.pop("reply")), **row)

@@ -8,15 +8,28 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
 from typing import NamedTuple, Self
 
+from longbeam.errors import StoreError
 from longbeam.schemas.review import ReviewEvent
-from longbeam.store.sqlite import Format, open_for_reading, open_for_writing, transaction, translated_errors
+from longbeam.store.checksums import checksum_of, damaged
+from longbeam.store.sqlite import (
+    Format,
+    OlderFileError,
+    integrity_faults,
+    open_for_reading,
+    open_for_writing,
+    readable_rows,
+    transaction,
+    translated_errors,
+)
 
 _CREATE = (
     """
@@ -53,7 +66,15 @@ CREATE TABLE secrets (
 ) WITHOUT ROWID""",
 )
 
-REVIEWS = Format(name="review log", application_id=0x4C425256, migrations=(_CREATE,))  # "LBRV"
+_ADD_CHECKSUMS = (
+    "DROP TRIGGER events_stay",
+    # `store.checksums.checksum_of` of the other columns; rows of an older longbeam are taken as they are.
+    "ALTER TABLE events ADD COLUMN checksum INTEGER NOT NULL DEFAULT -1",
+    "UPDATE events SET checksum = checksum(sequence, event_id, item_id, created_at, json)",
+    _CREATE[2],
+)
+
+REVIEWS = Format(name="review log", application_id=0x4C425256, migrations=(_CREATE, _ADD_CHECKSUMS))  # "LBRV"
 _TICK = timedelta(microseconds=1)
 
 
@@ -72,7 +93,7 @@ class ReviewStore:
         """Open the log, or create it; StoreError if the file is something else or damaged."""
         self.path = path
         self._lock = Lock()
-        self._db = (open_for_reading if read_only else open_for_writing)(path, REVIEWS)
+        self._db = (_open_for_reading if read_only else open_for_writing)(path, REVIEWS)
 
     def append(self, events: Sequence[ReviewEvent]) -> list[ReviewEvent]:
         """Append events in one transaction and return them as stored, each with a time of its own.
@@ -89,7 +110,8 @@ class ReviewStore:
                     at = last + _TICK
                 last = at
                 kept.append(event.model_copy(update={"created_at": at}))
-            self._db.executemany(_INSERT, map(_row, kept))
+            for event in kept:
+                self._insert(event)
         return kept
 
     def merge(self, events: Iterable[ReviewEvent]) -> tuple[int, int]:
@@ -97,18 +119,36 @@ class ReviewStore:
         new = known = 0
         with self._lock, translated_errors(self.path), transaction(self._db):
             for event in events:
-                count = self._db.execute(_INSERT + " ON CONFLICT (event_id) DO NOTHING", _row(event)).rowcount
-                new, known = (new + 1, known) if count else (new, known + 1)
+                is_new = self._insert(event)
+                new, known = (new + 1, known) if is_new else (new, known + 1)
         return new, known
 
     def events(self, after: int = 0) -> Iterator[tuple[int, ReviewEvent]]:
-        """Yield events with their sequence number, those after `after` in the order of arrival."""
+        """Yield events with their sequence number, those after `after` in the order of arrival.
+
+        Raises DamageError at an event that is not as it was stored, and where one is missing.
+        """
         with self._lock, translated_errors(self.path):
-            rows = self._db.execute(
-                "SELECT sequence, json FROM events WHERE sequence > ? ORDER BY sequence", (after,)
-            ).fetchall()
-        for sequence, text in rows:
-            yield sequence, ReviewEvent.model_validate_json(text)
+            rows = self._db.execute(f"{_SELECT} WHERE sequence > ? ORDER BY sequence", (after,)).fetchall()
+        for expected, row in enumerate(rows, start=after + 1):
+            if row[0] != expected or checksum_of(*row[:-1]) != row[-1]:
+                raise damaged(self.path, f"the review event {expected}")
+            yield row[0], ReviewEvent.model_validate_json(row[-2])
+
+    def faults(self) -> Iterator[str]:
+        """Yield a line for each fault of the file, and for each event that is not as it was stored."""
+        with self._lock, translated_errors(self.path):
+            yield from integrity_faults(self._db)
+            rows = self._db.execute(f"{_SELECT} ORDER BY sequence").fetchall()
+        if missing := {*range(1, len(rows) + 1)} - {row[0] for row in rows}:
+            yield f"{len(missing)} events are missing, the first of them event {min(missing)}"
+        yield from (f"event {row[0]}" for row in rows if checksum_of(*row[:-1]) != row[-1])
+
+    def sound_events(self) -> Iterator[ReviewEvent]:
+        """Yield the events of a damaged log that are as they were stored, as far as the file can be read."""
+        for row in readable_rows(self._db, "events", "sequence", _COLUMNS):
+            if checksum_of(*row[:-1]) == row[-1]:
+                yield ReviewEvent.model_validate_json(row[-2])
 
     def leases(self, now: float) -> list[StoredLease]:
         """Return the leases that hold at this time."""
@@ -116,11 +156,12 @@ class ReviewStore:
             rows = self._db.execute("SELECT * FROM leases WHERE expires_at > ? ORDER BY 1, 2", (now,)).fetchall()
         return [StoredLease(*row) for row in rows]
 
-    def take_lease(self, item_id: str, reviewer_id: str, capacity: int, now: float, expires_at: float) -> bool:
-        """Give or renew a lease in one step; False if `capacity` others hold the item.
+    def take_lease(self, wanted: StoredLease, capacity: int, now: float, uncounted: Collection[str] = ()) -> bool:
+        """Give or renew a lease in one step; False if `capacity` others hold the item, those `uncounted` left out.
 
         A holder's lease is renewed before the capacity is checked: a full item must not lock its holder out.
         """
+        item_id, reviewer_id, expires_at = wanted
         with self._lock, translated_errors(self.path), transaction(self._db):
             holders = {
                 row[0]
@@ -128,7 +169,7 @@ class ReviewStore:
                     "SELECT reviewer_id FROM leases WHERE item_id = ? AND expires_at > ?", (item_id, now)
                 )
             }
-            if reviewer_id not in holders and len(holders) >= capacity:
+            if reviewer_id not in holders and len(holders.difference(uncounted)) >= capacity:
                 return False
             self._db.execute("DELETE FROM leases WHERE expires_at <= ?", (now,))
             self._db.execute(
@@ -151,6 +192,15 @@ class ReviewStore:
             )
             return bytes(self._db.execute("SELECT value FROM secrets WHERE name = ?", (name,)).fetchone()[0])
 
+    def fold(self) -> bool:
+        """Copy the write-ahead log into the file, so that a plain copy of the file alone is whole; True if all went in.
+
+        The connection is its own, and the checkpoint passive: no append waits for it.
+        """
+        with translated_errors(self.path), closing(sqlite3.connect(self.path, timeout=1.0)) as db:
+            _, logged, copied = db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        return bool(logged == copied)
+
     def close(self) -> None:
         """Close the file."""
         self._db.close()
@@ -163,12 +213,32 @@ class ReviewStore:
     ) -> None:
         self.close()
 
+    def _insert(self, event: ReviewEvent) -> bool:
+        """Append an event to the open transaction; False if it is there already."""
+        if self._db.execute("SELECT 1 FROM events WHERE event_id = ?", (event.event_id,)).fetchone():
+            return False
+        (last,) = self._db.execute("SELECT coalesce(max(sequence), 0) FROM events").fetchone()
+        row = (last + 1, *_row(event))
+        self._db.execute(_INSERT, (*row, checksum_of(*row)))
+        return True
+
     def _last_time(self) -> datetime | None:
         found = self._db.execute("SELECT max(created_at) FROM events").fetchone()[0]
         return None if found is None else datetime.fromisoformat(found)
 
 
-_INSERT = "INSERT INTO events (event_id, item_id, created_at, json) VALUES (?, ?, ?, ?)"
+_COLUMNS = ("sequence", "event_id", "item_id", "created_at", "json", "checksum")
+_SELECT = f"SELECT {', '.join(_COLUMNS)} FROM events"
+_INSERT = f"INSERT INTO events ({', '.join(_COLUMNS)}) VALUES (?, ?, ?, ?, ?, ?)"
+
+
+def _open_for_reading(path: Path, fmt: Format) -> sqlite3.Connection:
+    """Open a log for reading; one that an older longbeam wrote is migrated first."""
+    try:
+        return open_for_reading(path, fmt)
+    except OlderFileError:
+        open_for_writing(path, fmt).close()
+        return open_for_reading(path, fmt)
 
 
 def _row(event: ReviewEvent) -> tuple[str, str, str, str]:
@@ -176,9 +246,31 @@ def _row(event: ReviewEvent) -> tuple[str, str, str, str]:
     return event.event_id, event.item_id, at, json.dumps(event.model_dump(mode="json"), ensure_ascii=False)
 
 
+def backup_reviews(path: Path, target: Path) -> int:
+    """Copy a review log into a new file while others read and write it, and return the number of its events.
+
+    Raises StoreError if there is no log, or the target exists or cannot be written.
+    """
+    if target.exists():
+        raise StoreError(f"{target}: exists already; name a new file")
+    with (
+        closing(_open_for_reading(path, REVIEWS)) as source,
+        translated_errors(target),
+        closing(sqlite3.connect(target)) as copy,
+    ):
+        source.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")  # one file, without a log beside it
+        return int(copy.execute("SELECT count(*) FROM events").fetchone()[0])
+
+
+def has_reviews(path: Path) -> bool:
+    """Return whether there is a review log: an empty file is what a review left that could not begin."""
+    return path.exists() and path.stat().st_size > 0
+
+
 def stored_events(path: Path) -> list[ReviewEvent]:
     """Return all events of a log in the order in which they count; none if there is no log."""
-    if not path.exists():
+    if not has_reviews(path):
         return []
     with ReviewStore(path, read_only=True) as store:
         return in_order(event for _, event in store.events())

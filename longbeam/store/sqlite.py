@@ -7,12 +7,16 @@ Both are set in the transaction of the migration, so a killed process leaves the
 from __future__ import annotations
 
 import sqlite3
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
-from longbeam.errors import StoreError
+from longbeam.errors import DamageError, StoreError
+from longbeam.store.checksums import checksum_of
 from longbeam.store.files import describe_os_error
 
 BUSY_TIMEOUT_S = 5.0
@@ -22,8 +26,16 @@ PAGES_PER_FOLDING = 16_000
 """Pages of the write-ahead log (64 MB) before they are folded into the file. Folding waits 15 to 45 ms for the disk;
 with SQLite's default of 1,000 pages every hundredth model call would wait for it."""
 
+_UNREADABLE_TEXT = 0
+"""Code of the one error about a file that the module raises itself: a text is not UTF-8."""
+_LARGEST_ID = 2**40
+"""More rows than a table has."""
+_DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, _UNREADABLE_TEXT})
 _PRIMARY_CODE = 0xFF
 """SQLite's extended result codes carry the primary one in their low byte."""
+
+
+Row = tuple[Any, ...]
 
 
 class OlderFileError(StoreError):
@@ -51,11 +63,12 @@ def open_for_writing(path: Path, fmt: Format) -> sqlite3.Connection:
 
     Raises StoreError if the file is something else, damaged, or newer than this version of longbeam.
     """
-    with translated_errors(path):
+    with translated_errors(path), _no_empty_file(path):
         db = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
         try:
             _is_ours(db, path, fmt)  # raises if it is something else; an empty file will be ours
             version = _checked_version(db, path, fmt)
+            _add_functions(db)
             if db.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
                 raise StoreError(f"{path}: this file system cannot hold a {fmt.name}; use a local disk")
             db.execute("PRAGMA synchronous = NORMAL")
@@ -98,6 +111,31 @@ def open_for_reading(path: Path, fmt: Format) -> sqlite3.Connection:
             db.close()
             raise
     return db
+
+
+def integrity_faults(db: sqlite3.Connection) -> Iterator[str]:
+    """Yield what SQLite finds wrong with the pages and indexes of a file, one line each."""
+    for (found,) in db.execute("PRAGMA integrity_check").fetchall():
+        yield from (line for line in found.splitlines() if line not in ("ok", "*** in database main ***"))
+
+
+def readable_rows(db: sqlite3.Connection, table: str, id_column: str, columns: Sequence[str]) -> Iterator[Row]:
+    """Yield the rows of a table by id, as far as a damaged file can be read: what lies on damaged pages is left out."""
+    query = f"SELECT {id_column}, {', '.join(columns)} FROM {table} WHERE {id_column} > ? ORDER BY {id_column} LIMIT 1"
+    last, step = 0, 1
+    while step <= _LARGEST_ID:
+        try:
+            row = db.execute(query, (last + step - 1,)).fetchone()
+        except (sqlite3.DatabaseError, UnicodeDecodeError):
+            step *= 2  # over the damaged page; a few rows behind it may be left out, too
+            continue
+        if row is None:
+            return
+        if row[0] <= last:  # the ids of a damaged page may be out of order, and would be read for ever
+            step *= 2
+            continue
+        last, step = row[0], 1
+        yield row[1:]
 
 
 # Classes, because every statement is run within them: a generator would take three times as long.
@@ -148,10 +186,26 @@ class translated_errors:
     ) -> None:
         if isinstance(exc, sqlite3.DatabaseError):
             is_bug = isinstance(exc, sqlite3.IntegrityError | sqlite3.ProgrammingError)
-            if not is_bug and _code_of(exc) != sqlite3.SQLITE_ERROR:
-                raise StoreError(f"{self._path}: {_reason_of(exc)}") from exc
+            if not is_bug and (code := _code_of(exc)) != sqlite3.SQLITE_ERROR:
+                kind = DamageError if code in _DAMAGE else StoreError
+                raise kind(f"{self._path}: {_reason_of(exc)}") from exc
+        elif isinstance(exc, UnicodeDecodeError):  # the module could not even read SQLite's error message
+            raise DamageError(f"{self._path}: is damaged (a name in it is not UTF-8); {_REMEDY}") from exc
         elif isinstance(exc, OSError):
             raise StoreError(describe_os_error(self._path, exc)) from exc
+
+
+@contextmanager
+def _no_empty_file(path: Path) -> Iterator[None]:
+    """Remove a file that the block created and could not fill: an empty one would stop whoever reads it next."""
+    existed = path.exists()
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            if not existed and path.stat().st_size == 0:
+                path.unlink()
+        raise
 
 
 def _code_of(exc: sqlite3.DatabaseError) -> int:
@@ -160,21 +214,25 @@ def _code_of(exc: sqlite3.DatabaseError) -> int:
 
 
 def _reason_of(exc: sqlite3.DatabaseError) -> str:
+    said = " ".join(str(exc).split())[:200]
     match _code_of(exc):
         case sqlite3.SQLITE_FULL:
-            return "the disk is full; free some space and run `longbeam resume`: what was recorded so far is kept"
+            return "the disk is full; free some space and run the command again: what was recorded so far is kept"
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return "another process keeps it locked; close it and run the command again"
         case sqlite3.SQLITE_NOTADB:
-            return "is not a SQLite file, or its first page is damaged; put back a copy, or move it away to start over"
-        case sqlite3.SQLITE_CORRUPT:
-            return f"is damaged ({exc}); put back a copy, or move it away to start over"
+            return f"is not a SQLite file, or its first page is damaged; {_REMEDY}"
+        case code if code in _DAMAGE:
+            return f"is damaged ({said}); {_REMEDY}"
         case sqlite3.SQLITE_READONLY:
-            return f"cannot be written here ({exc}); it was opened for reading, or its folder is write-protected"
+            return f"cannot be written here ({said}); it was opened for reading, or its folder is write-protected"
         case sqlite3.SQLITE_CANTOPEN:
             return "cannot be opened; see that it is a file and that it and its folder may be read and written"
         case _:
-            return f"SQLite says {exc}; see that the disk is healthy and not full, then run the command again"
+            return f"SQLite says {said}; see that the disk is healthy and not full, then run the command again"
+
+
+_REMEDY = "put back a copy, or run `longbeam verify NAME --repair`, which keeps what is sound"
 
 
 def _is_ours(db: sqlite3.Connection, path: Path, fmt: Format) -> bool:
@@ -193,7 +251,31 @@ def _checked_version(db: sqlite3.Connection, path: Path, fmt: Format) -> int:
         raise StoreError(
             f"{path}: {fmt.name} of version {version}, this longbeam knows up to {fmt.version}; upgrade longbeam"
         )
+    if _columns(db) != _columns_of(fmt, version):
+        raise DamageError(
+            f"{path}: is damaged: its tables are not those of a {fmt.name} of version {version}; {_REMEDY}"
+        )
     return version
+
+
+@lru_cache
+def _columns_of(fmt: Format, version: int) -> list[tuple[str, str]]:
+    """Return the columns that a file of this version has, by table."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+        _add_functions(db)
+        for statements in fmt.migrations[:version]:
+            for statement in statements:
+                db.execute(statement)
+        return _columns(db)
+
+
+def _columns(db: sqlite3.Connection) -> list[tuple[str, str]]:
+    query = "SELECT m.name, c.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c WHERE m.type = 'table'"
+    return db.execute(f"{query} ORDER BY m.name, c.cid").fetchall()
+
+
+def _add_functions(db: sqlite3.Connection) -> None:
+    db.create_function("checksum", -1, checksum_of, deterministic=True)
 
 
 def _migrate(db: sqlite3.Connection, fmt: Format, number: int) -> None:

@@ -15,8 +15,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from longbeam.errors import StoreError
+from longbeam.store.checksums import checksum_of, damaged
 from longbeam.store.files import describe_os_error, sync_file
-from longbeam.store.group_commit import GroupedConnection
+from longbeam.store.group_commit import WRITES_PER_GROUP, GroupedConnection
 from longbeam.store.journal import ReplyJournal
 from longbeam.store.journal_texts import TextWriter
 from longbeam.store.lease import Lease
@@ -83,6 +84,10 @@ class WorkLog:
     ) -> None:
         self.close()
 
+    def require_file(self) -> None:
+        """Raise StoreError if the file was removed or replaced since it was opened."""
+        self._db.require_file()
+
     def copy_to(self, path: Path) -> None:
         """Write a copy of what is committed, also while somebody writes; it is on disk when this returns.
 
@@ -96,21 +101,32 @@ class WorkLog:
                 target.execute("PRAGMA journal_mode = DELETE")
             sync_file(path)
 
-    def commit_in_groups(self, call_soon: Callable[[Callable[[], None]], object]) -> None:
+    def commit_in_groups(self, call_soon: Callable[[Callable[[], None]], object], most: int = WRITES_PER_GROUP) -> None:
         """Commit the replies that arrive in one turn of an event loop together; `call_soon` is the loop's method.
 
         A commit is half of the cost of recording a reply. The replies of one turn were all in flight when the turn
         began, so a SIGKILL costs no more calls than before. A unit that depends on one of them is committed after it.
+        A commit that fails loses the group, which therefore holds at most as many replies as calls may be in flight.
         """
-        self._db.commit_in_groups(call_soon)
+        self._db.commit_in_groups(call_soon, min(most, WRITES_PER_GROUP))
+
+    def commit(self) -> None:
+        """Commit the replies of the open group now; StoreError if that fails, or a write has failed before."""
+        self._db.commit_group()
+        self._db.require_written()
 
     @property
     def changes(self) -> int:
         """Number of rows written since the file was opened."""
         return self._db.changes
 
+    def require_sound(self) -> None:
+        """Raise DamageError, which names the first fault, unless everything in the file is as it was stored."""
+        for fault in self._faults():
+            raise damaged(self.path, fault)
+
     def verify(self) -> list[str]:
-        """Return the faults of the file, one line each: damaged pages, texts that do not match their hash."""
+        """Return the faults of the file, one line each: damaged pages, rows and texts that are not as stored."""
         faults = []
         try:
             for fault in self._faults():
@@ -120,16 +136,25 @@ class WorkLog:
         return faults
 
     def _faults(self) -> Iterator[str]:
-        yield from (row[0] for row in self._db.all("PRAGMA quick_check") if row[0] != "ok")
+        yield from self._db.integrity_faults()
         yield from self.journal.faults()
+        yield from self.units.faults()
+        for name, text, checksum in self._db.all("SELECT name, json, checksum FROM meta"):
+            if checksum_of(name, text) != checksum:
+                yield f"the value of {name}"
 
     def meta_get(self, name: str) -> Any | None:
         """Return the value set under this name; None if there is none."""
-        row = self._db.one("SELECT json FROM meta WHERE name = ?", name)
-        return None if row is None else json.loads(row[0])
+        row = self._db.one("SELECT json, checksum FROM meta WHERE name = ?", name)
+        if row is None:
+            return None
+        if checksum_of(name, row[0]) != row[1]:
+            raise damaged(self.path, f"the value of {name}")
+        return json.loads(row[0])
 
     def meta_set(self, name: str, value: Any) -> None:
         """Set a JSON value under this name."""
         text = json.dumps(value, sort_keys=True, allow_nan=False)
         with self._db.writing() as db:
-            db.execute("INSERT OR REPLACE INTO meta (name, json) VALUES (?, ?)", (name, text))
+            values = name, text, checksum_of(name, text)
+            db.execute("INSERT OR REPLACE INTO meta (name, json, checksum) VALUES (?, ?, ?)", values)

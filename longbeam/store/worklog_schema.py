@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from longbeam.store.sqlite import Format
 
+CHECKED_COLUMNS = (
+    *("key", "unit_key", "stage", "role", "prompt_id", "prompt_version", "model", "generation", "max_tokens"),
+    *("request", "finish_reason", "refusal", "reply_model"),
+    *("prompt_tokens", "cached_tokens", "output_tokens", "reasoning_tokens"),
+)
+"""Columns of `replies` that its checksum covers."""
+UNIT_COLUMNS = ("stage", "unit_key", "status", "fingerprint", "generation", "error_kind", "error", "attempts")
+"""Columns of `units` that its checksum covers, beside `records_checksum`."""
+
 _CREATE = (
     """
 CREATE TABLE texts (
@@ -145,8 +154,28 @@ FROM former_replies ORDER BY reply_id""",
     "DROP TABLE former_texts",
 )
 
+_ADD_CHECKSUMS = (
+    # `checksum` is `store.checksums.checksum_of`. Rows of an older longbeam are taken as they are.
+    # Of CHECKED_COLUMNS, and texts.sha256 of the reply, in hex.
+    "ALTER TABLE replies ADD COLUMN checksum INTEGER NOT NULL DEFAULT -1",
+    f"""
+UPDATE replies SET checksum = checksum({", ".join(CHECKED_COLUMNS)},
+  coalesce((SELECT lower(hex(sha256)) FROM texts WHERE text_id = reply), ''))""",
+    # The sum of checksum(ordinal, record_type, json) of the unit's records.
+    "ALTER TABLE units ADD COLUMN records_checksum INTEGER NOT NULL DEFAULT -1",
+    """
+UPDATE units SET records_checksum = coalesce(
+  (SELECT sum(checksum(ordinal, record_type, json)) FROM records WHERE records.unit_id = units.unit_id), 0)""",
+    # Of UNIT_COLUMNS and records_checksum.
+    "ALTER TABLE units ADD COLUMN checksum INTEGER NOT NULL DEFAULT -1",
+    f"UPDATE units SET checksum = checksum({', '.join(UNIT_COLUMNS)}, records_checksum)",
+    # Of name and json.
+    "ALTER TABLE meta ADD COLUMN checksum INTEGER NOT NULL DEFAULT -1",
+    "UPDATE meta SET checksum = checksum(name, json)",
+)
+
 WORK_LOG = Format(
     name="work log",
     application_id=0x4C42574C,  # "LBWL"
-    migrations=(_CREATE, _COUNT_REASONING, _KEEP_COSTS, _NUMBER_TEXTS),
+    migrations=(_CREATE, _COUNT_REASONING, _KEEP_COSTS, _NUMBER_TEXTS, _ADD_CHECKSUMS),
 )

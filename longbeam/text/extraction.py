@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from longbeam.schemas.plans import Value, ValueKind
+from longbeam.text.currencies import SIGNS, currency_of, prefixes, suffix_signs, suffixes
 from longbeam.text.normalizing import MAX_SPELLED, normalize_values
-from longbeam.text.numbers import NUMBER_WORDS, SMALL_NUMBER, exact, read_amount
+from longbeam.text.numbers import AMOUNT, MAX_AMOUNT, NUMBER_WORDS, SMALL_NUMBER, exact, read_amount, read_cash
 from longbeam.text.times import MONTH, ORDINAL, TIME_UNITS, YEAR, month_number
-from longbeam.text.units import SCALES, currency_of
+from longbeam.text.units import SCALES
 from longbeam.text.values import plain, version
 from longbeam.text.words import content_words
 
-LEFT = r"(?<![\w$€£¥])(?<!\d[.,:/\-–])"
+LEFT = rf"(?<![\w{SIGNS}])(?<!\d[.,:/\-–])"
 """Pattern of the edge in front of a number that is not part of a longer one."""
 RIGHT = r"(?!\w)(?![.,:/\-–]\d)"
 """Pattern of the edge behind such a number."""
-_AMOUNT = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
+_CASH = r"(?:\d{1,3}(?:[., '’\u00a0\u202f]\d{3})+|\d{1,2}(?:,\d{2})+,\d{3}|\d+)(?:[.,]\d{1,2}(?!\d)|\.\d+)?"
+"""Digits of money: `1,200.50`, and as other countries write them, `1.200,50`, `1 200`, `1'200`, `1,20,000`."""
 _TIME_UNIT = "|".join(TIME_UNITS.values())
 _SCALE = r"(?:\s?(?P<{}>k|m|bn|thousand|million|billion)\b)?"
 _TOKENS = re.compile(
@@ -26,19 +30,24 @@ _TOKENS = re.compile(
             r"(?<!\d)(?P<iso>\d{4}-\d{2}-\d{2})(?![\d-])",
             rf"(?<!\w)(?P<m1>{MONTH})\s+(?P<d1>\d{{1,2}}){ORDINAL}(?!\w|\.\d)(?:,?\s+(?P<y1>{YEAR})(?!\w))?",
             rf"(?<![\w.,$])(?P<d2>\d{{1,2}}){ORDINAL}\s+(?:of\s+)?(?P<m2>{MONTH})(?:,?\s+(?P<y2>{YEAR})(?!\w))?",
-            rf"(?<!\w)(?P<sign>[$€£¥])\s?(?P<cash1>{_AMOUNT}){_SCALE.format('scale1')}(?!\w)",
-            rf"{LEFT}(?P<cash2>{_AMOUNT}){_SCALE.format('scale2')}\s(?P<cur>dollars?|euros?|bucks|USD|EUR|GBP)(?!\w)",
-            rf"{LEFT}(?P<share>{_AMOUNT})\s?(?:%|per\s?cent\b)",
-            rf"(?:{LEFT}(?P<n1>{_AMOUNT})(?:\s+|-|)|(?<!\w)(?P<w1>{SMALL_NUMBER})[\s-]+)(?P<time>{_TIME_UNIT})(?!\w)",
+            rf"(?<![\w{SIGNS}])(?P<sign>{prefixes()})\s?(?P<cash1>{_CASH}){_SCALE.format('scale1')}(?!\w)",
+            rf"{LEFT}(?P<cash2>{_CASH}){_SCALE.format('scale2')}"
+            rf"(?:[\s-](?P<cur>{suffixes()})(?!\w)|\s?(?P<mark>{suffix_signs()})(?![\w{SIGNS}]))",
+            rf"{LEFT}(?P<share>{AMOUNT})\s?(?:%|per\s?cent\b)",
+            rf"(?:{LEFT}(?P<n1>{AMOUNT})(?:\s+|-|)|(?<!\w)(?P<w1>{SMALL_NUMBER})[\s-]+)(?P<time>{_TIME_UNIT})(?!\w)",
             r"(?<![\w.])(?P<ver>v\d+(?:\.\d+)+|\d+(?:\.\d+){2,})(?!\w|\.\d)",
             r"(?<![\w.:])(?P<clock>\d{1,2}:\d{2}(?:\s?[ap]\.?m\b\.?)?|\d{1,2}\s?[ap]\.?m\b\.?)(?![\d:])",
-            rf"{LEFT}(?P<n2>{_AMOUNT})(?:\s(?P<unit>[a-z]{{2,}})|(?P<sym>ms|kg|km|cm|mm|lbs?|[kmgt]b|px|mph))(?!\w)",
+            rf"{LEFT}(?P<n2>{AMOUNT})(?:\s(?P<unit>[a-z]{{2,}})|(?P<sym>ms|kg|km|cm|mm|lbs?|[kmgt]b|px|mph))(?!\w)",
             rf"(?<!\w)(?P<w3>{SMALL_NUMBER})\s(?P<unit3>[a-z]{{3,}}s|people|children)(?!\w)",
-            rf"{LEFT}(?P<n4>{_AMOUNT})(?!\w|[.,:/]\d)",
+            rf"{LEFT}(?P<n4>{AMOUNT})(?!\w|[.,:/]\d)",
         )
     ),
     re.IGNORECASE,
 )
+_START = re.compile(
+    rf"(?<!\w)(?:\d|[A-Zzk][A-Za-zł]{{0,3}}[.$¥₵]{{0,2}}\s?\d|(?i:(?:{SMALL_NUMBER})[\s-]|{MONTH}\s+\d|v\d))|[{SIGNS}]"
+)
+"""Places where a token can begin. Trying `_TOKENS` there alone takes a fifth of the time of trying it everywhere."""
 # Words after a number that are not what it counts.
 _NOT_UNITS = frozenset(
     (  # noqa: SIM905 - a word list reads better as words
@@ -48,30 +57,58 @@ _NOT_UNITS = frozenset(
         "you they he she"
     ).split()
 )
-_LIST_NUMBER = re.compile(r"(?m)^\s*\d{1,2}[.)]\s+|(?<!\w)\(?\d{1,2}\)")
+LIST_NUMBER = re.compile(r"(?m)^\s*\d{1,2}[.)]\s+|(?<!\w)\(?\d{1,2}\)")
 
 
-def extract_values(text: str, *, year: int | None = None) -> tuple[Value, ...]:
+def values_in(text: str, *, year: int | None = None) -> tuple[Value, ...]:
     """Return the typed values of a text in order, each with its text as written.
 
     Dates (`date` is set only where the year is written or `year` is given), money, percentages, durations,
     versions (`v2.3`, `2.3.1`), times of day (kind text), numbers with and without unit. Spelled numbers, one
     to twelve, count before a length of time or a plural. Impossible dates are skipped.
     """
-    values = (_token_value(match, year) for match in _TOKENS.finditer(text))
-    return tuple(v for v in values if v is not None)
+    return tuple(found.value for found in stated_in(text, year=year))
+
+
+class Stated(NamedTuple):
+    """A typed value at its place in a text."""
+
+    start: int
+    end: int
+    value: Value
+
+
+def stated_in(text: str, *, year: int | None = None) -> tuple[Stated, ...]:
+    """Return what `values_in` returns, with the place of each value."""
+    found = []
+    for match in _tokens(text):
+        value = _token_value(match, year)
+        # No story has larger amounts. A model that loops writes endless digits, which decimals do not hold.
+        if value is not None and not (value.number is not None and value.number > MAX_AMOUNT):
+            found.append(Stated(match.start(), match.start() + len(value.text), value))
+    return tuple(found)
+
+
+def _tokens(text: str) -> Iterator[re.Match[str]]:
+    """Yield what `_TOKENS.finditer` yields."""
+    start = _START.search(text)
+    while start is not None:
+        token = _TOKENS.match(text, start.start())
+        if token is not None:
+            yield token
+        start = _START.search(text, token.end() if token is not None else start.start() + 1)
 
 
 def parse_value(text: str, *, year: int | None = None) -> Value:
-    """Return the value that the whole text is: typed where `extract_values` knows it, plain otherwise."""
-    found = extract_values(text, year=year)
+    """Return the value that the whole text is: typed where `values_in` knows it, plain otherwise."""
+    found = values_in(text, year=year)
     return found[0] if len(found) == 1 and found[0].text == text.strip() else plain(text)
 
 
-def read_value(text: str) -> Value:
+def named_value(text: str) -> Value:
     """Return the one value that a text names, `the 11th of March 2025`, `two weeks`; plain if there is none."""
     normalized = normalize_values(text.strip())
-    found = extract_values(normalized)
+    found = values_in(normalized)
     if len(found) != 1:
         return plain(normalized)
     rest = normalized.replace(found[0].text, " ", 1)
@@ -81,12 +118,12 @@ def read_value(text: str) -> Value:
 def distinct_values(text: str) -> tuple[Value, ...]:
     """Return the typed values of an answer, each once; numbers of list items and small bare counts are left out."""
     found: dict[tuple[str, str], Value] = {}
-    for value in extract_values(normalize_values(_LIST_NUMBER.sub(" ", text))):
+    for value in values_in(normalize_values(LIST_NUMBER.sub(" ", text))):
         found.setdefault((value.kind, value.text.casefold()), value)
-    return tuple(v for v in found.values() if not _is_enumeration(v))
+    return tuple(v for v in found.values() if not is_enumeration(v))
 
 
-def _is_enumeration(value: Value) -> bool:
+def is_enumeration(value: Value) -> bool:
     """Return whether a number rather counts or numbers the items of an answer than states a fact."""
     if value.kind is not ValueKind.NUMBER or value.number is None:
         return False
@@ -114,9 +151,9 @@ def _token_value(match: re.Match[str], year: int | None) -> Value | None:
 
 
 def _money_token(found: dict[str, str], said: str) -> Value:
-    amount = read_amount(found.get("cash1") or found["cash2"])
+    amount = read_cash(found.get("cash1") or found["cash2"])
     scale = SCALES.get((found.get("scale1") or found.get("scale2") or "").casefold(), 1)
-    unit = currency_of(found.get("sign") or found["cur"])
+    unit = currency_of(found.get("sign") or found.get("cur") or found["mark"])
     return Value(kind=ValueKind.MONEY, text=said, number=float(exact(amount * scale)), unit=unit)
 
 

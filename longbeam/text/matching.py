@@ -6,14 +6,16 @@ match. `says_equivalent` also accepts other wordings of the same value and is fo
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Sequence
 
 from longbeam.schemas.plans import Value, ValueKind
-from longbeam.text.extraction import extract_values
+from longbeam.text.extraction import values_in
 from longbeam.text.normalizing import normalize_values
 from longbeam.text.patterns import needed_literals, value_pattern
 from longbeam.text.sentences import Span, prose_spans, sentences_within
+from longbeam.text.spoken_days import says_day
 from longbeam.text.times import DAYS_PER_UNIT
 from longbeam.text.values import number
 
@@ -24,13 +26,16 @@ _CLEAR_END = re.compile(
 _NUMERIC_DAY = re.compile(r"(?<![\w./])(\d{1,2})[/.](\d{1,2})(?:[/.](?:19|20)?\d\d)?(?![\w/])(?!\.\d)")
 
 
-def says(text: str, value: Value) -> bool:
+def says(text: str, value: Value, today: dt.date | None = None) -> bool:
     """Return whether the text says the value in any usual form, the value's own text included.
 
     Upper and lower case are equal. A date is said with or without its year (`March 5`, `5th of March`,
     `2024-03-05`), never with another one. Money: `$1,200`, `1,200 dollars`, `USD 1200`, `$1.2K`. Durations
-    and counted things: digits or, up to twenty, words (`a three-week`). Shares: `35%`, `35 per cent`.
+    and counted things: digits or, up to twenty, words (`a three-week`). Shares: `35%`, `35 per cent`. A text of
+    `today` also says a date by its weekday or number (`Thursday`, `the 18th`).
     """
+    if today is not None and value.date is not None and says_day(text, value.date, today):
+        return True
     # Compiling a pattern costs a hundred times what a search for a substring costs. Most values are said word for word,
     # or asked for in texts that cannot say them: two cheap tests settle these, and nothing that is in doubt.
     if _stands_alone(value.text, text):
@@ -66,9 +71,9 @@ def says_equivalent(text: str, value: Value) -> bool:
     if value.number is not None and (is_age or value.kind is ValueKind.NUMBER) and says(text, number(value.number)):
         return True
     if (days := in_days(value)) is not None:
-        return any(in_days(other) == days for other in extract_values(text))
+        return any(in_days(other) == days for other in values_in(text))
     if value.kind is ValueKind.NUMBER and value.number is not None:
-        return any(v.number == value.number for v in extract_values(text) if v.kind is ValueKind.NUMBER)
+        return any(v.number == value.number for v in values_in(text) if v.kind is ValueKind.NUMBER)
     return False
 
 
@@ -81,7 +86,7 @@ def in_days(value: Value) -> float | None:
 
 def _says_numeric_day(text: str, value: Value) -> bool:
     """Return whether the text writes a day as `04/28` or `28.4.2024`; month and day may stand in either order."""
-    read = extract_values(value.text, year=2000)  # any leap year: only month and day are read
+    read = values_in(value.text, year=2000)  # any leap year: only month and day are read
     if len(read) != 1 or read[0].date is None:
         return False
     day = {read[0].date.month, read[0].date.day}
@@ -91,7 +96,7 @@ def _says_numeric_day(text: str, value: Value) -> bool:
 # --- quoting ----------------------------------------------------------------------------------------------
 
 
-def quote_for(text: str, values: Sequence[Value]) -> str | None:
+def quote_for(text: str, values: Sequence[Value], today: dt.date | None = None) -> str | None:
     """Return the shortest run of whole sentences, verbatim, that says all the values; None if none does.
 
     Runs do not cross fenced code. The earliest wins among equally short ones; without values that is the
@@ -99,23 +104,23 @@ def quote_for(text: str, values: Sequence[Value]) -> str | None:
     """
     best: Span | None = None
     for prose in prose_spans(text):
-        if not _says_all(text[slice(*prose)], values):
+        if not _says_all(text[slice(*prose)], values, today):
             continue
         spans = sentences_within(text, prose)
         if not values:
             return text[slice(*spans[0])] if spans else None
-        run = _shortest_run(text, spans, values)
+        run = _shortest_run(text, spans, values, today)
         if run is not None and (best is None or run[1] - run[0] < best[1] - best[0]):
             best = run
     return None if best is None else text[slice(*best)]
 
 
-def _shortest_run(text: str, spans: Sequence[Span], values: Sequence[Value]) -> Span | None:
+def _shortest_run(text: str, spans: Sequence[Span], values: Sequence[Value], today: dt.date | None) -> Span | None:
     best: Span | None = None
     last = 0
     for start, _ in spans:
         # A later start cannot end earlier: the end only moves on.
-        while last < len(spans) and not _says_all(text[start : spans[last][1]], values):
+        while last < len(spans) and not _says_all(text[start : spans[last][1]], values, today):
             last += 1
         if last == len(spans):
             break
@@ -124,5 +129,5 @@ def _shortest_run(text: str, spans: Sequence[Span], values: Sequence[Value]) -> 
     return best
 
 
-def _says_all(text: str, values: Sequence[Value]) -> bool:
-    return all(says(text, v) for v in values)
+def _says_all(text: str, values: Sequence[Value], today: dt.date | None) -> bool:
+    return all(says(text, v, today) for v in values)

@@ -6,8 +6,8 @@ import re
 
 from text_to_num import alpha2digit
 
+from longbeam.text.currencies import CURRENCY_SYMBOLS
 from longbeam.text.times import MONTH
-from longbeam.text.units import CURRENCY_SYMBOLS
 
 MAX_SPELLED = 12
 """Largest number that stays in words: up to it, words count or number things as often as they are facts."""

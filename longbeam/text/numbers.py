@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 NUMBER_WORDS = (  # noqa: SIM905 - a word list reads better as words
@@ -19,6 +20,10 @@ couple, and the released CogCanvas reads 3. A reader that needs tolerance adds i
 """
 COUNT = rf"\d{{1,3}}|an?|{SMALL_NUMBER}|{'|'.join(VAGUE_COUNTS)}"
 """Pattern of a count in front of a unit of time: `3`, `a`, `three`, `a few`."""
+AMOUNT = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
+"""Pattern of an amount in digits, with or without commas between thousands."""
+MAX_AMOUNT = 1e15
+"""Largest amount; sums of cents are exact below it."""
 _COUNTS = {"a": 1, "an": 1} | VAGUE_COUNTS | {word: n for n, word in enumerate(NUMBER_WORDS)}
 
 
@@ -36,7 +41,9 @@ def number_word(amount: float) -> str:
 def exact(amount: float) -> Decimal:
     """Return an amount as a decimal of at most 6 places."""
     # repr of a float is the shortest decimal that reads back as it; 6 digits hide 0.1 + 0.2.
-    return round(Decimal(repr(float(amount))), 6)
+    precise = Decimal(repr(float(amount)))
+    # A decimal of this context has 28 digits, so larger amounts have no room for 6 places.
+    return round(precise, 6) if abs(amount) <= MAX_AMOUNT else precise
 
 
 def format_amount(amount: float) -> str:
@@ -48,3 +55,17 @@ def format_amount(amount: float) -> str:
 def read_amount(digits: str) -> float:
     """Return the number that digits with or without commas write."""
     return float(digits.replace(",", ""))
+
+
+def read_cash(digits: str) -> float:
+    """Return the number that the digits of an amount of money write, whichever marks the country uses.
+
+    A mark before one or two last digits divides the cents; before three it divides thousands, because money has no
+    third decimal: `1.200` is 1200. The full stop of `0.035` and of `1.2345` divides decimals.
+    """
+    digits = re.sub(r"[\s'’]", "", digits)
+    whole, mark, last = digits.rpartition("," if digits.rfind(",") > digits.rfind(".") else ".")
+    groups = re.split("[.,]", whole)
+    if not mark or (len(last) == 3 and groups[0] != "0"):
+        return float(re.sub("[.,]", "", digits))
+    return float(f"{''.join(groups)}.{last}")

@@ -11,10 +11,11 @@ import re
 from functools import lru_cache
 
 from longbeam.schemas.plans import ValueKind
+from longbeam.text.currencies import SIGNS, forms_of
 from longbeam.text.extraction import LEFT, RIGHT, parse_value
 from longbeam.text.numbers import exact, number_word
 from longbeam.text.times import MONTHS, ORDINAL, TIME_UNITS, YEAR
-from longbeam.text.units import CURRENCY_SYMBOLS, CURRENCY_WORDS, unit_pattern
+from longbeam.text.units import unit_pattern
 
 _NO_SCALE = r"(?!\s+(?:hundred|thousand|million|billion)\b)"
 _NO_SHARE = r"(?!\s?%|\s+per\s?cent\b)"
@@ -85,7 +86,7 @@ def _own_form(text: str) -> str:
     """Return the form of the value's own text, with edges that fit its first and last character."""
     said = text.strip().rstrip(".!?") or text
     body = re.sub(r"(?:\\\s|\s)+", lambda _: r"\s+", re.escape(said)).replace("'", "['’]")
-    left = LEFT if said[0].isdigit() else r"(?<![\w$])" if said[0] in "$€£¥" else ""
+    left = LEFT if said[0].isdigit() else r"(?<![\w$])" if said[0] in SIGNS else ""
     left = left or (r"(?<!\w)" if said[0].isalnum() else "")
     right = RIGHT + _NO_SCALE + _NO_SHARE if said[-1].isdigit() else ""
     return left + body + (right or (r"(?!\w)" if said[-1].isalnum() else ""))
@@ -149,11 +150,11 @@ def _amount_forms(kind: ValueKind, amount: float, unit: str) -> list[str]:
 def _money_forms(amount: float, currency: str) -> list[str]:
     digits = _scaled_digits(amount)
     right = r"(?!\w)(?![.,]\d)" + _NO_SCALE
-    code = re.escape(currency)
-    words = "|".join(filter(None, (code, CURRENCY_WORDS.get(currency))))
-    symbol = CURRENCY_SYMBOLS.get(currency)
-    signs = rf"{code}\s?|(?:US)?{re.escape(symbol)}\s?" if symbol else rf"{code}\s?"
-    return [rf"(?<!\w)(?:{signs}){digits}{right}", rf"{LEFT}{digits}[\s-](?:{words})(?!\w)"]
+    signs, words = forms_of(currency)
+    return [
+        rf"(?<![\w{SIGNS}])(?:{signs})\s?{digits}{right}",
+        rf"{LEFT}{digits}(?:[\s-](?:{words})|\s?(?:{signs}))(?!\w)",
+    ]
 
 
 def _digits(amount: float) -> str:

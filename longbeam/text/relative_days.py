@@ -14,7 +14,9 @@ from longbeam.schemas.dialogue import Message
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.text.extraction import parse_value
 from longbeam.text.numbers import COUNT, VAGUE_COUNTS, read_count
-from longbeam.text.times import DAY_WORD, DAY_WORDS, DAYS_PER_UNIT, DIRECTION, DIRECTIONS, SEASONS
+from longbeam.text.spoken_days import says_day
+from longbeam.text.time_spans import find_times
+from longbeam.text.times import DAY_WORD, DAY_WORDS, DAYS_PER_UNIT, DIRECTION, DIRECTIONS, SEASONS, weekday
 
 _UNIT = "(?P<unit>day|week|month|year)s?"
 _COUNTED = (
@@ -36,6 +38,10 @@ _RANGES = {
 }
 """First and last day, from the day of the message, of a phrase with a direction; weeks stand for weekdays, too."""
 _RECENT = (-14, 0)
+_WEEKDAY_REACH = 14
+"""Days from the day of a message to a day that it calls by the weekday."""
+_DAYS_NAMED = dt.timedelta(1)
+"""Length of the longest span that still names a day: a weekend."""
 _VAGUE_SLACK = 2
 """Units by which a vague count may be off: `a few` is 3 in the lexicon, and up to 5 when people say it."""
 
@@ -51,7 +57,29 @@ def is_day_meant(message: Message, value: Value) -> bool:
     day = value.date or parse_value(value.text, year=sent.year).date
     if day is None:
         return False
-    return any(first <= (day - sent).days <= last for first, last in _ranges(message.content))
+    return says_day(message.content, day, sent) or any(
+        first <= (day - sent).days <= last for first, last in _ranges(message.content)
+    )
+
+
+def is_day_named(message: Message, value: Value) -> bool:
+    """Return whether a message names the very day of a date, as `yesterday` does and `six months ago` does not.
+
+    A bare year is named wherever it is meant.
+    """
+    if value.kind is not ValueKind.DATE:
+        return is_day_meant(message, value)
+    sent = message.sent_at.date()
+    day = value.date or parse_value(value.text, year=sent.year).date
+    if day is None:
+        return False
+    if says_day(message.content, day, sent):
+        return True
+    if abs((day - sent).days) <= _WEEKDAY_REACH and re.search(rf"\b{weekday(day)}", message.content, re.IGNORECASE):
+        return True
+    spans = (e.span for e in find_times(message.content, sent) if e.is_relative and e.span is not None)
+    slack = dt.timedelta(1)
+    return any((s.last - s.first) <= _DAYS_NAMED and s.first - slack <= day <= s.last + slack for s in spans)
 
 
 def _is_year_meant(text: str, sent: dt.date, year: float) -> bool:

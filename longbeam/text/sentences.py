@@ -82,6 +82,7 @@ def _blocks(text: str, prose: Span) -> Iterator[Span]:
         offset = marker.end() if marker else 0
         is_blank = not line.group()[offset:].strip()
         is_new = bool(marker and marker.group().strip()) or line.group().lstrip().startswith("|")
+        # A wrapped paragraph is one block; a list item, a heading and a table row each begin a new one.
         if (is_blank or is_new) and start >= 0:
             yield start, end
             start = -1

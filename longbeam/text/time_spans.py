@@ -25,6 +25,7 @@ from longbeam.text.times import (
     MONTH,
     MONTHS,
     ORDINAL,
+    TIME_UNITS,
     WEEKDAY,
     WEEKDAYS,
     YEAR,
@@ -32,6 +33,7 @@ from longbeam.text.times import (
     month_number,
     weekday_number,
 )
+from longbeam.text.units import MEASURE
 
 
 class TimeSpan(Record):
@@ -185,12 +187,26 @@ _DAY = rf"(?P<day>\d{{1,2}}){ORDINAL}\b"
 _COUNT = rf"(?P<n>{COUNT})"
 _UNIT = r"(?P<unit>day|week|weekend|month|year)s?\b"
 _BESIDE = rf"\b(?P<named>day|week|weekend|{'|'.join(WEEKDAYS)}) (?P<side>before|after)(?: the)?"
+# "march 3 miles": the name of a month that is a verb, and a number that counts.
+_COUNTS = rf"(?<=\d)\s+(?:{MEASURE}|{'|'.join(TIME_UNITS.values())})\b"
 _DIRECTION = rf"\b(?P<direction>{DIRECTION})"
 
 
 def _read_date(found: re.Match[str], on: dt.date, rules: TimeRules) -> TimeSpan | None:
     read = parse_value(found[0].rstrip("."), year=on.year).date
     return day_span(read) if read else None
+
+
+def _read_figures(found: re.Match[str], on: dt.date, rules: TimeRules) -> TimeSpan | None:
+    """Return the day of `25/12/2023` or `12/25/2023`; None where month and day cannot be told apart."""
+    first, second = int(found["first"]), int(found["second"])
+    day, month = (first, second) if first > 12 else (second, first)
+    if day <= 12 and first != second:
+        return None
+    try:
+        return day_span(dt.date(int(found["year"]), month, day))
+    except ValueError:
+        return None
 
 
 def _read_month(found: re.Match[str], on: dt.date, rules: TimeRules) -> TimeSpan:
@@ -248,10 +264,15 @@ _PATTERNS: tuple[tuple[re.Pattern[str], bool, _Resolve], ...] = tuple(
         (rf"{_BESIDE} {_DAY} (?:of )?{_MONTH}(?:,? {_YEAR})?", False, _read_beside),
         (rf"{_BESIDE} {_MONTH} {_DAY}(?:,? {_YEAR})?", False, _read_beside),
         (rf"\b{_DAY} (?:of )?{_MONTH}(?:,? {_YEAR})?", False, _read_date),
-        (rf"\b{_MONTH} {_DAY}(?:,? {_YEAR})?", False, _read_date),
+        (rf"\b{_MONTH} {_DAY}(?!{_COUNTS})(?:,? {_YEAR})?", False, _read_date),
         (r"\b\d{4}-\d{2}-\d{2}\b", False, _read_date),
+        (
+            r"(?<![\d/.-])(?P<first>\d{1,2})(?P<mark>[/.-])(?P<second>\d{1,2})(?P=mark)(?P<year>(?:19|20)\d\d)(?![\d/-])",
+            False,
+            _read_figures,
+        ),
         (rf"\b{_MONTH},? (?:of )?{_YEAR}", False, _read_month),
-        (r"(?<![\w$€£¥.,-])(?P<year>20[0-4]\d)(?![\w%.,-]*\d|\s?(?:%|dollars|euros|people))\b", False, _read_year),
+        (r"(?<![\w$€£¥.,/-])(?P<year>20[0-4]\d)(?![\w%.,-]*\d|\s?(?:%|dollars|euros|people))\b", False, _read_year),
         (rf"\b(?:the )?(?:{DAY_WORD})\b", True, _read_day_word),
         (rf"\b{_COUNT} {_UNIT} ago\b", True, _read_ago),
         (rf"\bin {_COUNT} {_UNIT}", True, _read_ahead),

@@ -54,12 +54,16 @@ _SLOTS = (
     "text|reason|reply|messages?|history|summary|plan|bullets?|seed|profile|people|context|narratives?|ledger|"
     "questions?|facts?|excerpts?|state|instructions?|stages?"
 )
+# Tokens with which chat templates open and close a message. Others, `<|startoftext|>`, are named by people, too.
+_CHAT_TOKENS = "im_start|im_end|im_sep|eot_id|eom_id|start_header_id|end_header_id|begin_of_text|user|assistant|system"
 # A pattern that begins with a letter, and looks behind from there, is tried at that letter only: this is fast.
 PATTERNS = (
     _p("marker", "->->", r"->\s?->", in_code=False),
     _p("marker", ".s", r"[Pp](?<![\w.].)\d+\.[Ss]\d+(?:\.[BTXbtx]\d+)?(?:\.[Nn]\d+)?(?!\w)", 0, in_code=True),
     _p("marker", "bullet_id", r"\bbullet_ids?\b", in_code=True),
-    _p("marker", "<|", r"<\|[a-z_]{2,20}\|>", in_code=True),
+    _p("marker", "<|", rf"<\|(?:{_CHAT_TOKENS})\|>"),
+    _p("marker", "<|", r"<\|endoftext\|>\s*\Z"),
+    _p("maybe_marker", "<|", rf"<\|(?!(?:startoftext|endoftext|{_CHAT_TOKENS})\|)[a-z_]{{2,20}}\|>"),
     _p("marker", "~~~", rf"(?m)^~{{3,}}(?:{_SLOTS})[ ]*$", in_code=True),
     _p("plan_word", "sub", r"[Ss](?<!\w.)(?i:ub[- ]?plans?)\b", 0),
     _p("plan_word", "time anchor", r"\btime anchors?\b"),
@@ -119,7 +123,7 @@ def _matches(text: str, folded: str, patterns: Sequence[Pattern]) -> Iterator[tu
         # Code is cut out only where the pattern matches somewhere in the whole text: cutting is the slow part.
         match = pattern.pattern.search(text)
         if match is not None and not pattern.in_code:
-            prose = _without_code(text) if prose is None else prose
+            prose = without_code(text) if prose is None else prose
             match = pattern.pattern.search(prose)
         if match is not None:
             yield pattern.kind, match.group()
@@ -133,6 +137,7 @@ def trace_problem(text: str, role: MessageRole, category: Category, language: st
     return None
 
 
-def _without_code(text: str) -> str:
+def without_code(text: str) -> str:
+    """Return the prose of a text, without fenced code, inline code and formulas."""
     prose = "\n".join(text[a:b] for a, b in prose_spans(text))
     return _MATH.sub(" ", _INLINE_CODE.sub(" ", prose))

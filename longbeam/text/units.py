@@ -1,15 +1,13 @@
-"""Units of values: currencies, the spellings of measuring units, and the words of large numbers."""
+"""Units of values: the spellings of measuring units, and the words of large numbers."""
 
 from __future__ import annotations
 
 import re
 
-CURRENCY_SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥"}
-"""Symbol of each currency that has one, by ISO 4217 code."""
-CURRENCY_WORDS = {"USD": "(?:US )?dollars?|bucks", "EUR": "euros?", "GBP": "pounds?", "JPY": "yen"}
-"""Pattern of the words for each currency, by ISO 4217 code."""
 SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "bn": 1e9, "billion": 1e9}
 """Factor of each word or letter that scales an amount of money."""
+MEASURE = r"(?:miles?|kilomet(?:er|re)s?|met(?:er|re)s?|km|yards?|feet|foot|steps?|blocks?|laps?|pounds?|kilos?|people)"
+"""Pattern of units that people count a way, a weight or a crowd in."""
 _SPELLINGS = (
     ("ms", "millisecond", "milliseconds"),
     ("s", "second", "seconds"),
@@ -24,14 +22,6 @@ _SPELLINGS = (
     ("people", "person"),
     ("children", "child"),
 )
-# A sign names its currency; so does the first letter of a word: `dollars` and `bucks`, `USD`, `euros`, `GBP`.
-_CURRENCY_BY_FIRST = {"d": "USD", "b": "USD", "u": "USD", "e": "EUR", "g": "GBP"}
-_CURRENCY_BY_FIRST |= {symbol: code for code, symbol in CURRENCY_SYMBOLS.items()}
-
-
-def currency_of(said: str) -> str:
-    """Return the ISO 4217 code of a sign or of one of the words that `extract_values` reads."""
-    return _CURRENCY_BY_FIRST[said[0].casefold()]
 
 
 def unit_pattern(unit: str) -> str:

@@ -1,4 +1,9 @@
-"""Abstentions: a search of all messages for the information that the probe declares missing."""
+"""Abstentions: a search of all messages for the information that the probe declares missing.
+
+Search terms are looked for as they are. Besides, the sentences of the user are compared with the question: a sentence
+may answer it if it has most of the question's words, weighed by how rare they are, among them the noun that is asked
+for, and a value, a day or a name where the question asks for one.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +11,65 @@ import re
 from collections.abc import Iterator, Sequence
 
 from longbeam.abilities.record import Trait
+from longbeam.schemas.dialogue import Message
+from longbeam.schemas.plans import ValueKind
 from longbeam.schemas.probes import Probe
-from longbeam.text.words import content_words
+from longbeam.text.extraction import values_in
+from longbeam.text.matching import says_equivalent
+from longbeam.text.sentences import sentences
+from longbeam.text.words import ASKING_WORDS, bare_words, content_words
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 
 MAX_REPORTED = 3
-MIN_COVERED = 0.9
-"""Share of the question's words in one message from which a person should read the message."""
+MIN_COVERED = 0.7
+"""Share of the weight of the question's words that a sentence and the next one must have."""
+MIN_TERMS = 3
+"""Questions with fewer words of their own are about too many things."""
+MIN_NEW = 2
+"""Words that such a sentence must add to those of the question: without them it repeats the question."""
 MAX_COMMON = 0.3
 """Words in a larger share of the messages than this say nothing about the question."""
 _ASKING = content_words(
-    "what which specific exactly details provide share tell describe list recommend mention discuss give"
+    "what which specific exactly details provide share tell describe list recommend mention discuss give during "
+    "many much long often old"
 )
+_AUXILIARY = (
+    "(?:did|do|does|was|were|are|is|have|has|had|can|could|would|will|should|I|you|we|they|that|to|of|for|in|on|with)"
+)
+_DETERMINER = r"(?:(?:the|my|our|his|her|their|any|some)\s+)?(?:specific\s+)?"
+_NOUNS = r"[\w\s'’/-]+?"
+_HEADS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\bwhat\s+(?:was|were)\s+(\w+ed)\b",
+        rf"\bwh(?:at|ich)\s+(?:was|were|is|are)\s+{_DETERMINER}({_NOUNS})\s+"
+        r"(?:of|to|for|in|at|on|when|during|behind|like)\b",
+        rf"\bwh(?:at|ich)\s+(?:(?:specific|particular|exact|kinds? of|types? of)\s+)*(?!{_AUXILIARY}\b)({_NOUNS})\s+"
+        rf"{_AUXILIARY}\b",
+        rf"\b(?:tell me about|share|details (?:about|of|on))\s+{_DETERMINER}({_NOUNS})\s+"
+        r"(?:of|for|I|that|to|in|at|when)\b",
+    )
+)
+"""The noun that a question asks for: `techniques` in `what specific techniques did Shawn recommend`."""
+_ASKS_AMOUNT = re.compile(
+    r"\bhow (?:many|much|long|old|often|far|big|large)\b|\bwhat (?:time|price|amount|percentage|number)\b",
+    re.IGNORECASE,
+)
+_ASKS_DAY = re.compile(r"\b(?:when|(?:what|which) (?:day|date|month|year))\b", re.IGNORECASE)
+_ASKS_NAME = re.compile(r"\b(?:who|whom|whose|where)\b", re.IGNORECASE)
+_NAME = re.compile(r"(?<=[a-z,;:] )[A-Z][\w'’-]+")
+"""A capitalised word within a sentence."""
+_QUESTION = re.compile(
+    r"^\W*(?:what|which|who|where|when|why|how|do|does|did|is|are|was|were|have|has|can|could|any\w*)\b.*\?\W*$",
+    re.IGNORECASE | re.DOTALL,
+)
+_VOCATIVE = re.compile(
+    r"\b(?i:hey|hi|hello|thanks|thank you|congrats|wow|well)\b[, ]+[A-Z]\w+|,\s*[A-Z]\w+(?=[.!?])|"
+    r"(?:^|(?<=[.!?]\s))[A-Z]\w+(?=[,!?])"
+)
+"""A name with which one speaker addresses another."""
+_PLAIN_SPEAKERS = frozenset({"user", "assistant"})
 
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
@@ -30,29 +81,80 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
         if not index.is_import:
             yield Problem("no_search", probe.probe_id, "nothing was searched to show that the answer is missing")
         else:
-            yield _search(index, probe)
+            yield _record(index, probe)
     elif keys := find_messages(index, terms):
         text = f"{', '.join(keys)}: all of {', '.join(map(repr, terms))} are said there"
         yield Problem("answered", probe.probe_id, text, tuple(keys))
     if probe.details.missing.strip() and (keys := find_messages(index, [probe.details.missing])):
         text = f"{', '.join(keys)}: {shorten(probe.details.missing)!r} is said there"
         yield Problem("said", probe.probe_id, text, tuple(keys))
+    elif answer := next(_answering(index, probe.question), None):
+        message, sentence = answer
+        text = f"{message.message_key} may answer it: {shorten(sentence, 160)}"
+        yield Problem("maybe_answered", probe.probe_id, text, (message.message_key,))
 
 
-def _search(index: ConversationIndex, probe: Probe) -> Problem:
-    """Search for the question's own words, where an import has no search terms; return the result as a problem."""
+def _record(index: ConversationIndex, probe: Probe) -> Problem:
+    """Search all messages for the question's own words, where an import has no search terms; return the record."""
     terms = content_words(probe.question) - _ASKING
     common = {t for t in terms if sum(t in index.words(m) for m in index.messages) > MAX_COMMON * len(index.messages)}
     terms = terms - common or terms
     scored = [(len(terms & index.words(m)) / max(len(terms), 1), -i) for i, m in enumerate(index.messages)]
     share, place = max(scored, default=(0.0, 0))
-    kind = "maybe_answered" if share >= MIN_COVERED else "searched"
     keys = tuple(index.messages[-i].message_key for s, i in sorted(scored, reverse=True)[:MAX_REPORTED] if s > 0)
     text = (
         f"searched {len(index.messages)} messages for {', '.join(sorted(terms))}; the closest, "
         f"{index.messages[-place].message_key}, has {share:.0%} of them"
     )
-    return Problem(kind, probe.probe_id, text, keys)
+    return Problem("searched", probe.probe_id, text, keys)
+
+
+def _answering(index: ConversationIndex, question: str) -> Iterator[tuple[Message, str]]:
+    """Yield messages of the user with a sentence that may answer a question."""
+    terms = content_words(question) - _ASKING - ASKING_WORDS
+    weights = {t: index.rarity(t) for t in terms}
+    least = MIN_COVERED * sum(weights.values()) - 1e-9  # sums of fractions depend on their order
+    if len(terms) < MIN_TERMS:
+        return
+    asked = {w for w in bare_words(question).split() if w not in _PLAIN_SPEAKERS}
+    for _, message in index.user_messages_with(weights, least):
+        of_others = index.speakers & asked - {message.speaker.casefold()}
+        told = [s for a, b in sentences(message.content) if not _QUESTION.match(s := message.content[a:b])]
+        for window in map(" ".join, zip(told, (*told[1:], ""), strict=True)):
+            words = content_words(window)
+            if sum(weights.get(w, 0.0) for w in words) < least:
+                continue
+            about = _VOCATIVE.sub(" ", window)
+            # Between named speakers, `my` is the speaker's: a question about another one is not answered.
+            if of_others and not of_others & set(bare_words(about).split()):
+                continue
+            if _has_answer(question, about, words):
+                yield message, window
+                break
+
+
+def _has_answer(question: str, text: str, words: frozenset[str]) -> bool:
+    """Return whether a text about what a question asks can hold the answer, by the kind of the answer."""
+    values = [v for v in values_in(text) if not says_equivalent(question, v)]
+    if _ASKS_AMOUNT.search(question):
+        return any(v.kind is not ValueKind.DATE for v in values)
+    if _ASKS_DAY.search(question):
+        return any(v.kind is ValueKind.DATE for v in values)
+    if not values and len(words - content_words(question)) < MIN_NEW:
+        return False
+    if _ASKS_NAME.search(question):
+        return any(name.casefold() not in question.casefold() for name in _NAME.findall(text))
+    heads = _heads(question)
+    return not heads or bool(heads & words)
+
+
+def _heads(question: str) -> frozenset[str]:
+    """Return the stems of the nouns that a question asks for; empty where no pattern finds any."""
+    match = next(filter(None, (pattern.search(question) for pattern in _HEADS)), None)
+    if match is None:
+        return frozenset()
+    nouns = re.split(r"\b(?:or|and)\b|/", match[1])
+    return frozenset().union(*(content_words(" ".join(n.split()[-1:])) for n in nouns))
 
 
 def find_messages(index: ConversationIndex, terms: Sequence[str]) -> list[str]:

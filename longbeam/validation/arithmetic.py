@@ -3,26 +3,35 @@
 Days between two dates are counted without the first day (March 1 to March 5 are 4); the count with both ends (5) is a
 finding of its own kind. Weeks and months that are rounded, down or to the nearest, are a warning. A date without a year
 has the year of the cited messages.
+
+Only a length that the gold states as the time between two days is checked. `Two-week` in `the two-week trial` names a
+thing, and `3 weeks of practice` is an amount of it.
 """
 
 from __future__ import annotations
 
+import calendar
 import datetime as dt
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 from longbeam.abilities.record import Trait
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
-from longbeam.text.extraction import extract_values
+from longbeam.text.extraction import stated_in, values_in
 from longbeam.text.matching import says_equivalent
+from longbeam.text.normalizing import normalize_values
 from longbeam.text.numbers import SMALL_NUMBER, read_count
+from longbeam.text.sentences import sentences
 from longbeam.text.times import CALENDAR_UNITS, months_between
-from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, has_trait
+from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.wording import answer_text
+from longbeam.validation.wording import answer_text, claim
 
+MONTHS_APART = 3
+"""Days by which months and days may be off: people count the days of a month in more than one way."""
 MOST_DATES = 12
 MOST_AMOUNTS = 24
 """Dates and amounts of which all pairs are tried; more would take quadratic time and match by chance."""
@@ -33,10 +42,29 @@ _AMOUNT = r"[$€£]?\d[\d,]*(?:\.\d+)?%?"
 _CHANGE = re.compile(rf"\bfrom\s+({_AMOUNT})[\w\s]{{0,12}}?\s+to\s+({_AMOUNT})", re.IGNORECASE)
 _BY = re.compile(rf"\bby\s+({_AMOUNT})(?!\s*(?:AM|PM|hours?|days?|weeks?|o'clock))", re.IGNORECASE)
 _LISTED = re.compile(
-    rf"^\W*(?:\w+\s+){{0,6}}?(?!one\b)({SMALL_NUMBER}|\d{{1,2}})\b([^:.;]{{0,60}}):\s+([^:.]+)\.?\s*$",
+    rf"^\W*(?:\w+\s+){{0,6}}?(?!one\b)({SMALL_NUMBER}|\d{{1,2}})\b((?:\s+[a-z'’-]+){{1,3}}):\s+([^:.]+)\.?\s*$",
     re.IGNORECASE,
 )
-"""A count and the list that it counts; `one` is a pronoun more often than a count."""
+"""A count, its noun, and the list that it counts; `one` is a pronoun more often than a count."""
+MAX_ITEM_WORDS = 6
+"""Items of a list that is counted have no more words; longer ones may hold commas of their own."""
+_NO_ITEM = re.compile(
+    r"\d|\b(?:is|are|was|were|has|have|had|will|with|including|such as|like|which|that|who|or)\b", re.IGNORECASE
+)
+"""Words of a clause: what has them is no plain list of things."""
+_BETWEEN_ITEMS = re.compile(r"[;,]\s*(?:and\s+|or\s+)?")
+_TOTAL = re.compile(r"\b(?:together|total|in all|altogether|combined|sum|adds? up)\b", re.IGNORECASE)
+_FREQUENCY = re.compile(r"\b(?:every|each|per)\s+$", re.IGNORECASE)
+_OF_A_THING = re.compile(
+    r"\s*(?:ago\b|of\b(?!\s+(?:difference|time)\b)|per\b|a (?:day|week|month|year)\b)", re.IGNORECASE
+)
+"""Words behind a length of time that make it an amount of a thing, or count it from today."""
+_AND = re.compile(r"\s*(?:,|and|,\s*and|plus)\s*", re.IGNORECASE)
+_SPAN = re.compile(
+    r"\b(?:between|from|since|after|before|until|till|later|earlier|passed|apart|elapsed|separate[sd]?|gap)\b",
+    re.IGNORECASE,
+)
+"""Words that make a length of time the time between two days."""
 
 
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
@@ -54,16 +82,23 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
 # --- lengths of time --------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class _Length:
+    """A stated length of time: `4 weeks`, or `2 months and 3 days`."""
+
+    parts: tuple[Value, ...]
+    text: str
+
+
 def _length_faults(index: ConversationIndex, probe: Probe) -> Iterator[tuple[str, str]]:
-    answer = answer_text(probe)
-    dates = dates_in(index, probe, answer)
+    dates = dates_in(index, probe, answer_text(probe))
     if len(dates) < 2:
         return
     spans = list(combinations(sorted(dates), 2))
-    for value in _lengths_in(answer):
-        if says_equivalent(probe.question, value):
+    for length in _lengths_of(probe):
+        if any(says_equivalent(probe.question, part) for part in length.parts):
             continue
-        readings = [fault_of_length(value, a, b) for a, b in spans]
+        readings = [_fault_of(length, a, b) for a, b in spans]
         # Several dates make several spans: the length is then right, or rounded, for one of them.
         if "" in readings or (len(spans) > 1 and any(r != "wrong_duration" for r in readings)):
             continue
@@ -71,18 +106,77 @@ def _length_faults(index: ConversationIndex, probe: Probe) -> Iterator[tuple[str
         days = (second - first).days
         text = (
             f"from {first} to {second} are {days} days ({days + 1} with both ends, {days / 7:.1f} weeks), "
-            f"and the gold says {value.text!r}"
+            f"and the gold says {length.text!r}"
         )
         yield kind, text
 
 
-def _lengths_in(text: str) -> Iterable[Value]:
-    """Return the lengths of time of a text in calendar units, each once."""
-    stated: dict[tuple[float | None, str], Value] = {}
-    for value in extract_values(text):
-        if _is_calendar_length(value):
-            stated.setdefault((value.number, value.unit), value)
+def _lengths_of(probe: Probe) -> Iterable[_Length]:
+    """Return the lengths of time that gold and nuggets state as the time between two days, each once."""
+    stated: dict[tuple[tuple[float | None, str], ...], _Length] = {}
+    for text in (probe.gold_answer, *(claim(n.text) for n in probe.rubric)):
+        normalized = normalize_values(text)
+        for place, length in enumerate(_lengths_in(normalized)):
+            # The first length of a text answers the question; a further one must say that it spans two days.
+            if place == 0 or _is_span(normalized, length):
+                stated.setdefault(tuple((v.number, v.unit) for v in length.parts), length)
     return stated.values()
+
+
+def _lengths_in(text: str) -> Iterator[_Length]:
+    """Yield the lengths of time of a text in calendar units, without those that are amounts or names of things."""
+    found = [f for f in stated_in(text) if _is_calendar_length(f.value)]
+    at = 0
+    while at < len(found):
+        last = at
+        while last + 1 < len(found) and _AND.fullmatch(text, found[last].end, found[last + 1].start):
+            last += 1
+        parts = tuple(f.value for f in found[at : last + 1])
+        # Units that fall make one length, `2 months and 3 days`; others are two statements.
+        if [CALENDAR_UNITS.index(v.unit) for v in parts] != sorted(
+            {CALENDAR_UNITS.index(v.unit) for v in parts}, reverse=True
+        ):
+            last, parts = at, parts[:1]
+        start, end = found[at].start, found[last].end
+        if _is_of_time(text, start, end, parts):
+            yield _Length(parts, text[start:end])
+        at = last + 1
+
+
+def _is_of_time(text: str, start: int, end: int, parts: Sequence[Value]) -> bool:
+    """Return whether a length at this place is a time that passes: no habit, no amount of a thing, no name of one."""
+    if any(not part.number for part in parts):  # `0 days left` says that nothing remains
+        return False
+    if _FREQUENCY.search(text, 0, start) or _OF_A_THING.match(text, end):
+        return False
+    last = parts[-1]
+    is_singular = not last.text.casefold().endswith("s")
+    return "-" not in last.text and not (is_singular and last.number != 1)
+
+
+def _is_span(text: str, length: _Length) -> bool:
+    sentence = next((text[a:b] for a, b in sentences(text) if length.text in text[a:b]), text)
+    days = [v for v in values_in(sentence) if v.kind is ValueKind.DATE]
+    return _SPAN.search(sentence) is not None and len(days) > 1
+
+
+def _fault_of(length: _Length, first: dt.date, second: dt.date) -> str:
+    """Return the kind of problem of a stated length between two days; empty where the length is right."""
+    if len(length.parts) == 1:
+        return fault_of_length(length.parts[0], first, second)
+    counts = {part.unit: int(part.number or 0) for part in length.parts}
+    reached = _month_later(first, counts.get("years", 0) * 12 + counts.get("months", 0))
+    reached += dt.timedelta(7 * counts.get("weeks", 0) + counts.get("days", 0))
+    away = (second - reached).days
+    return (
+        "" if away == 0 else "both_ends" if away == -1 else "rounded" if abs(away) <= MONTHS_APART else "wrong_duration"
+    )
+
+
+def _month_later(day: dt.date, months: int) -> dt.date:
+    month = day.year * 12 + day.month - 1 + months
+    year, month = month // 12, month % 12 + 1
+    return dt.date(year, month, min(day.day, calendar.monthrange(year, month)[1]))
 
 
 def _is_calendar_length(value: Value) -> bool:
@@ -91,10 +185,10 @@ def _is_calendar_length(value: Value) -> bool:
 
 def dates_in(index: ConversationIndex, probe: Probe, text: str) -> list[dt.date]:
     """Return the distinct dates of a text; one without a year takes the year of another, or of the cited messages."""
-    written = [v.date.year for v in extract_values(text) if v.kind is ValueKind.DATE and v.date is not None]
+    written = [v.date.year for v in values_in(text) if v.kind is ValueKind.DATE and v.date is not None]
     cited = index.cited(probe)
     year = written[0] if written else cited[0].sent_at.year if cited else index.messages[0].sent_at.year
-    found = (v.date for v in extract_values(text, year=year) if v.kind is ValueKind.DATE)
+    found = (v.date for v in values_in(text, year=year) if v.kind is ValueKind.DATE)
     return list(dict.fromkeys(d for d in found if d is not None))
 
 
@@ -126,6 +220,7 @@ def is_computed(index: ConversationIndex, probe: Probe, value: Value) -> bool:
     texts = [probe.gold_answer, probe.question, *(n.text for n in probe.rubric), *said]
     if _is_calendar_length(value) and _is_between_dates(index, probe, value, texts):
         return True
+    # All pairs are tried, so a message with a long table would take seconds.
     amounts = sorted({a for text in said for a in _amounts(text, value.kind)})[:MOST_AMOUNTS]
     sums = {a + b for a, b in combinations(amounts, 2)} | {sum(amounts)}
     differences = {b - a for a, b in combinations(amounts, 2)}
@@ -140,7 +235,7 @@ def _is_between_dates(index: ConversationIndex, probe: Probe, value: Value, text
 def _amounts(text: str, kind: ValueKind) -> list[float]:
     """Return the amounts of a kind; shares count among numbers, because `20 percentage points` compares two."""
     found = []
-    for value in extract_values(text):
+    for value in values_in(text):
         if value.number is not None and kind is ValueKind.NUMBER and value.kind is ValueKind.RATIO:
             found.append(value.number * 100)
         elif value.number is not None and value.kind is kind:
@@ -173,6 +268,11 @@ def _count_faults(gold: str) -> Iterator[tuple[str, str]]:
     match = _LISTED.match(gold.strip())
     if match is None:
         return
+    items = [p for p in _BETWEEN_ITEMS.split(match[3]) if p.strip()]
+    if _TOTAL.search(gold[: match.start(3)]) and (fault := _fault_of_sum(match[1], match[2], match[3])):
+        yield "wrong_sum", fault
+    if len(items) < 2 or any(_NO_ITEM.search(p) or len(p.split()) > MAX_ITEM_WORDS for p in items):
+        return
     said = read_count(match[1])
     least, most = count_listed(match[3])
     if not least <= said <= most:
@@ -180,9 +280,19 @@ def _count_faults(gold: str) -> Iterator[tuple[str, str]]:
         yield "wrong_count", f"the gold says {match[1]}{match[2]} and lists {counted}"
 
 
+def _fault_of_sum(total: str, unit: str, listed: str) -> str:
+    """Return what is wrong with a total whose parts are listed in the same unit; empty where nothing is."""
+    noun = unit.split()[-1].casefold()
+    parts = [v for v in values_in(listed) if v.unit == noun and v.number is not None]
+    summed = sum(v.number or 0 for v in parts)
+    if len(parts) < 2 or summed == read_count(total):
+        return ""
+    return f"{' and '.join(v.text for v in parts)} are {summed:g} {noun} together, and the gold says {total}"
+
+
 def count_listed(text: str) -> tuple[int, int]:
     """Return the smallest and the largest number of items that a list in prose can have: `a, b and c`, `a; b`."""
-    pieces = [p for p in re.split(r"[;,]\s*(?:and\s+|or\s+)?", re.sub(r"\([^)]*\)", "", text)) if p.strip()]
+    pieces = [p for p in _BETWEEN_ITEMS.split(re.sub(r"\([^)]*\)", "", text)) if p.strip()]
     joined = sum(len(re.findall(r"\band\b|&", p)) for p in pieces)
     return len(pieces), len(pieces) + joined
 
@@ -193,12 +303,13 @@ CHECK = Check(
     severities={
         "wrong_duration": ERROR,
         "wrong_change": ERROR,
+        "wrong_sum": ERROR,
         "wrong_count": ERROR,
         "rounded": WARNING,
-        "both_ends": INFO,
+        "both_ends": WARNING,
     },
     english_only=dict.fromkeys(
-        ("wrong_duration", "wrong_change", "wrong_count", "rounded", "both_ends"),
+        ("wrong_duration", "wrong_change", "wrong_sum", "wrong_count", "rounded", "both_ends"),
         "reads dates, amounts and lengths of time as English writes them",
     ),
     on_probe=find_problems,

@@ -1,8 +1,13 @@
-"""Computed gold, computed again from its inputs: the quotes say each input, and the gold says the result."""
+"""Computed gold, computed again from its inputs: the quotes say each input, and the gold says the result.
+
+Inputs mean what their words in the messages mean. The ledger is a second witness: a number there that contradicts the
+words is an error of its own.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import product
 
 from longbeam.schemas.plans import Value, ValueKind
@@ -10,6 +15,7 @@ from longbeam.schemas.probes import Probe
 from longbeam.text.computing import COMPUTATIONS, recompute
 from longbeam.text.extraction import parse_value
 from longbeam.text.matching import says
+from longbeam.text.reading import disagreement, read_value
 from longbeam.text.values import number
 from longbeam.validation.base import ERROR, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
@@ -27,13 +33,14 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
         text = f"{details.computation!r} cannot be computed again; known are {', '.join(COMPUTATIONS)}"
         yield Problem("unknown", probe.probe_id, text)
         return
-    quotes = "\n".join(e.quote for e in probe.evidence)
+    quotes = index.quotes(probe.evidence)
     readings = [_readings(index, probe, i, text) for i, text in enumerate(details.computed_from)]
     for said, values in zip(details.computed_from, readings, strict=True):
         if not any(says(quotes, v) for v in values):
             yield Problem(
                 "input_not_quoted", probe.probe_id, f"no quote says {said!r}, which the gold is computed from"
             )
+    yield from _witness_problems(index, probe)
     yield from _result_problems(probe, readings)
     if details.computed_value and not _says_result(probe.gold_answer, parse_value(details.computed_value)):
         text = f"the gold answer does not say {details.computed_value!r}, the computed value"
@@ -58,20 +65,49 @@ def _result_problems(probe: Probe, readings: Sequence[Sequence[Value]]) -> Itera
 
 
 def _readings(index: ConversationIndex, probe: Probe, ordinal: int, text: str) -> tuple[Value, ...]:
-    """Return the values that an input can mean: the ledger's value of this text, or the text read in a nearby year."""
-    for fact_id in probe.fact_ids:
-        for assertion in index.by_fact.of(fact_id):
-            if assertion.value is not None and assertion.value.text == text:
-                return (assertion.value,)
+    """Return the values that an input can mean: its text as it is read, a date without year in a nearby year.
+
+    The ledger decides only what the text leaves open: the year of a date, and texts that name no typed value.
+    """
     value = parse_value(text)
+    recorded = next(_recorded(index, probe, text), None)
     if value.kind is not ValueKind.DATE or value.date is not None:
-        return (value,)
+        return (value if recorded is None or _is_read(value) else _reread(text, recorded),)
+    if recorded is not None:
+        return (recorded,)
     cited = [index.message(e.message_key) for e in probe.evidence]
     message = cited[ordinal] if ordinal < len(cited) else None
     if message is None or len(probe.details.computed_from) > MAX_YEAR_GUESSES:
         return (value,)
     year = message.sent_at.year
     return tuple(parse_value(text, year=y) for y in (year, year - 1, year + 1))
+
+
+def _recorded(index: ConversationIndex, probe: Probe, text: str) -> Iterator[Value]:
+    """Yield the ledger's values of this text, for the facts of the probe."""
+    values = (a.value for fact_id in probe.fact_ids for a in index.by_fact.of(fact_id))
+    return (v for v in values if v is not None and v.text == text)
+
+
+def _is_read(value: Value) -> bool:
+    return value.number is not None or value.date is not None
+
+
+def _reread(text: str, recorded: Value) -> Value:
+    """Return a text read as the kind that the ledger says; the ledger's own value where it cannot be read so."""
+    try:
+        return read_value(text, recorded.kind)
+    except ValueError:
+        return recorded
+
+
+def _witness_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
+    """Yield inputs that the ledger has with another number or date than their text says."""
+    recorded = (v for text in probe.details.computed_from for v in _recorded(index, probe, text) if _is_read(v))
+    for value in recorded:
+        with suppress(ValueError):  # a text that cannot be read contradicts nothing
+            if reason := disagreement(value):
+                yield Problem("ledger_disagrees", probe.probe_id, f"the ledger's {reason}")
 
 
 def _says_result(text: str, result: Value) -> bool:
@@ -92,13 +128,14 @@ CHECK = Check(
     doc="Computed gold is computed again from its inputs; the inputs are quoted and the gold says the result.",
     severities={
         "input_not_quoted": ERROR,
+        "ledger_disagrees": ERROR,
         "wrong_result": ERROR,
         "not_computable": ERROR,
         "gold_lacks_result": ERROR,
         "unknown": WARNING,
     },
     english_only=dict.fromkeys(
-        ("input_not_quoted", "wrong_result", "not_computable", "gold_lacks_result", "unknown"),
+        ("input_not_quoted", "ledger_disagrees", "wrong_result", "not_computable", "gold_lacks_result", "unknown"),
         "reads dates, amounts and lengths of time as English writes them",
     ),
     on_probe=find_problems,

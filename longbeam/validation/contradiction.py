@@ -9,16 +9,20 @@ from dataclasses import dataclass
 from longbeam.abilities.record import Trait
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.probes import CONTRADICTION_MESSAGES_APART, EvidencePart, Nugget, Probe
-from longbeam.text.extraction import extract_values
+from longbeam.text.extraction import values_in
 from longbeam.text.matching import says_equivalent
 from longbeam.text.normalizing import normalize_values
+from longbeam.text.sentences import sentences
+from longbeam.text.spoken_days import spell_out
 from longbeam.text.words import content_words
-from longbeam.validation.base import WARNING, Check, Problem, has_trait, shorten
+from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 from longbeam.validation.wording import claim
 
 MIN_SAID = 0.5
 """Share of a nugget's words that the side which it retells must have."""
+MIN_TOUCHED = 0.2
+"""Share of the weight of the denied words that a statement must have to be about the same thing."""
 MAX_COMMON = 0.1
 """Words in more of the user's messages than this do not show that two sides are about the same thing."""
 _DENIES = re.compile(
@@ -29,9 +33,41 @@ _NEVER = re.compile(r"\bnever\b", re.IGNORECASE)
 _POLAR = re.compile(r"^\W*(?:have|has|had|did|do|does|am|is|are|was|were)\b|\b(?:or not|whether)\b", re.IGNORECASE)
 """A question that is answered by yes or no."""
 _ASKING = content_words(
-    "ever yet still tell told give say said know mention remind happen stand behind thing going according come"
+    "ever yet still tell told give say said know mention remind happen stand behind thing going according come deal "
+    "dealt experience own something anything myself"
 )
 """Stems of words that ask what became of a thing, and name nothing of it."""
+
+
+_EXPERIENCE = re.compile(
+    r"\b(?:have|has|had|['’](?:ve|s|d))\s+(?:\w+\s+)?never\b|\bnever\s+(?:\w+ly\s+)?\w+(?:ed|en|ne|t|w|d|n)\b", re.I
+)
+"""A denial that something was ever done."""
+_INTENDS = re.compile(
+    r"\b(?:plan(?:s|ned|ning)? (?:to|on|for)|going to|gonna|will|want(?:s|ed)? to|would (?:like|love)|hop(?:e|ing) to|"
+    r"think(?:ing)? (?:of|about)|consider(?:ing)?|should I|schedul\w+|upcoming|coordinat\w+|suggest\w*|recommend\w*|"
+    r"advis\w+|invit\w+|prepar\w+|goal|aim)\b",
+    re.IGNORECASE,
+)
+_DONE = re.compile(
+    r"\b(?:I|we)(?:['’]ve| have|['’]d| had)? (?:(?:just|already|recently|finally|only|actually|even|also|been) )*"
+    r"(?!need|want|plan|hop|intend|prefer|schedul|consider)(?:\w{2,}(?:ed|ing|en)|did|got|made|went|took|read|wrote|met|"
+    r"saw|had|ran|gave|bought|began)\b",
+    re.IGNORECASE,
+)
+"""A deed that the user tells of as done."""
+_AFTERWARDS = re.compile(
+    r"\b(?:just|finally|for the first time|yesterday|today|tonight|last (?:week|night|weekend|\w+day))\b", re.I
+)
+_CLAUSES = re.compile(r"[,;:]\s|\s[-–]\s")
+MIN_TOLD = 2
+"""Words of the denial that a sentence of the statement must have to be about the same thing."""
+_FIRST_PERSON = re.compile(r"\b(?:I|we|me|us|my own)\b")
+_SOMEBODY = re.compile(
+    r"\b(?:my|our) (?:\w+ )?(?:mother|father|mum|mom|dad|sister|brother|son|daughter|wife|husband|partner|friend|"
+    r"cousin|uncle|aunt|colleague|neighbou?r|boss|roommate|grand\w+)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -70,6 +106,8 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
         yield Problem("close", probe.probe_id, f"statement and denial are {apart} messages apart", keys)
     if fault := _fault_of_sides(index, probe, statement, denial):
         yield Problem(fault[0], probe.probe_id, fault[1], keys)
+    elif reason := _reason_of_peace(index, statement, denial):
+        yield Problem("no_conflict", probe.probe_id, reason, keys)
     for nugget in probe.rubric:
         if not _is_denial_said(nugget, statement, denial):
             where = f"the denial, {denial.keys[0]}, does not say {shorten(claim(nugget.text))!r}"
@@ -79,8 +117,9 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
 def _side(index: ConversationIndex, probe: Probe, part: EvidencePart) -> _Side:
     cited = [e for e in probe.evidence if e.part == part]
     messages = tuple(m for e in cited if (m := index.message(e.message_key)) is not None)
-    quotes = [e.quote for e in cited if e.quote]
-    return _Side(messages, "\n".join(quotes or (m.content for m in messages)))
+    quotes = index.quotes(e for e in cited if e.quote)
+    # Days are said as people say them, `the 12th`: without its date two of them are no two values.
+    return _Side(messages, quotes or "\n".join(spell_out(m.content, m.sent_at.date()) for m in messages))
 
 
 def _fault_of_sides(index: ConversationIndex, probe: Probe, statement: _Side, denial: _Side) -> tuple[str, str] | None:
@@ -88,19 +127,62 @@ def _fault_of_sides(index: ConversationIndex, probe: Probe, statement: _Side, de
     is_polar = _POLAR.search(probe.question) is not None
     if not is_polar and _gives_two_values(statement.text, denial.text):
         return None
+    asked = content_words(probe.question)
+    if not content_words(denial.text) & (content_words(statement.text) | (asked - _ASKING)):
+        return "unrelated", f"the denial has no word of the statement and of the question: {shorten(denial.text)!r}"
     if not (_DENIES.search(denial.text) or _NEVER.search(statement.text)):
-        # Two sides without values may contradict each other in words that no pattern knows.
-        has_fault = is_polar or bool(extract_values(statement.text))
+        # Two sides without values may contradict each other in words that no pattern knows. Without quotes nobody can
+        # say whether a value of the message belongs to the statement.
+        has_quotes = all(e.quote for e in probe.evidence)
+        has_fault = is_polar or (has_quotes and bool(values_in(statement.text)))
         return ("no_denial", "neither side denies anything") if has_fault else None
-    if _is_about_one_thing(index, content_words(probe.question), statement.text, denial.text):
+    if _is_beside_the_point(index, asked & content_words(denial.text), statement.text):
+        text = f"the statement says nothing of what the question asks and the denial denies: {shorten(statement.text)}"
+        return "different_things", text
+    if _is_about_one_thing(index, asked, statement.text, denial.text):
         return None
     return "different_things", f"the denial says nothing that the question asks about: {shorten(probe.question)}"
 
 
+def _reason_of_peace(index: ConversationIndex, statement: _Side, denial: _Side) -> str:
+    """Return why both sides can be true although one says `never`; empty where nothing shows it."""
+    denials = [d for d in _sentences(denial.text) if _EXPERIENCE.search(d)]
+    if not denials or _gives_two_values(statement.text, denial.text):
+        return ""
+    denied = content_words(" ".join(denials)) - {"never"}
+    told = [t for t in _sentences(statement.text) if len(content_words(t) & denied) >= MIN_TOLD]
+    if not told:
+        return ""
+    is_later = min(index.position[k] for k in statement.keys) > max(index.position[k] for k in denial.keys)
+    if is_later and all(_AFTERWARDS.search(t) for t in told):
+        return f"the statement tells what happened after the denial: {shorten(told[0])}"
+    if all(_INTENDS.search(t) for t in told) and not any(_tells_deed(t, denied) for t in told):
+        return f"the statement only plans or suggests what the denial says was never done: {shorten(told[0])}"
+    if all(_SOMEBODY.search(t) and not _FIRST_PERSON.search(t) for t in told):
+        return f"the statement is about somebody else than the user: {shorten(told[0])}"
+    return ""
+
+
+def _tells_deed(sentence: str, denied: frozenset[str]) -> bool:
+    """Return whether a clause of a sentence that has a denied word tells of a deed of the user as done."""
+    return any(_DONE.search(clause) for clause in _CLAUSES.split(sentence) if content_words(clause) & denied)
+
+
+def _sentences(text: str) -> list[str]:
+    return [text[a:b] for a, b in sentences(text)]
+
+
 def _gives_two_values(said: str, denied: str) -> bool:
     """Return whether the sides give different values of one kind and unit."""
-    sides = [{(v.kind, v.unit): v for v in extract_values(normalize_values(text))} for text in (said, denied)]
+    sides = [{(v.kind, v.unit): v for v in values_in(normalize_values(text))} for text in (said, denied)]
     return any(not says_equivalent(said, sides[1][kind]) for kind in sides[0].keys() & sides[1].keys())
+
+
+def _is_beside_the_point(index: ConversationIndex, denied: frozenset[str], statement: str) -> bool:
+    """Return whether a statement has next to nothing of what a denial denies."""
+    weights = {w: index.rarity(w) for w in denied - _ASKING - {"never"}}
+    said = sum(weights[w] for w in content_words(statement) & weights.keys())
+    return len(weights) > MIN_TOLD and said < MIN_TOUCHED * sum(weights.values())
 
 
 def _is_about_one_thing(index: ConversationIndex, asked: frozenset[str], statement: str, denial: str) -> bool:
@@ -131,7 +213,16 @@ def _is_denial_said(nugget: Nugget, statement: _Side, denial: _Side) -> bool:
 CHECK = Check(
     name="contradiction",
     doc="One message asserts and another denies the same thing, and they are far enough apart to need memory.",
-    severities={"close": WARNING, "no_denial": WARNING, "different_things": WARNING, "denial_not_said": WARNING},
-    english_only=dict.fromkeys(("no_denial", "different_things", "denial_not_said"), "reads English words"),
+    severities={
+        "close": WARNING,
+        "unrelated": ERROR,
+        "no_denial": WARNING,
+        "different_things": WARNING,
+        "no_conflict": WARNING,
+        "denial_not_said": WARNING,
+    },
+    english_only=dict.fromkeys(
+        ("unrelated", "no_denial", "different_things", "no_conflict", "denial_not_said"), "reads English words"
+    ),
     on_probe=find_problems,
 )

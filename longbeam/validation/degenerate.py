@@ -45,6 +45,7 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
 def _faults(index: ConversationIndex, message: Message) -> Iterator[tuple[str, str]]:
     content = message.content
     if not content.strip():
+        # All other faults of an empty message are the same fault.
         yield "empty", "the message is empty"
         return
     if len(content) > MIN_COMPRESSED_CHARACTERS:

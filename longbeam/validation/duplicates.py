@@ -61,6 +61,7 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
         if near:
             share = len(near) / said[role]
             kind = "near_share" if share > MAX_NEAR_SHARE[role] else "near"
+            # Replies repeat phrases by nature, so their near-duplicates are one finding with a few examples.
             worst = sorted(near, key=lambda p: -p.similarity)[:WORST]
             pairs = ", ".join(f"{p.later} like {p.earlier} ({p.similarity:.2f})" for p in worst)
             text = f"{len(near)} of {said[role]} {role.value} messages ({share:.1%}) are near-duplicates: {pairs}"

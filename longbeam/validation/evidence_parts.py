@@ -28,8 +28,10 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield parts that are missing, of the wrong speaker, or in the wrong order."""
     ability = ability_of(probe.ability)
     parts = {e.part for e in probe.evidence}
+    # Formats without parts, as LoCoMo, cite everything as support.
+    knows_parts = not index.is_import or parts != {EvidencePart.SUPPORT}
     for part in ability.required_parts:
-        if part not in parts and probe.evidence:
+        if part not in parts and probe.evidence and knows_parts:
             kind = "import_missing" if index.is_import else "missing"
             yield Problem(kind, probe.probe_id, f"no evidence is the {part}")
     yield from _speaker_problems(index, probe)

@@ -17,7 +17,7 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
 
 CHECK = Check(
     name="import",
-    doc="Notes of the import: parts of the source that are missing, unusual or wrong; none of them was dropped.",
+    doc="Notes of the import: parts of the source that are missing, unusual, wrong, or not kept.",
     severities={
         NoteKind.PLAN_MARKERS: WARNING,
         NoteKind.COPIED_MARKER: WARNING,
@@ -29,10 +29,16 @@ CHECK = Check(
         NoteKind.TIME_GOES_BACK: WARNING,
         NoteKind.NO_CHAT: WARNING,
         NoteKind.OTHER_CHAT: INFO,
+        NoteKind.TRUNCATED_CHAT: WARNING,
+        NoteKind.MISSING_FILE: INFO,
+        NoteKind.NO_PROBES: WARNING,
+        NoteKind.ODD_VALUE: WARNING,
         NoteKind.UNREAD_FILE: INFO,
         NoteKind.PROFILE: INFO,
         NoteKind.PLAN: INFO,
         NoteKind.EVIDENCE_MISSING: WARNING,
+        NoteKind.ONE_MESSAGE: ERROR,
+        NoteKind.ONE_SESSION: WARNING,
         NoteKind.EVIDENCE_ID: ERROR,
         NoteKind.EVIDENCE_ORDER: WARNING,
         NoteKind.EVIDENCE_SHAPE: INFO,

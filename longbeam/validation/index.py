@@ -6,26 +6,30 @@ and memory does not grow with their text. Look-ups hold positions in these files
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from array import array
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from operator import attrgetter
 from typing import TypeVar
 
 from longbeam.schemas.conversation import ConversationHead, ConversationReader
 from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.plans import Assertion, Bullet, Fact, Stance
-from longbeam.schemas.probes import Probe
+from longbeam.schemas.probes import Evidence, Probe
 from longbeam.store.folded import FoldedTexts
 from longbeam.store.lookups import Grouped, Keyed, Ordinals
 from longbeam.store.spill import SpilledSequence
+from longbeam.text.grounding import Key, value_keys
+from longbeam.text.spoken_days import spell_out
 from longbeam.text.words import content_words
 
 R = TypeVar("R")
+_ANY_DAY = dt.date(2000, 1, 1)
+"""Stands for the day on which a date without year was said; the ledger's dates have their years."""
 
 
 @dataclass(frozen=True)
@@ -82,23 +86,44 @@ class ConversationIndex:
         return found
 
     @cached_property
-    def _user_words(self) -> tuple[Counter[str], int]:
-        said = [self.words(m) for m in self.messages if self.speaks_as_user(m)]
-        return Counter(chain.from_iterable(said)), len(said)
+    def _said_by_user(self) -> tuple[dict[str, array[int]], int]:
+        """Ordinals of the user's messages that have each stem, and the number of these messages."""
+        places: dict[str, array[int]] = {}
+        total = 0
+        for ordinal, message in enumerate(self.messages):
+            if self.speaks_as_user(message):
+                total += 1
+                for stem in content_words(message.content):
+                    places.setdefault(stem, array("I")).append(ordinal)
+        return places, total
+
+    def user_messages_with(self, weights: Mapping[str, float], least: float) -> Iterator[tuple[int, Message]]:
+        """Yield the user's messages whose stems weigh at least this much together, with their ordinals, in order."""
+        places, weight = self._said_by_user[0], defaultdict[int, float](float)
+        for stem, own in weights.items():
+            for ordinal in places.get(stem, ()):
+                weight[ordinal] += own
+        for ordinal in sorted(o for o, total in weight.items() if total >= least):
+            yield ordinal, self.messages[ordinal]
 
     def share_of_user(self, stem: str) -> float:
         """Return the share of the user's messages that have a stem."""
-        counts, total = self._user_words
-        return counts[stem] / max(total, 1)
+        places, total = self._said_by_user
+        return len(places.get(stem, ())) / max(total, 1)
 
     def rarity(self, stem: str) -> float:
         """Return the inverse document frequency of a stem among the user's messages, from 0."""
-        counts, total = self._user_words
-        return math.log((total + 1) / (counts[stem] + 1))
+        places, total = self._said_by_user
+        return math.log((total + 1) / (len(places.get(stem, ())) + 1))
 
     def speaks_as_user(self, message: Message) -> bool:
         """Return whether the speaker can be the subject of questions: the user, or one of several named speakers."""
         return message.role is MessageRole.USER or message.speaker != MessageRole.ASSISTANT
+
+    @cached_property
+    def speakers(self) -> frozenset[str]:
+        """Case-folded names of the speakers."""
+        return frozenset(m.speaker.casefold() for m in self.messages)
 
     @cached_property
     def total_tokens(self) -> int:
@@ -151,6 +176,13 @@ class ConversationIndex:
         return Grouped(self._assertions, made, lambda a, bullet_id: a.bullet_id == bullet_id)
 
     @cached_property
+    def asserted(self) -> frozenset[Key]:
+        """Keys of all values that the ledger asserts for any fact."""
+        values = (a.value for a in self._assertions if a.value is not None)
+        # The texts of values would be most of it; equal values share their other keys.
+        return frozenset(key for v in values for key in value_keys(v, v.date or _ANY_DAY) if key[0] != "text")
+
+    @cached_property
     def _voicing(self) -> Grouped[Message]:
         users = ((i, m) for i, m in enumerate(self.messages) if m.role is MessageRole.USER)
         said = ((bullet_id, i) for i, m in users for bullet_id in m.bullet_ids)
@@ -171,6 +203,16 @@ class ConversationIndex:
         """Return the existing messages that a probe cites, each once, in the order of the conversation."""
         places = {self.position.get(e.message_key) for e in probe.evidence}
         return tuple(self.messages[i] for i in sorted(i for i in places if i is not None))
+
+    def quotes(self, evidence: Iterable[Evidence]) -> str:
+        """Return the quotes of evidence, each also with its days as dates, by the day of its message."""
+        texts = []
+        for e in evidence:
+            place = self.position.get(e.message_key)
+            texts.append(e.quote)
+            if place is not None and (full := spell_out(e.quote, self.messages[place].sent_at.date())) != e.quote:
+                texts.append(full)
+        return "\n".join(texts)
 
 
 def build_index(reader: ConversationReader, *, asked: Mapping[str, int] | None = None) -> ConversationIndex:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from longbeam.abilities.record import Trait
 from longbeam.schemas.plans import Stance, Value
 from longbeam.schemas.probes import EvidencePart, Probe
-from longbeam.text.extraction import read_value
+from longbeam.text.extraction import named_value
 from longbeam.text.matching import in_days, says, says_equivalent
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
@@ -21,19 +21,19 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     if not (old and new):
         if not index.is_import:
             yield Problem("no_values", probe.probe_id, "the probe does not say which value became which")
-    elif _is_same(read_value(old), read_value(new)):
+    elif _is_same(named_value(old), named_value(new)):
         yield Problem("no_change", probe.probe_id, f"old and new value are the same: {shorten(new)!r}")
-    elif not says_equivalent(probe.gold_answer, read_value(new)):
+    elif not says_equivalent(probe.gold_answer, named_value(new)):
         yield Problem("gold_lacks_new", probe.probe_id, f"the gold answer does not say {shorten(new)!r}")
     if new:
         yield from _third_values(index, probe, new)
-        yield from _quote_problems(probe, old, new)
+        yield from _quote_problems(index, probe, old, new)
 
 
-def _quote_problems(probe: Probe, old: str, new: str) -> Iterator[Problem]:
+def _quote_problems(index: ConversationIndex, probe: Probe, old: str, new: str) -> Iterator[Problem]:
     for part, said in ((EvidencePart.ORIGINAL, old), (EvidencePart.UPDATED, new)):
         quotes = [e for e in probe.evidence if e.part == part and e.quote]
-        if said and quotes and not any(says_equivalent(e.quote, read_value(said)) for e in quotes):
+        if said and quotes and not says_equivalent(index.quotes(quotes), named_value(said)):
             text = f"the {part.value} evidence does not say {shorten(said)!r}"
             yield Problem("value_not_quoted", probe.probe_id, text, tuple(e.message_key for e in quotes))
 

@@ -1,25 +1,27 @@
-"""Gold that a later message changes, read from the messages alone: for probes whose facts no ledger knows.
+"""Gold that a later message changes, read from the messages alone.
 
 A later message of the user gives another value of the same kind, next to the words that stand next to the value in the
-gold, and says that something changed. Where the ledger knows the fact, `stale_gold` decides.
+gold, and says that something changed. Changes that the ledger has are left to `stale_gold`: a value that it asserts for
+any fact is none of this check's findings.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import islice
 
 from longbeam.abilities.record import Trait
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
-from longbeam.text.extraction import distinct_values, extract_values, parse_value
+from longbeam.text.extraction import distinct_values, parse_value, values_in
+from longbeam.text.grounding import value_keys
 from longbeam.text.matching import says, says_equivalent
+from longbeam.text.sentences import sentences
 from longbeam.text.words import content_words
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
-from longbeam.validation.slots import later_mentions, slot_of
+from longbeam.validation.slots import is_other_end, is_recalled, later_mentions, slot_of
 from longbeam.validation.wording import answer_text, asks_for_past
 
 _VERBS = (
@@ -32,6 +34,12 @@ CHANGES = re.compile(
     re.IGNORECASE,
 )
 """Words directly in front of the value that something was changed to."""
+CUES = re.compile(
+    r"\b(?:now|instead|after all|no longer|any ?more|new (?:date|day|time|deadline)|slipped|re-?schedul\w*|"
+    r"postpon\w*|moved|pushed|shifted|delayed|brought forward)\b",
+    re.IGNORECASE,
+)
+"""Words near a day that may say that it is a new one."""
 _CHANGE_WORDS = re.compile(rf"^(?:{_VERBS})")
 _GENERIC = content_words("date target number total amount value figure")
 """Stems of words that name a value of any thing."""
@@ -46,8 +54,6 @@ _KINDS = frozenset({ValueKind.DATE, ValueKind.MONEY, ValueKind.RATIO, ValueKind.
 def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     """Yield values of the gold to which a later message gives another one."""
     if not has_trait(probe, Trait.RECALLS) or _wants_old_value(probe):
-        return
-    if any(fact_id in index.facts for fact_id in probe.fact_ids):
         return
     cited = [m for m in index.cited(probe) if index.speaks_as_user(m)]
     for value in distinct_values(probe.gold_answer):
@@ -79,16 +85,39 @@ def _changed(index: ConversationIndex, probe: Probe, value: Value, cited: Messag
         return None
     # Other values that the probe itself says are parts of its answer, not changes.
     answer = answer_text(probe)
-    for message in islice(index.messages, index.position[cited.message_key] + 1, None):
-        if not index.speaks_as_user(message) or len(index.words(message) & words) < _least(words):
+    after = index.position[cited.message_key]
+    for place, message in index.user_messages_with(dict.fromkeys(words, 1.0), _least(words)):
+        if place <= after:
             continue
-        if (other := _other_value(message.content, value, words, answer)) is not None:
-            is_change = CHANGES.search(_before(message.content, other)) is not None
-            is_third = has_trait(probe, Trait.ASKS_UPDATED_VALUE)
-            kind = "other_later" if not is_change else "third_value" if is_third else "changed_later"
+        other = _other_value(message.content, value, words, answer)
+        if other is not None and not _is_recorded(index, message, other):
+            kind = _kind_of_change(probe, words, message.content, other)
             text = f"{message.message_key} says {other.text!r} of {_named(words)}, and the gold {value.text!r}"
             return Problem(kind, probe.probe_id, text, (cited.message_key, message.message_key))
     return None
+
+
+def _kind_of_change(probe: Probe, words: frozenset[str], text: str, other: Value) -> str:
+    """Return how sure it is that a message changes the value that these words name to another one."""
+    sentence = next((s for a, b in sentences(text) if other.text in (s := text[a:b])), text)
+    if is_other_end(words, content_words(sentence)):
+        return "other_later"
+    if CHANGES.search(_before(text, other)):
+        return "third_value" if has_trait(probe, Trait.ASKS_UPDATED_VALUE) else "changed_later"
+    at = sentence.find(other.text)
+    near = sentence[max(at - WINDOW, 0) : at + len(other.text) + WINDOW]
+    is_cued = CUES.search(near) is not None and not is_recalled(sentence, other)
+    is_named = len(content_words(sentence) & words) >= _least(words)
+    return "maybe_changed" if other.kind is ValueKind.DATE and is_cued and is_named else "other_later"
+
+
+def _is_recorded(index: ConversationIndex, message: Message, other: Value) -> bool:
+    """Return whether the ledger has a value, for any fact, or whether it is the day of the message.
+
+    `stale_gold` knows changes in the ledger. A message may also come back to the value of another fact.
+    """
+    day = message.sent_at.date()
+    return other.date == day or any(key in index.asserted or key == ("date", day) for key in value_keys(other, day))
 
 
 def _tracked(index: ConversationIndex, probe: Probe, value: Value, cited: Message) -> Problem | None:
@@ -97,6 +126,8 @@ def _tracked(index: ConversationIndex, probe: Probe, value: Value, cited: Messag
     if slot is None:
         return None
     for mention in later_mentions(index, slot, index.position[cited.message_key]):
+        if _is_recorded(index, mention.message, mention.value):
+            continue
         key = mention.message.message_key
         text = f"{key} says {mention.value.text!r} of {_named(frozenset(slot.core))}, and the gold {value.text!r}"
         return Problem("maybe_changed", probe.probe_id, text, (cited.message_key, key))
@@ -131,7 +162,7 @@ def _other_value(text: str, value: Value, words: frozenset[str], answer: str) ->
     """Return the first value of a text near most of these words that is neither this one nor in the answer."""
     if says(text, value):
         return None
-    for other in extract_values(text):
+    for other in values_in(text):
         if other.kind is not value.kind or not _is_comparable(value, other) or says(answer, other):
             continue
         if len(content_words(_around(text, other)) & words) >= _least(words):
@@ -161,7 +192,7 @@ def _named(slot: frozenset[str]) -> str:
 
 CHECK = Check(
     name="later_values",
-    doc="No later message of the user gives what the gold says another value; read from the messages, without ledger.",
+    doc="No later message of the user gives what the gold says a value that no bullet has; read from the messages.",
     severities={"changed_later": ERROR, "third_value": ERROR, "maybe_changed": WARNING, "other_later": INFO},
     english_only=dict.fromkeys(
         ("changed_later", "third_value", "maybe_changed", "other_later"), "reads English dates, amounts and words"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from longbeam.schemas.plans import Assertion, BulletKind, Stance
+from longbeam.schemas.plans import Assertion, BulletKind, Stance, Value
+from longbeam.text.reading import disagreement
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, shorten
 from longbeam.validation.index import ConversationIndex
 
 
 def find_problems(index: ConversationIndex) -> Iterator[Problem]:
-    """Yield ids that occur twice, references to nothing, and updates that change nothing."""
+    """Yield ids that occur twice, references to nothing, values unlike their texts, and updates that change nothing."""
     plans = index.head.plans
     yield from _duplicates((b.bullet_id for p in plans for b in p.bullets()), "bullet")
     yield from _duplicates((f.fact_id for p in plans for f in p.facts), "fact")
@@ -28,6 +29,21 @@ def _assertion_problems(index: ConversationIndex, assertion: Assertion) -> Itera
     if assertion.value is None and assertion.stance is not Stance.DENIES:
         text = f"{assertion.bullet_id} {assertion.stance.value} {assertion.fact_id} without a value"
         yield Problem("missing_value", assertion.bullet_id, text)
+    if assertion.value is not None and (reason := _contradiction_in(assertion.value)):
+        yield Problem("value_unlike_text", assertion.bullet_id, f"{assertion.fact_id}: {reason}")
+
+
+def _contradiction_in(value: Value) -> str | None:
+    """Say how the number or date of a value contradicts its text; None where they agree or the text cannot be read."""
+    # Nearly all texts have the digits of their number: a look for them spares the reading.
+    if value.number is not None and f"{value.number:g}" in value.text.replace(",", ""):
+        return None
+    if value.number is None and value.date is None:
+        return None
+    try:
+        return disagreement(value)
+    except ValueError:
+        return None
 
 
 def _duplicates(ids: Iterable[str], what: str) -> Iterator[Problem]:
@@ -66,14 +82,16 @@ def _update_problems(changes: tuple[Assertion, ...]) -> Iterator[Problem]:
 
 CHECK = Check(
     name="ledger",
-    doc="Facts, bullets and assertions of the plans refer to each other; every update changes a value.",
+    doc="Facts, bullets and assertions refer to each other; values agree with their text; updates change values.",
     severities={
         "duplicate_id": ERROR,
         "unknown_reference": ERROR,
         "missing_value": ERROR,
+        "value_unlike_text": ERROR,
         "target": ERROR,
         "update_of_nothing": WARNING,
         "no_change": WARNING,
     },
+    english_only={"value_unlike_text": "reads dates, amounts and lengths of time as English writes them"},
     on_conversation=find_problems,
 )

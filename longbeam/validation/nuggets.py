@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from longbeam.abilities.record import Trait
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Nugget, Probe
-from longbeam.text.extraction import distinct_values, extract_values
+from longbeam.text.extraction import distinct_values, values_in
 from longbeam.text.matching import says_equivalent
 from longbeam.text.normalizing import normalize_values
 from longbeam.text.words import content_words
@@ -93,7 +93,7 @@ def _has_two_clauses(text: str) -> bool:
 def _is_bare(text: str) -> bool:
     """Return whether a nugget is only a value: `answers with $52` leaves open which thing costs that."""
     rest = normalize_values(text)
-    values = extract_values(rest)
+    values = values_in(rest)
     for value in values:
         rest = rest.replace(value.text, " ", 1)
     return bool(values) and not content_words(rest) - _GENERIC
@@ -111,7 +111,7 @@ def _speaks_as_user(index: ConversationIndex, probe: Probe) -> bool:
 
 def _lone_number(text: str) -> tuple[Value, ...]:
     """Return the number of a nugget whose only value is a number; `distinct_values` leaves small ones out."""
-    values = extract_values(text)
+    values = values_in(text)
     is_number = len(values) == 1 and values[0].kind is ValueKind.NUMBER and values[0].text[0].isdigit()
     return values if is_number else ()
 

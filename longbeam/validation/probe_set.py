@@ -6,13 +6,20 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 
+from longbeam.abilities.record import Trait
+from longbeam.schemas.plans import Value
 from longbeam.schemas.probes import Probe
-from longbeam.text.words import bare_words, content_words
-from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, shorten
+from longbeam.text.extraction import values_in
+from longbeam.text.words import ASKING_WORDS, bare_words, content_words
+from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
 
 SIMILAR = 0.8
 """Jaccard similarity of the questions' words from which two probes are near-duplicates."""
+SHARED_WORDS, SHARED_GOLD = 0.5, 0.75
+"""Share of the shorter question's words, and similarity of the golds, from which two probes ask the same."""
+SHARED_ALONE = 0.7
+"""Similarity of the questions' words from which they ask the same without evidence."""
 SHARED_EVIDENCE = 0.5
 """Share of common quotes above which two similar questions are about the same evidence."""
 
@@ -45,6 +52,9 @@ def _pair_problems(first: Probe, second: Probe) -> Iterator[Problem]:
     if bare_words(first.question) == bare_words(second.question):
         text = f"asks the same as {first.probe_id}: {shorten(second.question)}"
         yield Problem("same_question", second.probe_id, text)
+    elif similarity < SIMILAR and _ask_one_thing(first, second):
+        text = f"asks in other words what {first.probe_id} asks, with the same answer: {shorten(second.question)}"
+        yield Problem("same_in_other_words", second.probe_id, text)
     elif first.ability != second.ability:
         return
     elif similarity >= SIMILAR and (_is_one_thing(first, second) or _share_evidence(first, second)):
@@ -52,6 +62,36 @@ def _pair_problems(first: Probe, second: Probe) -> Iterator[Problem]:
         yield Problem("similar_question", second.probe_id, text)
     elif first.evidence and _quotes(first) == _quotes(second):
         yield Problem("same_evidence", second.probe_id, f"rests on the same evidence as {first.probe_id}")
+
+
+def _ask_one_thing(first: Probe, second: Probe) -> bool:
+    """Return whether two probes have one answer and one evidence, and share most words of the shorter question."""
+    questions = [content_words(p.question) - ASKING_WORDS for p in (first, second)]
+    least = min(map(len, questions))
+    if not least or len(questions[0] & questions[1]) < SHARED_WORDS * least:
+        return False
+    keys = [{e.message_key for e in p.evidence} for p in (first, second)]
+    if not all(keys) or has_trait(
+        first, Trait.ABSTAINS
+    ):  # the golds of two abstentions say the same of different things
+        return len(questions[0] & questions[1]) >= SHARED_ALONE * len(questions[0] | questions[1])
+    if len(keys[0] & keys[1]) < SHARED_EVIDENCE * min(map(len, keys)):
+        return False
+    return _have_one_gold(first, second)
+
+
+def _have_one_gold(first: Probe, second: Probe) -> bool:
+    values = [frozenset(map(_meaning, values_in(p.gold_answer))) for p in (first, second)]
+    if any(values):
+        return values[0] == values[1]
+    words = [content_words(p.gold_answer) for p in (first, second)]
+    return len(words[0] & words[1]) >= SHARED_GOLD * max(len(words[0] | words[1]), 1)
+
+
+def _meaning(value: Value) -> tuple[object, ...]:
+    """Return what is equal of two values that mean the same in other digits."""
+    is_text = value.number is None and value.date is None
+    return value.kind, value.number, value.unit, value.date, value.text.casefold() if is_text else ""
 
 
 def _is_one_thing(first: Probe, second: Probe) -> bool:
@@ -96,6 +136,7 @@ CHECK = Check(
         "uneven": WARNING,
         "duplicate_id": ERROR,
         "same_question": ERROR,
+        "same_in_other_words": WARNING,
         "similar_question": WARNING,
         "same_evidence": WARNING,
         "one_difficulty": INFO,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from longbeam.abilities.record import Trait
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
-from longbeam.text.extraction import extract_values, read_value
+from longbeam.text.extraction import named_value, values_in
 from longbeam.text.matching import says_equivalent
 from longbeam.validation.base import ERROR, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
@@ -60,12 +60,12 @@ def _split(request: str) -> tuple[str, str]:
 
 def _value_problems(probe: Probe) -> Iterator[Problem]:
     for said in filter(None, (probe.details.computed_value, probe.details.new_value)):
-        value = read_value(said)
+        value = named_value(said)
         if says_equivalent(probe.question, value):
             kind = "maybe_answer" if _is_small(value) else "answer"
             yield Problem(kind, probe.probe_id, f"the question says {shorten(said)!r}, which is the answer")
             return
-    values = extract_values(probe.gold_answer)
+    values = values_in(probe.gold_answer)
     repeated = [v for v in values if says_equivalent(probe.question, v)]
     known = [v.text for v in repeated if not _is_small(v)]
     if len(repeated) == len(values) and any(not _is_small(v) for v in values):

@@ -30,6 +30,7 @@ from longbeam.validation import (
     probe_set,
     probe_uniqueness,
     question_leaks,
+    question_wording,
     roles,
     rubric,
     stale_gold,
@@ -67,6 +68,7 @@ CHECKS: tuple[Check, ...] = (
     contradiction.CHECK,
     abstention.CHECK,
     question_leaks.CHECK,
+    question_wording.CHECK,
     persona_uniqueness.CHECK,
     probe_uniqueness.CHECK,
 )

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.probes import Probe
-from longbeam.text.extraction import extract_values
+from longbeam.text.extraction import values_in
 from longbeam.text.matching import says_equivalent
 from longbeam.text.normalizing import normalize_values
 from longbeam.text.sentences import sentences
@@ -33,6 +33,10 @@ MAX_COMMON = 0.3
 """Words in a larger share of the user's messages than this name nothing."""
 TYPES = content_words("date day time number total amount value")
 """Stems of words that name a value of any thing."""
+_BEGIN = content_words("start begin began begun kick opening launch")
+_END = content_words("finish complete completion end close final deadline due deliver done")
+_PLANNED = content_words("goal target aim budget limit hope estimate expect allowance")
+"""Stems that tell one attribute of a thing from another: its first day from its last, an aim from a result."""
 _THING = re.compile(r"^.*\b(?:of|for)\s+(.*)$", re.DOTALL)
 _CHANGE = re.compile(
     r"\b(?:now|new|instead|no longer|any ?more|by now|since then|becom(?:e|es|ing)|became|went (?:up|down)|"
@@ -57,6 +61,8 @@ class Slot:
     """Stems that name the thing, with their weights."""
     attribute: frozenset[str]
     """Stems that name the attribute."""
+    is_planned: bool
+    """Whether the value is an aim or an estimate, and no result."""
     known: str
     """Texts whose values are not new: gold, rubric, old value, cited messages."""
 
@@ -75,32 +81,49 @@ def slot_of(index: ConversationIndex, probe: Probe, value: Value, clause: str) -
     cited = [m for m in index.cited(probe) if index.speaks_as_user(m)]
     said = frozenset().union(*(index.words(m) for m in cited))
     own = content_words(value.text) | ASKING_WORDS
+    # The clause of the gold that says the value names its thing best; a bare value leaves that to the question.
     for text in (clause, probe.question):
         thing = _THING.search(text)
         for named in (thing[1] if thing else "", text):
             words = content_words(named) - own - TYPES
+            # Words that the user says all the time tell nothing of the slot.
             core = {w: index.rarity(w) for w in sorted(words & said) if index.share_of_user(w) < MAX_COMMON}
             if core:
                 known = (probe.gold_answer, probe.details.old_value, *(n.text for n in probe.rubric))
                 attribute = content_words(text) - own - TYPES - core.keys()
-                return Slot(value, core, attribute, "\n".join((*known, *(m.content for m in cited))))
+                told = "\n".join((*known, *(m.content for m in cited)))
+                is_planned = bool(content_words(f"{clause}\n{probe.question}") & _PLANNED)
+                return Slot(value, core, attribute, is_planned, told)
     return None
+
+
+def is_other_end(words: frozenset[str], said: frozenset[str]) -> bool:
+    """Return whether a text speaks of the end of a thing where others name its beginning, or the other way round."""
+    if words & _BEGIN:
+        return not said & _BEGIN
+    return bool(words & _END and said & _BEGIN and not said & _END)
+
+
+def is_recalled(sentence: str, value: Value) -> bool:
+    """Return whether a sentence says a value as an old one: `moved from March 1`, `instead of $40`."""
+    return _PAST.search(sentence[: sentence.find(value.text)]) is not None
 
 
 def later_mentions(index: ConversationIndex, slot: Slot, after: int) -> Iterator[Mention]:
     """Yield sentences of the user, after a message, that give the slot a value that nobody gave it before."""
     has_one_attribute = True
-    for place, message in enumerate(index.messages):
-        if not index.speaks_as_user(message) or not _holds_core(slot, index.words(message)):
-            continue
+    for place, message in index.user_messages_with(slot.core, _least(slot)):
         for sentence, others in _other_values(slot, message.content):
-            names_attribute = bool(slot.attribute & content_words(sentence))
+            words = content_words(sentence)
+            if bool(words & _PLANNED) != slot.is_planned:
+                continue
+            names_attribute = bool(slot.attribute & words)
             if place <= after:
                 # A second value without a word of the attribute shows that the thing has two attributes.
                 has_one_attribute &= names_attribute
             elif names_attribute or (has_one_attribute and (_has_unit(slot.value) or _CHANGE.search(sentence))):
                 for other in others:
-                    if not _PAST.search(sentence[: sentence.find(other.text)]):
+                    if not is_recalled(sentence, other):
                         yield Mention(message, other, sentence)
 
 
@@ -108,13 +131,19 @@ def _other_values(slot: Slot, text: str) -> Iterator[tuple[str, list[Value]]]:
     """Yield the sentences of a text that hold the slot's core, with the new values that they say."""
     for start, end in sentences(text):
         sentence = normalize_values(text[start:end])
-        others = [v for v in extract_values(sentence) if _is_new(slot, v)]
+        others = [v for v in values_in(sentence) if _is_new(slot, v)]
         if others and _holds_core(slot, content_words(sentence)):
             yield sentence, others
 
 
 def _holds_core(slot: Slot, words: Iterable[str]) -> bool:
-    return sum(slot.core.get(w, 0.0) for w in words) >= MIN_CORE * sum(slot.core.values())
+    return sum(slot.core.get(w, 0.0) for w in words) >= _least(slot)
+
+
+def _least(slot: Slot) -> float:
+    """Return the weight of the core's words that must stand together."""
+    # Less than by the letter, as sums of fractions depend on their order.
+    return MIN_CORE * sum(slot.core.values()) - 1e-9
 
 
 def _has_unit(value: Value) -> bool:

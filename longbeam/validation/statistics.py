@@ -17,6 +17,7 @@ from statistics import fmean, median
 from longbeam.errors import UserError
 from longbeam.schemas.conversation import ConversationReader
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
+from longbeam.schemas.incidents import Making, incident_counts, prompt_lines
 from longbeam.schemas.probes import Difficulty, Probe
 from longbeam.schemas.seeds import Category
 from longbeam.schemas.statistics import (
@@ -49,7 +50,10 @@ def index_statistics(indexes: Iterable[ConversationIndex]) -> Statistics:
     rows: list[ConversationStatistics] = []
     placed: list[_PlacedProbe] = []
     borders: list[PlanBorder] = []
-    for row, probes, crossing in map(_count_conversation, indexes):  # one index is in memory at a time
+    makings: list[Making] = []
+    for index in indexes:  # one index is in memory at a time
+        row, probes, crossing = _count_conversation(index)
+        makings.append(index.head.making)
         rows.append(row)
         placed.extend(probes)
         borders.extend(crossing)
@@ -66,6 +70,9 @@ def index_statistics(indexes: Iterable[ConversationIndex]) -> Statistics:
         deciles=_decile_shares(placed),
         median_span=_median_span(placed),
         borders=tuple(borders),
+        prompts=prompt_lines(makings),
+        incidents=incident_counts(makings),
+        gap_share=max(making.gap_share for making in makings),
         beam=_nearest_length(published, fmean(r.tokens for r in rows)),
         beam_tokens_by_category=published.tokens_by_category,
         beam_repetition=published.repetition,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from longbeam.schemas.incidents import PROMPT_COLUMNS, as_row, total_line
 from longbeam.schemas.statistics import MEASURES, REPETITION_MEASURES, TURN_SHAPES, Statistics
 from longbeam.validation.base import shorten
 
@@ -38,6 +39,8 @@ def render_text(statistics: Statistics) -> str:
         ("Most frequent masked sentences of replies", _frequent(statistics)),
         ("Continuity across plan borders", _borders(statistics)),
         ("Conversations", _conversations(statistics)),
+        ("Replies by prompt", _prompts(statistics)),
+        ("Incidents", _incidents(statistics)),
     ]
     blocks = [f"{title}\n{_table(rows)}" for title, rows in sections if len(rows) > 1]
     blocks.append(_spread(statistics))
@@ -224,6 +227,17 @@ def _conversations(statistics: Statistics) -> list[Row]:
             )
         )
     return table
+
+
+def _prompts(statistics: Statistics) -> list[Row]:
+    lines = statistics.prompts
+    return [PROMPT_COLUMNS, *map(as_row, lines), *([as_row(total_line(lines))] if lines else [])]
+
+
+def _incidents(statistics: Statistics) -> list[Row]:
+    rows = [(kind.replace("_", " "), f"{count:,}") for kind, count in statistics.incidents.items()]
+    gaps = [("parts of a text missing, most", f"{statistics.gap_share:.1%}")] if statistics.gap_share else []
+    return [("", "number"), *rows, *gaps]
 
 
 def _table(rows: Sequence[Row]) -> str:

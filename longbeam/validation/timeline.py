@@ -1,18 +1,31 @@
-"""Dates of messages, sub-plans and bullets: temporal probes are only as right as these."""
+"""Dates of messages, sub-plans and bullets: temporal probes are only as right as these.
+
+The ledger tells planned days from actual ones: a planned day lies behind the bullet that tells it, an actual one does
+not. Once the actual end of a thing is past, nobody plans it any more.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
+from itertools import product
 
+from longbeam.schemas.plans import Bullet, Plan, Stance, ValueKind
+from longbeam.text.words import content_words
 from longbeam.validation.base import ERROR, WARNING, Check, Problem
 from longbeam.validation.index import ConversationIndex
+
+_DONE = content_words("completion completed finish finished end closing done sign-off submission release delivery")
+_TARGET = content_words("target due deadline planned plan goal")
+"""Stems of attributes that are the end of a thing, as it was and as it is meant to be."""
 
 
 def find_problems(index: ConversationIndex) -> Iterator[Problem]:
     """Yield messages and sub-plans that go back in time or lie outside the timeline, and bullets told too early."""
     yield from _message_problems(index)
     yield from _plan_problems(index)
+    for plan in index.head.plans:
+        yield from _planned_problems(index, plan)
 
 
 def _message_problems(index: ConversationIndex) -> Iterator[Problem]:
@@ -49,6 +62,32 @@ def _plan_problems(index: ConversationIndex) -> Iterator[Problem]:
             day = max(day, bullet.happens_on)
 
 
+def _planned_problems(index: ConversationIndex, plan: Plan) -> Iterator[Problem]:
+    """Yield bullets that still plan the end of a thing on a day after which another bullet says that it was done."""
+    attributes = {f.fact_id: content_words(f.attribute) for f in plan.facts if f.kind is ValueKind.DATE}
+    planned: dict[str, list[tuple[Bullet, dt.date]]] = {}
+    done: dict[str, list[tuple[Bullet, dt.date]]] = {}
+    for assertion in plan.assertions:
+        bullet = index.bullets.get(assertion.bullet_id)
+        words = attributes.get(assertion.fact_id, frozenset())
+        day = assertion.value.date if assertion.value is not None else None
+        if bullet is None or day is None or assertion.stance is Stance.DENIES:
+            continue
+        if words & _DONE and day <= bullet.happens_on:
+            done.setdefault(bullet.topic, []).append((bullet, day))
+        elif words & (_DONE | _TARGET) and day > bullet.happens_on:
+            planned.setdefault(bullet.topic, []).append((bullet, day))
+    for topic, ends in done.items():
+        for (aim, aimed), (end, day) in product(planned.get(topic, ()), ends):
+            if day < aim.happens_on:
+                text = (
+                    f"{aim.bullet_id} plans the end of {topic!r} on {aim.happens_on} for {aimed}, "
+                    f"and {end.bullet_id} says that it was done on {day}"
+                )
+                keys = tuple(m.message_key for b in (aim, end) for m in index.voicing(b.bullet_id))
+                yield Problem("planned_after_done", aim.bullet_id, text, keys)
+
+
 def _is_outside(index: ConversationIndex, day: dt.date) -> bool:
     timeline = index.head.seed.timeline
     return timeline is not None and not timeline.start <= day <= timeline.end
@@ -68,6 +107,7 @@ CHECK = Check(
         "anchors": ERROR,
         "bullet_order": WARNING,
         "told_early": WARNING,
+        "planned_after_done": ERROR,
     },
     on_conversation=find_problems,
 )

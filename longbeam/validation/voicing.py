@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from longbeam.schemas.dialogue import MessageRole
-from longbeam.schemas.plans import SPECIAL_KINDS, Bullet, Stance, Value
-from longbeam.text.extraction import distinct_values
+from longbeam.schemas.plans import SPECIAL_KINDS, Bullet, Stance, Value, ValueKind
+from longbeam.text.extraction import distinct_values, named_value
 from longbeam.text.matching import says, says_equivalent
 from longbeam.text.words import content_words
 from longbeam.validation.base import ERROR, INFO, Check, Problem, shorten
@@ -22,14 +22,14 @@ def find_problems(index: ConversationIndex) -> Iterator[Problem]:
         voiced = index.voicing(bullet.bullet_id)
         if not voiced:
             kind = _unvoiced_kind(index, bullet)
-            if index.is_import and is_said(index, bullet):
+            if index.is_import and (is_said(index, bullet) or _is_day(bullet)):
                 continue
             yield Problem(kind, bullet.bullet_id, f"no user message says: {shorten(bullet.text)}")
             continue
         # Several messages may share a bullet: a question that opens it and an answer that completes it.
         said = "\n\n".join(m.content for m in voiced)
         for value in _values(index, bullet):
-            if not says(said, value):
+            if not says(said, value) and not any(says(m.content, value, m.sent_at.date()) for m in voiced):
                 text = f"the messages that voice {bullet.bullet_id} do not say {shorten(value.text)!r}"
                 yield Problem("value_not_said", bullet.bullet_id, text, tuple(m.message_key for m in voiced))
 
@@ -51,6 +51,11 @@ def is_said(index: ConversationIndex, bullet: Bullet) -> bool:
         ):
             return True
     return False
+
+
+def _is_day(bullet: Bullet) -> bool:
+    """Return whether a bullet is only the day on which its sub-plan begins, which nobody has to say."""
+    return named_value(bullet.text).kind is ValueKind.DATE
 
 
 def _unvoiced_kind(index: ConversationIndex, bullet: Bullet) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from longbeam.annotation_ui.bundle import write_bundle
+from longbeam.annotation_ui.passports import write_passports
 from longbeam.annotation_ui.review_views import anchors_page
 from longbeam.errors import UserError
 from longbeam.review.archive import Archive
@@ -74,6 +75,30 @@ async def test_the_provenance_prints_the_quotes_and_hides_opinions_while_blind(e
         ("HUMAN", "ana", "accept")
     ]
     assert "checked by hand" in (await ana.client.get(f"/items/{ITEM}/provenance")).text
+
+
+async def test_every_released_question_has_a_passport_and_no_other(
+    enter: Enter, workspace: Workspace, tmp_path: Path
+) -> None:
+    ana = await enter("ana")
+    rejected = "c000/abstention.0"
+    await ana.judge(rejected, "reject")
+    await ana.judge(ITEM, "accept", note="looked at twice")
+    released = [ITEM, *(i for i in workspace.item_ids() if i not in (ITEM, rejected))]
+    for _ in range(2):  # a former folder is replaced
+        count = write_passports(workspace, tmp_path / "passports")
+    pages = {p.relative_to(tmp_path / "passports").as_posix() for p in (tmp_path / "passports").rglob("*.html")}
+    assert {f"{item}.html" for item in released} < pages
+    assert (f"{rejected}.html" in pages, len(pages)) == (False, count + 1)
+    kept = json.loads((tmp_path / "passports" / f"{released[0]}.json").read_text(encoding="utf-8"))
+    assert kept == await ana.get(f"/items/{released[0]}/provenance.json")
+    page = (tmp_path / "passports" / f"{released[0]}.html").read_text(encoding="utf-8")
+    assert "looked at twice" in page
+    assert f'href="{released[0]}.html"' in (tmp_path / "passports" / "index.html").read_text(encoding="utf-8")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("keep")
+    with pytest.raises(UserError, match="no former passports"):
+        write_passports(workspace, tmp_path / "mine")
 
 
 async def test_anchors_are_found_again_after_the_conversation_was_made_anew(

@@ -37,9 +37,10 @@ async def test_a_save_on_an_old_version_is_refused_with_what_changed(enter: Ente
     await ana.act(ITEM, "edited", "question", "What of it?")
     refused = await ana.act(ITEM, "edited", "question", "Another one?", item_version=old, status=409)
     assert refused["error"] == "stale"
-    assert refused["changes"] == [
-        {"target": "question", "before": "What of information_extraction.0?", "after": "What of it?"}
-    ]
+    (change,) = refused["changes"]
+    assert (change["target"], change["name"]) == ("question", "the question")
+    assert (change["before"], change["after"]) == ("What of information_extraction.0?", "What of it?")
+    assert [p["text"] for p in change["parts"] if p["kind"] == "added"] == ["it"]
     assert (await ana.item(ITEM))["question"] == "What of it?"
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from longbeam.annotation_ui.keyboard import KEYS, render_keys
 
 ROOT = Path(__file__).parents[2]
-ITEM = (ROOT / "longbeam" / "annotation_ui" / "static" / "item.js").read_text(encoding="utf-8")
+SCRIPTS = ROOT / "longbeam" / "annotation_ui" / "static" / "item"
+ITEM = "".join(f.read_text(encoding="utf-8") for f in sorted(SCRIPTS.glob("*.js")))
 
 
 def test_no_two_acts_share_a_key_and_none_is_bare_enter_or_backspace() -> None:
@@ -18,7 +19,7 @@ def test_no_two_acts_share_a_key_and_none_is_bare_enter_or_backspace() -> None:
 def test_every_key_has_a_handler_and_every_hint_a_key() -> None:
     actions = {k.action for k in KEYS}
     assert set(re.findall(r'\bon\("([a-z-]+)"', ITEM)) == actions
-    assert set(re.findall(r'\b(?:button|hint)\("([a-z-]+)"', ITEM)) <= actions
+    assert set(re.findall(r'(?:KeyButton}[^>]*? action=|keyOf\()"([a-z-]+)"', ITEM)) <= actions
 
 
 def test_the_docs_have_the_table() -> None:

@@ -9,6 +9,7 @@ import pytest
 from longbeam.errors import UserError
 from longbeam.evaluation.arms import always_there, arms_of
 from longbeam.evaluation.results import reworded
+from longbeam.formats.exporting import ExportOptions
 from longbeam.formats.jsonl import export_jsonl
 from longbeam.pipeline.evaluate.evaluating import EvaluationRequest, evaluate
 from longbeam.review.log import as_jsonl, export_log, from_jsonl, import_log
@@ -27,9 +28,7 @@ SPARE = "c000/information_extraction.1"
 
 def exported(benchmark: Benchmark, to: Path, *, reviewed_only: bool = False) -> tuple[dict[str, Any], Any]:
     with reviewed_conversations(benchmark) as reviewed:
-        report = export_jsonl(
-            reviewed.readers, benchmark.spec, to, reviews=reviewed.statuses, reviewed_only=reviewed_only
-        )
+        report = export_jsonl(reviewed.readers, benchmark.spec, to, ExportOptions(reviewed.statuses, reviewed_only))
     lines = (to / "probes.jsonl").read_text(encoding="utf-8").splitlines()
     return {line["probe_id"]: line for line in map(json.loads, lines)}, report
 

@@ -105,3 +105,13 @@ def test_marks_survive_markdown() -> None:
     html = render(text, [Mark(start=start, end=end)])
     assert '<li><mark class="evidence"><strong>buy</strong> bread</mark></li>' in html
     assert '<li><mark class="evidence">sell cake</mark></li>' in html
+
+
+async def test_a_link_opened_from_a_mail_signs_in(workspace: Workspace, store: ReviewStore) -> None:
+    access = open_access(store, "tiny", Reach(needs_token=True, offered={"ana": ReviewerRole.ANNOTATOR}))
+    transport = httpx.ASGITransport(app=create_app(workspace, access))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
+        token = access.invitation(Viewer("ana", ReviewerRole.ANNOTATOR))
+        answer = await client.get(f"/join/{token}", headers={"sec-fetch-site": "cross-site"})
+    # With "strict", a browser that comes from another site would not send the cookie to the queue.
+    assert "samesite=lax" in answer.headers["set-cookie"].lower()

@@ -20,6 +20,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 IS_CI = bool(os.environ.get("CI"))
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 Opened = Callable[..., Page]
+GUIDE_CLOSED = "try { localStorage.setItem('longbeam/guide-closed', '1') } catch {}"
+"""Script of a browser in which the walk-through of the first item was closed."""
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -67,9 +69,22 @@ class Server:
     out: Path
     process: subprocess.Popen[str]
 
+    @property
+    def port(self) -> str:
+        return self.base.rsplit(":", 1)[1]
 
-def serve(out: Path, name: str, *more: str) -> Server:
-    command = [sys.executable, "-m", "longbeam", "review", name, "--port", "0", "--out", str(out), *more]
+    def kill(self) -> None:
+        """Kill the server as a power cut would: no handler of its own runs."""
+        self.process.kill()
+        self.process.communicate(timeout=20)
+
+    def start_again(self, name: str, *more: str) -> None:
+        """Start the server again on the port and the files that it had."""
+        self.process = serve(self.out, name, *more, port=self.port).process
+
+
+def serve(out: Path, name: str, *more: str, port: str = "0") -> Server:
+    command = [sys.executable, "-m", "longbeam", "review", name, "--port", port, "--out", str(out), *more]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert process.stdout is not None
     line = process.stdout.readline()
@@ -111,9 +126,13 @@ def open_page(browser: Browser) -> Iterator[Opened]:
     contexts: list[Any] = []
     wrong: list[str] = []
 
-    def opened(server: Server, name: str = "", role: str = "annotator", **options: Any) -> Page:
+    def opened(
+        server: Server, name: str = "", role: str = "annotator", *, is_new: bool = False, **options: Any
+    ) -> Page:
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
         contexts.append(context)
+        if not is_new:
+            context.add_init_script(GUIDE_CLOSED)
         page = context.new_page()
         page.on("pageerror", lambda error: wrong.append(f"script: {error}"))
         page.on("request", lambda r: wrong.append(f"asks {r.url}") if not r.url.startswith(server.base) else None)

@@ -22,10 +22,31 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import APIRequestContext, Browser, Page, sync_playwright
 
-from tests.browser.conftest import CHROMIUM, Server, generate_made, serve
+from tests.browser.conftest import CHROMIUM, GUIDE_CLOSED, Server, generate_made, serve
 
 COLOURS = 64
 """Colours of a screenshot: enough for text, at a tenth of the bytes."""
+
+
+PAGES = {
+    "session": "/session",
+    "queue": "/queue",
+    "conversations": "/conversations",
+    "conversation": "/conversations/c000",
+    "reading": "/conversations/c000/messages",
+    "message": "/conversations/c000/messages/3",
+    "adjudication": "/adjudication",
+    "agreement": "/agreement",
+    "progress": "/progress",
+    "ratings": "/ratings",
+    "guidelines": "/guidelines",
+    "anchors": "/anchors",
+    "log": "/log",
+    "search": "/conversations/c000/search?q=budget",
+    "history": "{item}/history",
+    "provenance": "{item}/provenance",
+}
+"""Addresses of the pages but the item page; `{item}` is that of an item."""
 
 
 class Reviewer:
@@ -94,28 +115,14 @@ def show_item(page: Page, server: Server, item: str) -> None:
 def photograph(server: Server, browser: Browser, items: list[str], target: Path) -> None:
     """Walk through all pages as a lead, who sees every one of them."""
     context = browser.new_context(viewport={"width": 1280, "height": 800})
+    context.add_init_script(GUIDE_CLOSED)
     Reviewer(server, context.request, "lea", "lead")
     page = context.new_page()
-    for name, path in {
-        "session": "/session",
-        "queue": "/queue",
-        "conversations": "/conversations",
-        "conversation": "/conversations/c000",
-        "adjudication": "/adjudication",
-        "agreement": "/agreement",
-        "progress": "/progress",
-        "ratings": "/ratings",
-        "guidelines": "/guidelines",
-        "anchors": "/anchors",
-        "log": "/log",
-        "search": "/conversations/c000/search?q=budget",
-        "provenance": f"/items/{items[6]}/provenance",
-    }.items():
-        page.goto(server.base + path)
+    for name, path in PAGES.items():
+        page.goto(server.base + path.format(item=f"/items/{items[6]}"))
+        if name == "reading":
+            page.wait_for_selector(".message")
         keep(page, target, name)
-    page.goto(f"{server.base}/conversations/c000/messages")
-    page.wait_for_selector(".message")
-    keep(page, target, "reading")
     by_ability = {ability: next(of) for ability, of in itertools.groupby(items, lambda i: re.split(r"[/.]", i)[1])}
     for ability, item in by_ability.items():
         show_item(page, server, item)
@@ -129,12 +136,12 @@ def photograph(server: Server, browser: Browser, items: list[str], target: Path)
             page.wait_for_timeout(4_000)
         keep(page, target, f"item-{ability}")
     page.keyboard.press("m")
-    page.wait_for_selector("#extra .card, #extra h2")
-    page.locator("#more").scroll_into_view_if_needed()
+    page.wait_for_selector("#counter li")
     keep(page, target, "counter-evidence")
     page.keyboard.press("?")
     keep(page, target, "keys")
     wide = browser.new_context(viewport={"width": 1920, "height": 1080}, color_scheme="dark")
+    wide.add_init_script(GUIDE_CLOSED)
     Reviewer(server, wide.request, "cleo")
     page = wide.new_page()
     show_item(page, server, by_ability["knowledge_update"])

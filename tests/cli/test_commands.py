@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import asyncio
 import json
+import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Coroutine
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,7 @@ from longbeam.cli import INCOMPLETE, INTERRUPTED, OK, USER_ERROR, report_run, ru
 from longbeam.pipeline.run.driver import RunSummary
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.artifacts import seal_conversation
+from longbeam.store.benchmark import read_statistics
 from longbeam.store.layout import Benchmark, create_benchmark
 from longbeam.store.units import Failure, Unit, UnitStatus
 from longbeam.store.worklog import WorkLog
@@ -32,6 +36,8 @@ COMMANDS = (
     "evaluate",
     "report",
     "judge-agreement",
+    "study",
+    "leaderboard",
 )
 HEAVY = ("prefect", "openai", "vllm", "duckdb", "faker", "networkx", "fastapi")
 
@@ -106,7 +112,7 @@ def test_every_command_is_documented() -> None:
     [
         (["generat"], "No such command 'generat'"),
         (["generate", "--lenght", "64K"], "No such option: --lenght"),
-        (["generate", "--runner", "slurm"], "'slurm' is not one of 'prefect', 'inline'"),
+        (["generate", "--runner", "slurm"], "'slurm' is not one of 'auto', 'prefect', 'inline'"),
         (["generate", "--conversations", "many"], "'--conversations': Input should be a valid integer"),
         (["generate", "--length", "12 miles"], "--length: length '12 miles' is not a number of tokens"),
         (["generate", "--name", "a/b"], "--name: name 'a/b'"),
@@ -247,6 +253,12 @@ def test_generate_validate_stats_export_end_to_end(out: Path, capsys: pytest.Cap
     assert log.read_text(encoding="utf-8").splitlines() == calls  # nothing was asked for twice
 
     assert run(["stats", "small"]) == OK
+    database = Path("output/small/benchmark.duckdb")
+    database.write_bytes(b"garbage" * 5000)
+    Path("output/small/reviews.sqlite").touch()  # of a review that could not begin
+    assert run(["resume", "small", "--runner", "inline"]) == OK
+    assert f"{database}: was damaged, and was made again" in capsys.readouterr().err
+    assert set(read_statistics(database)) == {"benchmark"}
     assert run(["export", "small", "--to", "there"]) == OK
     assert len((Path("there") / "conversations.jsonl").read_text(encoding="utf-8").splitlines()) == 1
 
@@ -321,3 +333,19 @@ def test_the_version_is_that_of_the_package() -> None:
 def test_serve_offline_refuses_what_is_no_setting(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["serve-offline", "latency=5"]) == 2
     assert "setting 'latency' is unknown; settings are latency_ms, " in capsys.readouterr().err
+
+
+def test_a_folder_that_is_removed_before_a_run_opens_it_is_noticed(
+    out: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = asyncio.run
+
+    def remove_and_begin(work: Coroutine[object, object, object]) -> object:
+        shutil.rmtree(out / "small")
+        return begin(work)
+
+    monkeypatch.setattr(asyncio, "run", remove_and_begin)
+    arguments = ["generate", "--name", "small", "--length", "16K", "--runner", "inline"]
+
+    assert run([*arguments, "--domain", "coding"]) == USER_ERROR
+    assert "small: was removed while a run was writing it: there is no spec.json any more" in capsys.readouterr().err

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from longbeam.cli import OK, USER_ERROR, run
-from tests.memory.cmv.sessions import call, line, result, write_session
+from tests.memory.cmv.lines import call, line, result, write_session
 
 
 def test_the_commands_on_a_session_from_snapshot_to_tree(

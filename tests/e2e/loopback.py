@@ -84,6 +84,10 @@ class HttpRun:
             while process.poll() is None and self.server.counts()["answered"] < answered:
                 time.sleep(0.02)
             process.send_signal(signal.SIGKILL)
+        self.wait_until_quiet()
+
+    def wait_until_quiet(self) -> None:
+        """Wait until the server has noticed a kill."""
         # What lies in the sockets of the killed process is still to be read: quiet is when nothing came for a while.
         before = -1
         while (counts := self.server.counts())["in_flight"] or counts["received"] != before:

@@ -169,19 +169,18 @@ def test_a_wrong_endpoint_table_is_said_before_anything_is_asked(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_poisoned_prompt_fails_its_unit_over_http_and_resume_pays_for_it_alone(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_poisoned_prompt_costs_its_turn_alone_over_http(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     with serving(lambda: _counting(poison=("*/dialogue/p0.s1/p0.s1.t3/*",))) as (server, base_url):
         assert longbeam("generate", str(spec_file(tmp_path, base_url)), out=out) == 1
-        assert "dialogue p0.s1 failed: content_filter" in capsys.readouterr().err
-        (failed,) = failures_of(out, capsys)
-        assert "is poisoned" in failed["error"]
-        server.settings = ServerSettings()
-        assert longbeam("generate", str(spec_file(tmp_path, base_url)), out=out) == 0
-        assert server.counts.asked_again == set()
+        assert "sealed without 1.4% of its parts" in capsys.readouterr().err
+        assert failures_of(out, capsys) == []
         assert server.counts.refused == {"400": 1}
+        answered = server.counts.answered
+        # A gap stays one: a finished conversation asks nothing more.
+        server.settings = ServerSettings()
+        assert longbeam("resume", "bad", out=out) == 1
+        assert server.counts.answered == answered
 
 
 @contextlib.asynccontextmanager

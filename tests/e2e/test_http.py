@@ -41,6 +41,8 @@ def test_recorded_replies_answer_a_run_without_typed_inputs(tmp_path: Path) -> N
     in_process.run()
     with loopback("--recorded", "short", "--out", str(in_process.out)) as server:
         plain = http_run(tmp_path, SHORT, server, sends_extras=False)
+        # Nobody recorded a checker: the offline writer made the replies, and what it writes is not checked.
+        plain.bench.spec.write_text(f"{plain.bench.spec.read_text()}[checks]\nmodel = false\n")
         assert plain.run() == 0
         counts = server.counts()
     assert plain.bench.export() == in_process.export()
@@ -90,10 +92,10 @@ def test_poisoned_requests_cost_their_units_alone(tmp_path: Path) -> None:
         assert run.run() == 1
         status = [sys.executable, "-m", "longbeam", "status", "two", "--out", str(run.bench.out)]
         shown = subprocess.run(status, capture_output=True, text=True, timeout=60).stdout
-        assert "dialogue p0.s1 failed: content_filter" in shown
+        assert "20 skipped" in shown, "each turn of the poisoned dialogue"
         assert "probes summarization.0 failed: content_filter" in shown
         assert "is poisoned" in shown
-        assert "2 failed units" in shown
+        assert "0 of 2 conversations finished, 1 failed unit" in shown
         answered = server.counts(calls=True)["answered_calls"]
         assert any(call.startswith("c000/dialogue/p0.s0/") for call in answered)
 
@@ -104,4 +106,5 @@ def test_poisoned_requests_cost_their_units_alone(tmp_path: Path) -> None:
         needed = ("c000/dialogue/p0.s1", "c000/dialogue/p0.s0.settle", "c000/probes/", "c001/probes/summarization.0/")
         assert [call for call in paid if not call.startswith(needed)] == []
         assert sum(call.startswith("c001/") for call in paid) == 1
+        assert any(call.startswith("c000/dialogue/p0.s1/") for call in paid)
         assert counts["asked_again"] == 0

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.killing import Bench, kill_and_resume
+from tests.flows.processes import servers_of
 
 SHORT = 'name = "short"\nseed = 11\nlength = "16K"\nconversations = 2\ndomains = ["coding", "lifestyle"]\n'
 LONG = 'name = "long"\nseed = 12\nlength = "128K"\nconversations = 2\ndomains = ["math", "coding"]\n'
@@ -47,3 +52,21 @@ def test_export_is_equal_after_kills_inline(tmp_path: Path) -> None:
 @pytest.mark.timeout(1500)
 def test_export_is_equal_after_five_kills_with_prefect(tmp_path: Path) -> None:
     _same_bytes_however_made(tmp_path, LONG, "prefect", kills=5)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("after", [5, 150, 550])
+def test_a_run_that_loses_its_prefect_server_goes_on(tmp_path: Path, after: int) -> None:
+    inline, bench = _bench(tmp_path, SHORT, "inline"), _bench(tmp_path, SHORT, "prefect", "prefect")
+    inline.run()
+    bench.out.mkdir()
+    with subprocess.Popen(bench.command(16), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as run:
+        while run.poll() is None and bench.answered() < after:
+            time.sleep(0.005)
+        for server in servers_of(run.pid):
+            os.kill(server, signal.SIGKILL)
+        _, said = run.communicate(timeout=300)
+
+    assert run.returncode == 0, said[-2000:]
+    assert bench.export() == inline.export()

@@ -9,9 +9,9 @@ import pytest
 
 from longbeam.cli import run
 from longbeam.errors import UserError
-from longbeam.evaluation.leaderboard import merged
-from longbeam.evaluation.report import kind_of, plots_of, render_html, render_markdown, sections_of
+from longbeam.evaluation.report import plots_of, render_html, render_markdown, sections_of
 from longbeam.evaluation.results import contexts_path, read_results, write_results
+from longbeam.evaluation.terminal_table import render_table
 from longbeam.pipeline.evaluate.evaluating import results_path
 from longbeam.schemas.evaluation import Preparation, PreparationUsage
 from longbeam.schemas.spec import BenchmarkSpec
@@ -27,6 +27,91 @@ def test_html_holds_no_script_and_loads_nothing() -> None:
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page  # the question
     assert not re.search(r"""(?:src|href)\s*=|url\(|@import""", page)
     assert "default-src 'none'" in page
+
+
+def test_systems_are_ranked_first_and_floors_follow() -> None:
+    scores = {
+        "blank": [[0, 0]] * 2,
+        "bm25": [[1, 1]] * 2,
+        "rag": [[0, 1]] * 2,
+        "cmv": [[1, 1]] * 2,
+        "gold": [[1, 1]] * 2,
+    }
+    (section,) = sections_of([evaluated(scores)])
+    assert [(x.row.system, x.rank) for x in section.lines] == [
+        ("cmv", 1), ("rag", 2), ("bm25", None), ("blank", None), ("gold", None)
+    ]  # fmt: skip
+    page = render_html([section])
+    assert page.index(">cmv<") < page.index(">bm25<")
+    assert page.index("<svg") < page.index("<h3>Abilities</h3>")  # one plot beside the ranking, the others below
+
+
+def test_a_judge_that_cannot_tell_right_from_wrong_ranks_nobody() -> None:
+    for scores, why in (
+        ({"bm25": [[1, 1]], "rag": [[0, 0]], "gold": [[1, 0]]}, "gold 0.500"),
+        ({"bm25": [[1, 1]], "rag": [[0, 0]], "gold": [[1, 1]], "wrong": [[0.5, 0]]}, "gold 1.000, wrong 0.250"),
+    ):
+        made = evaluated(scores)
+        for text in (
+            render_html(sections_of([made])), render_markdown(sections_of([made])), render_table(made.run, made.results)
+        ):  # fmt: skip
+            plain = " ".join(text.split())
+            assert f"This judge cannot score this benchmark: {why};" in plain
+            assert "1.000" in plain  # evidence recall needs no judge
+            assert "95 % interval" not in plain
+
+
+def test_answers_that_calibrate_are_no_rows() -> None:
+    made = evaluated({"rag": [[0, 1]] * 2, "gold": [[1, 1]] * 2, "wrong": [[0, 0]] * 2, "swapped": [[0, 0]] * 2})
+    (section,) = sections_of([made], against=["rag"])
+    assert [x.row.system for x in section.lines] == ["rag", "gold"]
+    assert section.calibration.line == "gold 1.000, wrong 0.000, swapped 0.000"
+
+
+def test_p_values_are_corrected_and_small_ones_cut() -> None:
+    scores = {"bm25": [[0]] * 12, "a": [[1]] * 12, "b": [[1]] * 12, "c": [[0]] * 6 + [[1]] * 6}
+    (section,) = sections_of([evaluated(scores)])
+    # 2 / 2^12 three times over is .0015; the c's 2 / 2^6 is the largest, and stays.
+    assert [(c.system, round(c.p_value or 0, 4)) for c in section.comparisons] == [
+        ("a", 0.0015), ("b", 0.0015), ("c", 0.0312)
+    ]  # fmt: skip
+    many = {"bm25": [[0]] * 16, "a": [[1]] * 16}
+    assert "| <.001 |" in render_markdown(sections_of([evaluated(many)]))
+
+
+def test_every_baseline_is_compared_and_every_ability_has_an_interval() -> None:
+    (section,) = sections_of([evaluated(SCORES)], against=["bm25", "blank"])
+    assert [(c.system, c.against) for c in section.comparisons] == [
+        ("rag", "bm25"), ("rag", "blank"), ("bm25", "blank"), ("blank", "bm25")
+    ]  # fmt: skip
+    interval = section.lines[0].by_ability["summarization"]
+    assert interval is not None
+    assert 0.75 <= interval.low <= interval.high <= 1
+
+
+def test_systems_with_the_same_answers_are_named() -> None:
+    made = evaluated({"bm25": [[1, 1]], "rag": [[1, 1]], "gold": [[1, 1]]})
+    results = tuple(
+        r.model_copy(update={"answer": r.answer.model_copy(update={"context": None})}) if r.system == "gold" else r
+        for r in made.results
+    )
+    text = render_table(made.run, results)
+    assert "The same answers from the same contexts to every probe: bm25 and rag." in text
+
+
+def test_a_reader_that_cannot_use_the_evidence_is_named() -> None:
+    made = evaluated({"bm25": [[0, 1]] * 2, "evidence": [[1, 0]] * 2, "gold": [[1, 1]] * 2})
+    for text in (render_table(made.run, made.results), render_markdown(sections_of([made]))):
+        assert "This reader scores 0.500 with the cited messages alone" in " ".join(text.split())
+    able = evaluated({"bm25": [[0, 1]] * 2, "evidence": [[1, 1]] * 2, "gold": [[1, 1]] * 2})
+    assert "This reader" not in render_table(able.run, able.results)
+
+
+def test_the_table_fits_eighty_columns() -> None:
+    made = evaluated({"light[k=5,without=retrieval]": [[0.5, 1]] * 3, **SCORES, "gold": [[1, 1]] * 2})
+    table = render_table(made.run, made.results)
+    assert max(map(len, table.splitlines())) <= 80
+    assert "  2 light[k=5,without=retrieval]" in table
 
 
 def test_names_in_plots_are_escaped() -> None:
@@ -86,15 +171,7 @@ def test_what_preparing_took_stands_in_both_forms() -> None:
 
 def test_a_system_to_compare_with_must_be_there() -> None:
     with pytest.raises(UserError, match=r"no such system; it has blank, bm25, rag, gold"):
-        sections_of([evaluated(SCORES)], against="light")
-
-
-@pytest.mark.parametrize(
-    ("system", "kind"),
-    [("blank", "floor"), ("bm25", "floor"), ("evidence", "ceiling"), ("gold", "ceiling"), ("rag[k=3]", "system")],
-)
-def test_floors_and_ceilings_are_told_apart(system: str, kind: str) -> None:
-    assert kind_of(system) == kind
+        sections_of([evaluated(SCORES)], against=["light"])
 
 
 def test_results_files_are_read_as_written(tmp_path: Path) -> None:
@@ -125,22 +202,6 @@ def test_other_files_are_refused_with_their_line(tmp_path: Path, line: str, at: 
         read_results(path)
 
 
-def test_leaderboard_rows_are_added_and_replaced() -> None:
-    old = merged("", sections_of([evaluated(SCORES)]), "board.json")
-    better = {"bm25": [[1, 1], [1, 1]]}
-    new = merged(old, sections_of([evaluated(better), evaluated(better, judge="another")]), "board.json")
-    rows = json.loads(new)["rows"]
-    assert len(json.loads(old)["rows"]) == 4
-    assert [(r["judge"], r["paper"]) for r in rows if r["system"] == "bm25"] == [("another", 1.0), ("judge one", 1.0)]
-    assert merged(new, sections_of([evaluated(better)]), "board.json") == new
-
-
-@pytest.mark.parametrize("old", ["[]", '{"format": "x", "version": 1, "rows": []}', "no json"])
-def test_what_is_no_leaderboard_is_left_alone(old: str) -> None:
-    with pytest.raises(UserError, match="no leaderboard"):
-        merged(old, sections_of([evaluated(SCORES)]), "board.json")
-
-
 def test_report_and_agreement_from_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -152,8 +213,11 @@ def test_report_and_agreement_from_the_command_line(
     ):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_results(path, made.run, made.results)
-    assert run(["report", "mine", "--html", "r.html", "--leaderboard", "board.json", "--with", "b.jsonl"]) == 0
+    assert run(["report", "mine", "--html", "r.html", "--pages", "pages", "--with", "b.jsonl"]) == 0
     assert Path("r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    pages = sorted(p.name for p in Path("pages/mine").iterdir())
+    assert pages == [f"c00{c}.summarization.{n}.html" for c in range(2) for n in range(2)]
+    assert run(["leaderboard", str(results_path(benchmark)), "b.jsonl", "--board", "board.json"]) == 0
     assert {row["judge"] for row in json.loads(Path("board.json").read_text())["rows"]} == {"judge one", "another"}
     assert run(["judge-agreement", str(results_path(benchmark)), "b.jsonl"]) == 0
     assert "1.000  1.000" in capsys.readouterr().out

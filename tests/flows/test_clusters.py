@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 
 from longbeam import __version__
-from longbeam.errors import UserError
+from longbeam.errors import UserError, require_extra
 from longbeam.flows.clusters import (
     ClusterOptions,
     WorkerFacts,
     facts_here,
     own_host,
     refuse_unfit,
-    refuse_without,
     without_longbeam,
 )
 from longbeam.flows.server import server_settings
@@ -59,7 +58,7 @@ def test_an_extra_that_is_not_installed_is_named_with_what_to_install() -> None:
     with pytest.raises(
         UserError, match=r"--runner dask needs no_such_dask, which is not installed: pip install 'longbeam\[dask\]'"
     ):
-        refuse_without("dask", "json", "no_such_dask")
+        require_extra("dask", "--runner dask", "json", "no_such_dask")
 
 
 def test_a_worker_without_longbeam_is_told_apart_from_other_trouble() -> None:

@@ -56,7 +56,7 @@ class DeafModel:
         await asyncio.sleep(0)
         if self.broken:
             raise ZeroDivisionError("a bug")
-        raise ProviderError("nobody listens", kind="bad_request", is_retryable=False)
+        raise ProviderError("nobody listens", kind="server_error", is_retryable=False)
 
 
 @pytest.fixture

@@ -135,6 +135,21 @@ def test_without_chat_text_the_planned_messages_are_read(tmp_path: Path) -> None
     assert notes_of(reader)[0] == ("no_chat", "conversation")
 
 
+def test_one_message_as_both_sides_is_noted_where_no_chat_text_is(tmp_path: Path) -> None:
+    def share(files: dict[str, Any]) -> None:
+        files.pop("chat.json")
+        questions = files["probing_questions/probing_questions.json"]
+        questions["knowledge_update"][0]["source_chat_ids"] = {"original_info": [4], "updated_info": [6, 4]}
+        events = {"source_chat_ids": {"first_event": [2], "second_event": [2]}}
+        questions["temporal_reasoning"] = [{"question": "How long?", "answer": "A day", "rubric": ["A day"], **events}]
+
+    (reader,) = read(import_beam, beam_folder(tmp_path, change=share))
+    assert {n for n in notes_of(reader) if n[0].startswith("one_")} == {
+        ("one_message", "knowledge_update.0"),
+        ("one_session", "temporal_reasoning.0"),
+    }
+
+
 def test_several_plans_are_read_and_written(tmp_path: Path) -> None:
     folder = beam_folder(tmp_path / "in", change=many_plans)
     (reader,) = read(import_beam, folder)
@@ -294,7 +309,7 @@ def test_our_own_conversation_comes_back_as_far_as_the_format_holds_it(tmp_path:
     assert asked(back) == asked(own)
     assert [s.anchor for s in back.head.plans[0].sub_plans] == [s.anchor for s in own.head.plans[0].sub_plans]
     assert back.head.seed.timeline == own.head.seed.timeline
-    assert [kind for kind, _ in notes_of(back) if kind != "bad_index"] == []  # a list of bullets is unusual there
+    assert notes_of(back) == []
     main = [i for i, m in enumerate(own.said) if m.kind is MessageKind.QUESTION]  # only these have an index
     assert [voiced(back, i) for i in main] == [voiced(own, i) for i in main]
 

@@ -13,7 +13,7 @@ import yaml
 
 from longbeam.errors import StoreError, UserError
 from longbeam.formats.dataset_card import features_of, who_wrote_it
-from longbeam.formats.exporting import public_spec
+from longbeam.formats.exporting import ExportOptions, public_spec
 from longbeam.formats.jsonl import export_jsonl
 from longbeam.formats.jsonl_lines import LINES, DetailColumns
 from longbeam.schemas.conversation import Author
@@ -96,7 +96,7 @@ def test_conversation_statistics_are_counted(tmp_path: Path) -> None:
 
 def test_rejected_probes_are_left_out(tmp_path: Path) -> None:
     reviews = {("c000", "abstention.0"): "rejected", ("c000", "information_extraction.0"): "edited"}
-    report = export_jsonl([tiny_conversation()], SPEC, tmp_path / "out", reviews=reviews)
+    report = export_jsonl([tiny_conversation()], SPEC, tmp_path / "out", ExportOptions(reviews))
 
     (line,) = read_lines(tmp_path / "out", "probes")
     assert (line["probe_id"], line["review"]["status"]) == ("information_extraction.0", "edited")
@@ -105,7 +105,7 @@ def test_rejected_probes_are_left_out(tmp_path: Path) -> None:
 
 def test_reviewed_only_leaves_out_what_nobody_looked_at(tmp_path: Path) -> None:
     reviews = {("c000", "abstention.0"): "accepted"}
-    report = export_jsonl([tiny_conversation()], SPEC, tmp_path / "out", reviews=reviews, reviewed_only=True)
+    report = export_jsonl([tiny_conversation()], SPEC, tmp_path / "out", ExportOptions(reviews, reviewed_only=True))
 
     assert [line["probe_id"] for line in read_lines(tmp_path / "out", "probes")] == ["abstention.0"]
     assert report.not_reviewed == 1
@@ -201,6 +201,14 @@ def test_a_model_under_its_servers_name_is_a_language_model() -> None:
 
     assert "| assistant | `gpt-4.1-mini` |" in text
     assert "rules" not in text
+
+
+def test_the_card_says_whether_a_model_checked_what_others_wrote() -> None:
+    assert "No model checked" in who_wrote_it({"writer": "gpt-x"}, "1")
+    checked = who_wrote_it({"writer": "gpt-x", "checker": "gpt-y"}, "1")
+    assert "The role `checker` judged the text" in checked
+    assert "No model checked" not in checked
+    assert "check" not in who_wrote_it({"default": "openai:gpt-x"}, "1")  # nothing is known of the roles that answered
 
 
 def test_an_export_names_the_models_that_answered_and_not_those_of_today(tmp_path: Path) -> None:

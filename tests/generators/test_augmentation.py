@@ -1,4 +1,4 @@
-"""Special bullets: replies that miss their targets are refused."""
+"""Special bullets: replies that miss their targets are refused, and what depends on a change is worded anew."""
 
 from __future__ import annotations
 
@@ -6,59 +6,51 @@ import datetime as dt
 
 import pytest
 
-from longbeam.generators.augmentation import (
-    Augmented,
-    StageToAugment,
-    areas_of,
-    augmented_plan,
-    write_special_bullets,
-)
-from longbeam.generators.plan_history import PlanHistory
+from longbeam.generators.augmentation import Augmented, StageToAugment, augmented_plan, write_special_bullets
+from longbeam.generators.dependents import dependents_of
+from longbeam.generators.ledger import Ledger
+from longbeam.generators.mentions import Mentions
 from longbeam.generators.plans import Frame
-from longbeam.generators.special_targets import Targets, choose_targets, first_place
+from longbeam.generators.special_targets import Targets
 from longbeam.prompts.calls.plans import (
     AugmentInputs,
     AugmentReply,
     ContradictionDraft,
     InstructionDraft,
+    Place,
+    RevisionDraft,
+    Slip,
     Stage,
     UpdateDraft,
+    UpdateTarget,
 )
-from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Stance
+from longbeam.schemas.incidents import IncidentKind
+from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Plan, Stance
 from longbeam.text.values import money
 from tests.builders import good_conversation
-from tests.generators.scripted import ScriptedModel, asker_for
-from tests.generators.test_special_targets import ANCHORS, _plan
+from tests.generators.scripted import ScriptedModel, asker_for, faults_of
+from tests.generators.test_special_targets import ANCHORS, LAYOUT, _chosen, _plan, _with_text
 
 
-def test_special_bullets_stand_behind_what_they_look_back_to() -> None:
-    plan = _plan()
-    special = Bullet(
-        bullet_id="p0.s0.b10",
-        kind=BulletKind.UPDATE,
-        narrative="Money",
-        topic="thing 0",
-        text="Thing 0 was $150 after all.",
-        happens_on=ANCHORS[0],
-        target_bullet_id="p0.s0.b0",
-    )
-    told = Assertion(bullet_id="p0.s0.b10", fact_id="p0.f0", stance=Stance.UPDATES, value=money(150))
-    result = augmented_plan(plan, [Augmented(stage_index=0, bullets=(special,), assertions=(told,))], "7/c000")
-    bullets = result.sub_plans[0].bullets
-    place = next(i for i, b in enumerate(bullets) if b.kind is BulletKind.UPDATE)
-    assert place >= first_place(plan.sub_plans[0]) == 6
-    assert bullets[place].happens_on == bullets[place - 1].happens_on
-    assert [a.bullet_id for a in result.assertions].index("p0.s0.b10") == place
-    assert len(result.bullets()) == len(plan.bullets()) + 1
+def _task(specials: int = 2, plan: Plan | None = None, before: tuple[Augmented, ...] = ()) -> StageToAugment:
+    """Return the task of the second stage, in a plan of so many special bullets of each kind."""
+    head, plan = good_conversation().head, plan or _plan()
+    frame = Frame(seed=head.seed, profile=head.profile, relationships=head.relationships, narratives=head.narratives)
+    targets = _chosen(plan, layout=LAYOUT.model_copy(update={"specials": specials}))[1]
+    slip = targets.contradictions[0].model_copy(update={"slip": Slip.PRICE})
+    only = targets.model_copy(update={"contradictions": (slip,)})
+    stage = Stage(stage_index=1, first_day=ANCHORS[1], last_day=ANCHORS[1] + dt.timedelta(days=30))
+    return StageToAugment(frame, plan, stage, only, before)
 
 
 def _reply(targets: Targets, **changes: object) -> AugmentReply:
     drafts = {
         "updates": [
-            UpdateDraft(target_id=t.target_id, value=money(500), text="It is $500 now.") for t in targets.updates
+            UpdateDraft(target_id=t.target_id, value="$500", text=f"{t.fact.subject} is $500 now.")
+            for t in targets.updates
         ],
         "contradictions": [
-            ContradictionDraft(target_id=t.target_id, text="I never paid for that.", variety="never_statement")
+            ContradictionDraft(target_id=t.target_id, text=f"{t.bullet.topic} was $7.", value="$7")
             for t in targets.contradictions
         ],
         "instructions": [
@@ -68,26 +60,58 @@ def _reply(targets: Targets, **changes: object) -> AugmentReply:
     return AugmentReply.model_validate({**drafts, **changes})
 
 
-async def _ask(reply: AugmentReply) -> tuple[Augmented, ScriptedModel]:
-    plan, head = _plan(), good_conversation().head
-    frame = Frame(seed=head.seed, profile=head.profile, relationships=head.relationships, narratives=head.narratives)
-    targets = choose_targets(plan, 1, "7/c000", PlanHistory())[1]
-    model = ScriptedModel({"augment": [reply.model_dump_json(), _reply(targets).model_dump_json()]})
-    stage = Stage(stage_index=1, first_day=ANCHORS[1], last_day=ANCHORS[1] + dt.timedelta(days=30))
-    task = StageToAugment(frame, plan, stage, targets, instructions=1)
+async def _ask(task: StageToAugment, reply: AugmentReply) -> tuple[Augmented, ScriptedModel]:
+    model = ScriptedModel({"augment": [reply.model_dump_json(), _reply(task.targets).model_dump_json()]})
     return await write_special_bullets(asker_for(model), task), model
 
 
-async def test_special_bullets_get_ids_targets_and_assertions() -> None:
-    targets = choose_targets(_plan(), 1, "7/c000", PlanHistory())[1]
-    written, _ = await _ask(_reply(targets))
-    assert [b.bullet_id for b in written.bullets] == ["p0.s1.b10", "p0.s1.b11", "p0.s1.b12"]
-    assert [b.kind.value for b in written.bullets] == ["update", "contradiction", "instruction"]
-    assert [b.target_bullet_id for b in written.bullets[:2]] == [
-        targets.updates[0].bullet.bullet_id,
-        targets.contradictions[0].bullet.bullet_id,
+async def test_special_bullets_get_ids_targets_places_and_assertions() -> None:
+    task = _task()
+    (update,), (denial,) = task.targets.updates, task.targets.contradictions
+    written, _ = await _ask(task, _reply(task.targets))
+    by_kind = {b.kind: b for b in written.bullets}
+    assert [by_kind[k].bullet_id for k in (BulletKind.UPDATE, BulletKind.CONTRADICTION, BulletKind.INSTRUCTION)] == [
+        "p0.s1.b10",
+        "p0.s1.b11",
+        "p0.s1.b12",
     ]
-    assert [(a.stance.value, a.value) for a in written.assertions] == [("updates", money(500)), ("denies", None)]
+    assert by_kind[BulletKind.UPDATE].target_bullet_id == update.bullet.bullet_id
+    assert by_kind[BulletKind.CONTRADICTION].target_bullet_id == denial.bullet.bullet_id
+    assert by_kind[BulletKind.CONTRADICTION].variety == denial.variety == "other_value"
+    assert [(a.stance.value, a.value) for a in written.assertions] == [("updates", money(500)), ("denies", money(7))]
+    places = {b.bullet_id: after for b, after in zip(written.bullets, written.after, strict=True)}
+    assert places["p0.s1.b10"] == update.place.after
+    assert [b.happens_on for b in written.bullets] == sorted(b.happens_on for b in written.bullets)
+
+
+def test_special_bullets_stand_at_their_places() -> None:
+    special = Bullet(
+        bullet_id="p0.s0.b10",
+        kind=BulletKind.UPDATE,
+        narrative="Money",
+        topic="thing 0",
+        text="Thing 0 was $150 after all.",
+        happens_on=ANCHORS[0] + dt.timedelta(days=6),
+        target_bullet_id="p0.s0.b0",
+    )
+    told = Assertion(bullet_id="p0.s0.b10", fact_id="p0.f0", stance=Stance.UPDATES, value=money(150))
+    made = Augmented(stage_index=0, bullets=(special,), after=("p0.s0.b6",), assertions=(told,))
+    result = augmented_plan(_plan(), [made])
+    assert [b.bullet_id for b in result.sub_plans[0].bullets][6:8] == ["p0.s0.b6", "p0.s0.b10"]
+    assert [a.bullet_id for a in result.assertions].index("p0.s0.b10") == 7
+    assert len(result.bullets()) == len(_plan().bullets()) + 1
+
+
+async def test_the_writer_sees_the_bullets_and_days_around_each_place() -> None:
+    task = _task()
+    _, model = await _ask(task, _reply(task.targets))
+    asked = model.calls[0].inputs
+    assert isinstance(asked, AugmentInputs)
+    assert [line.bullet for line in asked.lines] == list(task.base.sub_plans[1].bullets)
+    then = {target_id: line.bullet.bullet_id for line in asked.lines for target_id in line.then}
+    assert then == {target_id: place.after for target_id, place in task.targets.places().items()}
+    text = "\n".join(m.content for m in model.calls[0].messages())
+    assert f"u0, said on {task.targets.updates[0].place.day.isoformat()}" in text
 
 
 @pytest.mark.parametrize(
@@ -99,32 +123,138 @@ async def test_special_bullets_get_ids_targets_and_assertions() -> None:
     ],
 )
 async def test_missing_drafts_are_asked_for_again(spoil: dict[str, object], reason: str) -> None:
-    targets = choose_targets(_plan(), 1, "7/c000", PlanHistory())[1]
-    _, model = await _ask(_reply(targets, **spoil))
+    task = _task()
+    _, model = await _ask(task, _reply(task.targets, **spoil))
     assert len(model.calls) == 2
-    assert reason in model.calls[1].inputs.feedback
+    assert reason in faults_of(model.calls[1])
 
 
-async def test_update_that_keeps_or_does_not_say_its_value_is_refused() -> None:
-    targets = choose_targets(_plan(), 1, "7/c000", PlanHistory())[1]
-    target = targets.updates[0]
-    assert target.fact.value is not None
-    same = UpdateDraft(target_id="u0", value=target.fact.value, text=f"Still {target.fact.value.text}.")
-    _, model = await _ask(_reply(targets, updates=[same]))
-    assert "keeps the old value" in model.calls[1].inputs.feedback
-    unsaid = UpdateDraft(target_id="u0", value=money(900), text="It is something else now.")
-    _, model = await _ask(_reply(targets, updates=[unsaid]))
-    assert "asserts '$900' and its text does not say it" in model.calls[1].inputs.feedback
+@pytest.mark.parametrize(
+    ("value", "text", "reason"),
+    [
+        ("OLD", "Still OLD.", "keeps the old value"),
+        ("$900", "It is something else now.", "asserts '$900' and its text does not say it"),
+        ("a lot", "THING is a lot now.", "a lot"),
+        ("$900", "THING is $900, so I pay for no more of that.", "says 'no more'"),
+    ],
+)
+async def test_an_update_that_says_no_new_value_or_vows_something_is_refused(
+    value: str, text: str, reason: str
+) -> None:
+    task = _task()
+    fact = task.targets.updates[0].fact
+    assert fact.value is not None
+    known = {"OLD": fact.value.text, "THING": fact.subject}
+    for word, meant in known.items():
+        value, text = value.replace(word, meant), text.replace(word, meant)
+    _, model = await _ask(task, _reply(task.targets, updates=[UpdateDraft(target_id="u0", value=value, text=text)]))
+    assert reason in faults_of(model.calls[1])
 
 
-async def test_stages_are_given_different_areas_and_all_taken_conditions() -> None:
-    plan, head = _plan(), good_conversation().head
-    frame = Frame(seed=head.seed, profile=head.profile, relationships=head.relationships, narratives=head.narratives)
-    labels = [n.label for n in head.narratives]
-    stages = [Stage(stage_index=i, first_day=ANCHORS[i], last_day=ANCHORS[i]) for i in range(2)]
-    assert [areas_of(frame, s, 1) for s in stages] == [(labels[0],), (labels[1 % len(labels)],)]
-    _, model = await _ask(_reply(choose_targets(plan, 1, "7/c000", PlanHistory())[1]))
+async def test_the_typed_value_of_an_update_is_that_of_its_words() -> None:
+    task = _task()
+    draft = UpdateDraft(target_id="u0", value="$900", text=f"{task.targets.updates[0].fact.subject}: $900.")
+    augmented, _ = await _ask(task, _reply(task.targets, updates=[draft]))
+    assert [a.value for a in augmented.assertions if a.value is not None and a.value.text == "$900"] == [money(900)]
+
+
+# --- standing instructions --------------------------------------------------------------------------------------
+
+
+def _instruction(condition: str, requirement: str = "gives totals") -> InstructionDraft:
+    return InstructionDraft(condition=condition, requirement=requirement, text="Totals, please.", topic="totals")
+
+
+def _earlier(condition: str) -> Augmented:
+    """Return a stage's special bullets: one instruction."""
+    wish = Bullet(
+        bullet_id="p0.s0.b10",
+        kind=BulletKind.INSTRUCTION,
+        narrative="Money",
+        topic="fish",
+        text="When I ask about fish, name the bones.",
+        happens_on=ANCHORS[0],
+        condition=condition,
+        requirement="the bones are named",
+    )
+    return Augmented(stage_index=0, bullets=(wish,), after=("p0.s0.b0",), assertions=())
+
+
+async def test_an_instruction_that_overlaps_with_one_of_an_earlier_stage_is_refused() -> None:
+    task = _task(before=(_earlier("when I ask about fish"),))
+    _, model = await _ask(task, _reply(task.targets, instructions=[_instruction("when I ask what fish costs")]))
     asked = model.calls[0].inputs
     assert isinstance(asked, AugmentInputs)
-    assert asked.areas == areas_of(frame, stages[1], 1)
-    assert asked.taken_conditions == tuple(dict.fromkeys(b.condition for b in plan.bullets() if b.condition))
+    assert asked.taken_conditions == ("when I ask about fish",)
+    assert "overlaps with 'when I ask about fish'" in faults_of(model.calls[1])
+
+
+async def test_instructions_of_one_reply_that_overlap_are_refused_and_left_out_in_the_end() -> None:
+    task = _task(4)
+    assert len(task.targets.instructions) == 2
+    clash = [_instruction("when I ask about fish"), _instruction("when I ask for fish recipes", "names the bones")]
+    reply = _reply(task.targets, instructions=clash).model_dump_json()
+    model = ScriptedModel({"augment": [reply]})
+    made = await write_special_bullets(asker_for(model), task)
+    assert "overlaps with" in faults_of(model.calls[1])
+    conditions = [b.condition for b in made.bullets if b.kind is BulletKind.INSTRUCTION]
+    assert conditions == ["when I ask about fish"]
+
+
+# --- what depends on a changed value ----------------------------------------------------------------------------
+
+SHARE = "I paid $118 for thing 18, which is half of the cost of thing 0."
+
+
+def _with_dependent() -> StageToAugment:
+    """Return a task whose only update changes the cost of thing 0, of which a later bullet says that it is the half."""
+    plan = _with_text(_plan(), "p0.s1.b8", SHARE, "thing 18")
+    task = _task(plan=plan)
+    told = plan.bullets()[0]
+    (assertion,) = Ledger.of(plan).by_bullet[told.bullet_id]
+    place = Place(after="p0.s1.b2", day=plan.sub_plans[1].bullets[2].happens_on)
+    (line,) = Ledger.of(plan).briefs([told])[0].facts
+    dependents = dependents_of(Mentions(Ledger.of(plan)), told, assertion)
+    update = UpdateTarget(target_id="u0", fact=line, bullet=told, place=place, dependents=dependents)
+    targets = task.targets.model_copy(update={"updates": (update,)})
+    return StageToAugment(task.frame, plan, task.stage, targets)
+
+
+def _reworded(text: str) -> list[RevisionDraft]:
+    return [RevisionDraft(bullet_id="p0.s1.b8", text=text)]
+
+
+@pytest.mark.parametrize(
+    ("revisions", "reason"),
+    [
+        ([], "p0.s1.b8 depends on update u0 (it says 'half') and is not reworded"),
+        (_reworded(SHARE), "p0.s1.b8 still says 'half', which update u0 makes wrong"),
+        (_reworded("I paid a lot for thing 18."), "p0.s1.b8 must go on saying '$118'"),
+    ],
+)
+async def test_what_depends_on_a_changed_value_must_be_worded_without_it(
+    revisions: list[RevisionDraft], reason: str
+) -> None:
+    task = _with_dependent()
+    _, model = await _ask(task, _reply(task.targets, revisions=revisions))
+    assert reason in faults_of(model.calls[1])
+
+
+async def test_a_reworded_bullet_replaces_the_stale_one() -> None:
+    task = _with_dependent()
+    made, model = await _ask(
+        task, _reply(task.targets, revisions=_reworded("I paid $118 for thing 18, thing 0 aside."))
+    )
+    assert len(model.calls) == 1
+    plan = augmented_plan(task.base, [made])
+    assert {b.bullet_id: b.text for b in plan.bullets()}["p0.s1.b8"] == "I paid $118 for thing 18, thing 0 aside."
+    assert "p0.f18" in {f.fact_id for f in plan.facts}
+
+
+async def test_an_update_whose_dependents_stay_stale_is_left_out() -> None:
+    task = _with_dependent()
+    asker = asker_for(ScriptedModel({"augment": [_reply(task.targets).model_dump_json()]}))
+    made = await write_special_bullets(asker, task)
+    assert BulletKind.UPDATE not in {b.kind for b in made.bullets}
+    assert made.revised == ()
+    assert IncidentKind.MENDED in {i.kind for i in asker.incidents}

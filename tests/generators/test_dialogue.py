@@ -16,6 +16,7 @@ from longbeam.generators.dialogue import (
     Talk,
     context_of,
     extend,
+    history_tokens,
     talk,
 )
 from longbeam.generators.ledger import Ledger, standing_bullets
@@ -28,9 +29,9 @@ from longbeam.prompts.calls.dialogue import AssistantReplyInputs, TurnState, Use
 from longbeam.prompts.calls.plans import Stage
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
 from longbeam.schemas.plans import BulletKind
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.schemas.spec import BenchmarkSpec, OnContradiction
 from tests.builders import good_conversation
-from tests.generators.scripted import ScriptedModel, asker_for
+from tests.generators.scripted import ScriptedModel, asker_for, faults_of
 
 TOKENIZER = load_tokenizer("o200k_base")
 NO_QUESTION = json.dumps({"reason": "none", "asks_user": False})
@@ -148,7 +149,7 @@ async def test_user_may_follow_up_twice_and_no_more() -> None:
 
 async def test_same_answer_twice_is_asked_again() -> None:
     def answer(call: ModelCall) -> str:
-        return f"It depends on {_place(call)}." if call.inputs.feedback else "Yes, of course."
+        return f"It depends on {_place(call)}." if faults_of(call) else "Yes, of course."
 
     model = _model(question_detector=[QUESTION], user_answer=answer)
     messages = await talk(asker_for(model), TOKENIZER, _material(share=6_000, turns=1))
@@ -156,6 +157,29 @@ async def test_same_answer_twice_is_asked_again() -> None:
     assert said[0] == "Yes, of course."
     assert said[1].startswith("It depends on ")
     assert len(set(said)) == len(said)
+
+
+async def test_short_context_folds_the_history_earlier() -> None:
+    model = _model()
+    asker = asker_for(model)
+    endpoints = {"openai:m": {"context": 8_192}}
+    spec = asker.spec.model_validate({"name": "x", "models": {"default": "openai:m"}, "endpoints": endpoints})
+    await talk(replace(asker, spec=spec), TOKENIZER, _material(share=20_000))
+    replies = [c.inputs for c in model.calls if isinstance(c.inputs, AssistantReplyInputs)]
+    longest = max(sum(TOKENIZER.count(m.content) for m in r.history) for r in replies)
+    # 8,192 / 1.2 = 6,827 of our tokens, less 4,000 for the rest of a request
+    assert longest <= 2_827
+    assert _count(model, "compact_memory") >= 5  # with 9,000 tokens it would be two
+
+
+def test_history_is_as_long_as_the_context_of_the_assistants_model_allows() -> None:
+    def spec(**settings: object) -> BenchmarkSpec:
+        models = {"default": "openai:a", "assistant": "openai:b"}
+        return BenchmarkSpec.model_validate({"name": "x", "models": models, "endpoints": {"openai:b": settings}})
+
+    assert history_tokens(spec()) == history_tokens(spec(context=32_768)) == HISTORY_TOKENS
+    assert history_tokens(spec(context=2_048)) == 1_000
+    assert history_tokens(BenchmarkSpec(name="x", endpoints={"openai:a": {"context": 2_048}})) == HISTORY_TOKENS
 
 
 async def test_memory_is_compacted_rarely_and_the_history_stays_bounded() -> None:
@@ -215,24 +239,24 @@ async def test_extension_keeps_what_was_said_and_adds_to_it() -> None:
 
 async def test_texts_that_show_the_machinery_are_asked_again() -> None:
     def answer(call: ModelCall) -> str:
-        return _reply_of_the_length_asked(call) if call.inputs.feedback else "As p0.s0.b1 says, dear [insert name]."
+        return _reply_of_the_length_asked(call) if faults_of(call) else "As p0.s0.b1 says, dear [insert name]."
 
     model = _model(assistant_reply=answer)
     said = await talk(asker_for(model), TOKENIZER, _material(share=2_000))
     assert not any("p0.s0" in m.content for m in said)
-    asked_again = [c for c in model.calls if c.prompt.prompt_id == "assistant_reply" and c.inputs.feedback]
+    asked_again = [c for c in model.calls if c.prompt.prompt_id == "assistant_reply" and faults_of(c)]
     assert asked_again
-    assert all("'p0.s0.b1'" in c.inputs.feedback for c in asked_again)
+    assert all("'p0.s0.b1'" in faults_of(c) for c in asked_again)
 
 
 def test_context_shows_earlier_bullets_and_the_state_they_leave() -> None:
     material = _material(share=1_000, sub_plan=1)
-    context = context_of(material)
+    context = context_of(material, OnContradiction.IGNORE)
     first = material.ledger.sub_plans[0]
     assert context.earlier_bullets == tuple(b.text for b in first.bullets)
     first_of_now = material.sub_plan.bullets[0].bullet_id
     assert context.state == material.ledger.changed_lines(before=first_of_now)
-    assert context_of(_material(share=1_000)).earlier_bullets == ()
+    assert context_of(_material(share=1_000), OnContradiction.IGNORE).earlier_bullets == ()
 
 
 def test_evolved_preference_replaces_its_elder() -> None:
@@ -291,3 +315,70 @@ async def test_a_finished_dialogue_is_freed_without_a_garbage_collection() -> No
         gc.enable()
     assert messages
     assert held == []
+
+
+@pytest.mark.parametrize(
+    ("prompt_id", "new", "known"),
+    [
+        ("user_answer", "Karl wants $412 for it.", "Tom wants $900 for it."),
+        ("user_follow_up", "And if Karl wants $412?", "And if Tom wants $900?"),
+        ("assistant_reply", "You told me that Karl wants $412.", "You told me that Tom wants $900."),
+    ],
+)
+async def test_a_message_with_a_new_value_is_asked_again_with_the_reason(prompt_id: str, new: str, known: str) -> None:
+    detectors = {"question_detector": [QUESTION]} if prompt_id == "user_answer" else {"follow_up_detector": [MORE]}
+    model = _model(**(detectors | {prompt_id: [new, known]}))
+    material = _material(share=2_000, turns=4)  # the fourth bullet: Tom asks for $900
+    asker = asker_for(model, writer="openai:some-model")
+
+    messages = await talk(asker, TOKENIZER, material)
+
+    asked = [c for c in model.calls if c.prompt.prompt_id == prompt_id]
+    assert "$412" in faults_of(asked[1])
+    assert all("$412" not in m.content for m in messages)
+
+
+async def test_a_further_turn_with_a_new_value_is_asked_again_with_the_reason() -> None:
+    def more(call: ModelCall) -> str:
+        price = "that" if call.retry else "$412"
+        texts = [f"Is {price} too much, {_place(call)}, {i}?" for i in range(call.inputs.model_dump()["questions"])]
+        return json.dumps({"turns": [{"text": t} for t in texts]})
+
+    model = _model(more_turns=more)
+    messages = await talk(asker_for(model, writer="openai:some-model"), TOKENIZER, _material(share=8_000, turns=4))
+
+    assert any("$412" in faults_of(c) for c in model.calls if c.prompt.prompt_id == "more_turns")
+    assert all("$412" not in m.content for m in messages)
+
+
+async def test_the_users_side_is_shown_what_was_told_and_nothing_to_come() -> None:
+    model = _model(question_detector=[QUESTION])
+    material = _material(share=9_000)
+    await talk(asker_for(model), TOKENIZER, material)
+    answers = [c for c in model.calls if isinstance(c.inputs, UserReplyInputs)]
+    bullets = material.sub_plan.bullets
+    assert answers
+    for call in answers:
+        turn = int(call.unit_key.rpartition(".t")[2].partition("/")[0])
+        prompt = "\n".join(m.content for m in call.messages())
+        # Each turn voices one bullet; those of the turns to come are unknown.
+        assert not any(b.text in prompt for b in bullets[turn + 1 :])
+
+
+async def test_a_follow_up_is_written_for_the_detectors_reason() -> None:
+    more = json.dumps({"reason": "The answer names a fee and no amount.", "asks_on": True})
+    model = _model(follow_up_detector=[more])
+    await talk(asker_for(model), TOKENIZER, _material(share=4_000, turns=1))
+    asked = next(c for c in model.calls if c.prompt.prompt_id == "user_follow_up")
+    assert "The answer names a fee and no amount." in asked.messages()[-1].content
+
+
+async def test_a_reply_is_asked_to_be_as_long_as_its_message_asks() -> None:
+    material = _material(share=1_600, turns=2)
+    short, long = "Is that right?", "Which pan, which heat, and why? Please write me a plan, step by step."
+    turns = tuple(t.model_copy(update={"text": text}) for t, text in zip(material.turns, (short, long), strict=True))
+    model = _model()
+    await talk(asker_for(model), TOKENIZER, replace(material, turns=turns))
+    replies = [c.inputs for c in model.calls if isinstance(c.inputs, AssistantReplyInputs)]
+    asked = {r.history[-1].content: r.target_tokens for r in replies}
+    assert asked[short] * 2 < asked[long]

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from longbeam.generators.layout import Layout, layout_for
+from longbeam.generators.layout import Layout, layout_for, pool_for
 from longbeam.schemas.seeds import Category
 
 LENGTHS = st.integers(16_000, 1_000_000)
+ASKED = st.integers(1, 8)
 
 
 def _ordinary_questions(layout: Layout) -> int:
@@ -19,7 +20,7 @@ def _ordinary_questions(layout: Layout) -> int:
 
 def _main_questions(layout: Layout) -> int:
     """Ordinary questions, and one for each update, instruction and contradiction."""
-    return _ordinary_questions(layout) + 3 * layout.special_per_kind * layout.sub_plans
+    return _ordinary_questions(layout) + 3 * layout.specials
 
 
 @pytest.mark.parametrize(
@@ -40,65 +41,89 @@ def _main_questions(layout: Layout) -> int:
 def test_layout_is_beams_at_its_lengths(
     length: int, category: Category, sub_plans: int, bullets: int, batches: int, questions: int
 ) -> None:
-    layout = layout_for(length, category)
+    layout = layout_for(length, category, asked=2)
 
     assert (layout.sub_plans, layout.bullets_per_sub_plan) == (sub_plans, bullets)
     assert (layout.batches, layout.questions) == (batches, questions)
 
 
 def test_layout_of_the_shortest_length() -> None:
-    # N = 2, so ceil(10 / 2) = 5 of each special kind; 2 x 10 x 2 = 40 ordinary and 2 x 3 x 5 = 30 special questions
-    assert layout_for(16_000, Category.GENERAL) == Layout(
-        sub_plans=2, bullets_per_sub_plan=42, batches=10, questions=2, special_per_kind=5
-    )
-    assert _main_questions(layout_for(16_000, Category.GENERAL)) == 70
+    # N = 2, and 2 + 2 candidates: 4 of each special kind; 2 x 7 x 2 = 28 ordinary and 3 x 4 = 12 special
+    layout = layout_for(16_000, Category.GENERAL, asked=2)
+    assert layout == Layout(sub_plans=2, bullets_per_sub_plan=20, batches=7, questions=2, specials=4)
+    assert _main_questions(layout) == 40
+
+
+def test_eight_probes_of_an_ability_need_as_many_bullets_at_the_shortest_length_as_a_full_pool() -> None:
+    # 10 of each special kind; 2 x 10 x 2 = 40 ordinary and 3 x 10 = 30 special questions
+    layout = layout_for(16_000, Category.GENERAL, asked=8)
+    assert layout == Layout(sub_plans=2, bullets_per_sub_plan=42, batches=10, questions=2, specials=10)
+    assert _main_questions(layout) == 70
+
+
+@pytest.mark.parametrize(
+    ("length", "asked", "pool"),
+    [
+        (16_000, 1, 3),
+        (64_000, 2, 4),
+        (64_000, 8, 10),
+        # half way from 64K to 128K: 4 + (10 - 4) / 2
+        (96_000, 2, 7),
+        (128_000, 1, 10),
+        (1_000_000, 8, 10),
+    ],
+)
+def test_pool_follows_length_and_probes_asked_for(length: int, asked: int, pool: int) -> None:
+    assert pool_for(length, asked) == pool
 
 
 def test_layout_between_two_rows_is_interpolated() -> None:
-    # 96K lies half way from 64K (4, 24, 20) to 128K (5, 20, 20): 4.5, 22 and 20, halves rounded up;
-    # 20 questions need 20 / 2 = 10 batches
-    layout = layout_for(96_000, Category.GENERAL)
+    # 96K lies half way from 64K (4, 24, 20) to 128K (5, 20, 20): 4.5, 22 and 20, halves rounded up; 20 questions need
+    # 20 / 2 = 10 batches. The lean table has (4, 20, 20) at 64K, so 20 bullets for a pool of 4; the pool of 7 lies
+    # half way to the full one: 21.
+    layout = layout_for(96_000, Category.GENERAL, asked=2)
 
-    assert (layout.sub_plans, layout.bullets_per_sub_plan, layout.batches) == (5, 22, 10)
+    assert (layout.sub_plans, layout.bullets_per_sub_plan, layout.batches) == (5, 21, 10)
 
 
-@settings(derandomize=True, max_examples=400, deadline=None)
-@given(LENGTHS, LENGTHS, st.sampled_from(Category))
-def test_layout_never_shrinks_when_the_length_grows(first: int, second: int, category: Category) -> None:
-    short, long = (layout_for(length, category) for length in sorted((first, second)))
+@settings(max_examples=400)
+@given(LENGTHS, LENGTHS, st.sampled_from(Category), ASKED)
+def test_layout_never_shrinks_when_the_length_grows(first: int, second: int, category: Category, asked: int) -> None:
+    short, long = (layout_for(length, category, asked) for length in sorted((first, second)))
 
     assert short.sub_plans <= long.sub_plans
     assert _ordinary_questions(short) <= _ordinary_questions(long)
     assert _main_questions(short) <= _main_questions(long)
 
 
-@settings(derandomize=True, max_examples=400, deadline=None)
-@given(LENGTHS, st.sampled_from(Category))
-def test_layout_holds_a_pool_for_every_kind(length: int, category: Category) -> None:
-    layout = layout_for(length, category)
+@settings(max_examples=400)
+@given(LENGTHS, st.sampled_from(Category), ASKED)
+def test_layout_holds_a_pool_for_every_kind(length: int, category: Category, asked: int) -> None:
+    layout = layout_for(length, category, asked)
 
-    assert layout.special_per_kind * layout.sub_plans >= 10
-    assert layout.preferences_per_sub_plan == layout.special_per_kind
+    assert layout.specials == (10 if length >= 128_000 else pool_for(length, asked)) >= min(asked + 2, 10)
+    per_stage = [layout.specials_in(i) for i in range(layout.sub_plans)]
+    assert sum(per_stage) == layout.specials
+    assert max(per_stage) - min(per_stage) <= 1
     # no batch is empty
     assert layout.batches <= layout.bullets_per_sub_plan
     # the first sub-plan: introduction, preferences, and a target of its own for each update and contradiction
-    assert layout.bullets_per_sub_plan >= 1 + 3 * layout.special_per_kind
+    assert layout.bullets_per_sub_plan >= 1 + 3 * max(per_stage)
 
 
-@settings(derandomize=True, max_examples=400, deadline=None)
-@given(LENGTHS, st.sampled_from(Category))
-def test_ordinary_questions_fill_the_length(length: int, category: Category) -> None:
-    # An exchange, follow-ups included, has about 400 tokens at 16K, where as many facts as at 128K are to be said,
-    # and 1,100 from 128K up (BEAM: 128,000 / 115 and 1,000,000 / 930), growing by the same factor with each
-    # doubling between; code and worked mathematics make it about 1.4 times as long (BEAM: 128,000 / 78 and
-    # 1,000,000 / 630).
+@settings(max_examples=400)
+@given(LENGTHS, st.sampled_from(Category), ASKED)
+def test_ordinary_questions_fill_the_length(length: int, category: Category, asked: int) -> None:
+    # An exchange, follow-ups included, has about 400 tokens at 16K and 1,100 from 128K up (BEAM: 128,000 / 115 and
+    # 1,000,000 / 930), growing by the same factor with each doubling between; code and worked mathematics make it
+    # about 1.4 times as long (BEAM: 128,000 / 78 and 1,000,000 / 630).
     doublings = min(log(length / 16_000) / log(8), 1)
     exchange = 400 * 2.75**doublings * (1 if category is Category.GENERAL else 1.4)
 
-    assert 0.6 <= _ordinary_questions(layout_for(length, category)) * exchange / length <= 1.4
+    assert 0.6 <= _ordinary_questions(layout_for(length, category, asked)) * exchange / length <= 1.4
 
 
 @pytest.mark.parametrize("length", [0, 15_999, 1_000_001])
 def test_layout_refuses_lengths_of_no_plan(length: int) -> None:
     with pytest.raises(ValueError, match=r"outside 16000\.\.1000000"):
-        layout_for(length, Category.GENERAL)
+        layout_for(length, Category.GENERAL, asked=2)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from longbeam.generators.ledger import Ledger, split_evenly
+from longbeam.generators.ledger import Ledger, replaced_wishes, split_evenly
+from longbeam.schemas.plans import BulletKind
 from tests.builders import good_conversation
 
 
@@ -47,6 +48,28 @@ def test_current_brief_has_the_values_of_now_not_of_then() -> None:
     bullet = ledger.bullets[ledger.position[setter.bullet_id]]
     now = ledger.current_brief(bullet, ledger.bullets[-1].bullet_id)
     assert updated.value in [line.value for line in now.facts]
+    assert now.is_outdated
+    assert not ledger.current_brief(bullet, bullet.bullet_id).is_outdated
+
+
+def test_lines_updated_by_bullets_hold_what_these_bullets_change() -> None:
+    ledger = _ledger()
+    updated = next(a for a in ledger.assertions if a.stance.value == "updates")
+    place = ledger.position[updated.bullet_id]
+    assert updated.fact_id not in {line.fact_id for line in ledger.lines_updated_by(ledger.bullets[:place])}
+    lines = {line.fact_id: line.value for line in ledger.lines_updated_by([ledger.bullets[place]])}
+    assert lines[updated.fact_id] == updated.value
+
+
+def test_a_wish_that_a_later_one_replaces_no_longer_stands() -> None:
+    wish = (
+        _ledger()
+        .bullets[0]
+        .model_copy(update={"kind": BulletKind.PREFERENCE, "topic": "lists", "condition": "when I ask for lists"})
+    )
+    later = wish.model_copy(update={"bullet_id": "p0.s1.b9", "text": "Shorter lists now."})
+    assert replaced_wishes([wish, later]) == (wish,)
+    assert replaced_wishes([later]) == ()
 
 
 def test_known_about_has_a_subject_s_facts_as_they_are_then() -> None:

@@ -8,20 +8,18 @@ import pytest
 
 from longbeam.errors import ReplyError
 from longbeam.generators.augmentation import _mended as mended_specials
-from longbeam.generators.plan_history import PlanHistory
-from longbeam.generators.plans import _mended as mended_plan
-from longbeam.generators.special_targets import choose_targets
+from longbeam.generators.entailment_judge import Voicing
 from longbeam.generators.user_turns import _mended as mended_turns
+from longbeam.models.asking import Acceptance
 from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
-from longbeam.prompts.calls.plans import AugmentReply, BulletDraft, ContradictionDraft, FactDraft, Stage, UpdateDraft
+from longbeam.prompts.calls.plans import AugmentReply, BulletDraft, ContradictionDraft, UpdateDraft
 from longbeam.prompts.calls.user_turns import BulletBrief, UserTurnDraft, UserTurnsReply
-from longbeam.schemas.plans import Bullet, BulletKind, ValueKind
-from longbeam.text.values import money
+from longbeam.schemas.incidents import IncidentKind
+from longbeam.schemas.plans import Bullet, BulletKind
 from tests.generators.scripted import ScriptedModel, asker_for
-from tests.generators.test_special_targets import _plan
+from tests.generators.test_augmentation import _task
 
-FIRST, LAST = dt.date(2024, 3, 4), dt.date(2024, 3, 10)
-STAGE = Stage(stage_index=0, first_day=FIRST, last_day=LAST)
+FIRST = dt.date(2024, 3, 4)
 YES = '{"reason": "it asks", "asks_user": true}'
 
 
@@ -30,8 +28,7 @@ async def test_last_reply_that_parsed_is_mended() -> None:
     reply = await asker_for(model).structured(
         "question_detector",
         QuestionDetectorInputs(reply="Shall we?"),
-        check=lambda r: "must be no",
-        mend=lambda r: r.model_copy(update={"reason": "mended"}),
+        accept=Acceptance(check=lambda r: ["must be no"], mend=lambda r: r.model_copy(update={"reason": "mended"})),
     )
     assert reply.reason == "mended"
     assert len(model.calls) == 3
@@ -45,81 +42,45 @@ async def test_what_cannot_be_mended_says_why() -> None:
         await asker_for(ScriptedModel({"question_detector": [YES]})).structured(
             "question_detector",
             QuestionDetectorInputs(reply="Shall we?"),
-            check=lambda r: "must be no",
-            mend=mend,
+            accept=Acceptance(check=lambda r: ["must be no"], mend=mend),
         )
 
 
-def _draft(kind: BulletKind, day: dt.date = FIRST, **more: object) -> BulletDraft:
-    return BulletDraft.model_validate(
-        {"kind": kind, "narrative": "n", "topic": "t", "text": "It is so.", "happens_on": day, **more}
-    )
-
-
-def test_plan_gets_the_kinds_asked_for_and_days_in_order() -> None:
-    drafts = [
-        _draft(BulletKind.EVENT, LAST + dt.timedelta(days=9)),
-        _draft(BulletKind.EVENT, FIRST + dt.timedelta(days=2)),
-        _draft(BulletKind.EVENT),
-        _draft(BulletKind.EVENT),
-    ]
-    made = mended_plan(drafts, STAGE, {"event": 2, "preference": 1}, {"n"}, set())
-    # Two keep their kind, the third becomes what is lacking, the fourth has no place; the first moves to the last day.
-    assert [(d.kind, d.happens_on) for d in made] == [
-        (BulletKind.PREFERENCE, FIRST),
-        (BulletKind.EVENT, FIRST + dt.timedelta(days=2)),
-        (BulletKind.EVENT, LAST),
-    ]
-
-
-def test_plan_without_a_known_narrative_cannot_be_mended() -> None:
-    with pytest.raises(ValueError, match="names narrative 'n'"):
-        mended_plan([_draft(BulletKind.EVENT)], STAGE, {"event": 1}, {"other"}, set())
-
-
-def test_plan_makes_new_facts_of_unknown_ones() -> None:
-    fact = FactDraft(fact_id="p0.f99", subject="s", attribute="a", value=money(4))
-    made = mended_plan([_draft(BulletKind.EVENT, facts=[fact])], STAGE, {"event": 1}, {"n"}, set())
-    assert [f.fact_id for f in made[0].facts] == [""]
-
-
 def test_special_bullets_get_a_target_each() -> None:
-    targets = choose_targets(_plan(), 2, "key", PlanHistory())[1]
+    task = _task(4)
     reply = AugmentReply(
-        updates=[UpdateDraft(target_id="u1", value=money(i), text=f"${i}") for i in (1, 2, 3)],
-        contradictions=[ContradictionDraft(target_id="c9", text="Never.", variety="other_value")],
+        updates=[UpdateDraft(target_id="u1", value=f"${i}", text=f"${i}") for i in range(1, 7)],
+        contradictions=[ContradictionDraft(target_id="c9", text="It was $7.", value="$7")],
         instructions=[],
     )
-    made = mended_specials(reply, targets, 1)
+    made = mended_specials(reply, task)
+    assert len(task.targets.updates) == 2
     assert [(d.target_id, d.text) for d in made.updates] == [("u1", "$1"), ("u0", "$2")]
-    # A contradiction by another value needs one.
-    assert [(d.target_id, d.variety) for d in made.contradictions] == [("c0", "never_statement")]
+    assert [(d.target_id, d.text) for d in made.contradictions] == [("c0", "It was $7.")]
 
 
-def test_bullets_are_voiced_by_the_first_turn_that_claims_them() -> None:
-    bullet = Bullet(bullet_id="p0.s0.b0", kind=BulletKind.EVENT, narrative="n", topic="t", text="x", happens_on=FIRST)
-    turns = [("One?", ["p0.s0.b0", "p0.s0.b0"]), ("  ", []), ("Two?", ["p0.s0.b0", "p7.s7.b7"])]
+def test_a_slip_about_a_value_is_left_out_where_it_has_none() -> None:
+    reply = AugmentReply(updates=[], contradictions=[ContradictionDraft(target_id="c0", text="No.")], instructions=[])
+    assert mended_specials(reply, _task(2)).contradictions == []
+
+
+def test_bullets_are_voiced_by_the_first_turn_that_claims_and_says_them() -> None:
+    told = "I sold my kiln."
+    bullet = Bullet(bullet_id="p0.s0.b0", kind=BulletKind.EVENT, narrative="n", topic="t", text=told, happens_on=FIRST)
+    own = ["p0.s0.b0"]
+    turns = [("How hot is it?", own), (f"{told} One?", own * 2), ("  ", []), (f"{told} Two?", [*own, "p7.s7.b7"])]
     reply = UserTurnsReply(turns=[UserTurnDraft(text=text, voices=voices) for text, voices in turns])
-    made = mended_turns(reply, (BulletBrief(bullet=bullet),))
-    assert [(t.text, t.voices) for t in made.turns] == [("One?", ["p0.s0.b0"]), ("Two?", [])]
-
-
-def test_values_that_no_calendar_and_nobody_has_are_left_out() -> None:
-    def drafted(**value: object) -> FactDraft:
-        given = {"kind": "date", "text": "then", **value}
-        return FactDraft.model_validate({"subject": "s", "attribute": "a", "value": given})
-
-    assert drafted(date="2024-02-30").value.date is None
-    assert drafted(date="2024-02-29").value.date == dt.date(2024, 2, 29)
-    assert drafted(kind=ValueKind.NUMBER, number=1e300).value.number is None
-    assert drafted(kind=ValueKind.NUMBER, number=12.5).value.number == 12.5
+    voicing = Voicing(asker_for(ScriptedModel({})), (BulletBrief(bullet=bullet),))
+    made = mended_turns(reply, voicing)
+    assert [(t.text, t.voices) for t in made.turns] == [
+        (f"{told} One?", own),
+        (f"{told} Two?", []),
+    ]
+    (incident,) = voicing.asker.incidents
+    assert incident.kind is IncidentKind.NOT_ENTAILED
+    assert "the turn that voices p0.s0.b0 does not say it" in incident.detail
 
 
 def test_facts_with_a_blank_value_are_left_out() -> None:
-    blank = {"subject": "s", "attribute": "a", "value": {"kind": "text", "text": " "}}
-    assert _draft(BulletKind.EVENT, facts=[blank]).facts == []
-    update = {"target_id": "u0", "text": "Now.", "value": {"kind": "text", "text": ""}}
-    denial = {"target_id": "c0", "text": "Never.", "value": {"kind": "text", "text": ""}}
-    reply = AugmentReply.model_validate({"updates": [update], "contradictions": [denial], "instructions": []})
-    assert reply.updates == []
-    assert reply.contradictions[0].value is None
+    blank = {"slot": "text", "name": "a", "value": " "}
+    assert BulletDraft.model_validate({"line": 1, "text": "It is so.", "facts": [blank]}).facts == []

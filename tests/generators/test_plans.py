@@ -1,138 +1,153 @@
-"""Plans: stages of dates, counts of bullets, drafts checked and made into records with a ledger."""
+"""Plans: the outline, and the lines of a stage written in groups that grow with acceptance."""
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable, Sequence
 
 import pytest
 
+from longbeam.errors import ReplyError
+from longbeam.generators.bullets import Drafted
 from longbeam.generators.layout import layout_for
 from longbeam.generators.plan_history import PlanHistory
-from longbeam.generators.plans import (
-    Drafted,
-    Frame,
-    PlanContext,
-    bullet_counts,
-    plan_of,
-    stages_of,
-    write_outline,
-    write_sub_plan,
-)
-from longbeam.prompts.calls.plans import BulletDraft, FactDraft, SubPlanReply
-from longbeam.schemas.plans import BulletKind, Stance, Value
+from longbeam.generators.plans import Frame, PlanContext, plan_of, write_outline, write_sub_plan
+from longbeam.generators.sheets import stages_of
+from longbeam.models.base import ModelCall
+from longbeam.prompts.calls.plans import BulletDraft, FactDraft, SheetLine, SubPlanInputs, SubPlanReply
+from longbeam.schemas.incidents import IncidentKind
+from longbeam.schemas.plans import BulletKind, Stance
 from longbeam.schemas.seeds import Category, Timeline
-from longbeam.text.values import date_value, money
 from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for
 
-LAYOUT = layout_for(128_000, Category.GENERAL)
-STAGES = stages_of(Timeline(start=dt.date(2024, 1, 1), end=dt.date(2024, 1, 10)), 2)
+LAYOUT = layout_for(128_000, Category.GENERAL, asked=2).model_copy(update={"sub_plans": 2})
+HEAD = good_conversation().head
+FRAME = Frame(seed=HEAD.seed, profile=HEAD.profile, relationships=HEAD.relationships, narratives=HEAD.narratives)
+STAGES = stages_of(
+    Timeline(start=dt.date(2024, 1, 1), end=dt.date(2024, 3, 10)),
+    LAYOUT,
+    FRAME.narratives,
+    FRAME.relationships.people,
+)
+CONTEXT = PlanContext(0, FRAME, LAYOUT, STAGES, PlanHistory(), rng_key="k", group=6)
 
 
-def _frame() -> Frame:
-    head = good_conversation().head
-    return Frame(seed=head.seed, profile=head.profile, relationships=head.relationships, narratives=head.narratives)
+def _draft(line: SheetLine) -> BulletDraft:
+    """Return good words for a line: an amount of its own."""
+    value = f"${100 + line.line}"
+    fact = FactDraft(slot="money", name="budget", value=value)
+    topic = f"thing {'abcdefghijklmnopqrstuvwxyz'[line.line]}"
+    is_wish = line.kind is BulletKind.PREFERENCE
+    return BulletDraft(
+        line=line.line,
+        topic=topic,
+        text="Be brief." if is_wish else f"I set aside {value} for {topic}.",
+        facts=[] if is_wish else [fact],
+        condition="when I ask" if is_wish else "",
+        requirement="is brief" if is_wish else "",
+    )
 
 
-def _drafts(stage: int) -> list[BulletDraft]:
-    counts = bullet_counts(LAYOUT, stage)
-    kinds = [BulletKind(kind) for kind, count in counts.items() for _ in range(count)]
-    return [
-        BulletDraft(
-            kind=kind,
-            narrative=_frame().narratives[0].label,
-            topic=f"thing {i}",
-            text=f"I set aside ${100 + i} for thing {i}.",
-            happens_on=STAGES[stage].first_day,
-            facts=[_fact(i, money(100 + i))] if kind is BulletKind.EVENT else [],
-            condition="when I ask" if kind is BulletKind.PREFERENCE else "",
-            requirement="is brief" if kind is BulletKind.PREFERENCE else "",
-        )
-        for i, kind in enumerate(kinds)
-    ]
+def _reply(drafts: Sequence[BulletDraft]) -> str:
+    return SubPlanReply(bullets=list(drafts)).model_dump_json()
 
 
-def _fact(ordinal: int, value: Value) -> FactDraft:
-    return FactDraft(subject=f"thing {ordinal}", attribute="budget", value=value)
+def _lines_of(call: ModelCall) -> tuple[SheetLine, ...]:
+    assert isinstance(call.inputs, SubPlanInputs)
+    return call.inputs.lines
 
 
-async def _write(
-    drafts: list[BulletDraft], *, stage: int = 0, earlier: tuple[Drafted, ...] = ()
-) -> tuple[Drafted, str]:
-    """Write one sub-plan; the second reply is good. Returns it and the feedback on the first reply."""
-    good = SubPlanReply(bullets=_drafts(stage)).model_dump_json()
-    model = ScriptedModel({"sub_plan": [SubPlanReply(bullets=drafts).model_dump_json(), good]})
-    drafted = await write_sub_plan(asker_for(model), PlanContext(0, _frame(), LAYOUT, STAGES, PlanHistory()), earlier)
-    return drafted, model.calls[-1].inputs.feedback
+def _model(spoiled: Callable[[ModelCall], bool] = lambda call: False) -> ScriptedModel:
+    """Words every line; the first event of a spoiled call has a fact that its text does not say."""
+
+    def answer(call: ModelCall) -> str:
+        drafts = [_draft(line) for line in _lines_of(call)]
+        if spoiled(call):
+            first = next(i for i, draft in enumerate(drafts) if draft.facts)
+            drafts[first] = drafts[first].model_copy(update={"text": "I set something aside."})
+        return _reply(drafts)
+
+    return ScriptedModel({"sub_plan": answer})
 
 
-def test_stages_share_the_timeline_to_the_day() -> None:
-    # ten days in two stages of five: 1-5 and 6-10 January
-    assert [(s.first_day.day, s.last_day.day) for s in STAGES] == [(1, 5), (6, 10)]
-    with pytest.raises(ValueError, match="2 days cannot hold 3 stages"):
-        stages_of(Timeline(start=dt.date(2024, 1, 1), end=dt.date(2024, 1, 2)), 3)
+async def _write(model: ScriptedModel, *earlier: Drafted) -> Drafted:
+    return await write_sub_plan(asker_for(model), CONTEXT, earlier)
 
 
-def test_counts_add_up_and_only_the_first_stage_introduces() -> None:
-    assert sum(bullet_counts(LAYOUT, 0).values()) == sum(bullet_counts(LAYOUT, 1).values()) == 20
-    assert [bullet_counts(LAYOUT, i)["introduction"] for i in (0, 1)] == [1, 0]
-
-
-async def test_outline_needs_one_draft_per_stage() -> None:
-    one, two = '{"title": "A", "summary": "a"}', '{"title": "B", "summary": "b"}'
+async def test_outline_needs_one_draft_per_stage_and_keeps_wants_of_the_cast() -> None:
+    one, two = '{"title": "A", "summary": "a"}', '{"title": "B", "summary": "b", "wants": ["w", "x", "y", "z", "more"]}'
     model = ScriptedModel({"outline": [f'{{"stages": [{one}]}}', f'{{"stages": [{one}, {two}]}}']})
-    stages = await write_outline(asker_for(model), _frame(), STAGES)
-    assert [(s.title, s.first_day) for s in stages] == [("A", dt.date(2024, 1, 1)), ("B", dt.date(2024, 1, 6))]
-    assert model.calls[1].inputs.feedback == "1 stages; exactly 2 are asked for"
+    stages = await write_outline(asker_for(model), FRAME, STAGES)
+    assert [(s.title, s.first_day) for s in stages] == [("A", dt.date(2024, 1, 1)), ("B", dt.date(2024, 2, 5))]
+    assert [len(s.wants) for s in stages] == [0, len(STAGES[1].cast)]
+    assert model.calls[1].retry.faults == ("1 stages; exactly 2 are asked for",)  # type: ignore[union-attr]
 
 
-async def test_drafts_become_bullets_facts_and_assertions() -> None:
-    drafted, feedback = await _write(_drafts(0))
-    assert feedback == ""
-    assert [b.bullet_id for b in drafted.sub_plan.bullets[:2]] == ["p0.s0.b0", "p0.s0.b1"]
-    events = bullet_counts(LAYOUT, 0)["event"]
-    assert [f.fact_id for f in drafted.facts] == [f"p0.f{i}" for i in range(events)]
+async def test_lines_become_bullets_facts_and_assertions() -> None:
+    drafted = await _write(_model())
+    assert [b.bullet_id for b in drafted.sub_plan.bullets] == [f"p0.s0.b{i}" for i in range(20)]
+    assert [(b.kind, b.happens_on) for b in drafted.sub_plan.bullets] == [
+        (line.kind, line.day) for line in CONTEXT.sheet.stages[0]
+    ]
+    wishes = sum(line.kind is BulletKind.PREFERENCE for line in CONTEXT.sheet.stages[0])
+    assert [f.fact_id for f in drafted.facts] == [f"p0.f{i}" for i in range(20 - wishes)]
     assert {a.stance for a in drafted.assertions} == {Stance.SETS}
 
 
-async def test_fact_named_again_in_a_later_stage_is_an_update() -> None:
-    first, _ = await _write(_drafts(0))
-    # the events of stage 0 are things 1.. (behind the introduction), those of stage 1 things 0..
-    second, _ = await _write(_drafts(1), stage=1, earlier=(first,))
+async def test_slot_named_again_in_a_later_stage_is_told_again() -> None:
+    first = await _write(_model())
+    second = await _write(_model(), first)
     plan = plan_of([first, second])
-    repeated = [a for a in plan.assertions if a.stance is Stance.UPDATES]
-    assert repeated
-    assert {a.bullet_id.partition(".b")[0] for a in repeated} == {"p0.s1"}
-    assert len({f.fact_id for f in plan.facts}) == len(plan.facts)
-    assert len({(f.subject, f.attribute) for f in plan.facts}) == len(plan.facts)
+    again = [a for a in plan.assertions if a.stance is not Stance.SETS]
+    assert again
+    assert {a.bullet_id.partition(".b")[0] for a in again} == {"p0.s1"}
+    assert len({f.slot for f in plan.facts}) == len({f.fact_id for f in plan.facts}) == len(plan.facts)
 
 
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"kind": BulletKind.UPDATE}, "bullets of kind"),
-        ({"narrative": "Nothing"}, "narrative 'Nothing', which is none of those given"),
-        ({"happens_on": dt.date(2024, 2, 1)}, "happens on 2024-02-01; between 2024-01-01 and 2024-01-05 was possible"),
-        ({"text": "I set something aside."}, "asserts '$101' and its text does not say it"),
-    ],
-)
-async def test_drafts_that_do_not_fit_are_asked_again(changes: dict[str, object], reason: str) -> None:
-    drafts = _drafts(0)
-    drafts[1] = drafts[1].model_copy(update=changes)
-    _, feedback = await _write(drafts)
-    assert reason in feedback
+async def test_groups_that_are_accepted_at_once_grow_and_the_next_stage_goes_on_with_their_size() -> None:
+    model = _model()
+    first = await _write(model)
+    # 6, then 6 + 3; the five that are left are fewer than the 13 that come next.
+    assert [len(_lines_of(call)) for call in model.calls] == [6, 9, 5]
+    assert first.group == 18
+    await _write(later := _model(), first)
+    assert [len(_lines_of(call)) for call in later.calls] == [20]
 
 
-async def test_preference_without_requirement_is_asked_again() -> None:
-    drafts = [d.model_copy(update={"requirement": ""}) for d in _drafts(0)]
-    _, feedback = await _write(drafts)
-    assert "is a preference without condition or requirement" in feedback
+async def test_only_the_faulty_line_of_a_group_is_asked_again_and_the_next_group_is_smaller() -> None:
+    model = _model(spoiled=lambda call: len(_lines_of(call)) == 6)
+    drafted = await _write(model)
+    # The first line of the first group is asked for alone; the next groups have 4, then 6, which is spoiled again.
+    assert [len(_lines_of(call)) for call in model.calls] == [6, 1, 4, 6, 1, 4]
+    retry = model.calls[1].retry
+    assert retry is not None
+    assert any("does not stand in the text" in fault for fault in retry.faults)
+    assert len(retry.kept) == 5
+    assert len(drafted.sub_plan.bullets) == 20
 
 
-async def test_a_date_that_the_text_does_not_say_is_asked_again() -> None:
-    drafts = _drafts(0)
-    (fact,) = drafts[1].facts
-    due = fact.model_copy(update={"value": date_value(dt.date(2024, 1, 9))})
-    drafts[1] = drafts[1].model_copy(update={"facts": [due]})
-    _, feedback = await _write(drafts)
-    assert "asserts 'January 9, 2024' and its text does not say it" in feedback
+async def test_a_group_sees_the_lines_of_the_group_before() -> None:
+    model = _model()
+    await _write(model)
+    inputs = model.calls[1].inputs
+    assert isinstance(inputs, SubPlanInputs)
+    assert [b.topic for b in inputs.earlier_bullets] == [f"thing {letter}" for letter in "bcdefg"]
+
+
+async def test_a_line_that_nobody_can_word_is_left_out_and_noted() -> None:
+    model = _model(spoiled=lambda call: _lines_of(call)[0].line == 7)
+    asker = asker_for(model)
+    drafted = await write_sub_plan(asker, CONTEXT, ())
+    assert len(drafted.sub_plan.bullets) == 19
+    assert [i.kind for i in asker.incidents] == [IncidentKind.REFUSED, IncidentKind.SHORT]
+
+
+async def test_a_stage_without_any_line_fails() -> None:
+    with pytest.raises(ReplyError, match="no reply had a line that could be used"):
+        await _write(ScriptedModel({"sub_plan": [_reply([])]}))
+
+
+async def test_a_sheet_depends_on_the_plan_alone() -> None:
+    assert CONTEXT.sheet.digest == PlanContext(0, FRAME, LAYOUT, STAGES, PlanHistory(), "k", group=9).sheet.digest
+    assert CONTEXT.digest != PlanContext(0, FRAME, LAYOUT, STAGES, PlanHistory(), "k", group=9).digest

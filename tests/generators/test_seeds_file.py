@@ -190,7 +190,7 @@ JSON = st.recursive(
 )
 
 
-@settings(derandomize=True, max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(JSON | st.fixed_dictionaries({"title": JSON, "theme": JSON, "subtopics": JSON}), max_size=3))
 def test_any_json_is_seeds_or_one_line(entries: list[object]) -> None:
     try:

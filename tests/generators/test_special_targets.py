@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import datetime as dt
+import random
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from longbeam.generators.dependents import dependents_of
+from longbeam.generators.layout import Layout, layout_for
+from longbeam.generators.ledger import Ledger
+from longbeam.generators.mentions import Mentions
 from longbeam.generators.plan_history import PlanHistory
-from longbeam.generators.special_targets import choose_targets
+from longbeam.generators.slips import APART_DAYS, APART_MESSAGES, Pace, scenes_against
+from longbeam.generators.special_targets import Targets, choose_targets
+from longbeam.prompts.calls.plans import Slip
 from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Fact, Plan, Stance, SubPlan, ValueKind
-from longbeam.text.values import money
+from longbeam.schemas.seeds import Category
+from longbeam.text.values import date_value, money, number, ratio
 
 ANCHORS = (dt.date(2024, 3, 4), dt.date(2024, 5, 6))
 
@@ -46,22 +57,42 @@ def _plan(bullets: int = 10) -> Plan:
     return Plan(plan_index=0, sub_plans=tuple(sub_plans), facts=tuple(facts), assertions=tuple(assertions))
 
 
-def test_targets_are_all_different_and_lie_behind_their_stage() -> None:
+LAYOUT = Layout(sub_plans=2, bullets_per_sub_plan=10, batches=10, questions=1, specials=4)
+
+
+def _chosen(plan: Plan | None = None, key: str = "7/c000", layout: Layout = LAYOUT) -> tuple[Targets, ...]:
+    return choose_targets(plan or _plan(), layout, key, PlanHistory(), ("Money", "Rooms", "People"))
+
+
+def test_targets_are_all_different_and_lie_behind_their_places() -> None:
     plan = _plan()
-    chosen = choose_targets(plan, 2, "7/c000", PlanHistory())
+    chosen = _chosen(plan)
+    order = {b.bullet_id: i for i, b in enumerate(plan.bullets())}
     facts = [t.fact.fact_id for c in chosen for t in c.updates]
     facts += [t.fact.fact_id for c in chosen for t in c.contradictions if t.fact]
     assert len(facts) == len(set(facts)) == 8
-    # the first stage looks back to the first three fifths of its own bullets: b0 to b5
-    first = [*chosen[0].updates, *chosen[0].contradictions]
-    assert {t.bullet.bullet_id for t in first} <= {f"p0.s0.b{j}" for j in range(6)}
-    assert {t.bullet.bullet_id.partition(".b")[0] for t in (*chosen[1].updates, *chosen[1].contradictions)} == {"p0.s0"}
+    for target in (t for c in chosen for t in (*c.updates, *c.contradictions)):
+        assert order[target.bullet.bullet_id] <= order[target.place.after]
+        assert target.place.day == plan.bullets()[order[target.place.after]].happens_on
+    assert all(len(set(c.places().values())) == len(c.places()) for c in chosen)
+
+
+def test_instructions_take_turns_over_the_narratives() -> None:
+    assert [[t.area for t in c.instructions] for c in _chosen()] == [["Money", "Rooms"], ["People", "Money"]]
+
+
+def test_a_stage_that_cannot_contradict_anything_leaves_it_to_the_next() -> None:
+    # The first stage has ten days: nothing in it was said a fortnight before.
+    first, second = _chosen()
+    assert first.contradictions == ()
+    assert len(second.contradictions) == 4
 
 
 def test_fixed_facts_are_denied_and_never_updated() -> None:
-    for stage in choose_targets(_plan(), 2, "7/c000", PlanHistory()):
+    for stage in _chosen():
         assert not any(t.fact.is_fixed for t in stage.updates)
-        assert all(t.fact is not None and t.fact.is_fixed for t in stage.contradictions)
+        assert all(t.slip in {Slip.PRICE, Slip.ONCE} for t in stage.contradictions)
+        assert all(t.fact is not None and t.fact.is_fixed for t in stage.contradictions if t.slip is Slip.PRICE)
 
 
 def test_facts_that_another_bullet_touches_are_no_targets() -> None:
@@ -69,17 +100,99 @@ def test_facts_that_another_bullet_touches_are_no_targets() -> None:
     again = Assertion(bullet_id="p0.s1.b0", fact_id="p0.f0", stance=Stance.MENTIONS, value=money(100))
     plan = plan.model_copy(update={"assertions": (*plan.assertions, again)})
     for seed in range(8):
-        chosen = choose_targets(plan, 3, f"{seed}/c000", PlanHistory())
+        chosen = _chosen(plan, f"{seed}/c000")
         assert "p0.f0" not in {t.fact.fact_id for c in chosen for t in c.updates}
+
+
+def _with_text(plan: Plan, bullet_id: str, text: str, topic: str) -> Plan:
+    changed = {b.bullet_id: b for b in plan.bullets()}[bullet_id].model_copy(update={"text": text, "topic": topic})
+    sub_plans = tuple(
+        s.model_copy(update={"bullets": tuple(changed if b.bullet_id == bullet_id else b for b in s.bullets)})
+        for s in plan.sub_plans
+    )
+    return plan.model_copy(update={"sub_plans": sub_plans})
 
 
 def test_value_that_a_later_bullet_still_says_is_no_target() -> None:
-    plan = _plan()
-    late = plan.sub_plans[1].bullets[3].model_copy(update={"topic": "thing 0", "text": "It was the $100 again."})
-    second = plan.sub_plans[1].model_copy(
-        update={"bullets": (*plan.sub_plans[1].bullets[:3], late, *plan.sub_plans[1].bullets[4:])}
-    )
-    plan = plan.model_copy(update={"sub_plans": (plan.sub_plans[0], second)})
+    plan = _with_text(_plan(), "p0.s1.b3", "It was the $100 again.", "thing 0")
     for seed in range(8):
-        chosen = choose_targets(plan, 3, f"{seed}/c000", PlanHistory())
+        chosen = _chosen(plan, f"{seed}/c000")
         assert "p0.f0" not in {t.fact.fact_id for c in chosen for t in c.updates}
+
+
+def test_a_fact_on_which_something_told_before_depends_is_changed_before_that_or_not_at_all() -> None:
+    plan = _with_text(
+        _plan(), "p0.s1.b1", "I paid $111 for thing 11, which is half of the cost of thing 0.", "thing 11"
+    )
+    order = {b.bullet_id: i for i, b in enumerate(plan.bullets())}
+    found = 0
+    for seed in range(40):
+        for target in (t for c in _chosen(plan, f"{seed}/c000") for t in c.updates if t.fact.fact_id == "p0.f0"):
+            found += 1
+            assert order[target.place.after] < order["p0.s1.b1"]
+            assert [d.bullet.bullet_id for d in target.dependents] == ["p0.s1.b1"]
+    assert found
+
+
+# --- properties: random plans -----------------------------------------------------------------------------------
+
+WORDS = ("the kitty", "the shelf", "the grinder", "the notebook", "the call")
+KINDS = (ValueKind.MONEY, ValueKind.DATE, ValueKind.NUMBER, ValueKind.RATIO)
+
+
+def _random_plan(rng: random.Random, layout: Layout, days_apart: int) -> Plan:
+    """Return a plan whose things come back, and whose bullets reckon with one another."""
+    sub_plans, facts, assertions = [], [], []
+    day = dt.date(2024, 1, 1)
+    for s in range(layout.sub_plans):
+        told, anchor = [], day
+        for j in range(layout.bullets_per_sub_plan):
+            n, thing = s * layout.bullets_per_sub_plan + j, rng.choice(WORDS)
+            kind = rng.choice(KINDS)
+            value = {
+                ValueKind.MONEY: money(rng.randint(20, 900)),
+                ValueKind.DATE: date_value(day - dt.timedelta(days=rng.randint(0, 5))),
+                ValueKind.NUMBER: number(rng.randint(2, 40), "jars"),
+                ValueKind.RATIO: ratio(rng.randint(5, 95) / 100),
+            }[kind]
+            said = rng.choice(("went into", "is a share of", "came with half of", "was all there is of"))
+            bullet_id = f"p0.s{s}.b{j}"
+            told.append(
+                Bullet(
+                    bullet_id=bullet_id,
+                    kind=rng.choice((BulletKind.EVENT, BulletKind.RELATIONSHIP)),
+                    narrative="Money",
+                    topic=thing,
+                    text=f"{value.text} {said} {thing}, and every week I look at {rng.choice(WORDS)}.",
+                    happens_on=day,
+                )
+            )
+            is_fixed = rng.random() < 0.6
+            facts.append(Fact(fact_id=f"p0.f{n}", subject=thing, attribute=f"a{n}", kind=kind, is_fixed=is_fixed))
+            assertions.append(Assertion(bullet_id=bullet_id, fact_id=f"p0.f{n}", stance=Stance.SETS, value=value))
+            day += dt.timedelta(days=rng.randint(0, 2 * days_apart))
+        day = max(day, anchor + dt.timedelta(days=1))
+        sub_plans.append(SubPlan(plan_index=0, sub_plan_index=s, anchor=anchor, bullets=tuple(told)))
+    return Plan(plan_index=0, sub_plans=tuple(sub_plans), facts=tuple(facts), assertions=tuple(assertions))
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 10_000), st.sampled_from((16_000, 32_000, 64_000, 128_000)), st.integers(1, 5))
+def test_no_contradiction_is_nearer_than_the_bound_and_no_dependent_stays_stale(
+    seed: int, length: int, days_apart: int
+) -> None:
+    layout = layout_for(length, Category.GENERAL, asked=2)
+    plan = _random_plan(random.Random(seed), layout, days_apart)
+    ledger, pace = Ledger.of(plan), Pace(plan, layout)
+    mentions = Mentions(ledger)
+    chosen = _chosen(plan, f"{seed}/c000", layout)
+    for target in (t for c in chosen for t in c.contradictions):
+        (assertion,) = ledger.by_bullet[target.bullet.bullet_id]
+        for scene in scenes_against(target.slip, target.bullet, assertion, mentions):
+            assert abs((target.place.day - scene.happens_on).days) >= APART_DAYS
+            assert pace.messages_between(target.place.after, scene.bullet_id) >= APART_MESSAGES
+    for target in (t for c in chosen for t in c.updates):
+        (assertion,) = ledger.by_bullet[target.bullet.bullet_id]
+        dependents = dependents_of(mentions, target.bullet, assertion)
+        assert target.dependents == dependents
+        assert all(ledger.position[d.bullet.bullet_id] > ledger.position[target.place.after] for d in dependents)

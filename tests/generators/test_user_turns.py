@@ -10,6 +10,7 @@ from longbeam.generators.ledger import Ledger
 from longbeam.generators.plans import Frame
 from longbeam.generators.user_turns import (
     Batch,
+    Scene,
     batches_of,
     check_turns,
     gist_of,
@@ -21,10 +22,11 @@ from longbeam.generators.user_turns import (
 from longbeam.prompts.calls.plans import LedgerLine, Stage
 from longbeam.prompts.calls.user_turns import BulletBrief, UserTurnDraft, UserTurnsReply
 from longbeam.schemas.dialogue import UserTurn
+from longbeam.schemas.incidents import IncidentKind
 from longbeam.schemas.plans import Bullet, BulletKind, SubPlan, ValueKind
 from longbeam.text.values import money
 from tests.builders import good_conversation
-from tests.generators.scripted import ScriptedModel, asker_for
+from tests.generators.scripted import ScriptedModel, asker_for, faults_of
 
 DAY = dt.date(2024, 3, 4)
 
@@ -56,7 +58,7 @@ def _sub_plan(*bullets: Bullet) -> SubPlan:
 def test_batches_are_contiguous_and_specials_come_last() -> None:
     kinds = [BulletKind.EVENT] * 5 + [BulletKind.UPDATE] + [BulletKind.EVENT] * 2
     sub_plan = _sub_plan(*(_bullet(i, kind) for i, kind in enumerate(kinds)))
-    layout = Layout(sub_plans=1, bullets_per_sub_plan=7, batches=3, questions=2, special_per_kind=1)
+    layout = Layout(sub_plans=1, bullets_per_sub_plan=7, batches=3, questions=2, specials=1)
     batches = batches_of(sub_plan, layout)
     # 7 ordinary bullets in 3 groups: 3, 2, 2
     assert [b.bullet_ids for b in batches] == [
@@ -70,7 +72,7 @@ def test_batches_are_contiguous_and_specials_come_last() -> None:
 
 def test_turns_that_say_every_bullet_pass() -> None:
     reply = _reply(("I paid $40 for paint. Was that much?", ["p0.s0.b0"]), ("What next?", []))
-    assert check_turns(reply, [_brief(0)], 2) is None
+    assert not list(check_turns(reply, [_brief(0)], 2))
 
 
 def test_turns_that_miss_or_invent_are_refused() -> None:
@@ -83,19 +85,19 @@ def test_turns_that_miss_or_invent_are_refused() -> None:
         (_reply(good, ("More?", [])), "2 turns; exactly 1"),
     ]
     for reply, reason in cases:
-        problem = check_turns(reply, [_brief(0)], 1)
-        assert reason in (problem or ""), (reason, problem)
+        problems = list(check_turns(reply, [_brief(0)], 1))
+        assert any(reason in problem for problem in problems), (reason, problems)
 
 
 def test_same_question_twice_is_refused() -> None:
     reply = _reply(("I paid $40 for paint.", ["p0.s0.b0"]), ("What  now?", []), ("what now?", []))
-    assert check_turns(reply, [_brief(0)], 3) == "two turns are the same"
+    assert list(check_turns(reply, [_brief(0)], 3)) == ["two turns are the same"]
 
 
 def test_contradiction_needs_a_turn_of_its_own() -> None:
     reply = _reply(("I paid $40 for paint, and $40 again.", ["p0.s0.b0", "p0.s0.b1"]))
-    problem = check_turns(reply, [_brief(0), _brief(1, BulletKind.CONTRADICTION)], 1)
-    assert problem == "p0.s0.b1 must have a turn of its own"
+    problems = list(check_turns(reply, [_brief(0), _brief(1, BulletKind.CONTRADICTION)], 1))
+    assert "p0.s0.b1 must have a turn of its own" in problems
 
 
 def test_bullet_without_values_must_be_said_in_its_words() -> None:
@@ -104,8 +106,8 @@ def test_bullet_without_values_must_be_said_in_its_words() -> None:
     )
     said = _reply(("Could you convert prices into euros whenever they come up, please?", ["p0.s0.b0"]))
     unsaid = _reply(("Could you be more careful with money from now on?", ["p0.s0.b0"]))
-    assert check_turns(said, [wish], 1) is None
-    assert "does not say it" in (check_turns(unsaid, [wish], 1) or "")
+    assert not list(check_turns(said, [wish], 1))
+    assert "does not say it" in "; ".join(check_turns(unsaid, [wish], 1))
 
 
 def test_turns_are_numbered_in_the_order_of_the_story() -> None:
@@ -158,11 +160,11 @@ async def test_ids_of_the_plan_in_a_turn_are_asked_again() -> None:
     stage = Stage(stage_index=0, first_day=sub_plan.anchor, last_day=sub_plan.anchor)
     batch = Batch(batch_index=0, bullet_ids=(bullet.bullet_id,), questions=1)
 
-    (turn,) = await write_user_turns(asker_for(model), frame, ledger, stage, sub_plan, batch)
+    (turn,) = await write_user_turns(asker_for(model), Scene(frame, ledger, stage, sub_plan), batch)
 
     assert turn.text == good
-    assert ["p0.s0.b0" in c.inputs.feedback for c in model.calls] == [False, True, False]
-    assert "[Your Name]" in model.calls[2].inputs.feedback
+    assert ["p0.s0.b0" in faults_of(c) for c in model.calls] == [False, True, False]
+    assert "[Your Name]" in faults_of(model.calls[2])
 
 
 def test_earlier_questions_are_shown_without_their_code_and_by_their_end() -> None:
@@ -173,3 +175,43 @@ def test_earlier_questions_are_shown_without_their_code_and_by_their_end() -> No
     assert long.startswith("... ")
     assert long.endswith("Why does it fail?")
     assert len(long) <= 244
+
+
+async def test_a_turn_that_adds_a_value_is_asked_again_and_reported_in_the_end() -> None:
+    head = good_conversation().head
+    ledger = Ledger.of(head.plans[0])
+    sub_plan = ledger.sub_plans[0]
+    bullet = sub_plan.bullets[2]  # "The renovation budget is $18,000."
+    added = f"{bullet.text} I also paid a $412 deposit to Karl on May 3, 2022. Was that wise?"
+    model = ScriptedModel({"user_turns": [json.dumps({"turns": [{"text": added, "voices": [bullet.bullet_id]}]})]})
+    frame = Frame(seed=head.seed, profile=head.profile, relationships=head.relationships, narratives=head.narratives)
+    stage = Stage(stage_index=0, first_day=sub_plan.anchor, last_day=sub_plan.anchor)
+    batch = Batch(batch_index=0, bullet_ids=(bullet.bullet_id,), questions=1)
+    asker = asker_for(model, writer="openai:some-model")
+
+    await write_user_turns(asker, Scene(frame, ledger, stage, sub_plan), batch)
+
+    assert all(said in faults_of(model.calls[1]) for said in ("$412", "May 3, 2022"))
+    incident = next(i for i in asker.incidents if i.kind is IncidentKind.UNGROUNDED)
+    assert all(said in incident.detail for said in ("$412", "May 3, 2022"))
+
+
+async def test_a_bullet_that_no_reply_says_is_said_in_its_own_words() -> None:
+    head = good_conversation().head
+    ledger = Ledger.of(head.plans[0])
+    sub_plan = ledger.sub_plans[0]
+    told, missed = sub_plan.bullets[2:4]
+    turn = {"text": f"{told.text} Is that enough?", "voices": [told.bullet_id]}
+    model = ScriptedModel({"user_turns": [json.dumps({"turns": [turn]})]})
+    frame = Frame(seed=head.seed, profile=head.profile, relationships=head.relationships, narratives=head.narratives)
+    stage = Stage(stage_index=0, first_day=sub_plan.anchor, last_day=sub_plan.anchor)
+    batch = Batch(batch_index=0, bullet_ids=(told.bullet_id, missed.bullet_id), questions=2)
+    asker = asker_for(model)
+
+    turns = await write_user_turns(asker, Scene(frame, ledger, stage, sub_plan), batch)
+
+    assert [(t.text, t.bullet_ids) for t in turns] == [
+        (turn["text"], (told.bullet_id,)),
+        (missed.text, (missed.bullet_id,)),
+    ]
+    assert [i.kind for i in asker.incidents] == [IncidentKind.MENDED]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from fastapi import FastAPI, Request, Response
 
-from longbeam.errors import UserError
+from longbeam.errors import MemorySystemError
 from longbeam.evaluation.arms import arms_of
 from longbeam.memory.base import MemorySystem
 from longbeam.memory.exchanges import exchanges_of
@@ -101,6 +101,17 @@ async def test_context_is_the_best_that_fit_in_the_order_of_time() -> None:
     assert context.tokens <= 10
 
 
+async def test_a_server_that_ignores_timestamps_gets_the_dates_of_the_messages() -> None:
+    results = [
+        {"memory": "The opening was moved.", "created_at": "2026-11-22T09:00:00Z",
+         "metadata": {"message_keys": ["p0.s0.t2.n0"]}},
+        {"memory": "Something about a kiln.", "created_at": "2026-11-22T09:00:00Z"},
+    ]  # fmt: skip
+    async with served(Server(results=results)) as url:
+        context = await (await told(url)).context(asked("When?"), budget=100)
+    assert context.text == "Something about a kiln.\n\n[March 8, 2023] The opening was moved."
+
+
 @pytest.mark.parametrize(
     ("server", "line"),
     [
@@ -110,14 +121,14 @@ async def test_context_is_the_best_that_fit_in_the_order_of_time() -> None:
 )
 async def test_a_server_that_speaks_otherwise_is_one_line(server: Server, line: str) -> None:
     async with served(server) as url:
-        system = await told(url)
-        with pytest.raises(UserError, match=line):
+        system = await told(url, attempts=1)
+        with pytest.raises(MemorySystemError, match=line):
             await system.retrieve(asked("When?"), k=1)
 
 
 async def test_a_server_that_is_not_there_is_one_line() -> None:
-    with pytest.raises(UserError, match=r"DELETE http://127\.0\.0\.1:9/memories: .*is it running"):
-        await told("http://127.0.0.1:9")
+    with pytest.raises(MemorySystemError, match=r"DELETE http://127\.0\.0\.1:9/memories: .*is it running"):
+        await told("http://127.0.0.1:9", attempts=1)
 
 
 def test_a_server_has_settings_and_grids_as_others_have() -> None:

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from longbeam.models.base import ModelCall, Sampling
 from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
-from longbeam.schemas.calls import ChatMessage, PromptInputs, Tool
+from longbeam.schemas.calls import ChatMessage, PromptInputs, Retry, Tool
 from longbeam.schemas.spec import BenchmarkSpec, Role
 
 
@@ -26,7 +26,7 @@ class SimplePrompt:
     def schema(self, inputs: PromptInputs | None = None) -> dict[str, Any] | None:
         return None if self.output is None else self.output.model_json_schema()
 
-    def render(self, inputs: PromptInputs) -> tuple[ChatMessage, ...]:
+    def render(self, inputs: PromptInputs, retry: Retry | None = None) -> tuple[ChatMessage, ...]:
         assert isinstance(inputs, QuestionDetectorInputs)
         return ChatMessage(role="system", content="Does it ask?"), ChatMessage(role="user", content=inputs.reply)
 

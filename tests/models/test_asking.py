@@ -9,16 +9,18 @@ from functools import partial
 import pytest
 
 from longbeam.errors import ReplyError
-from longbeam.models.asking import parse_reply
+from longbeam.models.asking import LONGEST_SHOWN, Acceptance, parse_reply
 from longbeam.prompts.calls.dialogue import (
     FollowUpDetectorInputs,
     QuestionDetectorInputs,
     QuestionDetectorReply,
     TurnState,
 )
+from longbeam.prompts.calls.persona import PersonalityInputs
 from longbeam.schemas.calls import ModelReply
+from longbeam.schemas.incidents import IncidentKind
 from longbeam.schemas.spec import BenchmarkSpec
-from tests.generators.scripted import ScriptedModel, asker_for
+from tests.generators.scripted import ScriptedModel, asker_for, faults_of
 
 YES = '{"reason": "it asks", "asks_user": true}'
 INPUTS = QuestionDetectorInputs(reply="Shall we?")
@@ -36,7 +38,7 @@ async def test_malformed_reply_is_asked_again_with_the_reason() -> None:
     reply = await asker_for(model).structured("question_detector", INPUTS)
     assert reply.asks_user
     assert [c.generation for c in model.calls] == [0, 1]
-    assert "asks_user" in model.calls[1].inputs.feedback
+    assert "asks_user" in faults_of(model.calls[1])
     assert "asks_user" in model.calls[1].messages()[-1].content
     assert model.calls[0].key != model.calls[1].key
 
@@ -51,10 +53,10 @@ async def test_three_bad_replies_raise_with_the_last_reason() -> None:
 async def test_check_refuses_what_parses() -> None:
     model = ScriptedModel({"question_detector": [YES, YES.replace("true", "false")]})
     reply = await asker_for(model).structured(
-        "question_detector", INPUTS, check=lambda r: "must be no" if r.asks_user else None
+        "question_detector", INPUTS, accept=Acceptance(check=lambda r: ["must be no"] if r.asks_user else [])
     )
     assert not reply.asks_user
-    assert model.calls[1].inputs.feedback == "must be no"
+    assert faults_of(model.calls[1]) == "must be no"
 
 
 @pytest.mark.parametrize(
@@ -98,12 +100,99 @@ async def test_words_of_a_prompts_example_are_asked_again_unless_the_story_has_t
     reply = await asker_for(model).structured("question_detector", INPUTS)
     assert reply.reason == "it asks"
     # The feedback names the word; that does not make it the story's.
-    assert ["yrsa" in c.inputs.feedback for c in model.calls] == [False, True, True]
+    assert ["yrsa" in faults_of(c) for c in model.calls] == [False, True, True]
 
     model = ScriptedModel({"question_detector": [copied]})
     told = QuestionDetectorInputs(reply="Shall we ask Yrsa?")
     reply = await asker_for(model).structured("question_detector", told)
     assert reply.reason == "Yrsa asks"
+
+
+async def test_a_retry_shows_the_last_reply_and_all_faults_behind_the_same_request() -> None:
+    model = ScriptedModel({"question_detector": [YES, YES.replace("true", "false")]})
+    faults = ["the reason is too short", "it must be no"]
+    await asker_for(model).structured(
+        "question_detector", INPUTS, accept=Acceptance(check=lambda r: faults if r.asks_user else [])
+    )
+
+    first, second = model.calls
+    request = first.messages()
+    assert second.messages()[: len(request)] == request  # a prefix cache serves it
+    reply, said = second.messages()[len(request) :]
+    assert (reply.role, reply.content) == ("assistant", YES)
+    assert said.role == "user"
+    assert all(fault in said.content for fault in faults)
+
+
+async def test_a_retry_does_not_repeat_a_refusal_to_the_model() -> None:
+    model = ScriptedModel({"question_detector": ["I'm sorry, but I can't assist with that.", YES]})
+    await asker_for(model).structured("question_detector", INPUTS)
+    assert [m.role for m in model.calls[1].messages()] == [m.role for m in model.calls[0].messages()]
+
+
+async def test_only_the_beginning_of_an_endless_reply_is_shown() -> None:
+    model = ScriptedModel({"question_detector": ["no " * 100_000, YES]})
+    await asker_for(model).structured("question_detector", INPUTS)
+    assert len(model.calls[1].messages()[-2].content) == LONGEST_SHOWN
+
+
+@pytest.mark.parametrize(
+    ("named", "sent"), [(None, [None, 1, 1]), (0.0, [0, 0.3, 0.6]), (0.9, [0.9, 1, 1]), (1.3, [1.3] * 3)]
+)
+async def test_retries_are_warmer(named: float | None, sent: list[float | None]) -> None:
+    model = ScriptedModel({"question_detector": ["nonsense"]})
+    sampling = {} if named is None else {"detector": {"temperature": named}}
+    spec = BenchmarkSpec.model_validate({"name": "test", "sampling": sampling})
+    with pytest.raises(ReplyError):
+        await replace(asker_for(model), spec=spec).structured("question_detector", INPUTS)
+    assert [c.sampling.temperature for c in model.calls] == pytest.approx(sent)
+
+
+async def test_a_mended_reply_is_an_incident_that_says_what_was_changed() -> None:
+    asker = asker_for(ScriptedModel({"question_detector": [YES]}))
+    reply = await asker.within("t0").structured(
+        "question_detector",
+        INPUTS,
+        place="asks0",
+        accept=Acceptance(
+            check=lambda r: ["it must be no"] if r.asks_user else [],
+            mend=lambda r: r.model_copy(update={"asks_user": False}),
+        ),
+    )
+    assert not reply.asks_user
+    (incident,) = asker.incidents
+    assert (incident.kind, incident.prompt_id) == (IncidentKind.MENDED, "question_detector")
+    assert incident.place == "c000/stage/unit/t0/asks0"
+    assert incident.detail == "it must be no; asks_user: True, now False"
+
+
+async def test_a_default_takes_the_place_of_three_bad_replies_and_is_an_incident() -> None:
+    no = QuestionDetectorReply(reason="", asks_user=False)
+    asker = asker_for(ScriptedModel({"question_detector": ["nonsense"]}))
+    assert await asker.structured("question_detector", INPUTS, place="asks0", accept=Acceptance(default=no)) is no
+    refused, incident = asker.incidents
+    assert (refused.kind, refused.place) == (IncidentKind.REFUSED, "c000/stage/unit/asks0")
+    assert incident.kind is IncidentKind.DEFAULTED
+    assert '"asks_user":false' in incident.detail
+
+
+async def test_a_model_that_returns_the_prompts_example_as_its_own_is_refused() -> None:
+    """Found 10: the small model returned the example paragraph as its character, and nothing noticed."""
+    spec = BenchmarkSpec.model_validate({"name": "test", "models": {"default": "openai:m"}})
+    inputs = PersonalityInputs(gender="female", traits=("calm",) * 6)
+    copied = "She agrees to things quickly and pays for it in the evening, when the list of promises gets longer."
+    model = ScriptedModel({"personality": [copied, "A calm person who plans little and forgives much."]})
+    asker = replace(asker_for(model), spec=spec)
+    text = await asker.prose("personality", inputs, accept=Acceptance(mend=lambda text: text))
+    assert text.startswith("A calm person")
+    fault = "'she agrees to things quickly and pays for' is copied from these instructions"
+    assert fault in faults_of(model.calls[1])
+
+    model = ScriptedModel({"personality": [copied]})  # a copy is not mended either
+    with pytest.raises(ReplyError):
+        await replace(asker_for(model), spec=spec).prose(
+            "personality", inputs, accept=Acceptance(mend=lambda text: text)
+        )
 
 
 async def test_every_call_carries_the_language_of_the_spec() -> None:

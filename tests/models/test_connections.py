@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from longbeam.models import connections
-from longbeam.models.connections import BrokenOff, Connections, Unreachable, proxy_of
+from longbeam.models.connections import BrokenOff, Connections, TooLarge, Unreachable, proxy_of
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes"
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -121,6 +121,19 @@ async def test_a_connection_that_the_server_closed_is_not_used_again() -> None:
         await to.post([b"{}"])
         await asyncio.sleep(0.05)  # the server hangs up without a word
         assert (await to.post([b"{}"])).body == b"yes"
+
+
+async def test_a_request_that_meets_the_end_of_a_kept_connection_is_sent_again() -> None:
+    requests = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        requests.append(await request_of(reader))
+        writer.write(OK)
+        await request_of(reader)  # on its way when the server hangs up
+
+    async with serving(serve) as port, connections_to(f"http://127.0.0.1:{port}/v1") as to:
+        assert [(await to.post([b"{}"])).body for _ in range(3)] == [b"yes"] * 3
+    assert len(requests) == 3
 
 
 @pytest.mark.parametrize(
@@ -272,3 +285,76 @@ def certified(name: str, folder: Path) -> tuple[ssl.SSLContext, ssl.SSLContext]:
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(pem, key_pem)
     return server, ssl.create_default_context(cafile=pem)
+
+
+def endless(first: bytes, more: bytes) -> Serve:
+    """Sends `first` and then `more` for ever."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await request_of(reader)
+        writer.write(first)
+        while not writer.is_closing():
+            writer.write(more)
+            await writer.drain()
+
+    return serve
+
+
+HEAD = b"HTTP/1.1 200 OK\r\n"
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("first", "more", "words"),
+    [
+        (HEAD + b"X-Long: ", b"x" * 65_536, "headers of more than 65,536 bytes"),
+        (HEAD, b"X-Many: 1\r\n" * 5_000, "headers of more than 65,536 bytes"),
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 2_000, "headers of more than 65,536 bytes"),
+        (HEAD + b"\r\n", b"x" * 65_536, "an answer of more than 1,000,000 bytes"),
+        (HEAD + b"Content-Length: 10000000000\r\n\r\n", b"x" * 65_536, "an answer of more than 1,000,000 bytes"),
+        (CHUNKED, b"1;" + b"x" * 8_000 + b"\r\ny\r\n", "an answer of more than 1,000,000 bytes"),
+        (CHUNKED + b"0\r\n", b"X-Trailer: 1\r\n" * 5_000, "an answer of more than 1,000,000 bytes"),
+    ],
+)
+async def test_an_answer_without_an_end_is_hung_up_on(first: bytes, more: bytes, words: str) -> None:
+    async with serving(endless(first, more)) as port, connections_to(f"http://127.0.0.1:{port}/") as made:
+        with pytest.raises(TooLarge, match=words):
+            await made.post([b"{}"], most_bytes=1_000_000)
+
+
+class Collected:
+    """Takes in pieces of a stream until it has seen an end."""
+
+    def __init__(self, end: bytes) -> None:
+        self.seen, self._end = b"", end
+
+    def feed(self, data: bytes) -> bool:
+        self.seen += data
+        if b"bad" in data:
+            raise ValueError("a bad event")
+        return self._end in self.seen
+
+
+STREAM = HEAD + b"Content-Type: text/event-stream; charset=utf-8\r\n\r\n"
+
+
+async def test_a_stream_is_given_piece_by_piece_and_ends_when_it_is_enough() -> None:
+    collected = Collected(b"end")
+    async with serving(endless(STREAM + b"one ", b"end ")) as port, connections_to(f"http://127.0.0.1:{port}/") as made:
+        answer = await made.post([b"{}"], events=collected)
+        assert (answer.is_stream, answer.body) == (True, b"")
+        assert collected.seen.startswith(b"one end")
+
+
+async def test_an_event_that_cannot_be_read_ends_the_stream() -> None:
+    async with serving(endless(STREAM, b"bad ")) as port, connections_to(f"http://127.0.0.1:{port}/") as made:
+        with pytest.raises(ValueError, match="a bad event"):
+            await made.post([b"{}"], events=Collected(b"end"))
+
+
+async def test_an_error_is_no_stream_whatever_it_says() -> None:
+    answer = b"HTTP/1.1 429 No\r\nContent-Type: text/event-stream\r\nContent-Length: 4\r\n\r\nwait"
+    collected = Collected(b"never")
+    async with serving(answering(answer)) as port, connections_to(f"http://127.0.0.1:{port}/") as made:
+        found = await made.post([b"{}"], events=collected)
+    assert (found.status, found.body, found.is_stream, collected.seen) == (429, b"wait", False, b"")

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from longbeam.errors import ProviderError, StoreError
+from longbeam.errors import ProviderError, RunStopped
 from longbeam.models.base import ModelCall, Sampling
 from longbeam.models.journal import JournalledModel
 from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
-from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs
+from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs, Retry
 from longbeam.schemas.spec import Role
 from longbeam.store.worklog import WorkLog
 from tests.store.journal_entries import request_of
@@ -24,7 +24,7 @@ class Prompt:
     version: int = 2
     output: type[BaseModel] | None = None
 
-    def render(self, inputs: PromptInputs) -> tuple[ChatMessage, ...]:
+    def render(self, inputs: PromptInputs, retry: Retry | None = None) -> tuple[ChatMessage, ...]:
         assert isinstance(inputs, QuestionDetectorInputs)
         return (ChatMessage(role="system", content="Does it ask?"), ChatMessage(role="user", content=inputs.reply))
 
@@ -161,7 +161,7 @@ async def test_a_reply_that_cannot_be_kept_is_not_used(log: WorkLog) -> None:
     log._db._db.execute(f"PRAGMA max_page_count = {pages}")
     model = JournalledModel(Model(text="long " * 10_000), log.journal)
 
-    with pytest.raises(StoreError, match="the disk is full"):
+    with pytest.raises(RunStopped, match="the disk is full"):
         await model.complete(call())
 
     assert log.journal.reply_of(call().key) is None
@@ -196,3 +196,18 @@ async def test_a_reply_that_ended_by_itself_outlives_a_higher_limit(log: WorkLog
     await model.complete(call(max_tokens=200))
 
     assert (model.asks, model.hits) == (1, 1)
+
+
+async def test_no_call_is_sent_once_a_reply_could_not_be_kept(log: WorkLog) -> None:
+    inner, reasons = Model(text="long " * 10_000), []
+    model = JournalledModel(inner, log.journal, on_stop=reasons.append)
+    pages = log._db._db.execute("PRAGMA page_count").fetchone()[0]
+    log._db._db.execute(f"PRAGMA max_page_count = {pages + 2}")
+
+    for i in range(3):
+        with pytest.raises(RunStopped, match="the disk is full"):
+            await model.complete(call(f"c000/dialogue/p0.s2/t{i}.n1"))
+
+    assert len(inner.asked) == 1
+    assert len(reasons) == 1
+    assert "the disk is full" in reasons[0]

@@ -188,6 +188,40 @@ def test_a_call_that_always_fails_is_given_up_while_others_are_answered() -> Non
     assert run_virtually(run()) == TRIES
 
 
+def test_an_endpoint_that_refuses_whatever_it_is_asked_stops_the_run() -> None:
+    """One refusal may be of its call; three in a row, and never an answer, are of every call."""
+
+    async def run() -> tuple[int, str]:
+        endpoint = Endpoint(fault=lambda: error("bad_request"))
+        model = limited(endpoint)
+        for _ in range(2):
+            with pytest.raises(ProviderError):
+                await model.complete(call())
+        with pytest.raises(RunStopped) as stopped:
+            await model.complete(call())
+        return endpoint.asked, str(stopped.value)
+
+    asked, said = run_virtually(run())
+    assert asked == 3
+    assert "bad_request" in said
+
+
+def test_refusals_of_calls_among_others_that_are_answered_stop_nothing() -> None:
+    async def run() -> int:
+        faults = iter([None, *("bad_request" for _ in range(9)), *(None for _ in range(20))])
+        endpoint = Endpoint(fault=lambda: error(kind) if (kind := next(faults)) else None)
+        model = limited(endpoint)
+        refused = 0
+        for _ in range(20):
+            try:
+                await model.complete(call())
+            except ProviderError:
+                refused += 1
+        return refused
+
+    assert run_virtually(run()) == 9
+
+
 def test_passing_faults_are_asked_again() -> None:
     rng = random.Random(7)
 
@@ -232,6 +266,102 @@ def test_a_reply_that_came_while_the_process_was_held_up_is_not_paid_twice() -> 
         return endpoint.asked
 
     assert run_virtually(run()) == 5
+
+
+class Streaming(Endpoint):
+    """Streams a reply for `seconds` of which a piece comes every 5 s; then it stops for `silent_s` and ends."""
+
+    def __init__(self, seconds: float, silent_s: float = 0.0) -> None:
+        super().__init__()
+        self._seconds, self._silent_s = seconds, silent_s
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        loop = asyncio.get_running_loop()
+        end_at = loop.time() + self._seconds
+        while loop.time() < end_at:
+            await asyncio.sleep(5)
+            call.progress.heard_at = loop.time()
+        await asyncio.sleep(self._silent_s)
+        return await super().complete(call)
+
+
+def test_a_reply_that_grows_may_take_longer_than_the_time_out() -> None:
+    async def run() -> tuple[float, int]:
+        endpoint = Streaming(5_000, silent_s=100)
+        return await ask(limited(endpoint, timeout_s=600), 3), endpoint.asked
+
+    took, asked = run_virtually(run())
+    assert 5_000 < took < 5_200
+    assert asked == 3
+
+
+def test_a_stream_that_stops_in_its_middle_is_given_up_after_the_idle_time_out() -> None:
+    async def run() -> float:
+        endpoint = Streaming(10, silent_s=10_000)
+        with pytest.raises(ProviderError, match="the reply stopped in its middle; nothing came for 120 s"):
+            await asyncio.wait_for(limited(endpoint)._ask(call()), 10_000)
+        return asyncio.get_running_loop().time()
+
+    assert 130 <= run_virtually(run()) < 131
+
+
+def test_two_time_outs_of_one_long_lone_call_do_not_stop_the_run() -> None:
+    class Slow(Endpoint):
+        async def complete(self, call: ModelCall) -> ModelReply:
+            self.asked += 1
+            if self.asked in {2, 3}:
+                await asyncio.Event().wait()
+            return await super().complete(call)
+
+    async def run() -> int:
+        endpoint = Slow()
+        model = limited(endpoint, timeout_s=600)
+        await model.complete(call(said="quick"))
+        await model.complete(call(said="long"))
+        return len(endpoint.answered_at)
+
+    assert run_virtually(run()) == 2
+
+
+def test_a_lone_call_that_always_times_out_fails_alone_and_an_endpoint_that_died_stops_the_run() -> None:
+    class Dead(Endpoint):
+        async def complete(self, call: ModelCall) -> ModelReply:
+            if self.asked:
+                await asyncio.Event().wait()
+            return await super().complete(call)
+
+    async def run() -> list[str]:
+        model = limited(Dead(), timeout_s=600)
+        await model.complete(call(said="quick"))
+        raised = []
+        for said in ("long", "another"):
+            with pytest.raises((ProviderError, RunStopped)) as caught:
+                await model.complete(call(said=said))
+            raised.append(type(caught.value).__name__)
+        return raised
+
+    assert run_virtually(run()) == ["ProviderError", "RunStopped"]
+
+
+def test_refusals_while_a_long_reply_streams_do_not_stop_the_run() -> None:
+    """A slow endpoint that takes one call at a time writes one reply for longer than our patience."""
+
+    class One(Streaming):
+        async def complete(self, call: ModelCall) -> ModelReply:
+            if self.in_flight:
+                raise error("rate_limit")
+            self.in_flight += 1
+            try:
+                return await super().complete(call)
+            finally:
+                self.in_flight -= 1
+
+    async def run() -> int:
+        endpoint = One(3 * PATIENCE_S)
+        await ask(limited(endpoint), 2)
+        return len(endpoint.answered_at)
+
+    assert run_virtually(run()) == 2
 
 
 def stopped_by(endpoint: Endpoint, calls: int = 8) -> tuple[list[BaseException], float]:

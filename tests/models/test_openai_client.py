@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import contextlib
+import json
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, Field
 
 from longbeam.errors import ProviderError
 from longbeam.models.base import Sampling
@@ -68,6 +72,8 @@ async def test_a_reply_comes_back_with_its_tokens() -> None:
                 {"role": "system", "content": "Does it ask?"},
                 {"role": "user", "content": "Which hotel?"},
             ],
+            "stream": True,
+            "stream_options": {"include_usage": True},
         }
     ]
 
@@ -97,7 +103,9 @@ async def test_a_key_that_the_endpoint_repeats_is_not_kept() -> None:
 async def test_reasoning_models_get_no_temperature(settings: dict[str, Any], sent: dict[str, Any]) -> None:
     async with endpoint(Answer()) as (fake, base_url), client_of(base_url, **settings) as client:
         await client.complete(call(sampling=Sampling(temperature=0.5, max_tokens=50)))
-    assert {k: v for k, v in fake.bodies[0].items() if k not in {"model", "messages"}} == sent
+    assert {
+        k: v for k, v in fake.bodies[0].items() if k not in {"model", "messages", "stream", "stream_options"}
+    } == sent
 
 
 async def test_extras_are_sent_as_they_are() -> None:
@@ -130,6 +138,64 @@ async def test_extras_are_sent_as_they_are() -> None:
 async def test_odd_messages_are_read(message: dict[str, Any], expected: ModelReply) -> None:
     reply, _ = await reply_to(Answer(completion(choices=[{"message": message, "finish_reason": "stop"}], usage=None)))
     assert reply == expected.model_copy(update={"model": "m-2026"})
+
+
+@pytest.mark.parametrize(
+    ("count", "kept"), [(2**63, 0), (10**30, 0), (-1, 0), (1.5, 0), ("12", 0), (float("nan"), 0), (10**9, 10**9)]
+)
+async def test_a_count_of_tokens_that_no_reply_has_counts_as_none(count: Any, kept: int) -> None:
+    usage = {"prompt_tokens": count, "completion_tokens": count}
+    reply, _ = await reply_to(Answer(completion(usage=usage)))
+    assert (reply.prompt_tokens, reply.output_tokens) == (kept, kept)
+
+
+@pytest.mark.parametrize("status", [200, 400, 500])
+@pytest.mark.parametrize("nested", [b"[" * 200_000, b'{"error":' * 200_000, b'{"a":"\\ud83d","b":' + b"[" * 200_000])
+async def test_json_nested_deeply_is_one_line(nested: bytes, status: int) -> None:
+    error = await error_of(Answer(nested, status))
+    assert error.kind in {"server_error", "bad_request"}
+    assert len(str(error)) < 500
+
+
+async def test_arguments_nested_deeply_are_text() -> None:
+    asked = call(output=RecallStepReply, tool=RECALL)
+    async with endpoint(Answer(_called("[" * 200_000))) as (_, base_url), client_of(base_url) as client:
+        assert (await client.complete(asked)).text.startswith("[[[")
+
+
+async def test_what_steers_a_terminal_is_neither_kept_nor_shown() -> None:
+    steering = "\x1b]0;owned\x07\x1b[2J\u202e\x9b31m"
+    reply, _ = await reply_to(Answer(completion(f"a\tb\n{steering}", model=steering)))
+    assert not {"\x1b", "\x07", "\x9b"} & {*reply.text, *reply.model}
+    assert reply.text.startswith("a\tb\n")
+    for answer in (Answer({"error": {"message": steering}}, 400), Answer({"error": {"message": steering}})):
+        assert str(await error_of(answer)).isprintable()
+
+
+async def test_half_a_surrogate_pair_in_an_error_can_be_stored() -> None:
+    for status in (200, 400):
+        str(await error_of(Answer(b'{"error": {"message": "half \\ud83d"}}', status))).encode()
+
+
+@pytest.mark.parametrize("form", [CANARY.replace("k-", "k\\u002d"), "".join(f"\\u{ord(c):04x}" for c in CANARY)])
+async def test_a_key_that_is_escaped_in_json_is_not_kept(form: str) -> None:
+    body = json.dumps(completion("FORM")).replace("FORM", f"Your key is {form}.")
+    assert "canary" not in body or "\\u002d" in body
+    reply, _ = await reply_to(Answer(body), key=CANARY)
+    assert reply.text == "Your key is ***."
+    for status in (200, 401):
+        error = await error_of(Answer('{"error": {"message": "bad key ' + form + '"}}', status), key=CANARY)
+        assert "canary" not in str(error)
+    twice = completion(json.dumps({"key": CANARY}).replace("canary", "c\\u0061nary"))
+    reply, _ = await reply_to(Answer(twice), key=CANARY)
+    assert "nary" not in reply.text
+
+
+async def test_a_header_repeated_in_base64_is_not_kept() -> None:
+    header = base64.b64encode(f"Bearer {CANARY}".encode()).decode()
+    error = await error_of(Answer({"error": {"message": f"you sent {header}"}}, 400), key=CANARY)
+    assert base64.b64encode(CANARY.encode()).decode()[4:20] not in str(error)
+    assert "***" in str(error)
 
 
 PAGE = "<!DOCTYPE html><html><body>Sign in</body></html>"
@@ -250,6 +316,43 @@ async def test_one_refused_schema_steps_down_alone() -> None:
     assert "refused the schema of prompt 'odd'" in notices[0]
 
 
+class Bounded(BaseModel):
+    """A reply whose text has a length."""
+
+    said: str = Field(max_length=40)
+
+
+def _without_lengths(body: dict[str, Any]) -> Answer:
+    """Answers as an endpoint that refuses `maxLength`, as OpenAI does."""
+    if "maxLength" in json.dumps(body.get("response_format")):
+        text = "Invalid schema for response_format 'p': In context=('said',), 'maxLength' is not permitted."
+        return Answer({"error": {"message": text}}, 400)
+    return Answer(completion('{"said": "a"}'))
+
+
+async def test_lengths_of_texts_are_sent_to_an_endpoint_that_takes_them() -> None:
+    reply = Answer(completion('{"said": "a"}'))
+    async with endpoint(lambda _: reply) as (fake, base_url), client_of(base_url) as client:
+        await client.complete(call(output=Bounded))
+    schema = fake.bodies[0]["response_format"]["json_schema"]["schema"]
+    assert schema["properties"]["said"] == {"type": "string", "maxLength": 40}
+
+
+@pytest.mark.parametrize("structured", ["auto", "json_schema"])
+async def test_lengths_of_texts_are_not_sent_again_where_they_are_refused(structured: str) -> None:
+    notices: list[str] = []
+    async with (
+        endpoint(_without_lengths) as (fake, base_url),
+        client_of(base_url, notices=notices, structured=structured) as client,
+    ):
+        for prompt_id in ("one", "other"):
+            await client.complete(call(output=Bounded, prompt_id=prompt_id))
+    schemas = [b["response_format"]["json_schema"]["schema"]["properties"]["said"] for b in fake.bodies]
+    assert schemas == [{"type": "string", "maxLength": 40}, {"type": "string"}, {"type": "string"}]
+    assert len(notices) == 1
+    assert "has no schemas with bounded texts; a plainer schema is used" in notices[0]
+
+
 async def test_a_kind_that_the_spec_chose_is_not_left() -> None:
     async with (
         endpoint(accepting("json_object")) as (fake, base_url),
@@ -310,3 +413,114 @@ async def test_an_endpoint_without_tools_is_asked_for_structured_output() -> Non
     assert fake.bodies[1]["response_format"]["type"] == "json_schema"
     (notice,) = notices
     assert "has no tool calls; structured output is used" in notice
+
+
+STREAM_HEADERS = {"Content-Type": "text/event-stream"}
+
+
+def events(*parts: dict[str, Any], end: str = "data: [DONE]\n\n") -> str:
+    return "".join(f"data: {json.dumps(part)}\n\n" for part in parts) + end
+
+
+def delta(said: str, finish_reason: str | None = None, **more: Any) -> dict[str, Any]:
+    return {"model": "m-1", "choices": [{"delta": {"content": said, **more}, "finish_reason": finish_reason}]}
+
+
+async def test_a_streamed_reply_is_the_reply() -> None:
+    usage = {"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 4}}
+    reply, _ = await reply_to(Answer(events(delta("Ye"), delta("s.", "stop"), usage), headers=STREAM_HEADERS))
+    assert reply == ModelReply(text="Yes.", model="m-1", prompt_tokens=9, output_tokens=4)
+
+
+async def test_tokens_of_a_stream_without_usage_are_estimated() -> None:
+    reply, _ = await reply_to(Answer(events(delta("Yes, it does.", "stop")), headers=STREAM_HEADERS))
+    # "Does it ask?" and "Which hotel?" have 24 characters, the reply has 13: four to a token
+    assert (reply.prompt_tokens, reply.output_tokens) == (6, 4)
+
+
+async def test_thoughts_of_a_stream_are_counted_and_not_kept() -> None:
+    parts = delta("", reasoning_content="x" * 300), delta("y" * 100, "stop"), {"usage": {"completion_tokens": 100}}
+    reply, _ = await reply_to(Answer(events(*parts), headers=STREAM_HEADERS))
+    assert (reply.text, reply.reasoning_tokens) == ("y" * 100, 75)
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "words"),
+    [
+        (events(delta("Yes"), end=""), "connection", "the stream ended without an end of the reply"),
+        ("data: {nonsense\n\n", "server_error", "an event of the stream is not whole JSON"),
+        (f"data: {{nonsense{'x' * 20_000}\n\n", "server_error", "an event of the stream is not whole JSON"),
+        (events(delta("Yes"), {"error": {"message": "overloaded", "code": 502}}), "server_error", "overloaded"),
+    ],
+)
+async def test_a_stream_that_is_no_reply_is_one_clear_line(answer: str, kind: str, words: str) -> None:
+    error = await error_of(Answer(answer, headers=STREAM_HEADERS))
+    assert (error.kind, error.is_retryable) == (kind, True)
+    assert words in str(error)
+
+
+async def test_a_loop_is_an_outcome_of_its_own_streamed_or_not() -> None:
+    loop = "I will ask her again. " * 300
+    reply, _ = await reply_to(Answer(events(delta(loop), delta("more")), headers=STREAM_HEADERS))
+    assert reply.finish_reason == "loop"
+    choice = {"message": {"content": loop}, "finish_reason": "length"}
+    assert (await reply_to(Answer(completion(choices=[choice]))))[0].finish_reason == "loop"
+    choice["finish_reason"] = "stop"
+    assert (await reply_to(Answer(completion(choices=[choice]))))[0].finish_reason == "stop"
+
+
+@pytest.mark.parametrize(
+    ("refused", "message"),
+    [
+        ("stream", "Streaming is not supported"),
+        ("stream_options", "Unrecognized request argument supplied: stream_options"),
+        ("min_p", "min_p: extra fields not permitted"),
+    ],
+)
+async def test_a_refused_member_is_not_sent_again(refused: str, message: str) -> None:
+    def answer(body: dict[str, Any]) -> Answer:
+        return Answer({"error": {"message": message}}, 400) if refused in body else Answer()
+
+    notices: list[str] = []
+    asked = call(sampling=Sampling(min_p=0.1))
+    async with endpoint(answer) as (fake, base_url), client_of(base_url, notices=notices) as client:
+        for _ in range(2):
+            assert (await client.complete(asked)).text == "yes"
+    assert [refused in body for body in fake.bodies] == [True, False, False]
+    assert len(notices) == 1
+
+
+async def test_a_limit_that_does_not_fit_the_context_is_left_to_the_endpoint() -> None:
+    def answer(body: dict[str, Any]) -> Answer:
+        if "max_tokens" in body:
+            text = "This model's maximum context length is 4096 tokens; you requested 5000 (4000 in the completion)"
+            return Answer({"error": {"message": text}}, 400)
+        return Answer()
+
+    asked = call(sampling=Sampling(max_tokens=4_000))
+    async with endpoint(answer) as (fake, base_url), client_of(base_url) as client:
+        assert (await client.complete(asked)).text == "yes"
+    assert ["max_tokens" in body for body in fake.bodies] == [True, False]
+
+
+async def test_the_length_limit_leaves_room_for_thoughts_that_were_seen() -> None:
+    thinking = completion(
+        "<think>So.</think>Yes",
+        usage={"completion_tokens": 500, "completion_tokens_details": {"reasoning_tokens": 400}},
+    )
+    asked = call(sampling=Sampling(max_tokens=100))
+    async with endpoint(Answer(thinking)) as (fake, base_url), client_of(base_url) as client:
+        for _ in range(2):
+            await client.complete(asked)
+    assert [body["max_tokens"] for body in fake.bodies] == [100, 900]
+
+
+async def test_calls_that_are_refused_together_are_all_sent_again() -> None:
+    def answer(body: dict[str, Any]) -> Answer:
+        refused = [name for name in ("min_p", "top_p", "response_format", "stream") if name in body]
+        return Answer({"error": {"message": f"{refused[0]} is not supported"}}, 400) if refused else Answer()
+
+    asked = call(sampling=Sampling(min_p=0.1, top_p=0.9), output=QuestionDetectorReply)
+    async with endpoint(answer) as (_, base_url), client_of(base_url) as client:
+        replies = await asyncio.gather(*(client.complete(asked) for _ in range(8)))
+    assert [reply.text for reply in replies] == ["yes"] * 8

@@ -14,7 +14,7 @@ from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
 from longbeam.prompts.calls.persona import PersonalityInputs
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.spec import BenchmarkSpec, RoleSampling
-from tests.generators.scripted import ScriptedModel, asker_for
+from tests.generators.scripted import ScriptedModel, asker_for, faults_of
 
 ENGLISH = (
     "You could ask the bakery on the corner for the flour that it has left over on Friday, because the price of it "
@@ -42,6 +42,7 @@ YES = '{"reason": "it asks", "asks_user": true}'
         (ModelReply(text="", finish_reason="length", reasoning_tokens=500), "reasoning"),
         (ModelReply(text="<think>Let me see", finish_reason="length"), "reasoning"),
         (ModelReply(text="", finish_reason="length"), "length"),
+        (ModelReply(text="again and again", finish_reason="loop"), "loop"),
         (ModelReply(text="", finish_reason="content_filter"), "content_filter"),
         (ModelReply(text="", refusal="I will not do that."), "refusal"),
         (ModelReply(text="I'm sorry, but I can't assist with that."), "refusal"),
@@ -117,14 +118,14 @@ async def test_a_cut_reply_is_asked_again_with_more_room_and_the_same_words() ->
     calls = await calls_of([cut, thought, YES], RoleSampling(max_tokens=100, temperature=0.3))
     assert [c.sampling.max_tokens for c in calls] == [100, 200, 800]
     assert {c.sampling.temperature for c in calls} == {0.3}
-    assert {c.inputs.feedback for c in calls} == {""}
+    assert {faults_of(c) for c in calls} == {""}
     assert len({c.key for c in calls}) == 3
 
 
 async def test_a_reply_cut_at_the_endpoints_own_limit_is_asked_to_be_shorter() -> None:
     calls = await calls_of([ModelReply(text="{", finish_reason="length"), YES], RoleSampling())
     assert calls[1].sampling.max_tokens is None
-    assert "write less" in calls[1].inputs.feedback
+    assert "write less" in faults_of(calls[1])
 
 
 async def test_a_refusal_is_answered_with_its_reason_and_fails_by_its_name() -> None:
@@ -132,7 +133,7 @@ async def test_a_refusal_is_answered_with_its_reason_and_fails_by_its_name() -> 
     with pytest.raises(ReplyError, match=r"the reply was a refusal \(No\.\)") as caught:
         await asker_for(model).structured("question_detector", INPUTS)
     assert caught.value.kind == "refusal"
-    assert "all of this is fiction" in model.calls[1].inputs.feedback
+    assert "all of this is fiction" in faults_of(model.calls[1])
 
 
 async def test_prose_in_another_language_is_asked_for_again() -> None:
@@ -140,4 +141,4 @@ async def test_prose_in_another_language_is_asked_for_again() -> None:
     inputs = PersonalityInputs.model_construct(**dict.fromkeys(PersonalityInputs.model_fields, ""))
     text = await asker_for(model).prose("personality", inputs)
     assert text == ENGLISH
-    assert model.calls[1].inputs.feedback == "the reply was in Han letters; write it in English"
+    assert faults_of(model.calls[1]) == "the reply was in Han letters; write it in English"

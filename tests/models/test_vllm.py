@@ -83,12 +83,14 @@ def _call(n: int = 0, **changes: Any) -> ModelCall:
 
 async def test_reply_has_the_engines_counts_and_the_schema_is_asked_for() -> None:
     engine = Engine()
-    call = _call(sampling=Sampling(temperature=0.3, max_tokens=99))
+    call = _call(sampling=Sampling(temperature=0.3, max_tokens=99, min_p=0.1))
     reply = await _model(engine).complete(call)
     prompt, params, _ = engine.asked[0]
     assert (reply.text, reply.cached_tokens, reply.output_tokens) == (engine.text, 32, 7)
     assert reply.prompt_tokens == len(prompt["prompt_token_ids"])
     assert (params["temperature"], params["max_tokens"], params["json_object"]) == (0.3, 99, False)
+    assert params["min_p"] == 0.1
+    assert "top_p" not in params
     assert set(params["json_schema"]["properties"]) == {"reason", "asks_user"}
 
 

@@ -72,10 +72,10 @@ PARSERS: dict[str, Callable[[str], Any]] = {
 
 
 def _node(*, parse: list[str] | None = None, run: dict[str, list[str]] | None = None) -> dict[str, Any]:
-    """What `snippet_checks.js` says of all code at once, in the time zone of New York."""
+    """What `snippet_checks.cjs` says of all code at once, in the time zone of New York."""
     assert NODE is not None
     done = subprocess.run(
-        [NODE, str(Path(__file__).parent / "snippet_checks.js")],
+        [NODE, str(Path(__file__).parent / "snippet_checks.cjs")],
         input=json.dumps({"parse": parse or [], "run": run or {}}),
         capture_output=True,
         text=True,
@@ -91,7 +91,7 @@ def _node(*, parse: list[str] | None = None, run: dict[str, list[str]] | None = 
 def _conversation(pack: str) -> tuple[str, ...]:
     """The messages of the first coding conversation whose story this pack tells."""
     specs = (
-        BenchmarkSpec.model_validate({"name": "code", "seed": seed, "length": "64K", "domains": ["coding"]})
+        BenchmarkSpec.model_validate({"name": "code", "seed": seed, "length": "80K", "domains": ["coding"]})
         for seed in range(40)
     )
     spec = next(spec for spec in specs if pack_for(seeds_for(spec, 1)[0][0]).pack == pack)

@@ -10,7 +10,6 @@ import pytest
 from longbeam.offline.probe_wording import (
     of_user,
     plural,
-    question_of_denial,
     standing_question,
     to_you,
 )
@@ -95,19 +94,6 @@ def test_candidates_are_taken_in_the_order_offered() -> None:
     options = tuple(CandidateOption(candidate_id=f"a.{i}", difficulty=Difficulty.EASY, summary="x") for i in range(5))
     inputs = CandidatesInputs(ability="a", title="t", options=options, count=2)
     assert answer_probe_prompt("probe_candidates", inputs, RNG("s")) == CandidatesReply(chosen=["a.0", "a.1"])
-
-
-@pytest.mark.parametrize(
-    ("text", "question"),
-    [
-        ("I have never met a plumber.", "Have I ever met a plumber?"),
-        ("Honestly, I still have not signed the lease yet.", "Have I signed the lease?"),
-        ("I haven't yet called the bank, and I may not.", "Have I called the bank?"),
-        ("The lease is signed.", ""),
-    ],
-)
-def test_denials_become_questions(text: str, question: str) -> None:
-    assert question_of_denial(text) == question
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from longbeam.prompts.calls.dialogue import (
     UserReplyInputs,
 )
 from longbeam.prompts.calls.plans import LedgerLine, Stage
-from longbeam.prompts.calls.user_turns import BatchState, BulletBrief, UserTurnsInputs
+from longbeam.prompts.calls.user_turns import BatchState, BulletBrief, TurnCard, UserTurnsInputs
 from longbeam.schemas.calls import ChatMessage
 from longbeam.schemas.plans import CLOSING, Bullet, BulletKind, ValueKind
 from longbeam.text.values import date_value, money
@@ -77,7 +77,6 @@ def _context() -> DialogueContext:
         people=HEAD.relationships.people,
         stage=STAGE,
         earlier_bullets=(),
-        current_bullets=(),
         state=(),
         instructions=(),
     )
@@ -218,6 +217,7 @@ def test_update_of_an_earlier_plan_says_that_it_goes_back() -> None:
             stage=STAGE,
             batch=(changed.model_copy(update={"bullet": bullet}),),
             questions=1,
+            cards=(TurnCard(bullet_ids=(bullet_id,), least_words=1, most_words=60),),
         )
         return user_turns(inputs, BATCH, random.Random(seed)).turns[0].text.partition("I want to be done")[0]
 

@@ -5,27 +5,43 @@ from __future__ import annotations
 import datetime as dt
 import random
 from collections import Counter
+from collections.abc import Sequence
 
 import pytest
 
+from longbeam.generators.layout import Layout
 from longbeam.generators.profiles import draw_profile
 from longbeam.generators.relationships import draw_relationships
 from longbeam.generators.seeds import load_catalogue
-from longbeam.offline.drawing import changed, draw
+from longbeam.generators.sheets import SheetInputs, draw_sheet
+from longbeam.offline.drawing import Span, changed, draw
 from longbeam.offline.packs import load_pack, pack_for, pack_paths
 from longbeam.offline.planning import _scenes_of
 from longbeam.offline.remarks import without_remark
 from longbeam.offline.story import Story, StoryInputs, people_thread, story_of
 from longbeam.offline.telling import COST_SLOT, WHOLE, relation_words
-from longbeam.prompts.calls.plans import SubPlanInputs
+from longbeam.prompts.calls.plans import SheetLine, Stage, SubPlanInputs
 from longbeam.schemas.people import Person
 from longbeam.schemas.plans import ValueKind
-from longbeam.schemas.seeds import Domain, Seed
+from longbeam.schemas.seeds import Category, Domain, Seed
 from longbeam.text.matching import says
 from tests.prompts.samples import SAMPLES
+from tests.prompts.samples import SHEET as SAMPLE_SHEET
 
 STAGES = tuple((dt.date(2024, m, 1), dt.date(2024, m, 28)) for m in range(1, 6))
 ROOM = ((15, 2), (16, 2), (16, 2), (16, 2), (16, 2))
+"""Events and meetings of each stage: twenty bullets, with two preferences and one introduction."""
+
+
+def _sheet(stages: Sequence[Span], bullets: int, specials: int) -> tuple[tuple[SheetLine, ...], ...]:
+    layout = Layout(
+        sub_plans=len(stages), bullets_per_sub_plan=bullets, batches=5, questions=2, specials=specials * len(stages)
+    )
+    dated = tuple(Stage(stage_index=i, first_day=a, last_day=b) for i, (a, b) in enumerate(stages))
+    return draw_sheet(SheetInputs(layout, dated, Category.GENERAL, plan_index=0, is_last=True, rng_key="sheet"))
+
+
+SHEET = _sheet(STAGES, 20, 2)
 
 
 def _seed(domain: Domain = Domain.CODING) -> Seed:
@@ -37,7 +53,7 @@ def _people(index: int = 0) -> tuple[Person, ...]:
 
 
 def _story(rng_key: str = "1/c000/story", domain: Domain = Domain.CODING) -> Story:
-    return story_of(StoryInputs(_seed(domain), _people(), STAGES, ROOM, rng_key))
+    return story_of(StoryInputs(_seed(domain), _people(), STAGES, SHEET, rng_key))
 
 
 def test_stages_have_exactly_the_scenes_they_have_room_for() -> None:
@@ -52,7 +68,7 @@ def test_of_each_conversation_the_newest_story_is_kept() -> None:
     assert isinstance(inputs, SubPlanInputs)
 
     def told(conversation: str, plan: str = "") -> Story:
-        return _scenes_of(inputs, conversation, conversation + plan)
+        return _scenes_of(inputs, SAMPLE_SHEET, conversation, conversation + plan)
 
     first, other = told("1/c000"), told("1/c001")
     assert told("1/c000") is first
@@ -90,6 +106,18 @@ def test_every_value_of_a_scene_is_said_in_its_text() -> None:
             assert set(scene.values) == new | scene.recalled
         for value in scene.values.values():
             assert says(scene.text, value), (scene.text, value)
+
+
+@pytest.mark.parametrize("domain", Domain)
+def test_a_day_in_the_past_lies_after_all_that_was_told_of_its_thing_before(domain: Domain) -> None:
+    last: dict[tuple[str, str], dt.date] = {}
+    for scene in (s for stage in _story(domain=domain) for s in stage if not s.is_closing):
+        key = (scene.thread.thread, scene.subject)
+        for name in (*scene.beat.sets, *scene.beat.fixed, *scene.beat.updates):
+            slot, day = scene.thread.slots[name], scene.values[name].date
+            if day is not None and slot.in_days is not None and slot.in_days[1] <= 0 and key in last:
+                assert last[key] <= day <= scene.day, (scene.text, last[key])
+        last[key] = scene.day
 
 
 def test_values_change_only_where_a_beat_updates_them() -> None:
@@ -225,7 +253,7 @@ def test_values_with_a_trend_change_only_its_way_twice_in_a_row(name: str) -> No
 
 def test_short_stories_follow_few_threads_with_several_things_each() -> None:
     stage = ((dt.date(2024, 1, 1), dt.date(2024, 2, 1)),)
-    (scenes,) = story_of(StoryInputs(_seed(), _people(), stage, ((40, 0),), "3/c000/story"))
+    (scenes,) = story_of(StoryInputs(_seed(), _people(), stage, _sheet(stage, 48, 4), "3/c000/story"))
     things: dict[str, set[str]] = {}
     for scene in scenes:
         things.setdefault(scene.thread.thread, set()).add(scene.thing)

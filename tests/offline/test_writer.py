@@ -14,7 +14,7 @@ from longbeam.prompts.calls.plans import SubPlanInputs
 from longbeam.prompts.declarations import PROMPTS, default_registry
 from longbeam.schemas.plans import Bullet, BulletKind
 from longbeam.schemas.spec import Role
-from tests.prompts.samples import SAMPLES, extras_of
+from tests.prompts.samples import SAMPLES, SHEET, extras_of
 
 
 def _call(prompt_id: str, *, generation: int = 0, seed: int = 1) -> ModelCall:
@@ -75,9 +75,10 @@ def test_preferences_go_on_when_earlier_plans_have_told_them_all() -> None:
 
     standing = tuple(told(p) for p in everything)
     chapter = sample.chapter.model_copy(update={"standing": standing})
-    reply = sub_plan(sample.model_copy(update={"chapter": chapter}), "c000")
+    lines = tuple(line for line in SHEET.stages[1] if line.kind is BulletKind.PREFERENCE)
+    reply = sub_plan(sample.model_copy(update={"chapter": chapter, "lines": lines}), SHEET, "c000")
 
-    again = [b for b in reply.bullets if b.kind is BulletKind.PREFERENCE]
-    assert len(again) == sample.counts["preference"]
+    again = [b for b in reply.bullets if b.requirement]
+    assert len(again) == len(lines) == 2
     in_force = {(b.topic, b.condition): b.requirement for b in standing}
     assert all(in_force[b.topic, b.condition] == b.requirement for b in again)

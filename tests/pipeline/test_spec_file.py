@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from longbeam.errors import SpecError
-from longbeam.pipeline.spec_file import OPTIONS, load_spec
+from longbeam.pipeline.spec_file import OPTIONS, load_spec, with_overrides
 from longbeam.schemas.seeds import Domain
 from longbeam.schemas.spec import BenchmarkSpec
 
@@ -55,7 +55,8 @@ def test_a_seeds_option_is_taken_from_the_working_folder(tmp_path: Path, monkeyp
         ('name = "a"\nlenght = "64K"', r"spec.toml: unknown key 'lenght'; known keys are name, seed, length, "),
         (
             'name = "a"\n[limits]\nspeed = 1',
-            r"spec.toml: unknown key 'limits.speed'; known keys are concurrency, timeout_s, max_cost_usd. Correct",
+            "spec.toml: unknown key 'limits.speed'; known keys are concurrency, timeout_s, idle_timeout_s, "
+            "max_reply_mb, max_cost_usd. Correct",
         ),
         (
             'name = "a"\n[endpoints."openai:x"]\nkey = "sk"',
@@ -71,7 +72,11 @@ def test_a_seeds_option_is_taken_from_the_working_folder(tmp_path: Path, monkeyp
         ),
         (
             'name = "a"\n[endpoints.offline]\nmodel = "x"',
-            r"""spec.toml: endpoints: 'offline' is no model with an endpoint; write openai:NAME or vllm:NAME""",
+            r"""endpoints: 'offline' is no model with an endpoint; write openai:NAME, vllm:NAME or gguf:PATH""",
+        ),
+        (
+            'name = "a"\n[endpoints."gguf:m.gguf"]\nbase_url = "http://127.0.0.1:8000/v1"',
+            r"""endpoints: 'gguf:m.gguf' has a base_url, but longbeam serves gguf: models itself; name a server""",
         ),
         ('name = "a"\n[sampling.poet]\nmax_tokens = 9', r"spec.toml: sampling: unknown role 'poet'; roles are "),
         ('name = "a"\nlength = "long"', r"spec.toml: length 'long' is not a number of tokens"),
@@ -134,3 +139,22 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
 
 def test_options_name_fields() -> None:
     assert set(OPTIONS) <= set(BenchmarkSpec.model_fields)
+
+
+def test_model_file_is_found_beside_the_spec_and_its_name_has_no_path(tmp_path: Path) -> None:
+    path = tmp_path / "spec.toml"
+    path.write_text('name = "a"\nmodels = { default = "gguf:m/x.gguf" }\n[endpoints."gguf:m/x.gguf"]\nslots = 4\n')
+    spec = load_spec(path)
+    assert spec.models == {"default": "gguf:x.gguf"}
+    assert (spec.endpoint_for("gguf:x.gguf").slots, spec.path_of("gguf:x.gguf")) == (4, tmp_path / "m" / "x.gguf")
+    elsewhere = load_spec(path, {"models": {"default": f"gguf:{tmp_path}/n/x.gguf"}})
+    assert (elsewhere.models, elsewhere.path_of("gguf:x.gguf")) == (spec.models, tmp_path / "n" / "x.gguf")
+    assert elsewhere.endpoint_for("gguf:x.gguf").slots == 4
+    assert with_overrides(elsewhere, {"limits": {"concurrency": 1}}).endpoints == elsewhere.endpoints
+
+
+def test_two_model_files_of_one_name_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "spec.toml"
+    path.write_text('name = "a"\nmodels = { default = "gguf:m/x.gguf", judge = "gguf:n/x.gguf" }\n')
+    with pytest.raises(SpecError, match="two models with one file name; rename one of the files"):
+        load_spec(path)

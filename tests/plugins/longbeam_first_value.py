@@ -83,8 +83,8 @@ def word(candidate: ProbeCandidate) -> ProbeReply:
     )
 
 
-def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
-    """Return what is wrong with a wording, or None."""
+def check(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[str, ...]:
+    """Return everything that is wrong with a worded probe."""
     return run_checks(candidate, reply, (check_form, check_values, check_coverage))
 
 

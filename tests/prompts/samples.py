@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import datetime as dt
 
+from longbeam.generators.layout import Layout
+from longbeam.generators.sheets import SheetInputs, draw_sheet
 from longbeam.offline.extras import WriterExtras
 from longbeam.prompts.calls import checks as check_calls
 from longbeam.prompts.calls import evaluation as evaluation_calls
@@ -25,11 +27,19 @@ from longbeam.prompts.calls.plans import (
     AugmentInputs,
     Chapter,
     ContradictionTarget,
+    Dependent,
+    InstructionTarget,
     LedgerLine,
+    NewSlot,
     OutlineInputs,
+    Place,
     PlanSeedsInputs,
+    PlanSheet,
     PlanSummaryInputs,
+    SheetLine,
+    Slip,
     Stage,
+    StoryLine,
     SubPlanInputs,
     UpdateTarget,
 )
@@ -84,15 +94,21 @@ STAGES = (
         stage_index=0,
         first_day=dt.date(2022, 11, 7),
         last_day=dt.date(2023, 2, 26),
+        cast=("Gunnar", "Selma"),
+        narratives=("Kiln and equipment", "Money and lease"),
         title="A dairy with three-phase power",
         summary="Marit signs the lease and looks for a kiln she can afford.",
+        wants=("wants to see the contract first", "wants to teach the first course"),
     ),
     Stage(
         stage_index=1,
         first_day=dt.date(2023, 2, 27),
         last_day=dt.date(2023, 6, 18),
+        cast=("Selma", "Gunnar"),
+        narratives=("Money and lease", "Kiln and equipment"),
         title="The kiln and the first courses",
         summary="The kiln is wired, prices are set and the first courses fill.",
+        wants=("wants to be paid for her hours", "wants his trailer back"),
     ),
 )
 RENT, NEW_RENT, LOAN = money(9_500, "NOK"), money(10_200, "NOK"), money(60_000, "NOK")
@@ -178,13 +194,14 @@ BRIEFS = (
     BulletBrief(bullet=CONTRADICTION),
     BulletBrief(bullet=INSTRUCTION),
 )
+CURRENT_BULLETS = (OPENING_DAY.text, CONTRADICTION.text, INSTRUCTION.text)
+"""Texts of the bullets of the sub-plan whose dialogue is held."""
 CONTEXT = DialogueContext(
     seed=SEED,
     profile=PROFILE,
     people=PEOPLE,
     stage=STAGES[1],
     earlier_bullets=(INTRODUCTION.text, SIGNING.text, PREFERENCE.text),
-    current_bullets=(OPENING_DAY.text, CONTRADICTION.text, INSTRUCTION.text),
     state=LEDGER,
     instructions=(PREFERENCE.text,),
 )
@@ -264,7 +281,43 @@ CHAPTER = Chapter(
     facts=LEDGER,
     standing=(PREFERENCE,),
 )
+PLACE = Place(after=PREFERENCE.bullet_id, day=PREFERENCE.happens_on)
 SAID = "user: The oven costs 900 euros.\nassistant: That is a fair price."
+SHEET = PlanSheet(
+    stages=draw_sheet(
+        SheetInputs(
+            layout=Layout(sub_plans=2, bullets_per_sub_plan=16, batches=5, questions=2, specials=4),
+            stages=STAGES,
+            category=Category.GENERAL,
+            plan_index=CHAPTER.plan_index,
+            is_last=True,
+            rng_key="samples",
+        )
+    )
+)
+"""The sheet of the plan whose second stage is written."""
+
+
+def _sample_lines() -> tuple[SheetLine, ...]:
+    """Return lines of the sheet that together have everything that a line can have."""
+    events = [line for line in SHEET.stages[1] if line.kind is BulletKind.EVENT and not line.part]
+    wish = next(line for line in SHEET.stages[1] if line.kind is BulletKind.PREFERENCE)
+    meeting = next(line for line in SHEET.stages[1] if line.kind is BulletKind.RELATIONSHIP)
+    day = NewSlot(kind=ValueKind.DATE, is_fixed=False, day=events[0].day + dt.timedelta(days=9))
+    fee = NewSlot(kind=ValueKind.MONEY, is_fixed=True, like="monthly rent")
+    return (
+        events[0].model_copy(update={"sets": (day,), "person": "Selma"}),
+        events[1].model_copy(update={"sets": (), "changes": LEDGER[1]}),
+        events[2].model_copy(update={"sets": (fee,), "recalls": LEDGER[0]}),
+        meeting,
+        wish.model_copy(update={"evolves": PREFERENCE}),
+        SHEET.stages[1][-1],
+    )
+
+
+LINES = _sample_lines()
+
+
 SAMPLES: dict[str, PromptInputs] = {
     "personality": PersonalityInputs(
         gender=Gender.FEMALE,
@@ -277,7 +330,7 @@ SAMPLES: dict[str, PromptInputs] = {
             "Keeps promises and receipts.",
         ),
     ),
-    "narratives": NarrativesInputs(seed=SEED),
+    "narratives": NarrativesInputs(seed=SEED, at_least=15, at_most=20),
     "plan_seeds": PlanSeedsInputs(
         seed=SEED,
         profile=PROFILE,
@@ -308,9 +361,8 @@ SAMPLES: dict[str, PromptInputs] = {
         narratives=NARRATIVES,
         stages=STAGES,
         stage_index=1,
-        counts={"introduction": 0, "event": 11, "relationship": 3, "preference": 2},
-        ledger=LEDGER,
         earlier_bullets=(INTRODUCTION, SIGNING, PREFERENCE),
+        lines=LINES,
         chapter=CHAPTER,
     ),
     "seeds": SeedsInputs(
@@ -323,12 +375,25 @@ SAMPLES: dict[str, PromptInputs] = {
         seed=SEED,
         profile=PROFILE,
         stage=STAGES[1],
-        updates=(UpdateTarget(target_id="u0", fact=LEDGER[1], bullet=SIGNING),),
-        contradictions=(
-            ContradictionTarget(target_id="c0", variety="never_statement", fact=LEDGER[0], bullet=SIGNING),
+        lines=(StoryLine(bullet=SIGNING), StoryLine(bullet=PREFERENCE, then=("c0", "i0", "u0"))),
+        updates=(
+            UpdateTarget(
+                target_id="u0",
+                fact=LEDGER[1],
+                bullet=SIGNING,
+                place=PLACE,
+                dependents=(
+                    Dependent(bullet=INTRODUCTION, reason="35% is a share of it", stale=LEDGER[:1], kept=LEDGER[1:2]),
+                ),
+                related=(INTRODUCTION,),
+            ),
         ),
-        instructions=1,
-        areas=("Money and lease",),
+        contradictions=(
+            ContradictionTarget(
+                target_id="c0", slip=Slip.ONCE, fact=LEDGER[0], bullet=SIGNING, place=PLACE, related=(INTRODUCTION,)
+            ),
+        ),
+        instructions=(InstructionTarget(target_id="i0", area="Money and lease", place=PLACE),),
         taken_conditions=("when I ask about permits",),
     ),
     "user_turns": UserTurnsInputs(
@@ -349,12 +414,14 @@ SAMPLES: dict[str, PromptInputs] = {
     ),
     "question_detector": QuestionDetectorInputs(reply=HISTORY[1].content),
     "user_answer": UserReplyInputs(
-        context=CONTEXT, summary=SUMMARY, history=exchanged(HISTORY), today=TODAY, told=(1,)
+        context=CONTEXT, summary=SUMMARY, history=exchanged(HISTORY), today=TODAY, told=(OPENING_DAY.text,)
     ),
     "follow_up_detector": FollowUpDetectorInputs(
         title=SEED.title, question=HISTORY[0].content, reply=HISTORY[1].content, follow_ups=1
     ),
-    "user_follow_up": UserReplyInputs(context=CONTEXT, summary="", history=exchanged(HISTORY), today=TODAY, told=(1,)),
+    "user_follow_up": UserReplyInputs(
+        context=CONTEXT, summary="", history=exchanged(HISTORY), today=TODAY, told=(OPENING_DAY.text,)
+    ),
     "compact_memory": CompactInputs(context=CONTEXT, summary=SUMMARY, messages=HISTORY, max_tokens=600),
     "probe_candidates": CandidatesInputs(
         ability="knowledge_update",
@@ -486,15 +553,28 @@ SAMPLES: dict[str, PromptInputs] = {
         question="What does the kiln cost?", nugget="States that the kiln costs 4,200 euros", answer="4,200 euros."
     ),
     "align_event": evaluation_calls.AlignInputs(item="the lease", events=("signing of the lease", "opening night")),
+    "check_entailment": check_calls.EntailmentInputs(
+        message="The kiln is 4,200 euros, and it comes in May. Where do I put it?",
+        claims=("The kiln costs 4,200 euros.", "The kiln comes in April."),
+    ),
+    "check_contradiction": check_calls.ContradictionInputs(
+        earlier=check_calls.ToldRemark(text="I fired my first kiln on March 7.", day=dt.date(2022, 3, 8)),
+        later=check_calls.ToldRemark(
+            text="I have never fired a kiln, so how hot does it get?", day=dt.date(2022, 5, 20)
+        ),
+    ),
     "support_nuggets": check_calls.SupportInputs(
         question="What does the kiln cost?",
         nuggets=("States that the kiln costs 4,200 euros", "States that it is paid in May"),
+        gold_answer="4,200 euros, paid in May.",
+        has_one_answer=True,
         evidence=(check_calls.DatedMessage(number=1, said_on=dt.date(2023, 3, 7), text="It costs 4,200 euros."),),
     ),
     "guess_answer": check_calls.GuessInputs(question="What does the kiln cost?"),
     "counter_evidence": check_calls.CounterEvidenceInputs(
         question="What does the kiln cost?",
         gold_answer="4,200 euros.",
+        is_contradiction=True,
         evidence=(check_calls.DatedMessage(number=1, said_on=dt.date(2023, 3, 7), text="It costs 4,200 euros."),),
         others=(
             check_calls.DatedMessage(
@@ -528,6 +608,7 @@ def many_bullets(count: int) -> DialogueContext:
 
 
 STATES: dict[str, KeptJson] = {
+    "sub_plan": SHEET,
     "user_turns": BatchState(first_ordinal=100),
     "more_turns": BatchState(first_ordinal=23),
     "assistant_reply": TURN_STATE,

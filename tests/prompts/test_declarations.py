@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import re
 import time
@@ -10,28 +11,39 @@ from typing import Any
 
 import pytest
 
+from longbeam.generators.bullets import new_slot, typed_value
 from longbeam.generators.profiles import draw_profile
 from longbeam.prompts.calls.dialogue import AssistantReplyInputs
 from longbeam.prompts.calls.plans import AugmentReply, SubPlanReply
 from longbeam.prompts.calls.probes import ProbeReply
+from longbeam.prompts.calls.user_turns import BulletBrief
 from longbeam.prompts.declarations import PROMPTS, default_registry
 from longbeam.prompts.environment import environment_of, parse, parts_of
 from longbeam.prompts.examples import find_copied
 from longbeam.prompts.registry import TEMPLATES, Prompt
 from longbeam.schemas.base import Record
 from longbeam.schemas.calls import ChatMessage, PromptInputs
-from longbeam.schemas.plans import Value
+from longbeam.schemas.plans import ValueKind
 from longbeam.schemas.probes import ABILITIES
 from longbeam.schemas.seeds import Category
-from longbeam.text.extraction import extract_values, parse_value
+from longbeam.text.extraction import values_in
 from longbeam.text.matching import says
+from tests.prompts import samples
 from tests.prompts.samples import (
     ASKED,
     CONTEXT,
+    CONTRADICTION,
+    CURRENT_BULLETS,
     HISTORY,
+    INSTRUCTION,
+    LEDGER,
+    OPENING,
+    OPENING_DAY,
     PEOPLE,
+    PREFERENCE,
     PROFILE,
     SAMPLES,
+    SIGNED,
     TODAY,
     in_category,
     many_bullets,
@@ -160,7 +172,7 @@ def lines_outside_fences(text: str) -> list[str]:
 def test_the_assistant_sees_neither_what_is_to_come_nor_what_was_not_told() -> None:
     text = "\n".join(texts_of(default_registry()["assistant_reply"]))
 
-    assert not any(bullet in text for bullet in CONTEXT.current_bullets)
+    assert not any(bullet in text for bullet in CURRENT_BULLETS)
     assert CONTEXT.stage.summary not in text
     assert PROFILE.name not in text
     assert PROFILE.personality not in text
@@ -169,11 +181,49 @@ def test_the_assistant_sees_neither_what_is_to_come_nor_what_was_not_told() -> N
 
 
 @pytest.mark.parametrize("prompt_id", ["user_answer", "user_follow_up"])
-def test_the_user_sees_the_whole_stage(prompt_id: str) -> None:
-    system = texts_of(default_registry()[prompt_id])[0]
+def test_the_user_knows_only_what_has_happened(prompt_id: str) -> None:
+    text = "\n".join(texts_of(default_registry()[prompt_id]))
 
-    assert all(bullet in system for bullet in (*CONTEXT.current_bullets, *CONTEXT.earlier_bullets))
-    assert PROFILE.personality in system
+    assert PROFILE.personality in text
+    assert all(bullet in text for bullet in (OPENING_DAY.text, *CONTEXT.earlier_bullets))
+    assert not any(bullet in text for bullet in CURRENT_BULLETS[1:])
+    assert CONTEXT.stage.summary not in text
+    assert CONTEXT.stage.title not in text
+
+
+@pytest.mark.parametrize("prompt_id", ["user_answer", "user_follow_up"])
+def test_a_planned_contradiction_is_not_among_the_truth_about_the_user(prompt_id: str) -> None:
+    context = CONTEXT.model_copy(
+        update={"earlier_bullets": (*CONTEXT.earlier_bullets, CONTRADICTION.text), "slips": (CONTRADICTION.text,)}
+    )
+    inputs = SAMPLES[prompt_id].model_copy(update={"context": context})
+    system = default_registry()[prompt_id].render(inputs)[0].content
+
+    assert all(bullet in system for bullet in CONTEXT.earlier_bullets)
+    assert CONTRADICTION.text not in system
+
+
+def test_further_questions_see_no_old_value_beside_the_new_one() -> None:
+    inputs = SAMPLES["more_turns"]
+    moved = samples.line("p0.f3", "the opening night", "day", SIGNED)
+    brief = BulletBrief(bullet=OPENING_DAY, facts=(moved,), old_values=(None,), is_outdated=True)
+    text = default_registry()["more_turns"].render(inputs.model_copy(update={"about": (brief,)}))[-1].content
+
+    assert SIGNED.text in text
+    assert OPENING.text not in text
+
+
+def test_the_assistant_sees_what_has_changed_since_the_part_began() -> None:
+    inputs = SAMPLES["assistant_reply"].model_copy(
+        update={"changed": LEDGER[:1], "wishes": (INSTRUCTION.text,), "replaced": (PREFERENCE.text,)}
+    )
+    note = default_registry()["assistant_reply"].render(inputs)[-1].content
+
+    assert f"- the lease, signing day: {SIGNED.text}\n" in note
+    assert "hold now:\n- the lease" in note
+    assert f"no longer hold:\n- {PREFERENCE.text}\n]" in note
+    assert f"Length of the answer: {640 * 3 // 5} to {640 * 9 // 10} words." in note
+    assert "tokens" not in note
 
 
 def test_no_plan_id_stands_in_a_prompt_of_the_dialogue() -> None:
@@ -193,7 +243,7 @@ def test_the_next_call_of_a_dialogue_begins_with_the_messages_of_the_last(prompt
     shown = HISTORY if prompt_id == "assistant_reply" else tuple(swapped(m) for m in HISTORY)
     asked = ASKED if prompt_id == "assistant_reply" else swapped(ASKED)
     inputs = {"context": CONTEXT, "summary": "", "today": TODAY}
-    length = {"target_tokens": 300} if prompt_id == "assistant_reply" else {"told": (1,)}
+    length = {"target_tokens": 300} if prompt_id == "assistant_reply" else {"told": (OPENING_DAY.text,)}
 
     first = prompt.render(prompt.inputs(**inputs, **length, history=shown[:1]))
     second = prompt.render(prompt.inputs(**inputs, **length, history=(*shown, asked)))
@@ -232,20 +282,16 @@ def test_example_of_a_sub_plan_says_its_values() -> None:
     (example,) = examples_of(default_registry()["sub_plan"])
     for bullet in SubPlanReply.model_validate_json(example).bullets:
         assert len(bullet.text.split()) <= 40
-        assert all(says(bullet.text, fact.value) for fact in bullet.facts)
-        assert all(means_what_it_says(fact.value) for fact in bullet.facts)
+        for fact in bullet.facts:
+            slot = new_slot(fact.slot)
+            assert slot is not None
+            assert says(bullet.text, typed_value(fact.value, slot.kind, dt.date(2022, 4, 10)))
 
 
 def test_example_of_augmentation_says_its_values() -> None:
     (example,) = examples_of(default_registry()["augment"])
     for update in AugmentReply.model_validate_json(example).updates:
-        assert says(update.text, update.value)
-        assert means_what_it_says(update.value)
-
-
-def means_what_it_says(value: Value) -> bool:
-    parsed = parse_value(value.text)
-    return parsed is not None and parsed.means_same_as(value)
+        assert says(update.text, typed_value(update.value, ValueKind.MONEY, dt.date(2022, 4, 10)))
 
 
 @pytest.mark.parametrize("ability", sorted({*ABILITIES} - {"abstention"}))
@@ -254,7 +300,7 @@ def test_example_of_a_probe_keeps_the_rules_it_illustrates(ability: str) -> None
     reply = ProbeReply.model_validate_json(example)
 
     # The numbers of a list are no values.
-    values = extract_values(re.sub(r"\b\d\. ", "", reply.gold_answer))
+    values = values_in(re.sub(r"\b\d\. ", "", reply.gold_answer))
     assert not any(says(reply.question, v) for v in values)
     assert all(nugget.excerpts and len(nugget.text.split()) <= 30 for nugget in reply.nuggets)
     assert not re.search(r"\b(?:excerpt|nugget|rubric)", f"{reply.question} {reply.gold_answer}")
@@ -297,7 +343,7 @@ def test_a_later_stage_begins_with_all_that_an_earlier_one_was_told() -> None:
     prompt = default_registry()["assistant_reply"]
     later = CONTEXT.model_copy(
         update={
-            "earlier_bullets": (*CONTEXT.earlier_bullets, *CONTEXT.current_bullets),
+            "earlier_bullets": (*CONTEXT.earlier_bullets, *CURRENT_BULLETS),
             "stage": CONTEXT.stage.model_copy(update={"first_day": TODAY}),
         }
     )
@@ -313,9 +359,8 @@ def test_the_user_knows_which_of_these_days_things_were_told() -> None:
     user = default_registry()["user_answer"]
     inputs = SAMPLES["user_answer"]
 
-    assert "you have told number 1 so far" in user.render(inputs)[-1].content
-    assert "you have told nothing so far" in user.render(inputs.model_copy(update={"told": ()}))[-1].content
-    assert f"\n1. {CONTEXT.current_bullets[0]}\n" in user.render(inputs)[0].content
+    assert f"Told in these days, oldest first:\n- {OPENING_DAY.text}\n" in user.render(inputs)[-1].content
+    assert "Told in these days" not in user.render(inputs.model_copy(update={"told": ()}))[-1].content
 
 
 @EACH_PROMPT
@@ -333,6 +378,7 @@ def test_prompt_carries_the_language_that_is_asked_for(prompt: Prompt) -> None:
 def test_examples_can_be_told_from_the_story(prompt: Prompt) -> None:
     source = source_with_parts(prompt)
     judging = {"judge_nugget", "align_event", "notes_relevant", "select_notes", "counter_evidence", "support_nuggets"}
+    judging |= {"check_entailment", "check_contradiction"}
     if prompt.prompt_id in {"personality", "question_detector", "follow_up_detector", "probe_candidates", *judging}:
         return  # what their replies say never gets into a conversation as it is
     if examples_of(prompt):

@@ -9,8 +9,6 @@ import pytest
 
 from longbeam.models.base import ModelCall
 from longbeam.offline.writer import OfflineWriter
-from longbeam.prompts.calls.persona import NarrativesReply
-from longbeam.prompts.calls.plans import SubPlanInputs
 from longbeam.prompts.calls.probes import CandidatesInputs
 from longbeam.prompts.calls.user_turns import UserTurnsInputs
 from longbeam.prompts.declarations import PROMPTS, default_registry
@@ -35,11 +33,6 @@ def _call(prompt_id: str, inputs: PromptInputs) -> ModelCall:
 
 def _inputs(prompt_id: str) -> PromptInputs:
     inputs = SAMPLES[prompt_id]
-    if isinstance(inputs, SubPlanInputs):
-        # The offline writer tells its own narratives in the plan.
-        found = OfflineWriter().answer(_call("narratives", SAMPLES["narratives"]))
-        assert isinstance(found, NarrativesReply)
-        return inputs.model_copy(update={"narratives": tuple(found.narratives)})
     return inputs
 
 
@@ -83,9 +76,9 @@ def _without(reply: dict[str, object], path: str, value: object) -> dict[str, ob
         ("narratives", "narratives", []),
         ("outline", "stages", []),
         ("sub_plan", "bullets", []),
-        ("sub_plan", "bullets.0.kind", "update"),
-        ("sub_plan", "bullets.0.narrative", "A thread that nobody has"),
-        ("sub_plan", "bullets.0.happens_on", "1999-01-01"),
+        ("sub_plan", "bullets.0.line", 99),
+        ("sub_plan", "bullets.0.facts", []),
+        ("sub_plan", "bullets.0.facts.0.slot", "p9.f9"),
         ("augment", "updates.0.target_id", "u99"),
         ("augment", "instructions", []),
         ("user_turns", "turns.0.voices", ["p9.s9.b9"]),

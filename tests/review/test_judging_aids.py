@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,9 @@ def test_the_other_side_of_an_update_is_the_first_counter_evidence(sealed: OpenC
     assert found.candidates[0].message.message_key == update.evidence[1].message_key
     assert {"other_value", "later"} <= set(found.candidates[0].signs)
     assert update.evidence[0].message_key not in {c.message.message_key for c in found.candidates}
+    texts = " ".join((stale.question, stale.gold_answer, *(n.text for n in stale.rubric))).lower()
+    assert found.words  # whole words of the probe, not the stems that are searched
+    assert set(found.words) <= set(re.findall(r"[^\W_]+", texts))
 
 
 def test_days_are_counted_without_and_with_the_first_and_held_against_the_gold(sealed: OpenConversation) -> None:

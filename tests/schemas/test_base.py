@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from longbeam.models.base import Sampling
 from longbeam.schemas.base import compact, digest_of
 from longbeam.schemas.calls import ChatMessage
 from longbeam.schemas.plans import Fact, Plan, ValueKind
+from longbeam.schemas.spec import Price
 
 
 def test_copy_has_a_digest_of_its_own() -> None:
@@ -19,8 +19,8 @@ def test_copy_has_a_digest_of_its_own() -> None:
 
 
 def test_digest_is_the_sha256_of_the_canonical_json() -> None:
-    # echo -n '{"temperature":0.5,"max_tokens":9}' | sha256sum
-    assert Sampling(temperature=0.5, max_tokens=9).digest.startswith("c74498cee7250bfc")
+    # echo -n '{"input":0.5,"cached":null,"output":9.0}' | sha256sum
+    assert Price(input=0.5, output=9).digest.startswith("c92e2bc484fbbab0")
 
 
 def test_digest_of_a_message_is_that_of_its_role_and_content() -> None:

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from longbeam.models.kinds import answers_by_rule
-from longbeam.schemas.spec import BenchmarkSpec, Endpoint, Role, RoleSampling
+from longbeam.models.kinds import answers_by_rule, has_model_checks
+from longbeam.schemas.spec import BenchmarkSpec, Endpoint, Limits, Price, Role, RoleSampling
 
 
 def spec(**fields: object) -> BenchmarkSpec:
@@ -43,7 +43,24 @@ def test_what_is_no_address_is_refused(address: str) -> None:
         Endpoint(base_url=address)
 
 
-@pytest.mark.parametrize("address", ["http://me:secret@a/v1", "http://a/v1?key=secret"])
+@pytest.mark.parametrize("value", ["inf", "nan", "-inf"])
+def test_a_price_that_is_no_number_is_refused(value: str) -> None:
+    for name in ("input", "cached", "output"):
+        with pytest.raises(ValidationError, match="finite number"):
+            Price.model_validate({name: float(value)})
+    with pytest.raises(ValidationError, match=r"finite number|less than"):
+        Limits.model_validate({"max_cost_usd": float(value)})
+
+
+@pytest.mark.parametrize("address", ["http://a/v1\x1b[2J", "http://a/v1\x00", "http://a/\x7f", "http://a /v1"])
+def test_an_address_with_control_characters_is_refused(address: str) -> None:
+    with pytest.raises(ValidationError, match="is not an address"):
+        Endpoint(base_url=address)
+
+
+@pytest.mark.parametrize(
+    "address", ["http://me:secret@a/v1", "http://a/v1?key=secret", "http://h/v1;key=secret", "http://h/token=secret/v1"]
+)
 def test_an_address_with_a_secret_is_refused(address: str) -> None:
     with pytest.raises(ValidationError, match="no user, password or query"):
         Endpoint(base_url=address)
@@ -70,3 +87,26 @@ def test_an_endpoint_keeps_the_key_that_earlier_versions_wrote() -> None:
 def test_an_endpoint_with_contradicting_former_and_present_keys_is_refused() -> None:
     with pytest.raises(ValidationError, match="former name of sends_extras"):
         Endpoint.model_validate({"offline_writer": True, "sends_extras": False})
+
+
+def test_the_checker_is_the_default_model_and_a_second_one_only_if_named() -> None:
+    default = spec(models={"default": "openai:m"})
+    assert [default.model_for(role) for role in (Role.CHECKER, Role.SECOND_CHECKER)] == ["openai:m", ""]
+    two = spec(models={"default": "openai:m", "checker": "openai:a", "second_checker": "openai:b"})
+    assert [two.model_for(role) for role in (Role.CHECKER, Role.SECOND_CHECKER)] == ["openai:a", "openai:b"]
+    assert default.models_in_use == {"openai:m"}
+
+
+def test_a_spec_that_named_every_role_before_there_was_a_checker_still_loads() -> None:
+    before = {role: "openai:m" for role in Role if role not in (Role.CHECKER, Role.SECOND_CHECKER)}
+    assert spec(models={**before, "judge": "openai:j"}).model_for(Role.CHECKER) == "openai:j"
+
+
+def test_model_checks_are_on_where_language_models_write_unless_the_spec_says() -> None:
+    endpoint = {"openai:m": {"sends_extras": True}}
+    assert not has_model_checks(spec())
+    assert has_model_checks(spec(models={"default": "openai:m"}))
+    assert has_model_checks(spec(models={"default": "offline", "writer": "openai:m"}))
+    assert not has_model_checks(spec(models={"default": "openai:m"}, endpoints=endpoint))
+    assert not has_model_checks(spec(models={"default": "openai:m"}, checks={"model": False}))
+    assert has_model_checks(spec(checks={"model": True}))

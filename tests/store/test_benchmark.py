@@ -30,7 +30,7 @@ FINDING = Finding(
     findings=st.lists(records_of(Finding), max_size=3),
     statistics=st.dictionaries(TEXT, JSON, max_size=3),
 )
-@settings(max_examples=10, deadline=None, derandomize=True)
+@settings(max_examples=10)
 def test_what_is_written_comes_back_equal_and_in_order(
     tmp_path_factory: pytest.TempPathFactory,
     seeds: list[tuple[str, Seed]],
@@ -52,7 +52,7 @@ def test_the_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
 
     assert read_findings(path) == []
     assert read_statistics(path) == {"tokens": {"c000": 230}}
-    assert os.listdir(tmp_path) == ["benchmark.duckdb"]
+    assert sorted(os.listdir(tmp_path)) == ["benchmark.duckdb", "benchmark.duckdb.sha256"]
 
 
 def test_a_statistic_that_is_no_json_leaves_the_former_file(tmp_path: Path) -> None:

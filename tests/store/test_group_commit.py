@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ import pytest
 
 from longbeam.errors import StoreError
 from longbeam.schemas.calls import ModelReply
+from longbeam.store.group_commit import ROOM_BYTES
 from longbeam.store.worklog import WorkLog
 from tests.store.test_journal import record, reply
 
@@ -140,3 +142,43 @@ def full_disk() -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_there_is_no_room_after_a_failed_commit(tmp_path: Path) -> None:
+    turns = Turns()
+    with WorkLog.open(tmp_path / "c000.sqlite") as log:
+        log.commit_in_groups(turns)
+        log.journal.require_room()
+        record(log, "k1", reply("Hi."))
+        with full_disk():
+            turns.end()
+
+        with pytest.raises(StoreError, match=r"c000\.sqlite"):
+            log.journal.require_room()
+        with pytest.raises(StoreError, match=r"c000\.sqlite"):
+            record(log, "k2", reply("Hi."))
+
+
+def test_there_is_no_room_on_a_disk_that_is_almost_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with WorkLog.open(tmp_path / "c000.sqlite") as log:
+        found = list(os.statvfs(tmp_path))
+        found[4] = ROOM_BYTES // found[1] - 1  # f_bavail, in blocks of f_frsize
+        monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result(found))
+
+        with pytest.raises(StoreError, match="the disk is almost full: fewer than 16 MB are free"):
+            log.journal.require_room()
+        record(log, "k1", reply("Hi."))  # what is on its way is kept
+
+
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_a_file_that_was_removed_is_noticed(tmp_path: Path, is_replaced: bool) -> None:
+    path = tmp_path / "c000.sqlite"
+    with WorkLog.open(path) as log:
+        path.unlink()
+        if is_replaced:
+            path.write_bytes(b"another one")
+
+        with pytest.raises(StoreError, match="was removed or replaced while a run was writing it"):
+            log.journal.require_room()
+        with pytest.raises(StoreError, match="was removed or replaced"):
+            log.require_file()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from longbeam.errors import SpecError, StoreError, UserError
+from longbeam.errors import DamageError, SpecError, StoreError, UserError
 from longbeam.pipeline.run.driver import seeds_of
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.layout import create_benchmark, open_benchmark
@@ -62,6 +62,9 @@ def test_conversations_may_grow_but_not_fall(spec: BenchmarkSpec, out: Path) -> 
 def test_broken_spec_file_is_one_clear_line(spec: BenchmarkSpec, out: Path) -> None:
     create_benchmark(spec, out)
     (out / "short" / "spec.json").write_text("{")
+    with pytest.raises(DamageError, match=r"spec\.json: is damaged: .*verify NAME --repair` puts a copy back"):
+        open_benchmark(out, "short")
+    (out / "short" / "spec.json.sha256").unlink()  # as an older longbeam left it
     with pytest.raises(StoreError, match=r"spec\.json is not a spec this version can read"):
         open_benchmark(out, "short")
 
@@ -83,6 +86,16 @@ def test_seeds_file_is_copied_and_its_place_does_not_matter(spec: BenchmarkSpec,
     assert [s.title for s in seeds_of(made)] == ["A bot"]
     again = create_benchmark(spec.model_copy(update={"domains": (), "seeds_file": str(second)}), out)
     assert [s.title for s in seeds_of(again)] == ["A bot"]
+
+
+def test_probes_of_a_short_plan_may_not_change(spec: BenchmarkSpec, out: Path) -> None:
+    short = spec.model_copy(update={"length": 127_999, "probes_per_ability": 2})
+    create_benchmark(short, out)
+    with pytest.raises(SpecError, match="probes_per_ability cannot change from 2 to 3 once it exists"):
+        create_benchmark(short.model_copy(update={"probes_per_ability": 3}), out)
+    long = spec.model_copy(update={"name": "long", "length": 128_000, "probes_per_ability": 2})
+    create_benchmark(long, out)
+    assert create_benchmark(long.model_copy(update={"probes_per_ability": 3}), out).spec.probes_per_ability == 3
 
 
 def test_changed_seeds_are_refused(spec: BenchmarkSpec, out: Path, tmp_path: Path) -> None:

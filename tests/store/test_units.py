@@ -5,9 +5,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import create_model
 
 from longbeam.errors import StoreError
+from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import Message, UserTurn
+from longbeam.schemas.incidents import Incident, IncidentKind
 from longbeam.schemas.plans import Narrative
 from longbeam.schemas.probes import Probe
 from longbeam.store.units import Failure, Unit, UnitStatus
@@ -178,8 +181,8 @@ def test_a_unit_is_all_or_nothing(log: WorkLog) -> None:
 
 
 def test_a_record_of_another_version_is_named(log: WorkLog) -> None:
-    finish(log, "p0.s0", "t0")
-    log._db._db.execute("""UPDATE records SET json = '{"turn_id": "t0", "words": "Why?"}'""")
+    other = create_model("UserTurn", __base__=Record, turn_id=(str, ...), words=(str, ...))
+    log.units.finish("user_turns", "p0.s0", fingerprint="f", records=[other(turn_id="t0", words="Why?")])
 
     with pytest.raises(StoreError, match=r"user_turns p0\.s0 holds a UserTurn of another version of longbeam"):
         turn_ids(log)
@@ -197,7 +200,7 @@ def test_meta_values_come_back(log: WorkLog) -> None:
     messages=st.lists(records_of(Message), max_size=4),
     probes=st.lists(records_of(Probe), max_size=2),
 )
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40)
 def test_records_come_back_equal(
     tmp_path_factory: pytest.TempPathFactory, messages: list[Message], probes: list[Probe]
 ) -> None:
@@ -218,3 +221,22 @@ def test_a_copy_is_one_file_that_needs_no_log_beside_it(tmp_path: Path) -> None:
         with WorkLog.open_read_only(tmp_path / "elsewhere" / "copy.sqlite") as copy:
             assert copy.meta_get("a") == 1
     assert [p.name for p in (tmp_path / "elsewhere").iterdir()] == ["copy.sqlite"]
+
+
+def incident(detail: str) -> Incident:
+    return Incident(kind=IncidentKind.MENDED, prompt_id="user_turns", place=f"c000/user_turns/{detail}", detail=detail)
+
+
+def test_incidents_lie_with_the_unit_and_not_among_its_records(log: WorkLog) -> None:
+    log.units.finish("user_turns", "p0.s10", fingerprint="f1", records=[turn("t1"), incident("later")])
+    log.units.finish("user_turns", "p0.s2", fingerprint="f1", records=[turn("t0"), incident("b"), incident("a")])
+    assert turn_ids(log) == ["t0", "t1"]
+    assert [i.detail for i in log.units.incidents()] == ["b", "a", "later"]
+
+
+def test_a_unit_that_is_made_again_or_fails_loses_its_incidents(log: WorkLog) -> None:
+    for unit_key in ("p0.s2", "p0.s3"):
+        log.units.finish("user_turns", unit_key, fingerprint="f1", records=[incident("old")])
+    finish(log, "p0.s2", "t0")
+    fail(log, "p0.s3")
+    assert log.units.incidents() == []

@@ -201,7 +201,7 @@ def make_folder(path: Path) -> None:
     [
         (make_garbage, "is not a SQLite file, or its first page is damaged"),
         (make_foreign, "is a SQLite file, but no longbeam work log"),
-        (make_newer, "work log of version 99, this longbeam knows up to 4; upgrade longbeam"),
+        (make_newer, "work log of version 99, this longbeam knows up to 5; upgrade longbeam"),
         (make_sealed, "is not a SQLite file"),
         (make_folder, "(cannot be opened|there is no work log here)"),
     ],
@@ -262,7 +262,7 @@ def test_a_full_disk_loses_nothing_and_recording_goes_on_when_there_is_room(tmp_
         record(log, "k0")
         pages = log._db._db.execute("PRAGMA page_count").fetchone()[0]
         log._db._db.execute(f"PRAGMA max_page_count = {pages + 2}")
-        with pytest.raises(StoreError, match="the disk is full; free some space and run `longbeam resume`"):
+        with pytest.raises(StoreError, match="the disk is full; free some space and run the command again"):
             record(log, "k1", "x" * 100_000)
         assert list(log.journal.reply_keys()) == ["k0"]
         log._db._db.execute("PRAGMA max_page_count = 1000000")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from longbeam.text.extraction import distinct_values, extract_values, parse_value
+from longbeam.text.extraction import distinct_values, parse_value, values_in
 from longbeam.text.values import date_value, duration, money, plain
 
 MARCH_5 = date_value(dt.date(2024, 3, 5))
@@ -13,7 +13,7 @@ def test_extract_values_in_order() -> None:
         "On March 5 I paid $1,200 (35%) for three weeks; v2.3.1 shipped 2024-04-01 at 2:30 PM with 250 "
         "users, 12 of them new, and 80ms. On 7 May 2023 we had two kids and 1.5 million dollars, or 14."
     )
-    found = [(v.kind.value, v.text, v.number, v.unit, v.date) for v in extract_values(text)]
+    found = [(v.kind.value, v.text, v.number, v.unit, v.date) for v in values_in(text)]
     assert found == [
         ("date", "March 5", None, "", None),
         ("money", "$1,200", 1200, "USD", None),
@@ -33,8 +33,8 @@ def test_extract_values_in_order() -> None:
 
 
 def test_extract_values_takes_the_year_given() -> None:
-    assert extract_values("by March 5th", year=2024)[0].date == dt.date(2024, 3, 5)
-    assert extract_values("by February 30") == ()
+    assert values_in("by March 5th", year=2024)[0].date == dt.date(2024, 3, 5)
+    assert values_in("by February 30") == ()
 
 
 def test_parse_value_types_only_whole_texts() -> None:

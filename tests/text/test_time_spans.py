@@ -47,7 +47,10 @@ def test_times_come_to_days(said: str, meant: str) -> None:
     assert said[found.start : found.end] == found.text
 
 
-@pytest.mark.parametrize("said", ["It cost $2,030.", "2000 people came", "We may come.", "by 22%", "12, and 6 hours"])
+@pytest.mark.parametrize(
+    "said",
+    ["It cost $2,030.", "2000 people came", "We may come.", "by 22%", "12, and 6 hours", "I march 3 miles a day."],
+)
 def test_no_time_is_invented(said: str) -> None:
     assert find_times(said, WEDNESDAY) == ()
 
@@ -57,3 +60,18 @@ def test_the_longest_of_overlapping_times_counts() -> None:
         "week before 9 June 2023",
         "yesterday",
     ]
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [("due 25/12/2023", "December 25, 2023"), ("due 12/25/2023", "December 25, 2023"), ("on 5.5.2023", "May 5, 2023")],
+)
+def test_a_date_in_figures_is_a_day(said: str, meant: str) -> None:
+    (found,) = find_times(said, WEDNESDAY)
+    assert found.span is not None
+    assert found.span.text == meant
+
+
+def test_a_date_whose_day_and_month_cannot_be_told_apart_is_no_year() -> None:
+    (found,) = find_times("We met on 12/05/2023.", WEDNESDAY)
+    assert (found.text, found.span) == ("12/05/2023", None)

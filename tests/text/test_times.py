@@ -7,7 +7,7 @@ import pytest
 
 from longbeam.formats.dates import find_day
 from longbeam.schemas.plans import Value
-from longbeam.text.extraction import extract_values
+from longbeam.text.extraction import values_in
 from longbeam.text.matching import says
 from longbeam.text.normalizing import normalize_values
 from longbeam.text.numbers import COUNT, VAGUE_COUNTS, read_count
@@ -24,7 +24,7 @@ def test_every_reader_knows_every_spelling_of_a_month(month: str) -> None:
     text = f"on {month} 5, 2023"
 
     assert re.fullmatch(MONTH, month)
-    assert extract_values(text) == (Value(kind="date", text=f"{month} 5, 2023", date=day),)
+    assert values_in(text) == (Value(kind="date", text=f"{month} 5, 2023", date=day),)
     assert says(text, date_value(day))
     assert find_day(text) == day
     assert [t.span and t.span.first for t in find_times(text, day)] == [day]

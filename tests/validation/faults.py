@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 
 from longbeam.schemas.dialogue import MessageKind
 from longbeam.schemas.imports import ImportNote, NoteKind
-from longbeam.schemas.plans import Assertion, Plan, Stance, Value
+from longbeam.schemas.plans import Assertion, Fact, Narrative, Plan, Stance, Value, ValueKind
 from longbeam.schemas.probes import Difficulty, Evidence, Probe
 from longbeam.schemas.seeds import Domain
-from longbeam.text.values import money, name
+from longbeam.text.values import date_value, money, name
 from tests.builders import LEASE_DAY, PEOPLE, PROFILE, MemoryReader, count_tokens, probe
 
 Spoil = Callable[[MemoryReader], MemoryReader]
+MISREAD = money(900).model_copy(update={"number": 58})
+"""A value whose number is not that of its text."""
 
 
 @dataclass(frozen=True)
@@ -269,6 +271,34 @@ def denied(position: int, text: str) -> Spoil:
     )
 
 
+def stated(text: str) -> Spoil:
+    """The statement of the contradiction in other words."""
+
+    def spoil(reader: MemoryReader) -> MemoryReader:
+        statement = reader.probe("contradiction_resolution").evidence[0]
+        place = next(i for i, m in enumerate(reader.said) if m.message_key == statement.message_key)
+        said = reader.said[place].content.replace(statement.quote, text)
+        return evidence("contradiction_resolution", 0, quote=text)(reader.with_message(place, content=said))
+
+    return spoil
+
+
+def planned_after_done(reader: MemoryReader) -> MemoryReader:
+    """The lease is done on March 6, and in April its end is still planned for May."""
+    plan = reader.head.plans[0]
+    facts = tuple(
+        Fact(fact_id=f, subject="the lease", attribute=a, kind=ValueKind.DATE)
+        for f, a in (("p0.f20", "completion date"), ("p0.f21", "target date"))
+    )
+    told = (
+        Assertion(bullet_id="p0.s0.b1", fact_id="p0.f20", stance=Stance.SETS, value=LEASE_DAY),
+        Assertion(bullet_id="p0.s1.b4", fact_id="p0.f21", stance=Stance.SETS, value=date_value(dt.date(2024, 5, 20))),
+    )
+    topic = next(b.topic for b in plan.bullets() if b.bullet_id == "p0.s0.b1")
+    spoilt = reader.with_plan(facts=(*plan.facts, *facts), assertions=(*plan.assertions, *told))
+    return spoilt.with_bullet("p0.s1.b4", topic=topic)
+
+
 def one_update(reader: MemoryReader) -> MemoryReader:
     old, new = reader.probe("knowledge_update").evidence
     same = old.model_copy(update={"message_key": new.message_key, "quote": new.quote})
@@ -314,12 +344,14 @@ FAULTS = (
     Fault("timeline.anchors", sub_plan(1, anchor=dt.date(2024, 3, 4)), "p0.s1"),
     Fault("timeline.bullet_order", lambda r: r.with_bullet("p0.s0.b3", happens_on=dt.date(2024, 3, 5)), "p0.s0.b3"),
     Fault("timeline.told_early", lambda r: r.with_bullet("p0.s1.b4", happens_on=dt.date(2024, 5, 2)), "p0.s1.b4"),
+    Fault("timeline.planned_after_done", planned_after_done, "p0.s1.b4"),
     Fault("length.off_target", lambda r: r.with_head(target_tokens=5_000), "conversation"),
     Fault("token_counts.miscounted", message(8, tokens=400), "p0.s0.t3.n0"),
     Fault("token_counts.unknown_tokenizer", lambda r: r.with_head(tokenizer="gpt2"), "conversation"),
     Fault("ledger.duplicate_id", lambda r: r.with_bullet("p0.s0.b1", bullet_id="p0.s0.b0"), "p0.s0.b0"),
     Fault("ledger.unknown_reference", asserted("p0.s0.b9", "p0.f1", Stance.MENTIONS, name("x")), "p0.s0.b9"),
     Fault("ledger.missing_value", asserted("p0.s1.b4", "p0.f7", Stance.MENTIONS, None), "p0.s1.b4"),
+    Fault("ledger.value_unlike_text", asserted("p0.s1.b4", "p0.f3", Stance.MENTIONS, MISREAD), "p0.s1.b4"),
     Fault("ledger.target", lambda r: r.with_bullet("p0.s1.b2", target_bullet_id="p0.s1.b4"), "p0.s1.b2"),
     Fault("ledger.target", lambda r: r.with_bullet("p0.s1.b3", target_bullet_id=None), "p0.s1.b3"),
     Fault("ledger.update_of_nothing", asserted("p0.s1.b0", "p0.f9", Stance.UPDATES, name("x")), "p0.s1.b0"),
@@ -342,6 +374,7 @@ FAULTS = (
     Fault("leaks.placeholder", append(5, " I wish {first_name} luck."), "p0.s0.t1.n3"),
     Fault("leaks.placeholder", append(5, " I wish {{ person }} luck."), "p0.s0.t1.n3"),
     Fault("leaks.example", append(5, " Ask Yrsa about the dimmer board."), "p0.s0.t1.n3"),
+    Fault("leaks.maybe_marker", append(5, " Good luck <|tool_sep|> with it."), "p0.s0.t1.n3"),
     Fault("leaks.maybe_placeholder", append(5, " Sign it as [Your Name]."), "p0.s0.t1.n3"),
     Fault("leaks.maybe_placeholder", append(5, " Ask <name> first. TODO"), "p0.s0.t1.n3"),
     Fault("leaks.drafted_blank", append(5, "\n\nDear Tom,\n\nPlease come on Monday.\n\n[Your Name]"), "p0.s0.t1.n3"),
@@ -377,6 +410,11 @@ FAULTS = (
     Fault(
         "probe_set.similar_question",
         second_probe("information_extraction", question="What does Tom ask for painting the front of the small shop?"),
+        "information_extraction.1",
+    ),
+    Fault(
+        "probe_set.same_in_other_words",
+        second_probe("information_extraction", question="How much is paid to Tom for the front?"),
         "information_extraction.1",
     ),
     Fault("probe_set.same_evidence", second_probe("summarization", question="What else?"), "summarization.1"),
@@ -440,6 +478,20 @@ FAULTS = (
         ),
         "information_extraction.0",
     ),
+    Fault(
+        "gold_values.chat_ids",
+        on_probe("information_extraction", gold_answer="Tom paints it for $900 (chat_id: 4, 6, 8)."),
+        "information_extraction.0",
+    ),
+    Fault("gold_values.wrong_year", uncomputed("42 days, from March 6, 2023 to April 17, 2023."), ""),
+    Fault(
+        "gold_values.vague_day",
+        both(
+            append(4, " I met him six months ago."),
+            on_probe("information_extraction", gold_answer="On September 2, 2023."),
+        ),
+        "information_extraction.0",
+    ),
     Fault("nuggets.not_in_gold", nugget("information_extraction", "States $950"), "information_extraction.0"),
     Fault("nuggets.not_in_gold", nugget("temporal_reasoning", "States that there are 3"), "temporal_reasoning.0"),
     Fault(
@@ -463,6 +515,11 @@ FAULTS = (
         uncomputed("46 days, from March 6 to April 17."),
         "temporal_reasoning.0",
     ),
+    Fault(
+        "arithmetic.wrong_sum",
+        on_probe("information_extraction", gold_answer="The total is 21 jobs: 11 jobs and 9 jobs."),
+        "information_extraction.0",
+    ),
     Fault("arithmetic.both_ends", uncomputed("43 days, from March 6 to April 17."), "temporal_reasoning.0"),
     Fault("arithmetic.rounded", uncomputed("5 weeks, from March 6 to April 15."), "temporal_reasoning.0"),
     Fault(
@@ -481,8 +538,9 @@ FAULTS = (
     Fault("later_values.maybe_changed", unledgered("knowledge_update", "the new bill of the shop front says"), ""),
     Fault("contradiction.close", denied(10, "By the way, I never hired an electrician called Priya."), ""),
     Fault("contradiction.no_denial", denied(14, "I am glad of the electrician. Any advice?"), ""),
-    Fault("contradiction.different_things", denied(14, "I have never eaten a mango. Any advice?"), ""),
+    Fault("contradiction.unrelated", denied(14, "I have never eaten a mango. Any advice?"), ""),
     Fault("contradiction.different_things", denied(14, "I have never praised an electrician. Any advice?"), ""),
+    Fault("contradiction.no_conflict", stated("By the way, I plan to hire an electrician called Priya."), ""),
     Fault(
         "contradiction.denial_not_said",
         nugget("contradiction_resolution", "Says that the user has never paid a plumber in cash"),
@@ -524,6 +582,11 @@ FAULTS = (
         details("multi_session_reasoning", computed_from=("$1,000", "$7,300")),
         "multi_session_reasoning.0",
     ),
+    Fault(
+        "computation.ledger_disagrees",
+        asserted("p0.s1.b4", "p0.f3", Stance.MENTIONS, MISREAD),
+        "multi_session_reasoning.0",
+    ),
     Fault("computation.wrong_result", details("temporal_reasoning", computed_value="43 days"), "temporal_reasoning.0"),
     Fault(
         "computation.not_computable",
@@ -557,7 +620,7 @@ FAULTS = (
         both(
             as_import,
             details("abstention", searches=()),
-            append(13, " What interest rate does the bank charge on the equipment loan?"),
+            append(12, " For the equipment the bank would charge an interest rate of 4 percent."),
         ),
         "abstention.0",
     ),
@@ -592,5 +655,34 @@ FAULTS = (
         on_probe("instruction_following", question="Which amounts are in the table?"),
         "instruction_following.0",
     ),
+    Fault(
+        "question_wording.unsaid_heading",
+        both(
+            lambda r: r.with_head(
+                narratives=(Narrative(label="Bugs and Odd Behaviour", description="Faults", sub_labels=("faults",)),)
+            ),
+            on_probe("event_ordering", question="In what order did I raise three topics of Bugs and Odd Behaviour?"),
+        ),
+        "event_ordering.0",
+    ),
+    Fault(
+        "question_wording.unreadable",
+        on_probe("event_ordering", question="Of which three things did I give you the price first?"),
+        "event_ordering.0",
+    ),
+    Fault(
+        "question_wording.old_value",
+        on_probe("knowledge_update", question="I need the budget for the works again. What was it?"),
+        "knowledge_update.0",
+    ),
+    Fault(
+        "question_wording.echoes_denial",
+        both(
+            denied(14, "I have never hired an electrician with a van. Any advice?"),
+            on_probe("contradiction_resolution", question="Have I ever hired an electrician with a van?"),
+        ),
+        "contradiction_resolution.0",
+    ),
+    Fault("question_wording.odd_premise", on_probe("abstention", question="Which museum did I see?"), "abstention.0"),
 )
 """Each kind of each check of conversations and probes occurs at least once."""

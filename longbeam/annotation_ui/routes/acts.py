@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from longbeam.annotation_ui.context import (
     CheckerOf,
@@ -27,27 +27,34 @@ from longbeam.annotation_ui.review_views import EventView, event_view, href_of
 from longbeam.keys import conversation_of
 from longbeam.review import leases
 from longbeam.review.acts import Act, act_on_item, open_item, redo, undo
+from longbeam.review.bodies import Body
 from longbeam.review.checks import check_item
 from longbeam.review.handwritten import Draft, write_probe
 from longbeam.review.people import Viewer
 from longbeam.review.queue import QueueFilter
 from longbeam.review.refusals import forbidden
 from longbeam.review.statistics import Rating, rate
+from longbeam.review.training import TrainingResult, training_result
 from longbeam.review.workspace import Workspace
 from longbeam.schemas.base import Record
 from longbeam.schemas.probes import Probe
-from longbeam.schemas.review import LeaseView, ReviewerRole, ReviewEvent
+from longbeam.schemas.review import ITEM_TARGET, EventKind, LeaseView, ReviewerRole, ReviewEvent
 
 router = APIRouter(prefix="/api")
-SESSION_S = 180 * 86_400
 
 
-class SignIn(BaseModel):
+class SignIn(Body):
     """Body of POST /api/session."""
 
-    model_config = ConfigDict(extra="forbid")
     reviewer_id: str = Field(min_length=1, max_length=64, pattern=r"^[\w][\w .@-]*$")
     role: ReviewerRole = ReviewerRole.ANNOTATOR
+
+
+class UndoBody(Body):
+    """Body of POST /api/undo."""
+
+    event_id: str = ""
+    """The act to take back; empty: the last one."""
 
 
 class ActResult(Record):
@@ -56,6 +63,8 @@ class ActResult(Record):
     event_ids: tuple[str, ...]
     item: ItemView | None
     """The item after the act; None if the act was on another subject."""
+    training: TrainingResult | None = None
+    """Whether the verdict was right; only in a training set."""
 
 
 class UndoResult(Record):
@@ -92,7 +101,11 @@ class ItemPage:
 
     def result(self, event: ReviewEvent) -> ActResult:
         """Return the answer to an act on an item."""
-        return ActResult(event_ids=(event.event_id,), item=self.view(event.item_id))
+        training = None
+        if event.kind is EventKind.JUDGED and event.target == ITEM_TARGET:
+            opinion = self.workspace.state(event.item_id).opinion(self.viewer.reviewer_id)
+            training = training_result(self.workspace, event.item_id, opinion)
+        return ActResult(event_ids=(event.event_id,), item=self.view(event.item_id), training=training)
 
     def undone(self, event: ReviewEvent | None) -> UndoResult:
         """Return the answer to undo or redo of an event."""
@@ -179,10 +192,10 @@ def write(
 
 
 @router.post("/undo")
-def undo_last(page: ItemPageOf) -> UndoResult:
-    """Undo the viewer's last act, on any item."""
+def undo_last(page: ItemPageOf, body: UndoBody | None = None) -> UndoResult:
+    """Undo the viewer's last act, on any item, or the act that the body names."""
     with page.workspace.acting:
-        event = undo(page.workspace, page.viewer)
+        event = undo(page.workspace, page.viewer, body.event_id if body else "")
     return page.undone(event)
 
 
@@ -207,7 +220,5 @@ def rate_conversation(
 def _enter(request: Request, response: Response, viewer: Viewer) -> SessionView:
     """Set the session's cookie and return the session as it is from now on."""
     access = access_of(request)
-    cookie = access.session_of(viewer)
-    response.set_cookie(access.cookie, cookie, max_age=SESSION_S, httponly=True, samesite="strict", path="/")
-    request.cookies[access.cookie] = cookie
+    request.cookies[access.cookie] = access.keep_session(response, viewer)
     return session_view(request)

@@ -13,7 +13,7 @@ from longbeam.review.dates import DatesView, dates_view
 from longbeam.review.fold import Opinion
 from longbeam.review.people import Viewer
 from longbeam.review.refusals import not_found
-from longbeam.review.rubric_trial import RubricTrial, try_rubric
+from longbeam.review.rubric_trial import RubricTrial
 from longbeam.review.search import AbsenceView, absence_view
 from longbeam.review.workspace import Workspace
 from longbeam.schemas.probes import Probe
@@ -46,10 +46,11 @@ def dates(workspace: WorkspaceOf, viewer: ViewerOf, item_id: ItemOf) -> DatesVie
 @router.get("/what-if.json")
 def what_if(workspace: WorkspaceOf, viewer: ViewerOf, item_id: ItemOf) -> RubricTrial:
     """Return how the rubric scores the gold answer and wrong answers."""
-    if workspace.judge is None:
-        raise not_found("judge; start the server with one")
     _, probe, _ = _worked_on(workspace, viewer, item_id)
-    return try_rubric(workspace.judge, probe, workspace.probes(conversation_of(item_id)).values())
+    trial = workspace.rubric_trial(item_id, probe)
+    if trial is None:
+        raise not_found("judge; start the server with one")
+    return trial
 
 
 @router.get("/panel.json")

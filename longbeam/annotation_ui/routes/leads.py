@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict
 
 from longbeam.annotation_ui.context import ItemOf, WorkspaceOf, WriterOf
 from longbeam.annotation_ui.review_views import GuidelinesView, guidelines_view
 from longbeam.annotation_ui.routes.acts import ActResult, ItemPageOf
+from longbeam.review.bodies import Body
 from longbeam.review.decisions import Decision, GuidelineText, adjudicate, configure, set_gold, write_guideline
 from longbeam.schemas.review import ReviewSettings, Verdict
 
 router = APIRouter(prefix="/api")
 
 
-class Gold(BaseModel):
+class Gold(Body):
     """Body of POST /api/items/{conversation_id}/{probe_id}/gold."""
 
-    model_config = ConfigDict(extra="forbid")
     verdict: Verdict | None
     """The right verdict; None makes the item an ordinary one again."""
 
 
-class Setting(BaseModel):
+class Setting(Body):
     """Body of POST /api/settings."""
 
-    model_config = ConfigDict(extra="forbid")
     name: str
     value: int
 

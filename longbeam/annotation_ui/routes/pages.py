@@ -8,16 +8,13 @@ import hashlib
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.templating import Jinja2Templates
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from longbeam.abilities.registry import ability_of
 from longbeam.annotation_ui.context import (
     ConversationOf,
     ItemOf,
@@ -36,21 +33,24 @@ from longbeam.annotation_ui.conversations import (
 )
 from longbeam.annotation_ui.item_views import ItemView
 from longbeam.annotation_ui.keyboard import KEYS
-from longbeam.annotation_ui.links import message_href
+from longbeam.annotation_ui.links import item_href, message_href
 from longbeam.annotation_ui.provenance import ProvenanceView, provenance_view
 from longbeam.annotation_ui.queue_view import QueueView, queue_view
 from longbeam.annotation_ui.review_views import (
     AdjudicationPage,
     AnchorsPage,
+    DecisionsView,
     GuidelinesView,
     HistoryFilter,
     HistoryView,
     adjudication_page,
     anchors_page,
+    decisions_view,
     guidelines_view,
     history_view,
 )
 from longbeam.annotation_ui.routes.acts import ItemPage
+from longbeam.annotation_ui.templating import STATIC, page_environment
 from longbeam.annotation_ui.transcript import (
     LocatedView,
     MessagePart,
@@ -65,7 +65,7 @@ from longbeam.annotation_ui.transcript import (
     search_view,
     window,
 )
-from longbeam.review.refusals import not_found
+from longbeam.review.refusals import Problem, not_found
 from longbeam.review.search import SearchFilter
 from longbeam.review.statistics import (
     AgreementPage,
@@ -77,24 +77,12 @@ from longbeam.review.statistics import (
 )
 from longbeam.schemas.base import Record
 
-TEMPLATES = Path(__file__).parents[1] / "templates"
-STATIC = Path(__file__).parents[1] / "static"
-STATIC_BUILD = hashlib.sha256(b"".join(f.read_bytes() for f in sorted(STATIC.iterdir()))).hexdigest()[:12]
+_FILES = sorted(f for f in STATIC.rglob("*") if f.is_file())
+STATIC_BUILD = hashlib.sha256(b"".join(f.read_bytes() for f in _FILES)).hexdigest()[:12]
 STATIC_PATH = f"/static/{STATIC_BUILD}"
 """Scripts and styles have a hash of their content in their address, so that browsers can cache them for ever."""
 router = APIRouter()
-templates = Jinja2Templates(
-    env=Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-)
-
-
-templates.env.filters["ability_title"] = lambda name: ability_of(name).shown_as
+templates = Jinja2Templates(env=page_environment())
 
 
 def as_json(value: Record | Sequence[Record]) -> Markup:
@@ -108,11 +96,13 @@ def as_json(value: Record | Sequence[Record]) -> Markup:
 
 
 def first_window(message_id: int, item_id: str) -> dict[str, str]:
-    """Return the first request of `static/transcript.js` for an item, so that the page can preload its answer."""
+    """Return the first request of `static/talk/talk.js` for an item, so that the page can preload its answer."""
     return {"first": str(max(message_id - 3, 0)), "count": "12", "item": item_id, "q": ""}
 
 
-templates.env.globals.update(as_json=as_json, static=STATIC_PATH, first_window=first_window)
+SCRIPTS = tuple(f.relative_to(STATIC).as_posix() for f in _FILES if f.suffix == ".js" and f.name != "bundle.js")
+"""Modules, so that the item page can ask for all of them at once."""
+templates.env.globals.update(as_json=as_json, static=STATIC_PATH, first_window=first_window, scripts=SCRIPTS)
 
 
 def page(path: str, template: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -140,10 +130,25 @@ def page(path: str, template: str) -> Callable[[Callable[..., Any]], Callable[..
     return register
 
 
+class ProblemPage(Record):
+    """A page that says why another one is not shown."""
+
+    title: str
+    message: str
+
+
+def problem_page(request: Request, problem: Problem, status: int) -> HTMLResponse:
+    """Return a refusal as a page."""
+    title = "There is no such page" if status == 404 else "This does not work"
+    message = f"{problem.message[:1].upper()}{problem.message[1:]}."
+    shown = {"view": ProblemPage(title=title, message=message), "session": session_view(request), "page": "problem"}
+    return templates.TemplateResponse(request, "problem.html", shown, status_code=status)
+
+
 @router.get("/", include_in_schema=False)
-def home() -> RedirectResponse:
-    """Redirect to the queue."""
-    return RedirectResponse("/queue", status_code=303)
+def home(viewer: ViewerOf) -> RedirectResponse:
+    """Redirect to the queue, or to the first page for one who has no name yet."""
+    return RedirectResponse("/queue" if viewer.can_write else "/session", status_code=303)
 
 
 @page("/session", "session.html")
@@ -209,8 +214,13 @@ def message(
     found = conversation.messages(message_id, 1) if message_id >= 0 else []
     if not found:
         raise not_found(f"message {message_id} in {marks_of.conversation_id}")
-    marks = marks_of(given.item).of(found[0].message_key).marks
-    return part_of_message(found[0], MessagePlace(given.at, given.size, given.find), marks)
+    marks = marks_of(given.item)
+    key = found[0].message_key
+    part = part_of_message(found[0], MessagePlace(given.at, given.size, given.find), marks.of(key).marks)
+    if not marks.is_known:
+        return part
+    update = {"item": given.item, "item_href": item_href(given.item), "comments": tuple(marks.said.get(key, ()))}
+    return part.model_copy(update=update)
 
 
 @dataclass(frozen=True)
@@ -247,7 +257,7 @@ def minimap_of(marks_of: MarksOf, conversation: ConversationOf, item: str = "") 
     """Return the whole conversation without its text."""
     shown, ids = marks_of(item), conversation.ids
     evidence = [ids[key] for key in shown.evidence_ids if key in ids]
-    return minimap(conversation, marks_of.conversation_id, evidence, [ids[key] for key in shown.comments if key in ids])
+    return minimap(conversation, marks_of.conversation_id, evidence, [ids[key] for key in shown.said if key in ids])
 
 
 async def search_filter(
@@ -336,6 +346,12 @@ def ratings(request: Request, workspace: WorkspaceOf) -> RatingsPage:
 def anchors(request: Request, workspace: WorkspaceOf) -> AnchorsPage:
     """Return the quotes that reviewers saw or added, and where they stand now."""
     return anchors_page(workspace)
+
+
+@router.get("/decisions.json")
+def decisions(workspace: WorkspaceOf, viewer: ViewerOf) -> DecisionsView:
+    """Return the viewer's last fifty acts that can be taken back."""
+    return decisions_view(workspace, viewer)
 
 
 @page("/guidelines", "guidelines.html")

@@ -1,45 +1,67 @@
-// Handlers by the names of the one key table, which the page carries (annotation_ui/keys.py).
-import { h } from "./dom.js";
+// Handlers by the names of the one key table, which the page carries (annotation_ui/keyboard.py).
+import { dataOf } from "./boot.js";
+import { html } from "./vendor/htm-preact.js";
 
-export const KEYS = JSON.parse(document.getElementById("keys").textContent);
+/** @type {import("./types").Key[]} */
+export const KEYS = dataOf("keys") ?? [];
 const handlers = new Map();
 
+/** Binds a handler to an action of the table. */
 export function on(action, handler) {
   if (handlers.has(action)) throw new Error(`two handlers of ${action}`);
-  if (!KEYS.some((k) => k.action === action)) throw new Error(`no key for ${action}`);
+  if (!KEYS.some((key) => key.action === action)) throw new Error(`no key for ${action}`);
   handlers.set(action, handler);
 }
 
-export const handled = () => [...handlers.keys()];
+/** Does what a key does. */
+export const perform = (action) => handlers.get(action)?.();
 
 const isField = (element) => element?.matches?.("input, textarea, select, [contenteditable]");
 
-function name(event) {
-  return (event.ctrlKey || event.metaKey ? "Ctrl+" : "") + event.key;
-}
+const nameOf = (event) => (event.ctrlKey || event.metaKey ? "Ctrl+" : "") + event.key;
 
+/** @param {KeyboardEvent} event */
 export function press(event) {
-  const found = KEYS.find((k) => k.key === name(event));
+  const found = KEYS.find((key) => key.key === nameOf(event));
   if (!found || event.altKey || (isField(event.target) && !found.in_fields)) return;
   if (document.querySelector("dialog[open]") && !found.in_fields) return;
-  const handler = handlers.get(found.action);
-  if (!handler) return;
+  if (!handlers.has(found.action)) return;
   event.preventDefault();
-  handler(event);
+  // A held key decides nothing a second time.
+  if (event.repeat && !found.repeats) return;
+  perform(found.action);
 }
 
-export function hint(action) {
-  const found = KEYS.find((k) => k.action === action);
-  return h("kbd", {}, found ? found.key : "");
+/** The key of an action. A button shows it by its style sheet, for the eye only; see `data-key` in base.css. */
+export const keyOf = (action) => KEYS.find((key) => key.action === action)?.key;
+
+/** A button that does what its key does, with the key on it. */
+export function KeyButton({ action, children, ...more }) {
+  const key = keyOf(action);
+  const given = {
+    type: "button",
+    "data-action": action,
+    "data-key": key,
+    "aria-keyshortcuts": key?.replace("Ctrl+", "Control+"),
+    onClick: () => perform(action),
+  };
+  return html`<button ...${given} ...${more}>${children}</button>`;
 }
 
-// A button that does what its key does, with the key on it.
-export function button(action, text, given = {}) {
-  return h("button", { type: "button", "data-action": action, onclick: () => handlers.get(action)?.(), ...given }, text, hint(action));
-}
-
-export function sheet() {
-  const groups = [...new Set(KEYS.map((k) => k.group))];
-  return h("div", { class: "keys" }, groups.map((group) => h("div", {}, h("h3", {}, group),
-    h("dl", {}, KEYS.filter((k) => k.group === group).map((k) => [h("dt", {}, h("kbd", {}, k.key)), h("dd", {}, k.hint)])))));
+/** The table of all keys. */
+export function KeySheet() {
+  const groups = [...new Set(KEYS.map((key) => key.group))];
+  return html`<div class="keys">
+    ${groups.map(
+      (group) => html`<section key=${group}>
+        <h3>${group}</h3>
+        <dl>
+          ${KEYS.filter((key) => key.group === group).map((key) => [
+            html`<dt key=${`${key.key}-key`}><kbd>${key.key}</kbd></dt>`,
+            html`<dd key=${`${key.key}-hint`}>${key.hint}</dd>`,
+          ])}
+        </dl>
+      </section>`,
+    )}
+  </div>`;
 }

@@ -1,15 +1,41 @@
-// A conversation by itself: the transcript over the whole page.
-import { say } from "./dom.js";
-import { Transcript } from "./transcript.js";
+// A conversation by itself: the conversation over the whole page.
+import { Pane } from "./talk/pane.js";
+import { Talk } from "./talk/talk.js";
+import { html, render } from "./vendor/htm-preact.js";
 
-const place = document.getElementById("reading");
+const place = /** @type {HTMLElement} */ (document.getElementById("reading"));
+const notice = /** @type {HTMLElement} */ (document.getElementById("notice"));
 const wanted = new URLSearchParams(location.search);
-const room = new Transcript(place.dataset.conversation, wanted.get("item") ?? "");
-place.append(room.element);
-const asked = wanted.has("around") || wanted.has("first");
-room.go(asked ? Number(place.dataset.first) + (wanted.has("around") ? 3 : 0) : 0).then(() => room.survey()).then(() => wanted.get("q") && room.search(wanted.get("q"))).catch((p) => say(p.message, "error"));
+const talk = new Talk(place.dataset.conversation ?? "");
+talk.item = wanted.get("item") ?? "";
+
+const say = (text) => {
+  notice.textContent = text;
+};
+
+async function begin() {
+  const before = wanted.has("around") ? 3 : 0;
+  await talk.go(Number(place.dataset.first) + before);
+  await talk.survey();
+  if (wanted.get("q")) await talk.search(wanted.get("q") ?? "");
+}
+
+async function nextHit() {
+  try {
+    if (!(await talk.nextHit())) say("Search first: press /");
+  } catch (problem) {
+    say(problem.message);
+  }
+}
+
 document.addEventListener("keydown", (event) => {
-  if (event.target.matches("input, textarea, select")) return;
-  if (event.key === "/") { event.preventDefault(); room.box.focus(); }
-  if (event.key === "h") room.nextHit();
+  if (event.target instanceof Element && event.target.matches("input, textarea, select")) return;
+  if (event.key === "/") {
+    event.preventDefault();
+    document.getElementById("search-box")?.focus();
+  }
+  if (event.key === "h") nextHit();
 });
+
+render(html`<${Pane} talk=${talk} say=${say} />`, place);
+begin().catch((problem) => say(problem.message));

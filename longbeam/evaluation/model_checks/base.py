@@ -7,18 +7,21 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from longbeam.errors import ReplyError
-from longbeam.evaluation.judging import judge_nuggets
+from longbeam.evaluation.judging import judge_nugget
 from longbeam.models.asking import Asker
 from longbeam.models.kinds import is_language_model
 from longbeam.prompts.calls.checks import DatedMessage
-from longbeam.schemas.dialogue import Message
+from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.findings import Finding, Severity
-from longbeam.schemas.probes import Probe
+from longbeam.schemas.probes import Nugget, Probe
 from longbeam.validation.base import Problem
 
 MOST_CHARACTERS = 8_000
 """Characters of a message that a checker sees. People state facts before or after pasted code and logs, so the middle
 of a longer message is left out."""
+NEAREST = {MessageRole.USER: 8, MessageRole.ASSISTANT: 4}
+"""Uncited messages, or passages of long ones, that a check may see, by role: replies share more words with a question
+than the facts do that would change its answer."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +32,13 @@ class ProbeCase:
     probe: Probe
     cited: tuple[Message, ...]
     """Messages that the probe cites and that exist, oldest first."""
-    others: tuple[Probe, ...]
-    """The other selected probes."""
+    others: Sequence[Probe]
+    """Other probes of the conversation."""
     asked_at: datetime
-    nearest: Callable[[str, int], Sequence[Message]]
-    """Returns the uncited messages nearest in words to a query, oldest first."""
+    nearest: Callable[[], Sequence[Message]]
+    """Returns the uncited messages of both roles that are nearest in words to question and answer, oldest first.
+
+    Of a long message, the contents are one passage."""
 
 
 Find = Callable[[Asker, ProbeCase], Awaitable[list[Problem]]]
@@ -66,12 +71,18 @@ class ModelCheck:
         )
 
 
-async def verdicts(asker: Asker, case: ProbeCase, text: str) -> tuple[float, ...]:
-    """Return the strict verdict on an answer for each nugget, 0 to 1; ReplyError if a judgement fails."""
-    judged = await judge_nuggets(case.probe, text, asker, is_strict=True)
-    if failed := [n for n in judged if n.score is None]:
-        raise ReplyError(failed[0].error, kind="schema")
-    return tuple(n.score for n in judged if n.score is not None)
+async def first_unmet(asker: Asker, case: ProbeCase, text: str) -> Nugget | None:
+    """Return the first nugget that an answer does not meet under a strict judge; None for full marks.
+
+    The nuggets behind it are not judged. Raises ReplyError if a judgement fails.
+    """
+    for nugget in case.probe.rubric:
+        judged = await judge_nugget(case.probe, nugget, text, asker, is_strict=True)
+        if judged.score is None:
+            raise ReplyError(judged.error, kind="schema")
+        if judged.score < 1:
+            return nugget
+    return None
 
 
 def dated(message: Message, number: int, *, is_after: bool = False) -> DatedMessage:
@@ -80,4 +91,6 @@ def dated(message: Message, number: int, *, is_after: bool = False) -> DatedMess
     if len(text) > MOST_CHARACTERS:
         half = MOST_CHARACTERS // 2
         text = f"{text[:half]}\n[...]\n{text[-half:]}"
-    return DatedMessage(number=number, said_on=message.sent_at.date(), text=text, is_after=is_after)
+    return DatedMessage(
+        number=number, said_on=message.sent_at.date(), speaker=message.role.value, text=text, is_after=is_after
+    )

@@ -1,23 +1,25 @@
-"""No other message changes the answer: a model sees the uncited messages nearest in words, with the gold answer."""
+"""No other message changes the answer: a model sees the uncited messages of both roles that are nearest in words."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from longbeam.abilities.record import Trait
 from longbeam.abilities.registry import ability_of
 from longbeam.evaluation.model_checks.base import ModelCheck, ProbeCase, dated
-from longbeam.models.asking import Asker
+from longbeam.models.asking import Acceptance, Asker
 from longbeam.prompts.calls.checks import CounterEvidenceInputs, CounterEvidenceReply, DatedMessage
-from longbeam.validation.base import WARNING, Problem, shorten
+from longbeam.schemas.spec import ENGLISH
+from longbeam.text.words import words_of
+from longbeam.validation.base import ERROR, Problem, shorten
 
-NEAREST = 8
-"""Messages in the one call for each probe."""
+MOST_QUOTED = 60
+"""Words of a quote. Who copies a whole message has found nothing in it; the prompt asks for 40."""
 
 
 async def find_problems(asker: Asker, case: ProbeCase) -> list[Problem]:
     """Return the message that changes the answer, if the model names one and quotes it."""
-    found = case.nearest(f"{case.probe.question}\n{case.probe.gold_answer}", NEAREST)
+    found = case.nearest()
     if not found:
         return []
     last = max((m.sent_at for m in case.cited), default=None)
@@ -27,13 +29,19 @@ async def find_problems(asker: Asker, case: ProbeCase) -> list[Problem]:
         gold_answer=case.probe.gold_answer,
         evidence=tuple(dated(m, i) for i, m in enumerate(case.cited, 1)),
         others=others,
+        is_contradiction=ability_of(case.probe.ability).has(Trait.RESOLVES_CONTRADICTION),
     )
 
-    def check(reply: CounterEvidenceReply) -> str | None:
-        return _unproved(reply, others)
+    asked = frozenset(words_of(f"{case.probe.question}\n{case.probe.gold_answer}"))
+
+    def check(reply: CounterEvidenceReply) -> Iterator[str]:
+        yield from _unproved(reply, others)
+        # Words of other languages bend too much for this.
+        if reply.message is not None and asker.spec.language == ENGLISH and not asked & set(words_of(reply.quote)):
+            yield "the quote has no word of the question or of the answer, so it is about another thing; give null"
 
     reply: CounterEvidenceReply = await asker.structured(
-        "counter_evidence", inputs, place="others", check=check, mend=_none
+        "counter_evidence", inputs, place="others", accept=Acceptance(check=check, mend=_none)
     )
     if reply.message is None:
         return []
@@ -43,14 +51,15 @@ async def find_problems(asker: Asker, case: ProbeCase) -> list[Problem]:
     return [Problem("changes_answer", case.probe.probe_id, text, keys)]
 
 
-def _unproved(reply: CounterEvidenceReply, others: Sequence[DatedMessage]) -> str | None:
+def _unproved(reply: CounterEvidenceReply, others: Sequence[DatedMessage]) -> Iterator[str]:
     if reply.message is None:
-        return None
+        return
     if not 1 <= reply.message <= len(others):
-        return f"message {reply.message} is none of 1 to {len(others)}; give one of these, or null"
-    if not reply.quote.strip() or reply.quote not in others[reply.message - 1].text:
-        return f"the quote is not in message {reply.message}, letter by letter; copy it from there, or give null"
-    return None
+        yield f"message {reply.message} is none of 1 to {len(others)}; give one of these, or null"
+    elif not reply.quote.strip() or reply.quote not in others[reply.message - 1].text:
+        yield f"the quote is not in message {reply.message}, letter by letter; copy it from there, or give null"
+    elif (count := len(reply.quote.split())) > MOST_QUOTED:
+        yield f"the quote has {count} words; copy those that change the answer, at most {MOST_QUOTED}, or give null"
 
 
 def _none(reply: CounterEvidenceReply) -> CounterEvidenceReply:
@@ -61,10 +70,10 @@ def _none(reply: CounterEvidenceReply) -> CounterEvidenceReply:
 CHECK = ModelCheck(
     name="counter_evidence",
     doc="Of the messages nearest in words to a probe, none that it does not cite changes its answer.",
-    severities={"changes_answer": WARNING},
+    severities={"changes_answer": ERROR},
     prompts=("counter_evidence",),
-    # A contradiction is about messages that disagree; no message changes the form that an instruction asks for.
-    applies=lambda case: not ability_of(case.probe.ability).has(Trait.RESOLVES_CONTRADICTION, Trait.SHAPES_ANSWERS),
+    # No message changes the form that an instruction asks for.
+    applies=lambda case: not ability_of(case.probe.ability).has(Trait.SHAPES_ANSWERS),
     find=find_problems,
     reads_all=True,
 )

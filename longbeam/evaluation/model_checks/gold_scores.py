@@ -9,10 +9,10 @@ import asyncio
 import re
 from collections.abc import Sequence
 
-from longbeam.evaluation.model_checks.base import ModelCheck, ProbeCase, verdicts
+from longbeam.evaluation.model_checks.base import ModelCheck, ProbeCase, first_unmet
 from longbeam.models.asking import Asker
 from longbeam.schemas.probes import Probe
-from longbeam.text.extraction import extract_values
+from longbeam.text.extraction import values_in
 from longbeam.text.words import words_of
 from longbeam.validation.base import ERROR, Problem, shorten
 
@@ -23,20 +23,15 @@ async def find_problems(asker: Asker, case: ProbeCase) -> list[Problem]:
     """Return a problem for each of the three answers with a wrong score."""
     probe = case.probe
     answers = {"gold": probe.gold_answer, "echo": probe.question, "wrong": wrong_answer(probe, case.others)}
-    met = dict(
-        zip(
-            answers,
-            await asyncio.gather(*(verdicts(asker.within(name), case, text) for name, text in answers.items())),
-            strict=True,
-        )
-    )
+    judged = await asyncio.gather(*(first_unmet(asker.within(name), case, text) for name, text in answers.items()))
+    unmet = dict(zip(answers, judged, strict=True))
     problems = []
-    if missed := [n for n, score in zip(probe.rubric, met["gold"], strict=True) if score < 1]:
-        text = f"the gold answer does not meet its own rubric: {shorten(missed[0].text)}"
+    if (missed := unmet["gold"]) is not None:
+        text = f"the gold answer does not meet its own rubric: {shorten(missed.text)}"
         problems.append(Problem("gold_not_full", probe.probe_id, text))
-    if min(met["echo"]) == 1:
+    if unmet["echo"] is None:
         problems.append(Problem("echo_full", probe.probe_id, "repeating the question gets full marks"))
-    if min(met["wrong"]) == 1:
+    if unmet["wrong"] is None:
         text = f"a wrong answer gets full marks: {shorten(answers['wrong'], 90)!r}"
         problems.append(Problem("wrong_full", probe.probe_id, text))
     return problems
@@ -48,7 +43,7 @@ def wrong_answer(probe: Probe, others: Sequence[Probe]) -> str:
     If the rubric asks for figures, the gold answer with every figure changed; else, of the gold answers of other
     probes, the one that shares the fewest words with this one.
     """
-    if any(_FIGURE.search(v.text) for n in probe.rubric for v in extract_values(n.text)):
+    if any(_FIGURE.search(v.text) for n in probe.rubric for v in values_in(n.text)):
         # Twice the figure plus 7 is no other figure, day or year that the rubric may ask for.
         changed = _FIGURE.sub(lambda m: str(int(m[0]) * 2 + 7), probe.gold_answer)
         if changed != probe.gold_answer:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from longbeam.abilities.record import Trait
 from longbeam.abilities.registry import ability_of
-from longbeam.evaluation.model_checks.base import ModelCheck, ProbeCase, verdicts
+from longbeam.evaluation.model_checks.base import ModelCheck, ProbeCase, first_unmet
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.checks import GuessInputs
 from longbeam.validation.base import ERROR, Problem, shorten
@@ -17,7 +17,7 @@ async def find_problems(asker: Asker, case: ProbeCase) -> list[Problem]:
     """Return a problem if a guess meets the whole rubric."""
     inputs = GuessInputs(question=case.probe.question)
     guess = await asker.prose("guess_answer", inputs, place="guess")
-    if min(await verdicts(asker.within("guess"), case, guess)) < 1:
+    if await first_unmet(asker.within("guess"), case, guess) is not None:
         return []
     text = f"without the conversation a reader guesses {shorten(guess, 90)!r}, which meets the whole rubric"
     return [Problem("answered", case.probe.probe_id, text)]

@@ -7,7 +7,7 @@ level of each question: how close it comes to something that was said.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from longbeam.abilities.beam import ABSTENTION
@@ -16,7 +16,7 @@ from longbeam.generators.probes.checks import check_form, check_voice, neutral, 
 from longbeam.generators.probes.evidence import coverage, words_of
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.keys import ProbeId
-from longbeam.models.asking import Asker
+from longbeam.models.asking import Acceptance, Asker
 from longbeam.prompts.calls.probes import AbstentionDraft, AbstentionInputs, AbstentionReply, NuggetDraft, ProbeReply
 from longbeam.schemas.plans import Bullet, BulletKind
 from longbeam.schemas.probes import ProbeDetails
@@ -44,17 +44,17 @@ async def draft_candidates(asker: Asker, material: ProbeMaterial, count: int) ->
             found[key] = problem_of(material, by_id, item)
         return found[key]
 
-    def check_reply(reply: AbstentionReply) -> str | None:
+    def check_reply(reply: AbstentionReply) -> Iterator[str]:
         enough = min(count, MIN_PROVED)
         if len(list(islice((item for item in reply.items if problem(item) is None), enough))) == enough:
-            return None
+            return
         refused = [p for p in map(problem, reply.items) if p is not None]
-        proved = len(reply.items) - len(refused)
-        return f"only {proved} of {len(reply.items)} questions can be used: " + "; ".join(refused[:6])
+        yield f"only {len(reply.items) - len(refused)} of {len(reply.items)} questions can be used"
+        yield from refused
 
     def keep_some(reply: AbstentionReply) -> AbstentionReply:
         if all(problem(item) for item in reply.items):
-            raise ValueError(check_reply(reply))
+            raise ValueError("; ".join(check_reply(reply)))
         return reply
 
     inputs = AbstentionInputs(
@@ -64,7 +64,7 @@ async def draft_candidates(asker: Asker, material: ProbeMaterial, count: int) ->
         count=count + SPARE,
     )
     reply: AbstentionReply = await asker.structured(
-        PROMPT_ID, inputs, place="questions", check=check_reply, mend=keep_some
+        PROMPT_ID, inputs, place="questions", accept=Acceptance(check=check_reply, mend=keep_some)
     )
     proved = islice((d for d in _distinct(reply.items) if problem(d) is None), count)
     return [_candidate(i, draft, by_id[draft.bullet_id]) for i, draft in enumerate(proved)]
@@ -143,8 +143,8 @@ def word_candidate(candidate: ProbeCandidate) -> ProbeReply:
     )
 
 
-def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
-    """Return what is wrong with a worded probe, or None."""
+def check(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[str, ...]:
+    """Return everything that is wrong with a worded probe."""
     return run_checks(candidate, reply, (check_form, check_voice))
 
 

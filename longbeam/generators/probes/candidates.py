@@ -84,7 +84,7 @@ class AbilityGenerator:
 
     candidates: Callable[[ProbeMaterial], list[ProbeCandidate]]
     """Returns every candidate that the material gives, best first; none for an ability with `draft`."""
-    check: Callable[[ProbeCandidate, ProbeReply], str | None]
+    check: Callable[[ProbeCandidate, ProbeReply], Sequence[str]]
     """Returns what is wrong with a reply, in a sentence that the model can act on; None when nothing is."""
     draft: Draft | None = None
     """Replaces `candidates`: asks the model for questions and proves each. The ability's prompt is the one it asks."""
@@ -334,6 +334,7 @@ class _Pool(Generic[G]):
 
         It is not counted yet: the caller may reject it.
         """
+        # A probe whose evidence can be spared proves nothing, so it is a last resort.
         for can_spare in (False, True):
             queues = {key: queue for key, queue in self._queues.items() if key.can_spare is can_spare}
             best = self._take_unshared(queues) or self._take_sharing(queues)

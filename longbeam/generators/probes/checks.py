@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from textwrap import shorten
 
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.evidence import coverage
 from longbeam.prompts.calls.probes import NuggetDraft, ProbeReply
 from longbeam.schemas.plans import Value, ValueKind
 from longbeam.schemas.spec import ENGLISH
-from longbeam.text.extraction import extract_values
+from longbeam.text.extraction import values_in
 from longbeam.text.matching import says
 
 Check = Callable[[ProbeCandidate, ProbeReply], str | None]
@@ -38,10 +39,10 @@ def english_only(check: Check) -> Check:
     return checked
 
 
-def run_checks(candidate: ProbeCandidate, reply: ProbeReply, checks: Iterable[Check]) -> str | None:
-    """Return the first thing that is wrong, or None."""
+def run_checks(candidate: ProbeCandidate, reply: ProbeReply, checks: Iterable[Check]) -> tuple[str, ...]:
+    """Return what each of the checks finds wrong."""
     found = (check(candidate, reply) for check in checks)
-    return next((problem for problem in found if problem), None)
+    return tuple(problem for problem in found if problem)
 
 
 def check_form(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
@@ -65,12 +66,14 @@ def _check_nugget(candidate: ProbeCandidate, nugget: NuggetDraft) -> str | None:
     if not nugget.text.strip():
         return "a nugget is empty"
     if len(nugget.text.split()) > MAX_NUGGET_WORDS:
-        return f"nugget {nugget.text[:60]!r}... has more than {MAX_NUGGET_WORDS} words; split it"
+        return f"the point {shown(nugget.text)} has more than {MAX_NUGGET_WORDS} words; split it"
     if not candidate.excerpts:
         return None
     if unknown := sorted(set(nugget.excerpts) - set(range(len(candidate.excerpts)))):
-        return f"nugget {nugget.text[:60]!r} names excerpt {unknown[0]}; there are 0 to {len(candidate.excerpts) - 1}"
-    return None if nugget.excerpts else f"nugget {nugget.text[:60]!r} names no excerpt that makes it true"
+        return (
+            f"the point {shown(nugget.text)} names excerpt {unknown[0]}; there are 0 to {len(candidate.excerpts) - 1}"
+        )
+    return None if nugget.excerpts else f"the point {shown(nugget.text)} names no excerpt that makes it true"
 
 
 def check_coverage(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
@@ -124,13 +127,13 @@ def _check_stale(candidate: ProbeCandidate, text: str) -> str | None:
     if any(says(text, v) for v in candidate.answers):
         return None
     stale = next((v for v in candidate.stale if says(text, v)), None)
-    return f"nugget {text[:60]!r} asserts {stale.text!r}, which no longer holds" if stale else None
+    return f"the point {shown(text)} asserts {stale.text!r}, which no longer holds" if stale else None
 
 
 @english_only
 def check_no_dates(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     """The question names no date."""
-    dates = [v for v in extract_values(reply.question) if v.kind is ValueKind.DATE]
+    dates = [v for v in values_in(reply.question) if v.kind is ValueKind.DATE]
     return f"the question names a date ({dates[0].text}); name what happened instead" if dates else None
 
 
@@ -170,6 +173,11 @@ _TO_YOU = {
     **{"my": "your", "our": "your", "me": "you", "us": "you", "I": "you", "we": "you"},
     **{"I've": "you've", "I'm": "you're", "I'd": "you'd", "I'll": "you'll"},
 }
+
+
+def shown(text: str, limit: int = 100) -> str:
+    """Return a text on one line in quotes, cut to `limit` characters, for the reason of a refusal."""
+    return repr(shorten(text, limit, placeholder=" ..."))
 
 
 def words_beyond(text: str, known: str) -> str:

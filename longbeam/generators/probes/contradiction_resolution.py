@@ -19,8 +19,8 @@ from longbeam.generators.probes.candidates import (
     difficulty_by_gap,
     thin_out,
 )
-from longbeam.generators.probes.checks import check_coverage, check_form, check_values, check_words, run_checks
-from longbeam.generators.probes.evidence import Quote, coverage, find_words
+from longbeam.generators.probes.checks import check_coverage, check_form, check_values, check_words, run_checks, shown
+from longbeam.generators.probes.evidence import Quote, find_words, restates
 from longbeam.generators.probes.histories import Conflict
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls.probes import ProbeReply
@@ -57,7 +57,7 @@ def _sketch(material: ProbeMaterial, conflict: Conflict) -> Sketch | None:
         topic=statement.topic,
         summary=f"{denial.variety}: {first.quote} / {second.quote}",
         answers=values,
-        details=ProbeDetails(variety=denial.variety),
+        details=ProbeDetails(variety=denial.variety, on_contradiction=material.on_contradiction.value),
     )
 
 
@@ -75,14 +75,14 @@ def check_sides(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     knows_words = candidate.language == ENGLISH
     if knows_words and not _CONFLICT.search(conflict.text):
         return "the first nugget must demand that the answer says the statements contradict each other"
-    for nugget, ordinal in ((one, 0), (other, 1)):
-        excerpt = candidate.excerpts[ordinal]
+    for point, nugget, ordinal in ((2, one, 0), (3, other, 1)):
+        quote, named = candidate.excerpts[ordinal].quote, f"point {point} ({shown(nugget.text)})"
         if nugget.excerpts != [ordinal]:
-            return f"nugget {ordinal + 1} must be about excerpt {ordinal} alone"
-        if coverage(excerpt.quote, nugget.text) < 0.25:
-            return f"nugget {ordinal + 1} does not say what excerpt {ordinal} says"
-        if coverage(excerpt.quote, reply.gold_answer) < 0.25:
-            return f"gold_answer does not say what excerpt {ordinal} says"
+            return f"{named} must be about excerpt {ordinal} alone; its `excerpts` are [{ordinal}]"
+        if not restates(nugget.text, quote):
+            return f"{named} does not say what excerpt {ordinal} says; use its words: {shown(quote, 200)}"
+        if not restates(nugget.text, reply.gold_answer) and not restates(reply.gold_answer, quote):
+            return f"gold_answer does not say what excerpt {ordinal} says; use its words: {shown(quote, 200)}"
     if knows_words and not _ASKS.search(asks.text):
         return "the last nugget must demand that the answer asks which statement is right"
     if knows_words and not (_CONFLICT.search(reply.gold_answer) and _ASKS.search(reply.gold_answer)):
@@ -90,8 +90,8 @@ def check_sides(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     return None
 
 
-def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
-    """Return what is wrong with a worded probe, or None."""
+def check(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[str, ...]:
+    """Return everything that is wrong with a worded probe."""
     checks = (check_form, check_coverage, check_sides, check_values, check_words(GIVEAWAYS))
     return run_checks(candidate, reply, checks)
 

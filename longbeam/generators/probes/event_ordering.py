@@ -1,16 +1,17 @@
 """Event ordering: in which order topics were first brought up.
 
-The order is that of *mention*, not of the days on which things happened. An item is a topic of a narrative (or
-of two, where narratives are small), or a thing with a stated attribute; its evidence is the message that mentions it
-first. A theme with many items is asked for its first five, seven or ten. The level depends on the number of items.
+The order is that of *mention*, not of the days on which things happened. A question names only what was said: a thing
+or a person, after which it asks for those that came up next for the first time; an attribute that several things have;
+or a thing whose details were told one after the other. The evidence of an item is the message that mentions it first.
+Of many items the first five, seven or ten are asked for. The level depends on the number of items.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import NamedTuple
 
 from longbeam.abilities.beam import EVENT_ORDERING
@@ -23,8 +24,8 @@ from longbeam.generators.probes.candidates import (
     sessions_of,
     thin_out,
 )
-from longbeam.generators.probes.checks import check_form, check_voice, neutral, run_checks
-from longbeam.generators.probes.evidence import Quote, coverage, find_words, words_of
+from longbeam.generators.probes.checks import check_form, check_voice, neutral, run_checks, shown
+from longbeam.generators.probes.evidence import FactQuote, Quote, coverage, find_words, words_of
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.plans import BulletKind
@@ -32,14 +33,21 @@ from longbeam.schemas.probes import ProbeDetails
 from longbeam.schemas.spec import ENGLISH
 
 ABILITY = EVENT_ORDERING.name
-MIN_ITEMS, MAX_ITEMS = 4, 10
-ENOUGH = 14
+MIN_ITEMS, MAX_ITEMS = 3, 10
+NAMED = 0.5
+"""Share of a topic's words that the words of its first message must have."""
+LENGTHS_AFTER = (4, 5, 7, 10)
+"""Numbers of items that are asked for after a thing."""
+TOLD_TOGETHER = 3
+"""Most details of one message that make one item; a longer name is no item that anybody would list."""
 END = 2**62
 """A position behind every message."""
-_WORDS_OF_THE_QUESTION = frozenset(("conversation", "conversations", "topic", "topics", "order", "item", "items"))
+_WORDS_OF_THE_QUESTION = frozenset(
+    ("conversation", "conversations", "topic", "topics", "order", "item", "items", "thing", "people")
+)
 """Every question has these words, so it would seem to give away a thing of such a name."""
 _TOLD = (BulletKind.EVENT, BulletKind.RELATIONSHIP, BulletKind.UPDATE)
-_NUMBERS = ("four", "five", "six", "seven", "eight", "nine", "ten")
+_NUMBERS = ("three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,22 +66,14 @@ class Series(NamedTuple):
     theme: str
     items: Sequence[Item]
     variety: str
-    """`all` of the theme, or its `first`."""
+    """`all` of the theme, its `first`, or those that came up `next`."""
 
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
-    """Return one candidate per theme and length."""
-    by_narrative: dict[str, list[Item]] = {}
-    for item in _first_mentions(material):
-        by_narrative.setdefault(item.said.narrative, []).append(item)
-    themes = {**by_narrative, **_attributes(material)}
-    found = [series for theme, items in themes.items() for series in _of_theme(theme, items)]
-    if len(found) < ENOUGH:
-        for (one, first), (other, second) in combinations(by_narrative.items(), 2):
-            merged = sorted([*first, *second], key=lambda item: item.said.position)
-            found += _of_theme(f"{one} and {other}", merged, (MAX_ITEMS, 8, 7, 6, 5, 4))
-            if len(found) >= 3 * ENOUGH:
-                break
+    """Return one candidate per theme, or thing that others come after, and length."""
+    found = [series for theme, items in _attributes(material).items() for series in _of_theme(theme, items)]
+    found += _after_each(*_first_mentions(material))
+    found += _details(material)
     return thin_out(found, _sketch, material.total_messages)
 
 
@@ -89,15 +89,46 @@ def _attributes(material: ProbeMaterial) -> dict[str, list[Item]]:
     return {t: _distinct(sorted(items, key=lambda i: i.said.position)) for t, items in themes.items()}
 
 
-def _first_mentions(material: ProbeMaterial) -> list[Item]:
-    """Return each topic with the message that voices it first, in the order of the conversation."""
+def _details(material: ProbeMaterial) -> Iterator[Series]:
+    """Yield the details of each thing whose facts were all told in recognizable words; those of one message are one."""
+    told: dict[str, dict[int, list[FactQuote]]] = {}
+    doubtful = set[str]()
+    for said in material.stated.first:
+        told.setdefault(said.subject, {}).setdefault(said.position, []).append(said)
+        if said.attribute in material.stated.unsaid:
+            doubtful.add(said.subject)
+    for subject, by_position in told.items():
+        items = [_detail(facts) for _, facts in sorted(by_position.items())]
+        if not subject or subject in doubtful or any(len(facts) > TOLD_TOGETHER for facts in by_position.values()):
+            continue
+        for length in dict.fromkeys((len(items), 7, 5)):
+            if MIN_ITEMS <= length <= min(MAX_ITEMS, len(items)) and _are_free(items[:length]):
+                variety = "all" if length == len(items) else "first"
+                yield Series(f"details of {neutral(subject)}", items[:length], variety)
+
+
+def _detail(facts: Sequence[FactQuote]) -> Item:
+    again = None if all(f.is_stated_once for f in facts) else facts[0].position + 1
+    names = [f.attribute for f in facts]
+    return Item(" and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names), facts[0], again)
+
+
+def _first_mentions(material: ProbeMaterial) -> tuple[list[Item], list[int]]:
+    """Return each topic with the message that voices it first, in the order of the conversation, and doubtful places.
+
+    At a doubtful place a message voices a topic that nobody has named before, without words that show it.
+    """
     first: dict[str, tuple[tuple[int, int, int], Quote]] = {}
     places: dict[str, list[int]] = {}
+    voiced: dict[str, int] = {}
     for i, bullet in enumerate(material.histories.bullets()):
         places.setdefault(bullet.topic, []).extend(p for p, _ in material.voices.of_bullet(bullet.bullet_id))
         # A contested statement still brings its topic up, so it counts here.
         said = find_words(material.voices, bullet) if bullet.kind in _TOLD else None
-        if said is not None:
+        if bullet.kind in _TOLD and places[bullet.topic]:
+            voiced[bullet.topic] = min(places[bullet.topic])
+        # A question cannot ask for a thing under a name that no message has.
+        if said is not None and coverage(bullet.topic, said.quote) >= NAMED:
             place = said.position, _TOLD.index(bullet.kind), i
             if said.topic not in first or place < first[said.topic][0]:
                 first[said.topic] = place, said
@@ -105,7 +136,9 @@ def _first_mentions(material: ProbeMaterial) -> list[Item]:
     def again(s: Quote) -> int | None:
         return min((p for p in places[s.topic] if p > s.position), default=None)
 
-    return _distinct([Item(s.topic, s, again(s)) for _, s in sorted(first.values(), key=lambda found: found[0])])
+    items = [Item(s.topic, s, again(s)) for _, s in sorted(first.values(), key=lambda found: found[0])]
+    doubtful = [at for topic, at in voiced.items() if topic not in first or at < first[topic][1].position]
+    return _distinct(items), sorted(doubtful)
 
 
 def _distinct(items: Sequence[Item]) -> list[Item]:
@@ -121,17 +154,32 @@ def _distinct(items: Sequence[Item]) -> list[Item]:
     return list(known.values())
 
 
-def _of_theme(theme: str, items: Sequence[Item], lengths: Sequence[int] = (MAX_ITEMS, 7, 5)) -> Iterator[Series]:
+def _after_each(items: Sequence[Item], doubtful: Sequence[int]) -> Iterator[Series]:
+    """Yield the items that come up next after each item, over the border of two sessions, with no doubtful place."""
+    for i, anchor in enumerate(items):
+        for length in LENGTHS_AFTER:
+            chosen = items[i + 1 : i + 1 + length]
+            places = [item.said.position for item in items[i : i + 2 + length]]
+            # Two topics of one message have no order, and neither has the last one with the next.
+            is_ordered = len(set(places)) == len(places)
+            is_ordered &= bisect_left(doubtful, places[0]) == bisect_left(doubtful, places[-1])
+            if len(chosen) == length and is_ordered and sessions_of(c.said for c in chosen) > 1 and _are_free(chosen):
+                yield Series(anchor.topic, chosen, "next")
+
+
+def _are_free(items: Sequence[Item]) -> bool:
+    """Return whether no item has a name that every question has in its own words."""
+    return not any(neutral(item.topic).casefold() in _WORDS_OF_THE_QUESTION for item in items)
+
+
+def _of_theme(theme: str, items: Sequence[Item]) -> Iterator[Series]:
     """Yield all items of a theme, and its first few where there are more."""
-    for length in dict.fromkeys((len(items), *lengths)):
+    for length in dict.fromkeys((len(items), MAX_ITEMS, 7, 5)):
         if not MIN_ITEMS <= length <= min(MAX_ITEMS, len(items)):
             continue
         chosen = items[:length]
         places = [item.said.position for item in items[: length + 1]]
-        if any(neutral(item.topic).casefold() in _WORDS_OF_THE_QUESTION for item in chosen):
-            continue
-        # Two topics of one message have no order, and neither has the last one with the next.
-        if len(set(places)) < len(places) or sessions_of(i.said for i in chosen) < 2:
+        if not _are_free(chosen) or len(set(places)) < len(places) or sessions_of(i.said for i in chosen) < 2:
             continue
         yield Series(theme, chosen, "all" if length == len(items) else "first")
 
@@ -148,7 +196,7 @@ def _sketch(series: Series) -> Sketch:
         difficulty=difficulty_by_items(len(items)),
         variety=variety,
         topic=theme,
-        summary=f"{variety} {len(items)} topics of {theme}: {', then '.join(names)}",
+        summary=f"{variety} {len(items)}, {theme}: {', then '.join(names)}",
         items=names,
         details=ProbeDetails(variety=variety, items=names),
     )
@@ -173,12 +221,13 @@ def check_items(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
         return f"{len(reply.nuggets)} nuggets; one per item, {count}, are needed"
     for i, (item, nugget) in enumerate(zip(candidate.items, reply.nuggets, strict=True)):
         if nugget.excerpts != [i] or coverage(item, nugget.text) < 0.5:
-            return f"nugget {i} must be about {item!r} and name excerpt {i} alone"
+            point = f"point {i + 1} ({shown(nugget.text)})"
+            return f"{point} must be about {item!r}, and name excerpt {i} alone"
     return None
 
 
-def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
-    """Return what is wrong with a worded probe, or None."""
+def check(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[str, ...]:
+    """Return everything that is wrong with a worded probe."""
     return run_checks(candidate, reply, (check_form, check_voice, check_items))
 
 

@@ -131,11 +131,30 @@ def _share(needed: frozenset[str], words: frozenset[str]) -> float:
     return len(needed & words) / len(needed) if needed else 1.0
 
 
+_FRAME = words_of(
+    "states state says that the user said told mentions mentioned statement asked answer "
+    "myself yourself himself herself itself ourselves yourselves themselves themself"
+)
+"""Words by which a point or an answer reports what somebody said, and which the words reported lack."""
+RESTATED, REPEATED = 0.5, 0.25
+"""Share of a text's own words that a quote must have, or share of a quote's words that the text must have."""
+
+
+def restates(text: str, quote: str) -> bool:
+    """Return whether a text says what a quote says, or a part of it.
+
+    A quote is whole sentences and a point is short. So most of the point's own words must stand in the quote, and few
+    words of the quote need to stand in the point. A text with many words of the quote passes with words of its own.
+    """
+    own, said = words_of(text) - _FRAME, words_of(quote)
+    return bool(own) and (_share(own, said) >= RESTATED or _share(said, own) >= REPEATED)
+
+
 def find_value(voices: Voices, life: Life, step: Step) -> FactQuote | None:
     """Return the quote in which a user message that voices the step's bullet says its value, or None."""
     fact = life.fact
     for position, message in voices.of_bullet(step.bullet.bullet_id):
-        quote = quote_for(message.content, [step.value])
+        quote = quote_for(message.content, [step.value], message.sent_at.date())
         if quote is not None:
             return FactQuote(
                 **_of(step.bullet, position, message),
@@ -170,8 +189,9 @@ def find_words(voices: Voices, bullet: Bullet, *, values: Sequence[Value] = ()) 
     """
     for position, message in voices.of_bullet(bullet.bullet_id):
         quote = closest(message.content, bullet.text)
-        if quote is not None and not all(says(quote, v) for v in values):
-            quote = quote_for(message.content, values)
+        today = message.sent_at.date()
+        if quote is not None and not all(says(quote, v, today) for v in values):
+            quote = quote_for(message.content, values, today)
         if quote is not None:
             return Quote(**_of(bullet, position, message), quote=quote)
     return None

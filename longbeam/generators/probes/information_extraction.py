@@ -119,8 +119,8 @@ def _check_indirect(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
     return None
 
 
-def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
-    """Return what is wrong with a worded probe, or None."""
+def check(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[str, ...]:
+    """Return everything that is wrong with a worded probe."""
     return run_checks(candidate, reply, (check_form, check_voice, check_values, check_coverage, _check_indirect))
 
 

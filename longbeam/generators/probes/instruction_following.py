@@ -49,8 +49,8 @@ def _sketch(material: ProbeMaterial, instruction: Bullet) -> Sketch | None:
     )
 
 
-def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
-    """Return what is wrong with a worded probe, or None."""
+def check(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[str, ...]:
+    """Return everything that is wrong with a worded probe."""
     return run_checks(candidate, reply, (check_form, check_coverage, check_requirement))
 
 

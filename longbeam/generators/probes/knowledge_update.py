@@ -57,8 +57,8 @@ def _sketch(change: tuple[FactQuote, FactQuote]) -> Sketch | None:
     )
 
 
-def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
-    """Return what is wrong with a worded probe, or None."""
+def check(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[str, ...]:
+    """Return everything that is wrong with a worded probe."""
     checks = (check_form, check_voice, check_values, check_coverage, check_words(GIVEAWAYS))
     return run_checks(candidate, reply, checks)
 

@@ -16,7 +16,7 @@ from longbeam.generators.probes.stated_facts import StatedFacts, find_stated_fac
 from longbeam.generators.probes.voices import Voices
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message
-from longbeam.schemas.spec import ENGLISH
+from longbeam.schemas.spec import ENGLISH, OnContradiction
 from longbeam.store.folded import FoldedTexts
 
 Search = Callable[[Sequence[str]], Iterator[str]]
@@ -53,6 +53,7 @@ class ProbeMaterial:
     """Messages of the whole conversation."""
     search: Search
     language: str = ENGLISH
+    on_contradiction: OnContradiction = OnContradiction.IGNORE
 
     @classmethod
     def from_messages(
@@ -62,13 +63,14 @@ class ProbeMaterial:
         *,
         texts: FoldedTexts | None = None,
         language: str = ENGLISH,
+        on_contradiction: OnContradiction = OnContradiction.IGNORE,
     ) -> ProbeMaterial:
         """Return the material of a conversation, whose messages are read once, in order.
 
         `texts` are the texts of the messages, where the caller has them for a search of its own.
         """
         search = MessageSearch(messages, texts or FoldedTexts(m.content for m in messages)).search
-        return cls(head, Voices.of(messages), len(messages), search, language)
+        return cls(head, Voices.of(messages), len(messages), search, language, on_contradiction)
 
     @cached_property
     def histories(self) -> Histories:

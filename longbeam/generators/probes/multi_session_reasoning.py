@@ -153,8 +153,8 @@ def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
-def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
-    """Return what is wrong with a worded probe, or None."""
+def check(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[str, ...]:
+    """Return everything that is wrong with a worded probe."""
     return run_checks(candidate, reply, (check_form, check_voice, check_values, check_coverage))
 
 

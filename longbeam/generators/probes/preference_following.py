@@ -16,6 +16,7 @@ from longbeam.generators.probes.checks import (
     check_words,
     english_only,
     run_checks,
+    shown,
     words_beyond,
 )
 from longbeam.generators.probes.evidence import coverage, find_words
@@ -74,11 +75,11 @@ def check_superseded(candidate: ProbeCandidate, reply: ProbeReply) -> str | None
     if not own:
         return None
     stale = next((n.text for n in reply.nuggets if coverage(own, n.text) > 0.5), None)
-    return f"nugget {stale[:60]!r} demands what the user no longer prefers" if stale else None
+    return f"the point {shown(stale)} demands what the user no longer prefers" if stale else None
 
 
-def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
-    """Return what is wrong with a worded probe, or None."""
+def check(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[str, ...]:
+    """Return everything that is wrong with a worded probe."""
     checks = (check_form, check_coverage, check_requirement, check_superseded, check_words(GIVEAWAYS))
     return run_checks(candidate, reply, checks)
 

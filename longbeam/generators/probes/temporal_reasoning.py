@@ -119,8 +119,8 @@ def _sketch(pair: tuple[FactQuote, FactQuote]) -> Sketch:
     )
 
 
-def check(candidate: ProbeCandidate, reply: ProbeReply) -> str | None:
-    """Return what is wrong with a worded probe, or None."""
+def check(candidate: ProbeCandidate, reply: ProbeReply) -> tuple[str, ...]:
+    """Return everything that is wrong with a worded probe."""
     checks = (check_form, check_voice, check_values, check_coverage, check_no_dates)
     return run_checks(candidate, reply, checks)
 

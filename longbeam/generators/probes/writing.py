@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 
 from longbeam.abilities.registry import find_ability
@@ -10,7 +10,7 @@ from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.generators.probes.nuggets import assemble_probe
 from longbeam.generators.probes.registry import generator_for
-from longbeam.models.asking import Asker
+from longbeam.models.asking import Acceptance, Asker
 from longbeam.prompts.calls.probes import CandidateOption, CandidatesInputs, CandidatesReply, ProbeInputs, ProbeReply
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.probes import Probe
@@ -46,17 +46,26 @@ async def plan_candidates(
     return [c.model_copy(update={"rank": rank, "language": material.language}) for rank, c in enumerate(chosen)]
 
 
+def further_candidates(material: ProbeMaterial, ability: str, known: Collection[str]) -> list[ProbeCandidate]:
+    """Return the candidates of the pool that are not `known`, ranked behind these; none where a model drafts them."""
+    generator = generator_for(ability)
+    pool = [] if generator.draft is not None else generator.candidates(material)
+    left = [c for c in pool if c.candidate_id not in known]
+    return [c.model_copy(update={"rank": len(known) + i, "language": material.language}) for i, c in enumerate(left)]
+
+
 async def _choose(
     asker: Asker, head: ConversationHead, ability: str, pool: Sequence[ProbeCandidate], count: int
 ) -> list[ProbeCandidate]:
     by_id = {c.candidate_id: c for c in pool}
 
-    def check(reply: CandidatesReply) -> str | None:
+    def check(reply: CandidatesReply) -> Iterator[str]:
         if unknown := [i for i in reply.chosen if i not in by_id]:
-            return f"{unknown[0]!r} is no candidate; there are {', '.join(by_id)}"
+            yield f"no candidates are {', '.join(map(repr, unknown))}; there are {', '.join(by_id)}"
         if len(set(reply.chosen)) != len(reply.chosen):
-            return "a candidate is chosen twice"
-        return None if len(reply.chosen) == count else f"{len(reply.chosen)} are chosen; exactly {count} are asked for"
+            yield "a candidate is chosen twice"
+        if len(reply.chosen) != count:
+            yield f"{len(reply.chosen)} are chosen; exactly {count} are asked for"
 
     options = tuple(
         CandidateOption(candidate_id=c.candidate_id, difficulty=c.difficulty, summary=c.summary) for c in pool
@@ -67,7 +76,7 @@ async def _choose(
         known = [i for i in reply.chosen if i in by_id]
         return CandidatesReply(chosen=list(dict.fromkeys([*known, *by_id]))[:count])
 
-    reply = await asker.structured(CHOICE_PROMPT, inputs, place="choice", check=check, mend=mend)
+    reply = await asker.structured(CHOICE_PROMPT, inputs, place="choice", accept=Acceptance(check=check, mend=mend))
     return [by_id[i] for i in reply.chosen]
 
 
@@ -84,7 +93,7 @@ async def write_probe(asker: Asker, head: ConversationHead, candidate: ProbeCand
         find_ability(candidate.ability).prompt_id,
         probe_inputs(head, candidate).model_copy(update={"feedback": problem}),
         place=candidate.candidate_id,
-        check=check,
+        accept=Acceptance(check=check),
     )
     return assemble_probe(candidate, reply)
 

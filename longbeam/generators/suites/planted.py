@@ -42,10 +42,13 @@ class Shape:
     distracts: bool = False
     """Whether a similar confirmation about somebody else follows each fact twenty turns later."""
     documents_every: int | None = None
+    paraphrases: bool = False
+    """Whether questions share no telling word with the fact, so that shared words find nothing."""
 
 
 STANDARD = Shape(50, (3, 5, 7, 9), 40)
 HARD = Shape(50, (3, 5, 7, 9), 40, distracts=True)
+PARAPHRASED = Shape(50, (3, 5, 7, 9), 40, distracts=True, paraphrases=True)
 LONG = Shape(200, (10, 50, 100, 150), 180, documents_every=20)
 
 
@@ -92,7 +95,7 @@ def make_conversation(shape: Shape, settings: PlantedSettings, draw: Draw) -> Gi
         _add_documents(rng, turns, shape, settings.document_tokens, draw)
     messages = messages_of(turns, draw)
     probes = tuple(
-        _probe(number, turn, template, value, hardness)
+        _probe((number, turn), template, value, hardness, question_of(template, shape))
         for number, (turn, (template, value)) in enumerate(zip(shape.facts, facts, strict=True))
     )
     shown = {"compressed_at": shape.compressed_at, "kept_turns": KEPT_TURNS, "hardness": hardness, "facts": len(facts)}
@@ -153,13 +156,19 @@ def _add_documents(rng: random.Random, turns: list[Turn], shape: Shape, tokens: 
         turns[at] = Turn(f"Here is report {number}, for reference.\n\n{report}", turns[at].reply)
 
 
-def _probe(ordinal: int, turn: int, template: text.Template, value: str, hardness: str) -> Probe:
+def question_of(template: text.Template, shape: Shape) -> str:
+    """Return the question for a fact."""
+    return text.PARAPHRASES[template.name] if shape.paraphrases else template.question
+
+
+def _probe(number: tuple[int, int], template: text.Template, value: str, hardness: str, question: str) -> Probe:
+    ordinal, turn = number
     own = str(ProbeId("information_extraction", str(ordinal)))
     nugget_id = str(NuggetId(own, 0))
     return Probe(
         probe_id=own,
         ability="information_extraction",
-        question=template.question,
+        question=question,
         gold_answer=f"{value}.",
         difficulty=_DIFFICULTY.get(hardness, Difficulty.HARD),
         rubric=(Nugget(nugget_id=nugget_id, text=f"The answer states {value}."),),
@@ -177,6 +186,9 @@ CANVAS_STANDARD = Suite(
 )
 CANVAS_HARD = Suite(
     PlantedSettings, partial(make_conversation, HARD), "the same, with confirmations that sound alike and are not ours"
+)
+CANVAS_PARAPHRASED = Suite(
+    PlantedSettings, partial(make_conversation, PARAPHRASED), "the hard suite, asked for in other words"
 )
 CANVAS_LONG = Suite(
     LongSettings, partial(make_conversation, LONG), "200 turns and more than 50K tokens, with ten long documents"

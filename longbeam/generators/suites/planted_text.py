@@ -107,6 +107,22 @@ VAGUE: tuple[str, ...] = (
     "I believe a few figures were thrown around in the corridor, none of them ours.",
 )
 
+PARAPHRASES: dict[str, str] = {
+    "database": "Where do our records live from now on?",
+    "screens": "Which framework draws what people see?",
+    "platform": "Where does our software run after the coming rollout?",
+    "logs": "What collects our traces?",
+    "sign-in": "Who checks passwords at our door?",
+    "budget": "How much money may all of it cost us?",
+    "partner": "How often may we call the other firm?",
+    "data centre": "In which city do our servers stand?",
+    "client": "Who pays us for this work?",
+    "version": "How far behind is the legacy software?",
+    "audit": "By which day must our papers be ready for inspection?",
+    "no changes": "At which times are live deployments forbidden?",
+}
+"""A question for each template, by name, that shares no telling word with what was said."""
+
 _SUBJECTS = (
     "the northern warehouse", "the intake desk", "the pilot group", "the night shift", "the billing form",
     "the training plan", "the spare-parts list", "the visitor survey", "the loading dock", "the archive",

@@ -20,6 +20,7 @@ SUITES: Mapping[str, str] = {
     "canvas_hard": "longbeam.generators.suites.planted:CANVAS_HARD",
     "canvas_long": "longbeam.generators.suites.planted:CANVAS_LONG",
     "canvas_multihop": "longbeam.generators.suites.multihop:CANVAS_MULTIHOP",
+    "canvas_paraphrased": "longbeam.generators.suites.planted:CANVAS_PARAPHRASED",
     "canvas_standard": "longbeam.generators.suites.planted:CANVAS_STANDARD",
     "paging": "longbeam.generators.suites.paging:PAGING",
 }

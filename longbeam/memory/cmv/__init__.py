@@ -1,4 +1,5 @@
-"""Contextual Memory Virtualisation (arXiv 2602.22402): agent sessions as a DAG of snapshots and branches, and trimming.
+"""Contextual Memory Virtualisation (arXiv 2602.22402): a layer over the sessions of a coding agent, without a model.
 
-A layer over session files, not a retriever: as a memory system, its reader sees the trimmed transcript.
+`sessions` keeps and branches sessions, `study` trims them and measures what that costs; `session` and `transcript` hold
+the file format, and `system` is the memory system that `longbeam evaluate` measures.
 """

@@ -18,6 +18,8 @@ Line = dict[str, Any]
 
 SNAPSHOT, QUEUE = "file-history-snapshot", "queue-operation"
 """Types of lines that the model never receives."""
+COPY = "toolUseResult"
+"""Field with a copy of a tool's result, beside the message; the agent draws it, the model never receives it."""
 _SPEAKERS = {"user": "user", "human": "user", "assistant": "assistant"}
 
 
@@ -126,6 +128,8 @@ def choose_session(projects: Path, wanted: str | None) -> SessionFile:
     """
     if wanted is not None and Path(wanted).is_file():
         path = Path(wanted)
+        if not any((line := parse_line(text)) is not None and speaker_of(line) for text in read_lines(path)):
+            raise UserError(f"{path}: no session of a coding agent: no line of it is a message of user or assistant")
         return SessionFile(path.stem, path, path.stat().st_mtime)
     sessions = find_sessions(projects)
     if wanted is None:
@@ -134,6 +138,7 @@ def choose_session(projects: Path, wanted: str | None) -> SessionFile:
         return sessions[0]
     if exact := [s for s in sessions if s.session_id == wanted]:
         return exact[0]
+    # Three characters would soon name another session than yesterday.
     begun = [s for s in sessions if s.session_id.startswith(wanted)] if len(wanted) >= 4 else []
     if len(begun) == 1:
         return begun[0]

@@ -6,8 +6,8 @@ On plain chat there is nothing to trim, and the system is long context; what it 
 from __future__ import annotations
 
 from longbeam.memory.base import ExchangeMemory
+from longbeam.memory.cmv.study.trim import TrimSettings, trim_lines
 from longbeam.memory.cmv.transcript import contents_of, lines_of
-from longbeam.memory.cmv.trim import TrimSettings, trim_lines
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import dated
 from longbeam.schemas.evaluation import Context, Exchange, Question

@@ -213,6 +213,7 @@ def _score(
     text = "\n".join(unit.text for unit in read)
     found, gold = stems_of(text) if stems is None else stems, stems_of(probe.gold_answer)
     shared = len(found & gold)
+    # The words of the gold found in the context, as in the paper; no reader is needed.
     recall, precision = shared / len(gold), shared / len(found) if found else 0.0
     cited = {e.message_key for e in probe.evidence}
     keys = {key for unit in read for key in unit.keys}

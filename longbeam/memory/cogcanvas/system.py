@@ -88,16 +88,16 @@ class CogCanvas(ExchangeMemory[CogCanvasSettings]):
         budget = min(budget, settings.max_tokens or budget)
         builder = ContextBuilder(budget, self._counter())
         recent = self._exchanges[len(self._exchanges) - settings.keep :] if settings.keep else []
+        # The last exchanges have their share even if artifacts could fill the whole budget.
         builder.budget = budget - (int(budget * settings.recent_share) if recent else 0)
         for rank, (place, _) in enumerate(await self.find(question.text)):
+            # The original stops at the first artifact that does not fit; `skips` goes on to smaller ones.
             if not self._put(builder, self._artifacts[place], rank) and not settings.skips:
                 break
         builder.budget = budget
         for exchange in reversed(recent):
             where = (_RECENT, exchange.position) if settings.order == "rank" else (exchange.position, 0)
-            if not builder.has_message(exchange.message_keys[0]) and not builder.put_exchange(
-                "recent", exchange, place=where
-            ):
+            if not builder.has_whole(exchange) and not builder.put_exchange("recent", exchange, place=where):
                 break
         context = builder.build()
         return context.model_copy(update={"tokens": self._tools.count_tokens(context.text)})
@@ -128,11 +128,9 @@ class CogCanvas(ExchangeMemory[CogCanvasSettings]):
         where = (_RECALLED, rank) if self._settings.order == "rank" else (artifact.position, 0)
         if artifact.kind == "chunk":
             return builder.put_exchange("chunks", exchange, place=where)
-        if artifact.message_keys and builder.has_message(artifact.message_keys[0]):
+        if builder.has_whole(exchange):
             return True
-        text = written(artifact, self._settings.form)
-        whole = [m.message_key for m in exchange.messages if m.content in text]
-        return builder.put("artifacts", text, whole, place=where)
+        return builder.put("artifacts", written(artifact, self._settings.form), artifact.message_keys, place=where)
 
     def _chunks(self) -> list[Artifact]:
         is_batch, size = self._settings.extract == "batch", self._settings.compress_every

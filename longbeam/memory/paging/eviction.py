@@ -37,6 +37,8 @@ class History:
 
     references: dict[int, list[int]] = field(default_factory=dict)
     """Times at which a question or a recall used a page, by page id."""
+    created: dict[int, int] = field(default_factory=dict)
+    """Time at which each page was complete; for `lru` that is its first use."""
 
     def refer(self, pages: Sequence[int], time: int) -> None:
         """Add a reference to each page."""
@@ -68,7 +70,7 @@ def victim_of(policy: str, candidates: Sequence[int], history: History, foresigh
         case "fifo":
             return candidates[0]
         case "lru":
-            return min(candidates, key=lambda p: (seen.get(p, [-1])[-1], p))
+            return min(candidates, key=lambda p: (max(history.created.get(p, -1), *seen.get(p, [-1])[-1:]), p))
         case "lfu":
             return min(candidates, key=lambda p: (len(seen.get(p, ())), p))
         case "furthest":

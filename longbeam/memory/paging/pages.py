@@ -59,16 +59,18 @@ Boundary = Callable[[Sequence[Turn], Turn], bool]
 
 
 def boundary_of(name: str) -> Boundary:
-    """Return a boundary by name: `fixed_N` turns, `exchange_N` exchanges, `session`, `topic_shift`; else UserError."""
-    counted = re.fullmatch(r"(fixed|exchange)_([1-9]\d{0,3})", name)
+    """Return a boundary by name; UserError for an unknown one.
+
+    `fixed_N` turns, `exchange_N` exchanges, `tokens_N` tokens, `session`, `topic_shift`.
+    """
+    counted = re.fullmatch(r"(fixed|exchange|tokens)_([1-9]\d{0,3})", name)
     if counted is not None:
-        most = int(counted[2])
-        return _fixed(most) if counted[1] == "fixed" else _exchanges(most)
+        return _COUNTED[counted[1]](int(counted[2]))
     if name == "session":
         return lambda page, turn: turn.session != page[-1].session
     if name == "topic_shift":
         return _topic_shift
-    raise UserError(f"boundary {name!r}: write fixed_N, exchange_N (1 to 9999), session or topic_shift")
+    raise UserError(f"boundary {name!r}: write fixed_N, exchange_N, tokens_N (1 to 9999), session or topic_shift")
 
 
 def cut(turns: Iterable[Turn], boundary: Boundary) -> list[Page]:
@@ -94,6 +96,13 @@ def _exchanges(most: int) -> Boundary:
         return turn.is_user and not page[-1].is_user and openings >= most
 
     return begins
+
+
+def _tokens(most: int) -> Boundary:
+    return lambda page, turn: sum(t.tokens for t in page) + turn.tokens > most
+
+
+_COUNTED: dict[str, Callable[[int], Boundary]] = {"fixed": _fixed, "exchange": _exchanges, "tokens": _tokens}
 
 
 def _topic_shift(page: Sequence[Turn], turn: Turn) -> bool:

@@ -47,6 +47,7 @@ class PagedContext:
             page = Page(len(self.pages) + 1, tuple(self.open_turns))
             self.pages[page.page_id] = page
             self.resident.append(page.page_id)
+            self.history.created[page.page_id] = self.time
             self._page_tokens += page.tokens
             self.open_turns = []
         self.open_turns.append(turn)

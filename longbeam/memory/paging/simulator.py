@@ -217,6 +217,7 @@ class AccuracyBreakdown(Record):
 def break_down_accuracy(outcomes: Iterable[Outcome]) -> AccuracyBreakdown:
     """Return the means; accuracy = residency + (1 - residency) · trigger · precision holds exactly."""
     rows = list(outcomes)
+    # A question whose needed pages are resident is answered without a recall, so triggers are counted over the rest.
     there = [o for o in rows if o.needed and o.resident == o.needed]
     absent = [o for o in rows if not (o.needed and o.resident == o.needed)]
     asked = [o for o in absent if o.triggered]

@@ -56,6 +56,7 @@ def workload_of(name: str, messages: Iterable[Message], probes: Iterable[Probe])
     for message in messages:
         first_speaker = first_speaker or message.speaker
         is_user = (
+            # Among named people the one who speaks first takes the part of the user.
             message.role is MessageRole.USER
             if message.speaker in {"user", "assistant"}
             else (message.speaker == first_speaker)
@@ -68,6 +69,7 @@ def workload_of(name: str, messages: Iterable[Message], probes: Iterable[Probe])
     for probe in probes:
         keys = frozenset(cited.message_key for cited in probe.evidence)
         if probe.is_selected and keys:
+            # A probe without a time is asked at the end.
             after = len(turns) if probe.asked_at is None else sum(1 for at in times if at <= probe.asked_at)
             kind = probe.details.variety or probe.source_category or probe.ability
             asked.append(TimedQuestion(probe.question, max(after, 1), keys, kind))

@@ -25,12 +25,15 @@ from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.evaluation import Context, Exchange, Passage, PreparationUsage, Question
 
+_RESIDENT_PAGES = 5
+
 
 class PagingSettings(Record):
     """Settings of paging."""
 
-    boundary: str = "fixed_10"
-    """`fixed_N` messages, `exchange_N` exchanges, `session` or `topic_shift`."""
+    boundary: str | None = None
+    """`fixed_N` messages, `exchange_N` exchanges, `tokens_N` tokens, `session` or `topic_shift`; None takes pages of a
+    fifth of the capacity in tokens, so that some five of them are resident, as in the paper."""
     eviction: str = Field(default="lru", pattern=f"^({'|'.join(ONLINE)})$")
     bookmarks: Generator = "heuristic"
     bookmarker: Literal["rules", "model"] = "rules"
@@ -64,8 +67,11 @@ class Paging:
     def __init__(self, settings: PagingSettings, tools: Tools) -> None:
         self._settings = settings
         self._tools = tools
-        self._boundary = boundary_of(settings.boundary)
+        capacity = settings.capacity or tools.budget // 2
+        self._boundary = boundary_of(settings.boundary or f"tokens_{min(max(1, capacity // _RESIDENT_PAGES), 9_999)}")
         self._turns: list[Turn] = []
+        self._asked: dict[int, list[Question]] = {}
+        """Questions on the way, by the number of turns before them."""
         self._pages: Sequence[Page] = ()
         self._marks: dict[int, str] = {}
         self._store = PageStore(())
@@ -86,14 +92,22 @@ class Paging:
         words = await self._keywords()
         self._marks = {p.page_id: bookmark(p, w, self._settings.form) for p, w in zip(self._pages, words, strict=True)}
         self._store = PageStore(self._pages)
+        self._paged, self._indexes = {}, {}
+
+    async def asked(self, question: Question) -> None:
+        """Note a question: the page that answers it by its words counts as used, which `lru` and `lfu` go by.
+
+        Which pages a reader really used is not known, and must not matter: a resumed evaluation replays no reader.
+        """
+        self._asked.setdefault(len(self._turns), []).append(question)
 
     async def retrieve(self, question: Question, *, k: int) -> Sequence[Passage]:
         """Return the k best pages by BM25: evicted pages by their bookmarks, resident ones by their text."""
-        paged, pages = self._page(k * 1_000), self._pages
+        # The same pages are resident as for the context that is scored.
+        paged, pages = self._page(self._tools.budget), self._pages
         index = self._indexes.get(paged.capacity)
         if index is None:
-            texts = [p.text if paged.is_resident(p.page_id) else self._marks[p.page_id] for p in pages]
-            index = self._indexes[paged.capacity] = Bm25Index(texts)
+            index = self._indexes[paged.capacity] = self._index(paged, pages)
         scores = index.scores(question.text)
         return [
             Passage(
@@ -154,10 +168,21 @@ class Paging:
         if capacity not in self._paged:
             count, marks = self._tools.count_tokens, self._marks
             paged = PagedContext(self._boundary, capacity, self._settings.eviction, lambda p: count(marks[p.page_id]))
-            for turn in self._turns:
+            for number, turn in enumerate(self._turns):
+                for question in self._asked.get(number, ()):
+                    self._refer(paged, question)
                 paged.add(turn)
             self._paged[capacity] = paged
         return self._paged[capacity]
+
+    def _refer(self, paged: PagedContext, question: Question) -> None:
+        """Count the page as used that has most of a question's words: a resident page, or a bookmark."""
+        pages = [*paged.pages.values(), paged.open_page]
+        if best := ranked(self._index(paged, pages).scores(question.text), 1):
+            paged.refer([pages[best[0]].page_id])
+
+    def _index(self, paged: PagedContext, pages: Sequence[Page]) -> Bm25Index:
+        return Bm25Index([p.text if paged.is_resident(p.page_id) else self._marks[p.page_id] for p in pages])
 
     def _resident(self, paged: PagedContext, budget: int) -> ContextBuilder:
         """Return a context of the open page, the resident pages, and the bookmarks, newest first while they fit."""
@@ -177,7 +202,6 @@ class Paging:
             text = f"[recalled p{page.page_id}]\n{page.text}"
             if not builder.put("recalled", text, page.keys, place=(page.page_id, 1)):
                 builder.put_tail("recalled", text, page.keys, place=(page.page_id, 1))
-        paged.refer([page.page_id for page in gone])
         return [page.page_id for page in gone]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from fnmatch import fnmatchcase
 
+from longbeam.offline.loopback.requests import Refusal
 from longbeam.offline.loopback.settings import FAULTS, ServerSettings
 
 
@@ -24,9 +25,21 @@ def latency_s(settings: ServerSettings, key: str, attempt: int) -> float:
     return (settings.latency_ms + jitter) / 1000
 
 
-def is_poisoned(settings: ServerSettings, unit_key: str) -> bool:
-    """Return whether a request of this unit is refused for ever."""
-    return any(fnmatchcase(unit_key, pattern) for pattern in settings.poison)
+_REFUSALS = {
+    "filter": (400, "content_policy_violation", "the request of {unit} is poisoned"),
+    "plain": (400, None, "the request of {unit} is poisoned"),
+    "unprocessable": (422, "invalid_request_error", "the request of {unit} is poisoned"),
+    "too_long": (400, "context_length_exceeded", "the request of {unit} is poisoned: longer than the maximum context"),
+    "too_large": (413, None, "the request of {unit} is poisoned: it is too large"),
+}
+"""Status, code and words of the forms of `poison_as`."""
+
+
+def refuse_poisoned(settings: ServerSettings, unit_key: str) -> None:
+    """Raise Refusal if a request of this unit is refused for ever."""
+    if any(fnmatchcase(unit_key, pattern) for pattern in settings.poison):
+        status, code, words = _REFUSALS[settings.poison_as]
+        raise Refusal(status, code, words.format(unit=unit_key))
 
 
 def break_json(text: str, draw: str) -> str:

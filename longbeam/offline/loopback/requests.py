@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from urllib.parse import parse_qs
 
@@ -19,7 +19,9 @@ MAX_BODY = 64 * 1024**2
 class Refusal(Exception):
     """A request that gets an error; `status` is HTTP's."""
 
-    def __init__(self, status: int, code: str, message: str, *, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, status: int, code: str | None, message: str, *, headers: Mapping[str, str] | None = None
+    ) -> None:
         super().__init__(message)
         self.status, self.code, self.headers = status, code, headers or {}
 
@@ -42,6 +44,12 @@ class Request:
     def query(self) -> Mapping[str, list[str]]:
         """The parameters after `?`."""
         return parse_qs(self._scope["query_string"].decode())
+
+    @property
+    def path(self) -> str:
+        """The path of the address."""
+        path: str = self._scope["path"]
+        return path
 
     def header(self, name: bytes) -> str:
         """Return the header of this name, which is in small letters; empty if there is none."""
@@ -82,6 +90,29 @@ class Request:
         await self._send({"type": "http.response.body", "body": payload[: len(payload) // 2], "more_body": True})
         raise CutOff
 
+    async def stream(self, events: Sequence[bytes], wait_s: float) -> None:
+        """Send a stream of events; `wait_s` lies between two. Raises ClientGone when the client goes meanwhile."""
+        await self._start_stream()
+        if not wait_s:
+            events = [b"".join(events)]
+        for event in events[:-1]:
+            await self._send({"type": "http.response.body", "body": event, "more_body": True})
+            await self.wait(wait_s)
+        await self._send({"type": "http.response.body", "body": events[-1]})
+
+    async def stream_and_leave(self, events: Iterable[bytes], *, is_cut: bool) -> None:
+        """Send events and no end; the connection stays open until the client goes, or is ended if `is_cut`.
+
+        Raises ClientGone or CutOff.
+        """
+        await self._start_stream()
+        for event in events:
+            await self._send({"type": "http.response.body", "body": event, "more_body": True})
+            await asyncio.sleep(0)
+        if is_cut:
+            raise CutOff
+        await self.wait(None)
+
     async def handle(self, work: Callable[[Request], Awaitable[None]]) -> None:
         """Run a handler to its end; one whose client has gone, or is not to hear the rest, leaves quietly."""
         try:
@@ -91,6 +122,10 @@ class Request:
         except Exception:
             logging.getLogger(__name__).exception("a request to the loopback server failed")
             raise  # uvicorn answers 500, and is told to log nothing
+
+    async def _start_stream(self) -> None:
+        listed = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-cache")]
+        await self._send({"type": "http.response.start", "status": 200, "headers": listed})
 
     async def _start(self, length: int, status: int, headers: Mapping[str, str]) -> None:
         listed = [(b"content-type", b"application/json"), (b"content-length", b"%d" % length)]

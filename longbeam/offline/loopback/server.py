@@ -1,6 +1,7 @@
 """The loopback server: the offline writer behind an OpenAI-compatible address, with the faults of real ones.
 
     POST /v1/chat/completions   the reply to the extras in the body's `longbeam` member, or a recorded one
+    POST /v1/files, POST and GET /v1/batches, GET /v1/files/ID/content: the batch API
     GET  /v1/models
     GET  /counts                what was asked and answered; `?calls=1` adds the answered calls, and latencies by unit
     POST /control               a JSON object of settings to change; `{"reset": true}` zeroes the counts
@@ -26,16 +27,16 @@ from longbeam.errors import UserError
 from longbeam.models.openai_client import EXTRA_FIELD
 from longbeam.models.tokens import DEFAULT_TOKENIZER, load_tokenizer
 from longbeam.offline.loopback.answers import Prompts, UnknownRequest, answer, call_of
+from longbeam.offline.loopback.batches import Batches
 from longbeam.offline.loopback.counts import Counts
-from longbeam.offline.loopback.faults import break_json, draw_fault, is_poisoned, latency_s
+from longbeam.offline.loopback.faults import break_json, draw_fault, latency_s, refuse_poisoned
+from longbeam.offline.loopback.replies import LOOP_TOKENS, THOUGHT, Said, check_members, envelope, looping, send_said
 from longbeam.offline.loopback.requests import CutOff, Refusal, Request
 from longbeam.offline.loopback.settings import ServerSettings, changed
 from longbeam.offline.loopback.usage import PromptUsage, UsageMeter
 from longbeam.offline.writer import OfflineWriter
 from longbeam.schemas.calls import ModelReply
 from longbeam.serving import LOOPBACK, Receive, Scope, Send, open_listener, serving
-
-_STRUCTURED = {"none": set[str](), "json_object": {"json_object"}, "json_schema": {"json_object", "json_schema"}}
 
 
 class RecordedReply(Protocol):
@@ -86,10 +87,17 @@ class LoopbackServer:
     """Answers requests without extras."""
     counts: Counts = field(default_factory=Counts)
     writer: OfflineWriter = field(default_factory=OfflineWriter)
+    batches: Batches = field(init=False)
     usage: UsageMeter = field(default_factory=lambda: UsageMeter(load_tokenizer(DEFAULT_TOKENIZER)))
+
+    def __post_init__(self) -> None:
+        self.batches = Batches(self._answer_line)
 
     async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request at one of the routes; an ASGI app."""
+        if scope["path"].startswith(("/v1/files", "/v1/batches")) and self.settings.batches:
+            await Request(scope, receive, send).handle(partial(self._batch, scope["method"]))
+            return
         work = _ROUTES.get((scope["method"], scope["path"]), _refuse_route)
         await Request(scope, receive, send).handle(partial(work, self))
 
@@ -148,6 +156,34 @@ class LoopbackServer:
         finally:
             self.counts.in_flight -= 1
 
+    async def _batch(self, method: str, request: Request) -> None:
+        try:
+            self._admit(request, self.settings)
+            found = await self.batches.answer(method, request, self.settings)
+        except Refusal as exc:
+            await self._refuse(request, exc)
+            return
+        await request.answer(found if isinstance(found, bytes) else to_json(found))
+
+    def _answer_line(self, body: dict[str, Any], raw: bytes) -> tuple[int, dict[str, Any]]:
+        """Answer a request of a batch; returns status and body."""
+        self.counts.begin()
+        try:
+            check_members(body, self.settings)
+            asked = self._asked(body, self.settings)
+            refuse_poisoned(self.settings, asked.unit_key)
+            key = hashlib.sha256(raw).hexdigest()
+            attempt = self.counts.ask(key)
+            fault = draw_fault(self.settings, key, attempt)
+            if fault in ("rate_limited", "failing"):
+                raise Refusal(500, "server_error", "the server had an error while processing the request")
+            said = self._said(body, asked, fault, f"{key}/{attempt}")
+        except Refusal as exc:
+            self.counts.refused[str(exc.status)] += 1
+            return exc.status, {"error": _error_of(exc)}
+        self.counts.answer(key, asked.unit_key, asked.generation, 0.0)
+        return 200, envelope(body, said)
+
     def _admit(self, request: Request, settings: ServerSettings) -> None:
         if settings.key and request.header(b"authorization") != f"Bearer {settings.key}":
             raise Refusal(401, "invalid_api_key", "Incorrect API key provided.")
@@ -160,31 +196,28 @@ class LoopbackServer:
         await asyncio.sleep(0)
         raw = await request.read()
         body = _body(raw)
-        _check_structured(body, settings)
+        check_members(body, settings)
         if settings.fixed_reply_tokens and EXTRA_FIELD not in body:
             await self._serve_fixed(request, body, settings, arrived)
             return
         asked = self._asked(body, settings)
-        if is_poisoned(settings, asked.unit_key):
-            raise Refusal(400, "content_policy_violation", f"the request of {asked.unit_key} is poisoned")
+        refuse_poisoned(settings, asked.unit_key)
         key = hashlib.sha256(raw).hexdigest()  # not the client's: this is to show whether it asks twice
         attempt = self.counts.ask(key)
         fault = draw_fault(settings, key, attempt)
         if fault == "hanging":
             await request.wait(None)
         # Worked out at once, so that the time it takes is part of the latency.
-        reply = b""
+        said = None
         if fault not in ("rate_limited", "failing"):
-            reply = self._completion(body, asked, fault, f"{key}/{attempt}")
+            said = self._said(body, asked, fault, f"{key}/{attempt}")
         latency = latency_s(settings, key, attempt)
         await _wait_until(request, arrived + latency)
         if fault == "rate_limited":
             raise _too_many(settings, "rate limit reached")
-        if fault == "failing":
+        if said is None:
             raise Refusal(500, "server_error", "the server had an error while processing the request")
-        if fault == "cut_off":
-            await request.cut_off(reply)
-        await request.answer(reply)
+        await send_said(request, body, said, settings, fault)
         self.counts.answer(key, asked.unit_key, asked.generation, latency)
 
     def _asked(self, body: dict[str, Any], settings: ServerSettings) -> Asked:
@@ -208,13 +241,14 @@ class LoopbackServer:
     ) -> None:
         await _wait_until(request, arrived + latency_s(settings, "", self.counts.received))
         words = settings.fixed_reply_tokens
-        await request.answer(to_json(_envelope(body, "word " * words, "stop", {"completion_tokens": words})))
+        said = Said("word " * words, usage={"prompt_tokens": 0, "completion_tokens": words, "total_tokens": words})
+        await send_said(request, body, said, settings, None)
         self.counts.answered += 1
         self.counts.last_at = time.monotonic()
 
-    def _completion(self, body: dict[str, Any], asked: Asked, fault: str | None, draw: str) -> bytes:
+    def _said(self, body: dict[str, Any], asked: Asked, fault: str | None, draw: str) -> Said:
         reply = asked.answer()
-        text, finish_reason = reply.text, reply.finish_reason
+        text, finish_reason, settings = reply.text, reply.finish_reason, self.settings
         if asked.wants_json:
             if fault == "malformed":
                 text = break_json(text, draw)
@@ -222,10 +256,16 @@ class LoopbackServer:
                 text = f"Here is what you asked for:\n```json\n{text}\n```"  # as models do that nobody holds to a form
         if fault == "truncated":
             text, finish_reason = text[: len(text) // 2], "length"
+        if fault == "looping":
+            limit = body.get("max_tokens") or body.get("max_completion_tokens") or LOOP_TOKENS
+            text, finish_reason = looping(text, limit, self.usage.count), "length"
+        thought = "" if settings.thinks == "no" else THOUGHT
+        if settings.thinks in {"tag", "text"}:
+            text, thought = (f"<think>{thought}</think>\n{text}" if settings.thinks == "tag" else thought + text), ""
         prompt = PromptUsage(reply.prompt_tokens, reply.cached_tokens)
         if not prompt.prompt:
             prompt = self.usage.measure(body.get("messages") or ())
-        output = reply.output_tokens or self.usage.count(text)
+        output = reply.output_tokens or self.usage.count(text) + ((thought and self.usage.count(thought)) or 0)
         self.counts.prompt_tokens += prompt.prompt
         self.counts.cached_tokens += prompt.cached
         self.counts.output_tokens += output
@@ -235,7 +275,7 @@ class LoopbackServer:
             "total_tokens": prompt.prompt + output,
             "prompt_tokens_details": {"cached_tokens": prompt.cached},
         }
-        return to_json(_envelope(body, text, finish_reason, usage))
+        return Said(text, thought, finish_reason, usage)
 
     async def _refuse(self, request: Request, refusal: Refusal) -> None:
         self.counts.refused[str(refusal.status)] += 1
@@ -307,12 +347,6 @@ def _messages(body: dict[str, Any]) -> list[tuple[str, str]]:
     return [(str(m.get("role")), str(m.get("content"))) for m in messages]
 
 
-def _check_structured(body: dict[str, Any], settings: ServerSettings) -> None:
-    asked = (body.get("response_format") or {}).get("type", "text")
-    if asked != "text" and asked not in _STRUCTURED[settings.structured]:
-        raise Refusal(400, "unsupported_parameter", f"response_format of type {asked!r} is not supported")
-
-
 def _too_many(settings: ServerSettings, message: str) -> Refusal:
     headers = {"Retry-After": f"{settings.retry_after_s:g}"} if settings.retry_after_s else {}
     return Refusal(429, "rate_limit_exceeded", message, headers=headers)
@@ -324,19 +358,10 @@ async def _wait_until(request: Request, moment: float) -> None:
         await request.wait(left)
 
 
-def _envelope(body: dict[str, Any], text: str, finish_reason: str, usage: dict[str, Any]) -> dict[str, Any]:
-    message = {"role": "assistant", "content": text, "refusal": None}
-    return {
-        "id": "chatcmpl-offline",
-        "object": "chat.completion",
-        "created": 0,
-        "model": body.get("model", "offline"),
-        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": finish_reason}],
-        "usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0, **usage},
-    }
-
-
 async def _answer_error(request: Request, refusal: Refusal) -> None:
+    await request.answer(to_json({"error": _error_of(refusal)}), refusal.status, refusal.headers)
+
+
+def _error_of(refusal: Refusal) -> dict[str, Any]:
     kind = "server_error" if refusal.status >= 500 else "invalid_request_error"
-    error = {"message": str(refusal), "type": kind, "param": None, "code": refusal.code}
-    await request.answer(to_json({"error": error}), refusal.status, refusal.headers)
+    return {"message": str(refusal), "type": kind, "param": None, "code": refusal.code}

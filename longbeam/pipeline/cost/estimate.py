@@ -17,14 +17,15 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from longbeam.models.cost import CostMeter, cost_of, price_of
+from longbeam.models.cost import CostMeter, Prices, cost_of
 from longbeam.models.kinds import answers_by_rule
+from longbeam.pipeline.cost.contexts import short_contexts
 from longbeam.pipeline.cost.forecast import forecast
 from longbeam.pipeline.cost.rehearsal import Rehearsal, rehearse
 from longbeam.pipeline.run.stages import STAGES
 from longbeam.pipeline.services import Services
 from longbeam.schemas.base import Record
-from longbeam.schemas.spec import BenchmarkSpec, Price, Role
+from longbeam.schemas.spec import BenchmarkSpec, Price
 from longbeam.schemas.usage import Usage
 from longbeam.store.files import write_atomically
 from longbeam.store.layout import Benchmark
@@ -51,8 +52,7 @@ class Pace(Record):
 
 def is_worth_rehearsing(spec: BenchmarkSpec) -> bool:
     """Whether anything that this spec asks takes money or a language model's time."""
-    used = {spec.model_for(role) for role in Role}
-    return any(not answers_by_rule(spec, m) or spec.endpoint_for(m).price is not None for m in used)
+    return any(not answers_by_rule(spec, m) or spec.endpoint_for(m).price is not None for m in spec.models_in_use)
 
 
 def rehearsal_of(benchmark: Benchmark, services: Services) -> Rehearsal:
@@ -168,13 +168,13 @@ def stored_outlook(benchmark: Benchmark, used: Sequence[Usage]) -> tuple[tuple[U
     return expected, left * pace.elapsed_s / pace.calls if is_going_on and pace.calls else None
 
 
-def outlook_line(prices: dict[str, Price | None], used: Sequence[Usage], expected: Sequence[Usage]) -> str:
+def outlook_line(prices: Prices, used: Sequence[Usage], expected: Sequence[Usage]) -> str:
     """Return the used tokens and cost and, if known, the expected ones, as one line."""
     line = _tokens_and_money(prices, used, "")
     return f"{line} of {_tokens_and_money(prices, expected, 'about ')}" if expected else line
 
 
-def _tokens_and_money(prices: dict[str, Price | None], rows: Sequence[Usage], about: str) -> str:
+def _tokens_and_money(prices: Prices, rows: Sequence[Usage], about: str) -> str:
     text = f"{about}{_total(rows, 'prompt_tokens') + _total(rows, 'output_tokens'):,} tokens"
     priced = [row for row in rows if prices.get(row.model) is not None]
     if any(prices[row.model] for row in priced if prices[row.model] != Price()):
@@ -231,11 +231,13 @@ class Estimate(Record):
     rows: tuple[EstimateRow, ...]
     total: EstimateRow
     unpriced_models: tuple[str, ...]
+    short_contexts: tuple[str, ...]
+    """A line for each model whose context is too short for some calls."""
 
 
 def estimate_of(spec: BenchmarkSpec, rehearsal: Rehearsal) -> Estimate:
     """The estimate of a rehearsal, with the prices of the spec."""
-    prices = {row.model: price_of(spec, row.model) for row in rehearsal.usage}
+    prices = Prices(spec, {row.model for row in rehearsal.usage})
     rows = rows_by_role(prices, rehearsal.usage)
     return Estimate(
         name=spec.name,
@@ -246,10 +248,11 @@ def estimate_of(spec: BenchmarkSpec, rehearsal: Rehearsal) -> Estimate:
         rows=rows,
         total=total_of(rows),
         unpriced_models=tuple(sorted(m for m, price in prices.items() if price is None)),
+        short_contexts=tuple(short_contexts(spec, rehearsal)),
     )
 
 
-def rows_by_role(prices: dict[str, Price | None], usage: Iterable[Usage]) -> tuple[EstimateRow, ...]:
+def rows_by_role(prices: Prices, usage: Iterable[Usage]) -> tuple[EstimateRow, ...]:
     """Add up by stage, role and model, in the order of the stages; what came after generation is last."""
     groups: dict[tuple[str, str, str], list[Usage]] = {}
     order = {stage: i for i, stage in enumerate(STAGES)}
@@ -306,4 +309,5 @@ def render_estimate(estimate: Estimate) -> str:
     ]
     if estimate.unpriced_models:
         notes.append(f"No price is known of {', '.join(estimate.unpriced_models)}: set price under [endpoints].")
+    notes += estimate.short_contexts
     return lines[0] + "\n" + render_rows(estimate.rows) + "\n".join(notes) + "\n"

@@ -17,8 +17,7 @@ from dataclasses import dataclass, field
 from longbeam.generators.budget import Budget, Waiting
 from longbeam.generators.dialogue import (
     DIALOGUE_PROMPTS,
-    HISTORY_TOKENS,
-    KEPT_TOKENS,
+    KEPT_SHARE,
     SUMMARY_TOKENS,
     USER_MESSAGES,
 )
@@ -154,11 +153,11 @@ class PlayedDialogue:
         self.say(self.said)
 
     def fold(self) -> None:
-        if sum(self.sizes) <= HISTORY_TOKENS:
+        if sum(self.sizes) <= self.talk.history_tokens:
             return
         keep = len(self.sizes)
         kept: float = 0
-        while keep > 1 and kept + self.sizes[keep - 1] <= KEPT_TOKENS:
+        while keep > 1 and kept + self.sizes[keep - 1] <= self.talk.history_tokens // KEPT_SHARE:
             keep -= 1
             kept += self.sizes[keep]
         self.call("compact_memory", self.summary + sum(self.sizes[:keep]))

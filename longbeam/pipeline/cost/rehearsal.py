@@ -12,10 +12,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from longbeam.generators.bullets import Drafted
+from longbeam.generators.dialogue import HISTORY_TOKENS, history_tokens
 from longbeam.generators.layout import plan_lengths
-from longbeam.generators.plans import Drafted
 from longbeam.models.base import ChatModel, ModelCall
 from longbeam.models.cost import CostMeter
+from longbeam.models.kinds import has_model_checks
 from longbeam.models.prefix_cache import PrefixCache, PromptEncoder, tokens_in
 from longbeam.models.tokens import Tokenizer, load_tokenizer
 from longbeam.pipeline.run.driver import run_inline
@@ -44,6 +46,17 @@ class PlannedTalk(Record):
     """Tokens of each planned turn, and whether it voices a bullet."""
     ending: int = 0
     """Number of turns at the end that tell how the story came out."""
+    history_tokens: int = HISTORY_TOKENS
+    """Length at which the dialogue is folded."""
+
+
+class PromptSize(Record):
+    """Calls of one prompt to one model, counted in the spec's tokenizer."""
+
+    model: str
+    prompt_id: str
+    sizes: tuple[int, ...]
+    """Tokens of each call, prompt and reply together, in ascending order."""
 
 
 class Rehearsal(Record):
@@ -59,6 +72,8 @@ class Rehearsal(Record):
     """Planned dialogues of the rehearsed conversations."""
     replies: tuple[tuple[int, int], ...]
     """Tokens that the assistant's replies were asked for and those that came, up to every eighth and to the last."""
+    sizes: tuple[PromptSize, ...]
+    """Sizes of the rehearsed calls, by model and prompt."""
 
 
 async def rehearse(spec: BenchmarkSpec, services: Services) -> Rehearsal:
@@ -67,10 +82,17 @@ async def rehearse(spec: BenchmarkSpec, services: Services) -> Rehearsal:
     # Nothing waits for anything here, so a limit would only cost time; a cap would end the rehearsal.
     # Plans are alike in what they use: of a conversation of many, one is rehearsed.
     lengths = plan_lengths(spec.length)
-    smaller = spec.model_copy(update={"conversations": count, "length": lengths[0], "limits": Limits(concurrency=256)})
+    changes = {
+        "conversations": count,
+        "length": lengths[0],
+        "limits": Limits(concurrency=256),
+        # The stand-in answers by rule; what is asked of the spec's own models is asked of the stand-in.
+        "checks": spec.checks.model_copy(update={"model": has_model_checks(spec)}),
+    }
+    smaller = spec.model_copy(update=changes)
     with tempfile.TemporaryDirectory(prefix="longbeam-rehearsal-") as folder:
         benchmark = create_benchmark(smaller, Path(folder))
-        counting = _Counting(services.stand_in(), load_tokenizer(spec.tokenizer))
+        counting = CountingModel(services.stand_in(), load_tokenizer(spec.tokenizer))
         meter = CostMeter(counting, smaller)
         await run_inline(replace(benchmark, spec=smaller.for_any_model()), services.models(meter))
         talks = tuple(t for i in benchmark.conversation_ids for t in _talks_of(benchmark, i))
@@ -82,6 +104,10 @@ async def rehearse(spec: BenchmarkSpec, services: Services) -> Rehearsal:
         usage=tuple(_scaled(row, len(lengths) * spec.conversations / count) for row in meter.usage()),
         talks=talks * len(lengths),
         replies=(*counting.replies[::8], *counting.replies[-1:]),
+        sizes=tuple(
+            PromptSize(model=model, prompt_id=prompt_id, sizes=tuple(sorted(sizes)))
+            for (model, prompt_id), sizes in sorted(counting.sizes.items())
+        ),
     )
 
 
@@ -96,7 +122,8 @@ def _talks_of(benchmark: Benchmark, conversation_id: str) -> list[PlannedTalk]:
     count = load_tokenizer(benchmark.spec.tokenizer).count
     planned = {s.key: [t for t in written if t.turn_id.startswith(f"{s.key}.")] for s in sub_plans}
     shares = shares_of({key: len(turns) for key, turns in planned.items()}, benchmark.spec.length)
-    return [_talk_of(s, planned[s.key], shares[s.key], count) for s in sub_plans]
+    talks = [_talk_of(s, planned[s.key], shares[s.key], count) for s in sub_plans]
+    return [talk.model_copy(update={"history_tokens": history_tokens(benchmark.spec)}) for talk in talks]
 
 
 def _talk_of(sub_plan: SubPlan, turns: Sequence[UserTurn], share: int, count: Callable[[str], int]) -> PlannedTalk:
@@ -108,13 +135,14 @@ def _talk_of(sub_plan: SubPlan, turns: Sequence[UserTurn], share: int, count: Ca
 
 
 @dataclass
-class _Counting:
+class CountingModel:
     """The stand-in model with the token counts of a server that has a prefix cache for each model."""
 
     stand_in: ChatModel
     tokenizer: Tokenizer
     caches: dict[str, PrefixCache] = field(default_factory=lambda: defaultdict(PrefixCache))
     replies: list[tuple[int, int]] = field(default_factory=list)
+    sizes: dict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(list))
 
     def __post_init__(self) -> None:
         self.encode = PromptEncoder(self.tokenizer.encode)
@@ -124,6 +152,7 @@ class _Counting:
         prompt = self.encode(call.messages())
         reply = await self.stand_in.complete(call)
         output = self.tokenizer.count(reply.text)
+        self.sizes[call.model, call.prompt.prompt_id].append(tokens_in(prompt) + output)
         if isinstance(call.inputs, AssistantReplyInputs):
             asked, said = self.replies[-1] if self.replies else (0, 0)
             self.replies.append((asked + call.inputs.target_tokens, said + output))

@@ -18,7 +18,7 @@ from longbeam.errors import LongbeamError, UserError
 from longbeam.models.cost import CostMeter
 from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult, WorkerSetup
 from longbeam.pipeline.distributed.worker import stop_path
-from longbeam.pipeline.run.driver import RunSummary, seeds_of
+from longbeam.pipeline.run.driver import RunSummary, conversations_of
 from longbeam.pipeline.run.units import Progress, all_of
 from longbeam.schemas.progress import Position
 from longbeam.schemas.seeds import Seed
@@ -88,7 +88,7 @@ class _Distribution:
     """Set while no worker has a job."""
 
     async def run(self) -> RunSummary:
-        conversations = list(zip(self.benchmark.conversation_ids, seeds_of(self.benchmark), strict=True))
+        conversations = conversations_of(self.benchmark)
         self.results = {conversation_id: [] for conversation_id, _ in conversations}
         gate = asyncio.Semaphore(self.places)
         looking = asyncio.create_task(self._look())
@@ -225,11 +225,12 @@ class _Distribution:
 
     def _summary(self) -> RunSummary:
         every = [result for results in self.results.values() for result in results]
+        # A conversation that moved from a dead worker to another has several results; the last one says how it ended.
         last = {i: results[-1] for i, results in self.results.items() if results}
         capped = next((r.stopped for r in last.values() if r.is_capped), "")
         return RunSummary(
-            conversations=len(self.results),
-            finished=sum(result.is_finished for result in last.values()),
+            conversations=len(self.benchmark.conversation_ids),
+            finished=len(self.benchmark.kept) + sum(result.is_finished for result in last.values()),
             failures=tuple((i, unit) for i, result in last.items() for unit in result.failures),
             calls=sum(result.position.calls for result in every),
             replayed=sum(result.replayed for result in every),

@@ -21,15 +21,16 @@ from pathlib import Path
 
 from longbeam import __version__
 from longbeam.errors import LongbeamError, StoreError
-from longbeam.models.base import ChatModel
+from longbeam.models.base import ChatModel, Models
 from longbeam.models.cost import CostMeter
 from longbeam.pipeline.distributed.jobs import Job, JobEnd, JobResult
-from longbeam.pipeline.run.driver import ConversationRun, limited_models, open_run, run_conversation
+from longbeam.pipeline.run.driver import ConversationRun, RunContext, limited_models, open_run, run_conversation
 from longbeam.pipeline.run.scheduling import Schedule
 from longbeam.pipeline.services import Services, load_services
 from longbeam.schemas.progress import Position
 from longbeam.schemas.usage import Usage
-from longbeam.store.files import describe_os_error, is_alive, sync_file
+from longbeam.store.digests import record_digest
+from longbeam.store.files import describe_os_error, is_alive, sha256_of, sync_file
 from longbeam.store.layout import Benchmark
 from longbeam.store.lease import Lease
 from longbeam.store.reply_files import HELD, CopiedJournal, ReplyFiles, merge_replies, remove_replies
@@ -88,7 +89,8 @@ async def _work(job: Job, services: Services, model: ChatModel | None) -> JobRes
     try:
         with _scratch_folder(job.scratch) as scratch:
             hold = _Hold(job, benchmark, Benchmark(job.spec, scratch), lease)
-            return await hold.make(services, model or services.make_model(job.spec, invocation_log=log_file))
+            clients = model or services.make_model(job.spec, invocation_log=log_file, home=benchmark.root)
+            return await hold.make(services, clients)
     finally:
         lease.release()
 
@@ -122,19 +124,15 @@ class _Hold:
         meter = CostMeter(model, spec)
         async with (
             limited_models(services.models(meter), spec) as shared,
-            open_run(
-                self.away,
-                self.job.conversation_id,
-                self.job.seed,
-                shared,
-                Schedule(spec.limits.concurrency),
-                progress=self,
-                journal=lambda log: self._journal(log, files),
-            ) as run,
+            open_run(self._context(shared, files), self.job.conversation_id, self.job.seed) as run,
         ):
             await self._run(run, files)
         self._put_sealed()
         return self._result(run, meter)
+
+    def _context(self, models: Models, files: ReplyFiles) -> RunContext:
+        schedule = Schedule(self.job.spec.limits.concurrency)
+        return RunContext(self.away, models, schedule, self, journal_of=lambda log: self._journal(log, files))
 
     def update(self, conversation_id: str, position: Position) -> None:
         """Take in how far the conversation is; the heart tells the others."""
@@ -251,7 +249,9 @@ class _Hold:
             try:
                 shutil.copyfile(made, source)
                 sync_file(source)
-                self.lease.put_in_place(source, self.benchmark.sealed_path(self.job.conversation_id))
+                target = self.benchmark.sealed_path(self.job.conversation_id)
+                record_digest(target, sha256_of(source))
+                self.lease.put_in_place(source, target)
             except OSError as exc:
                 raise StoreError(describe_os_error(source, exc)) from exc
 

@@ -5,6 +5,7 @@ output/<name>/evaluation/vectors.sqlite             vectors of embedding models,
 output/<name>/evaluation/results.jsonl              the last run: its settings, then one result a line
 output/<name>/evaluation/results.contexts.jsonl     contexts of the answers, each paragraph once
 output/<name>/evaluation/timings.json               seconds, measured: the one file that differs from run to run
+output/<name>/evaluation/systems/                   files that systems keep themselves
 output/<name>/evaluation/<control>/                 the same of a negative control
 
 A killed run is resumed: answers and verdicts are units, and preparation is replayed from the journal and the stored
@@ -14,36 +15,38 @@ by rule count while its rules are the same.
 
 from __future__ import annotations
 
-import asyncio
+import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
 from longbeam import __version__
 from longbeam.errors import UserError
-from longbeam.evaluation.arms import EVIDENCE, FIXED_ANSWERS, Arm
-from longbeam.evaluation.controls import Control, as_of, without_evidence
+from longbeam.evaluation.arms import EVIDENCE, Arm
+from longbeam.evaluation.controls import Control
+from longbeam.evaluation.fixed_answers import FIXED_ANSWERS
 from longbeam.evaluation.judging import JUDGE_PROMPTS, judge_answer
 from longbeam.evaluation.metrics import retrieval_of
 from longbeam.evaluation.results import RESULTS_FILE, TIMINGS_FILE, asked_probe, write_results
 from longbeam.evaluation.scoring import score_of
 from longbeam.evaluation.timings import Timings
-from longbeam.memory.base import AnsweringSystem, MemorySystem, Tools
+from longbeam.memory.base import AnsweringSystem, MemorySystem, Tools, in_order
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.embedding import Embedder, StoredEmbedder
-from longbeam.memory.exchanges import dated, exchanges_of
+from longbeam.memory.exchanges import dated
 from longbeam.models.asking import Asker
 from longbeam.models.base import Models
 from longbeam.models.journal import JournalledModel
 from longbeam.models.kinds import is_language_model
 from longbeam.models.tokens import load_tokenizer
+from longbeam.pipeline.evaluate.conversations import ReadConversation, read_conversation
+from longbeam.pipeline.evaluate.preparing import Preparation
 from longbeam.pipeline.evaluate.spending import preparations_of, spent, summed
-from longbeam.pipeline.run.unit_spec import UnitSpec
-from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of
+from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
+from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of, reporting
 from longbeam.prompts.calls.evaluation import AnswerInputs
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.base import digest_of
@@ -53,7 +56,6 @@ from longbeam.schemas.evaluation import (
     Context,
     EvaluationRun,
     EvaluationSettings,
-    Exchange,
     Judgement,
     PreparationUsage,
     Question,
@@ -61,14 +63,12 @@ from longbeam.schemas.evaluation import (
     Spending,
 )
 from longbeam.schemas.probes import Probe
-from longbeam.schemas.progress import Position
 from longbeam.schemas.spec import BenchmarkSpec, Role
-from longbeam.store.artifacts import SealedConversation
 from longbeam.store.files import write_atomically
 from longbeam.store.layout import Benchmark
 from longbeam.store.worklog import WorkLog
 
-EVALUATION_VERSION = 3
+EVALUATION_VERSION = 4
 """Increased when systems behave differently with the same settings, so that stored answers no longer count."""
 PREPARE = UnitSpec("prepare", PreparationUsage)
 """Names the calls that prepare a system. It is never a unit: the answers of the prepared system are."""
@@ -76,6 +76,7 @@ ANSWER = UnitSpec("answer", Answer, ("answer",), version=EVALUATION_VERSION)
 PREPARATION_USAGE = UnitSpec("used", PreparationUsage, version=EVALUATION_VERSION)
 JUDGEMENT = UnitSpec("judge", Judgement, JUDGE_PROMPTS, version=EVALUATION_VERSION)
 VECTORS_FILE = "vectors.sqlite"
+SYSTEMS_FOLDER = "systems"
 RANKED = 20
 """Passages that a system is asked to rank, for hit@k."""
 COUNTS_KEPT = 32_768
@@ -96,42 +97,24 @@ class EvaluationRequest:
     probes: Mapping[str, Sequence[Probe]] | None = None
     """Reviewed probes by conversation; None for the selected probes as they are sealed. An answer or a verdict on
     another wording of a probe is not used again."""
-
-
-@dataclass(frozen=True)
-class _TestConversation:
-    """A conversation as the systems read it, and the probes that they are asked."""
-
-    conversation_id: str
-    exchanges: tuple[Exchange, ...]
-    probes: tuple[Probe, ...]
-    places: dict[str, float]
-    """Position of each message of the original conversation: 0 for the first, below 1 for the last."""
-    tokens: int
-
-    @cached_property
-    def digest(self) -> str:
-        """Digest of all messages that the systems read."""
-        return digest_of([m for e in self.exchanges for m in e.messages])
-
-    def question(self, probe: Probe) -> Question:
-        """Return a probe's question; it is asked a day after the last message if the probe names no time."""
-        last = self.exchanges[-1].messages[-1].sent_at
-        return Question(text=probe.question, asked_at=probe.asked_at or last + timedelta(days=1))
+    is_fresh: bool = False
+    """Whether systems are prepared and asked again, whatever is stored; equal calls of models are replayed."""
+    parallel: int = 1
+    """Conversations evaluated at the same time."""
 
 
 @dataclass
 class _Subject:
     """One conversation under evaluation, and the systems that are prepared for it."""
 
-    conversation: _TestConversation
+    conversation: ReadConversation
     units: Units
     settings: EvaluationSettings
     embedder: Embedder | None
     timings: Timings
-    systems: dict[str, asyncio.Task[MemorySystem]] = field(default_factory=dict)
-    used: dict[str, PreparationUsage] = field(default_factory=dict)
-    """Usage of each system's preparation, before the first question."""
+    folder: Path
+    """Folder of the files that systems keep themselves."""
+    systems: dict[str, Preparation] = field(default_factory=dict)
 
     @property
     def conversation_id(self) -> str:
@@ -159,7 +142,7 @@ async def evaluate(
 
     Raises UserError when no conversation is finished, or when only one is and the control swaps conversations.
     """
-    spec, arms, settings, control = request.spec, request.arms, request.settings, request.control
+    spec, settings, control = request.spec, request.settings, request.control
     sealed = benchmark.sealed_ids
     if not sealed:
         raise UserError(
@@ -169,54 +152,102 @@ async def evaluate(
         raise UserError(f"--control {control}: benchmark {benchmark.spec.name!r} has one conversation; two are needed")
     folder = evaluation_folder(benchmark, control)
     timings = Timings.read(folder / TIMINGS_FILE)
-    results: list[Result] = []
-    failures: list[str] = []
-    spending: list[Spending] = []
-    used: dict[str, list[PreparationUsage]] = {}
-    asked: list[AskedProbe] = []
-    tokens = 0
     shown = progress or SilentProgress()
-    for conversation_id in sealed:
-        conversation = _test_conversation(benchmark, conversation_id, request)
-        tokens += conversation.tokens
-        asked += (asked_probe(conversation_id, p, conversation.places) for p in conversation.probes)
-        with WorkLog.open(folder / f"{conversation_id}.sqlite") as log, stored_embedder(benchmark, embedder) as stored:
-            journalled = JournalledModel(models.chat, log.journal)
-            units = Units(conversation_id, spec, log, replace(models, chat=journalled), default_registry())
-            units.on_unit = _progress_of(conversation_id, journalled, shown)
-            subject = _Subject(conversation, units, settings, stored, timings)
-            found = await all_of([_evaluate_arm(subject, arm) for arm in arms])
-            results += (r for of_arm in found for r in of_arm)
-            failures += [f"{conversation_id}/{u.stage}/{u.unit_key}: {u.error}" for u in subject.units.failed]
-            spending += spent(log, conversation_id, spec, [arm.name for arm in arms])
-            for arm in arms:
-                used.setdefault(arm.name, []).extend([subject.used[arm.name]] if arm.name in subject.used else [])
+    with stored_embedder(benchmark, embedder) as stored:
+        tools = _Shared(request, models, stored, timings, folder, shown)
+        done = await in_order((partial(_evaluate_conversation, benchmark, id_, tools) for id_ in sealed),
+                              at_once=request.parallel)  # fmt: skip
+    used: dict[str, list[PreparationUsage]] = {arm.name: [] for arm in request.arms}
+    for one in done:
+        for name, usage in one.used.items():
+            used[name].append(usage)
+    results = [r for one in done for r in one.results]
     run = EvaluationRun(
         longbeam=__version__,
         benchmark=benchmark.spec.name,
         imported_from=benchmark.spec.imported_from,
         length=benchmark.spec.length,
-        tokens=round(tokens / len(sealed)),
+        tokens=round(sum(one.tokens for one in done) / len(sealed)),
         conversations=len(sealed),
         control=control.value if control else "",
         reader=spec.model_for(Role.READER),
         judge=judge_name(spec, settings),
         settings=settings,
-        systems=tuple(arm.name for arm in arms),
-        probes=tuple(asked),
-        spending=summed(spending),
+        systems=tuple(arm.name for arm in request.arms),
+        versions={arm.name: arm.version for arm in request.arms if arm.version},
+        probes=tuple(probe for one in done for probe in one.asked),
+        spending=summed([row for one in done for row in one.spending]),
         preparations=preparations_of(used),
-        failures=tuple(failures),
+        failures=tuple(failure for one in done for failure in one.failures),
     )
     write_results(folder / RESULTS_FILE, run, results)
     write_atomically(folder / TIMINGS_FILE, timings.as_json())
     return run, results
 
 
-def evaluation_spec(spec: BenchmarkSpec, *, reader: str, judge: str, extractor: str) -> BenchmarkSpec:
-    """Return the benchmark's spec with the models of an evaluation."""
-    models = {**spec.models, Role.READER.value: reader, Role.JUDGE.value: judge, Role.EXTRACTOR.value: extractor}
-    return spec.model_copy(update={"models": models})
+@dataclass(frozen=True)
+class _Shared:
+    """What all conversations of an evaluation share."""
+
+    request: EvaluationRequest
+    models: Models
+    embedder: Embedder | None
+    timings: Timings
+    folder: Path
+    progress: Progress
+
+
+@dataclass(frozen=True)
+class _Evaluated:
+    """The outcome of one conversation."""
+
+    tokens: int
+    asked: tuple[AskedProbe, ...]
+    results: tuple[Result, ...]
+    failures: tuple[str, ...]
+    spending: tuple[Spending, ...]
+    used: dict[str, PreparationUsage]
+
+
+async def _evaluate_conversation(benchmark: Benchmark, conversation_id: str, tools: _Shared) -> _Evaluated:
+    request, folder = tools.request, tools.folder
+    spec, arms = request.spec, request.arms
+    conversation = read_conversation(benchmark, conversation_id, request.control, request.probes)
+    with WorkLog.open(folder / f"{conversation_id}.sqlite") as log:
+        journalled = JournalledModel(tools.models.chat, log.journal)
+        units = Units(conversation_id, spec, log, replace(tools.models, chat=journalled), default_registry())
+        if request.is_fresh:
+            _forget(log, arms)
+        units.on_unit = reporting(tools.progress, conversation_id, journalled)
+        systems = folder / SYSTEMS_FOLDER / conversation_id
+        subject = _Subject(conversation, units, request.settings, tools.embedder, tools.timings, systems)
+        found = await all_of([_evaluate_arm(subject, arm) for arm in arms])
+        return _Evaluated(
+            tokens=conversation.tokens,
+            asked=tuple(asked_probe(conversation_id, p, conversation.places) for p in conversation.probes),
+            results=tuple(result for of_arm, _ in found for result in of_arm),
+            failures=tuple(f"{conversation_id}/{u.stage}/{u.unit_key}: {u.error}" for u in units.failed),
+            spending=tuple(spent(log, conversation_id, spec, [arm.name for arm in arms])),
+            used={arm.name: used for arm, (_, used) in zip(arms, found, strict=True) if used is not None},
+        )
+
+
+@dataclass(frozen=True)
+class EvaluationModels:
+    """Models of an evaluation."""
+
+    reader: str
+    judge: str
+    extractor: str
+
+
+def evaluation_spec(spec: BenchmarkSpec, models: EvaluationModels, max_cost_usd: float | None = None) -> BenchmarkSpec:
+    """Return the benchmark's spec with the models of an evaluation, and its cap on cost: the spec's own is not kept."""
+    named = {Role.READER: models.reader, Role.JUDGE: models.judge, Role.EXTRACTOR: models.extractor}
+    limits = spec.limits.model_copy(update={"max_cost_usd": max_cost_usd})
+    return spec.model_copy(
+        update={"models": {**spec.models, **{role.value: name for role, name in named.items()}}, "limits": limits}
+    )
 
 
 def evaluation_folder(benchmark: Benchmark, control: Control | None = None) -> Path:
@@ -239,37 +270,12 @@ def judge_name(spec: BenchmarkSpec, settings: EvaluationSettings) -> str:
     return f"{name} ({hashes}; {'strict' if settings.is_strict else 'lenient'})"
 
 
-def _test_conversation(benchmark: Benchmark, conversation_id: str, request: EvaluationRequest) -> _TestConversation:
-    control = request.control
-    with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
-        exchanges = tuple(exchanges_of(sealed.messages()))
-        if request.probes is None:
-            probes = tuple(p for p in sealed.probes() if p.is_selected)
-        else:
-            probes = tuple(request.probes[conversation_id])
-        plans = tuple(sealed.head.plans) if control is Control.EVIDENCE_REMOVED else ()
-    keys = [m.message_key for e in exchanges for m in e.messages]
-    tokens = sum(m.tokens for e in exchanges for m in e.messages)
-    if control is Control.EVIDENCE_REMOVED:
-        exchanges = without_evidence(exchanges, probes, plans)
-    elif control is Control.SWAPPED:
-        ids = benchmark.sealed_ids
-        other = ids[(ids.index(conversation_id) + 1) % len(ids)]
-        with SealedConversation(benchmark.sealed_path(other)) as sealed:
-            exchanges = as_of(tuple(exchanges_of(sealed.messages())), other)
-    return _TestConversation(conversation_id, exchanges, probes, {k: i / len(keys) for i, k in enumerate(keys)}, tokens)
-
-
-def _progress_of(
-    conversation_id: str, journalled: JournalledModel, progress: Progress
-) -> Callable[[str, int, int, int], None]:
-    """Return the function that shows the progress of a conversation's units."""
-
-    def show(stage: str, done: int, total: int, tokens: int) -> None:
-        position = Position(stage=stage, units_done=done, units_total=total, tokens=tokens, calls=journalled.asks)
-        progress.update(conversation_id, position)
-
-    return show
+def _forget(log: WorkLog, arms: Sequence[Arm]) -> None:
+    """Remove the stored answers and usage of these arms."""
+    asked = {arm.name for arm in arms}
+    for stage in (ANSWER.stage, PREPARATION_USAGE.stage):
+        keys = log.units.keys(stage)
+        log.units.remove(stage, [k for k in keys if not asked & {k, k.rpartition("/")[0]}])
 
 
 @contextmanager
@@ -285,12 +291,21 @@ def stored_embedder(benchmark: Benchmark, embedder: Embedder | None) -> Iterator
         stored.close()
 
 
-async def _evaluate_arm(subject: _Subject, arm: Arm) -> list[Result]:
-    results = await asyncio.gather(*(_evaluate_probe(subject, arm, p) for p in subject.conversation.probes))
-    if arm.registered is not None and any(results):  # something was answered, so it could be prepared
-        subject.used[arm.name] = await _used(subject, arm)
-    subject.systems.pop(arm.name, None)
-    return [r for r in results if r is not None]
+async def _evaluate_arm(subject: _Subject, arm: Arm) -> tuple[list[Result], PreparationUsage | None]:
+    """Return the results of an arm, and what its preparation used; None where nothing was prepared."""
+    results: list[Result | None] = []
+    used = None
+    # Probes of one point are asked at the same time; the system reads on when all of them are answered.
+    try:
+        for probes in subject.conversation.probes_by_point.values():
+            results += await all_of([_evaluate_probe(subject, arm, p) for p in probes])
+        if arm.registered is not None and any(results):  # something was answered, so it could be prepared
+            used = await _used(subject, arm)
+    finally:
+        if (prepared := subject.systems.pop(arm.name, None)) is not None:
+            subject.timings.add_preparation(arm.name, subject.conversation_id, prepared.ingestion)
+            await prepared.close()
+    return [r for r in results if r is not None], used
 
 
 async def _evaluate_probe(subject: _Subject, arm: Arm, probe: Probe) -> Result | None:
@@ -307,43 +322,45 @@ async def _evaluate_probe(subject: _Subject, arm: Arm, probe: Probe) -> Result |
         answer=answer,
         judgement=judgement,
         scores=score_of(probe, judgement, answer.text),
-        retrieval=retrieval_of(probe, answer),
+        retrieval=retrieval_of(probe, answer, subject.conversation.contents),
     )
 
 
 async def _answer(subject: _Subject, arm: Arm, probe: Probe) -> Answer:
     """Return the arm's answer; it is a unit unless the arm's answers are fixed."""
-    answer = Answer(conversation_id=subject.conversation_id, probe_id=probe.probe_id, system=arm.name, text="")
     if arm.is_fixed:
-        return answer.model_copy(update={"text": FIXED_ANSWERS[arm.name](probe)})
-
-    async def work(asker: Asker, _: object, probe: Probe, __: int) -> Sequence[Answer]:
-        return [await _ask(subject, arm, probe, asker, answer)]
-
+        text = FIXED_ANSWERS[arm.name](probe, subject.conversation.probes)
+        return _blank_answer(subject, arm, probe).model_copy(update={"text": text})
     (found,) = await subject.units.run(
         ANSWER.asking(*_prompts_of(subject, arm)),
         f"{arm.name}/{probe.probe_id}",
         _preparation(subject, arm),
         probe,
         subject.budget(arm),
-        work=work,
+        work=_ask,
     )
     return found
 
 
-async def _ask(subject: _Subject, arm: Arm, probe: Probe, asker: Asker, blank: Answer) -> Answer:
+async def _ask(asker: Asker, prepared: Digested[_ArmOfSubject], probe: Probe, budget: int) -> Sequence[Answer]:
+    subject, arm = prepared.value.subject, prepared.value.arm
     question = subject.conversation.question(probe)
-    system = None if arm.name == EVIDENCE else await _prepared(subject, arm)
+    system = None if arm.name == EVIDENCE else await _prepared(subject, arm, subject.conversation.point(probe))
     began = time.perf_counter()
     if system is None:
         text, context, calls, read = await _reply(_evidence(subject, probe), question, asker)
     else:
-        text, context, calls, read = await _reply_of(system, question, subject.budget(arm), asker)
+        text, context, calls, read = await _reply_of(system, question, budget, asker)
     ended = time.perf_counter()
     subject.timings.add_answer(arm.name, subject.conversation_id, probe.probe_id, read - began, ended - began)
     found = await system.retrieve(question, k=RANKED) if system is not None else ()
     ranking = tuple(passage.message_keys for passage in found)
-    return blank.model_copy(update={"text": text, "context": context, "ranking": ranking, "model_calls": calls})
+    answer = _blank_answer(subject, arm, probe)
+    return [answer.model_copy(update={"text": text, "context": context, "ranking": ranking, "model_calls": calls})]
+
+
+def _blank_answer(subject: _Subject, arm: Arm, probe: Probe) -> Answer:
+    return Answer(conversation_id=subject.conversation_id, probe_id=probe.probe_id, system=arm.name, text="")
 
 
 async def _reply_of(
@@ -371,50 +388,59 @@ def _evidence(subject: _Subject, probe: Probe) -> Context:
     return builder.build()
 
 
-async def _prepared(subject: _Subject, arm: Arm) -> MemorySystem:
-    """Return the arm's system after it has read the whole conversation; the first caller prepares it."""
+async def _prepared(subject: _Subject, arm: Arm, point: int) -> MemorySystem:
+    """Return the arm's system when it has read this many exchanges."""
     if arm.name not in subject.systems:
-        subject.systems[arm.name] = asyncio.create_task(_prepare(subject, arm))
-    return await asyncio.shield(subject.systems[arm.name])
+        subject.systems[arm.name] = Preparation(subject.conversation, partial(_make, subject, arm))
+    return await subject.systems[arm.name].up_to(point)
 
 
-async def _prepare(subject: _Subject, arm: Arm) -> MemorySystem:
+def _make(subject: _Subject, arm: Arm) -> MemorySystem:
     assert arm.registered is not None
     units = subject.units
-    # Without the arm's settings: what the arms of a grid ask alike is asked once.
-    asker = units.asker(PREPARE.asking(*_prompts_of(subject, arm)), arm.name.partition("[")[0])
+    folder = subject.folder / digest_of(arm.name)[:16]
+    # A preparation begins from nothing, so that a restart adds nothing twice.
+    shutil.rmtree(folder, ignore_errors=True)
     tools = Tools(
         count_tokens=subject.count_tokens,
-        asker=asker,
+        # Without the arm's settings: what the arms of a grid ask alike is asked once.
+        asker=units.asker(PREPARE.asking(*_prompts_of(subject, arm)), arm.name.partition("[")[0]),
         embedder=subject.embedder,
         rng_key=f"{units.spec.seed}/{subject.conversation_id}/prepare/{arm.name}",
+        conversation_id=subject.conversation_id,
+        budget=subject.budget(arm),
+        folder=folder,
     )
-    system = arm.registered.make(arm.settings, tools)
-    began = time.perf_counter()
-    for exchange in subject.conversation.exchanges:
-        await system.add(exchange)
-    await system.finish()
-    subject.timings.add_preparation(arm.name, subject.conversation_id, time.perf_counter() - began)
-    subject.used[arm.name] = system.usage()
+    system: MemorySystem = arm.registered.make(arm.settings, tools)
     return system
 
 
 async def _used(subject: _Subject, arm: Arm) -> PreparationUsage:
     """Return the usage of the arm's preparation: a unit, because stored answers need no preparation."""
-
-    async def work(asker: Asker, _: object) -> Sequence[PreparationUsage]:
-        await _prepared(subject, arm)
-        return [subject.used[arm.name]]
-
     spec = PREPARATION_USAGE.asking(*_prompts_of(subject, arm))
-    (found,) = await subject.units.run(spec, arm.name, _preparation(subject, arm), work=work)
+    (found,) = await subject.units.run(spec, arm.name, _preparation(subject, arm), work=_use)
     return found
 
 
-def _preparation(subject: _Subject, arm: Arm) -> list[object]:
-    """Return the inputs that a prepared system depends on."""
+async def _use(_: Asker, prepared: Digested[_ArmOfSubject]) -> Sequence[PreparationUsage]:
+    subject, arm = prepared.value.subject, prepared.value.arm
+    await _prepared(subject, arm, len(subject.conversation.exchanges))
+    return [subject.systems[arm.name].usage]
+
+
+@dataclass(frozen=True)
+class _ArmOfSubject:
+    """A system or reference answer, and the conversation that it reads."""
+
+    subject: _Subject
+    arm: Arm
+
+
+def _preparation(subject: _Subject, arm: Arm) -> Digested[_ArmOfSubject]:
+    """Return an arm and its conversation; the fingerprint holds what a prepared system depends on."""
     embedder = subject.embedder.name if subject.embedder else None
-    return [subject.conversation.digest, arm.name, arm.settings, embedder]
+    depends_on = [subject.conversation.digest, arm.name, arm.settings, embedder, arm.version]
+    return Digested(_ArmOfSubject(subject, arm), depends_on)
 
 
 def _prompts_of(subject: _Subject, arm: Arm) -> tuple[str, ...]:
@@ -428,11 +454,20 @@ def _prompts_of(subject: _Subject, arm: Arm) -> tuple[str, ...]:
 
 
 async def _judgement(subject: _Subject, arm: Arm, probe: Probe, answer: Answer) -> Judgement:
-    judge = judge_name(subject.units.spec, subject.settings)
-
-    async def work(asker: Asker, probe: Probe, text: str, judge: str) -> Sequence[Judgement]:
-        is_strict = subject.settings.is_strict
-        return [await judge_answer(probe, answer, asker, judge=judge, is_strict=is_strict)]
-
-    (found,) = await subject.units.run(JUDGEMENT, f"{arm.name}/{probe.probe_id}", probe, answer.text, judge, work=work)
+    # The judge's name says whether it is strict.
+    name = judge_name(subject.units.spec, subject.settings)
+    judge = Digested(_Judge(name, subject.settings.is_strict), name)
+    said = Digested(answer, answer.text)
+    (found,) = await subject.units.run(JUDGEMENT, f"{arm.name}/{probe.probe_id}", probe, said, judge, work=_judge)
     return found
+
+
+@dataclass(frozen=True)
+class _Judge:
+    name: str
+    is_strict: bool
+
+
+async def _judge(asker: Asker, probe: Probe, answer: Digested[Answer], judge: Digested[_Judge]) -> Sequence[Judgement]:
+    by = judge.value
+    return [await judge_answer(probe, answer.value, asker, judge=by.name, is_strict=by.is_strict)]

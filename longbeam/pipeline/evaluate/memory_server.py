@@ -254,7 +254,7 @@ async def run_server(
             embedder = StoredEmbedder(make_embedder(served.embedder, spec), folder / "vectors.sqlite")
             stack.callback(embedder.close)
         log = stack.enter_context(WorkLog.open(folder / "journal.sqlite"))
-        clients = services.make_model(spec)
+        clients = services.make_model(spec, home=folder)
         stack.push_async_callback(close_model, clients)
         server = MemoryServer(
             name=arm.name,

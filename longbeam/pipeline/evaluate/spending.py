@@ -58,6 +58,7 @@ def summed(spending: Sequence[Spending]) -> tuple[Spending, ...]:
             calls=sum(r.calls for r in rows),
             prompt_tokens=sum(r.prompt_tokens for r in rows),
             output_tokens=sum(r.output_tokens for r in rows),
+            # A sum that leaves out a model without a price would look like the whole cost.
             cost_usd=None if any(r.cost_usd is None for r in rows) else sum(r.cost_usd or 0.0 for r in rows),
         )
         for rows in groups.values()

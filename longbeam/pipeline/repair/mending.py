@@ -20,7 +20,7 @@ from longbeam.pipeline.repair.probes import REPAIR
 from longbeam.pipeline.run.conversation import TalkedConversation
 from longbeam.pipeline.run.planning import plan_stage
 from longbeam.pipeline.run.talking import materials_of, user_turns_stage
-from longbeam.pipeline.run.unit_spec import UnitSpec
+from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import Blocked, all_of
 from longbeam.schemas.dialogue import Message
 from longbeam.store.units import Failure, UnitStatus
@@ -99,6 +99,9 @@ async def _mend_sub_plan(
     dialogue = talked.plans[material.sub_plan.plan_index].dialogues[material.sub_plan.key]
     for fault in sorted(faults, key=_order):
         messages = talked.messages_of(dialogue)
+        if fault.bullet_id and not messages:
+            failures.append(f"{fault.bullet_id}: its sub-plan has no dialogue that could say it")
+            continue
         if fault.bullet_id and any(fault.bullet_id in m.bullet_ids for m in messages):
             continue  # an earlier repair voiced it, and the conversation is not sealed again yet
         if fault.bullet_id:
@@ -151,19 +154,30 @@ async def _mend(
     if (made := _already_mended(c.units.log, key, talked.mended.get(key), fault)) is not None:
         return made
     before = tuple(m for m in messages if natural_order(turn_key(m)) < natural_order(key))
-    place = Place(material, before, frozenset(m.content for m in (*messages, *fault.sealed)))
+    place = Place(material, c.tokenizer, before, frozenset(m.content for m in (*messages, *fault.sealed)))
 
-    async def say(asker: Asker, _: object) -> Sequence[Message]:
-        if not fault.bullet_id:
-            return await mend_turn(asker, c.tokenizer, place, fault.sealed, fault.problems)
-        (reason,) = fault.problems.values()
-        return await voice_bullet(asker, c.tokenizer, place, fault.bullet_id, reason, fault.sealed)
-
+    anew = Digested(_SayAnew(place, fault), _replaced(talked, key))
     try:
-        return await c.units.run(MENDED_TURN, key, _replaced(talked, key), work=say)
+        return await c.units.run(MENDED_TURN, key, anew, work=_say_anew)
     except Blocked as exc:
         failed = c.units.log.units.find(REPAIR, key)
         raise _NotMended(failed.error if failed is not None else "it could not be said anew") from exc
+
+
+@dataclass(frozen=True)
+class _SayAnew:
+    """A turn to regenerate. Only the turn that it replaces is in the unit's fingerprint."""
+
+    place: Place
+    fault: TurnFault
+
+
+async def _say_anew(asker: Asker, task: Digested[_SayAnew]) -> Sequence[Message]:
+    place, fault = task.value.place, task.value.fault
+    if not fault.bullet_id:
+        return await mend_turn(asker, place, fault.sealed, fault.problems)
+    (reason,) = fault.problems.values()
+    return await voice_bullet(asker, place, fault.bullet_id, reason, fault.sealed)
 
 
 def _already_mended(

@@ -9,6 +9,7 @@ from longbeam.generators.mending import turn_key
 from longbeam.pipeline.repair.mending import TurnFault
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.findings import Finding, Severity
+from longbeam.schemas.incidents import IncidentKind
 from longbeam.schemas.probes import Probe
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import Benchmark
@@ -58,11 +59,7 @@ def repairs_of(benchmark: Benchmark, findings: Sequence[Finding], rejected: Reje
     for finding in findings:
         if finding.severity is Severity.ERROR:
             errors.setdefault(finding.conversation_id, []).append(finding)
-    found = {
-        i: _repairs(benchmark, i, errors.get(i, ()), rejected.get(i, {}))
-        for i in benchmark.sealed_ids
-        if i in errors or i in rejected
-    }
+    found = {i: _repairs(benchmark, i, errors.get(i, ()), rejected.get(i, {})) for i in benchmark.sealed_ids}
     return {i: repairs for i, repairs in found.items() if repairs}
 
 
@@ -75,9 +72,13 @@ def _repairs(
         selected = {p.probe_id for p in probes if p.is_selected}
         for probe_id, reason in rejected.items():
             (repairs.probes if probe_id in selected else repairs.spares_rejected)[probe_id] = reason
+        for lost in sealed.head.making.incidents:
+            if lost.kind is IncidentKind.DROPPED:
+                repairs.turns[lost.place] = TurnFault(bullet_id=lost.place, problems={lost.place: lost.detail})
         problems: dict[str, str] = {}
         for finding in errors:
             if finding.subject in selected:
+                # A reviewer's reason comes first: it was put in above.
                 repairs.probes.setdefault(finding.subject, finding.message)
             elif finding.check == TOO_FEW:
                 repairs.short[finding.subject] = finding.message

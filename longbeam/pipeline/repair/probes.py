@@ -118,7 +118,7 @@ def on_what_is_said(candidate: ProbeCandidate, probe: Probe, said_anew: Mapping[
     `said_anew`: contents of all messages of regenerated turns, by message_key.
     """
     values = {
-        (key, excerpt.quote): excerpt.value
+        (key, excerpt.quote): (excerpt.value, excerpt.said_on)
         for key, excerpt in zip(candidate.message_keys, candidate.excerpts, strict=True)
     }
     evidence: list[Evidence] = []
@@ -127,8 +127,8 @@ def on_what_is_said(candidate: ProbeCandidate, probe: Probe, said_anew: Mapping[
         if content is None or e.quote in content:
             evidence.append(e)
             continue
-        value = values.get((e.message_key, e.quote))
-        quote = quote_for(content, [value]) if value is not None else closest(content, e.quote)
+        value, said_on = values.get((e.message_key, e.quote), (None, None))
+        quote = quote_for(content, [value], said_on) if value is not None else closest(content, e.quote)
         if quote is None:
             return f"{e.message_key} was said anew and no longer says: {e.quote}"
         evidence.append(e.model_copy(update={"quote": quote}))

@@ -21,6 +21,7 @@ from longbeam.pipeline.repair.withdrawing import withdraw
 from longbeam.pipeline.run.conversation import Conversation
 from longbeam.pipeline.run.driver import (
     ConversationRun,
+    RunContext,
     StageOf,
     conversation_gate,
     limited_models,
@@ -163,9 +164,8 @@ async def _round(
     seeds = dict(zip(benchmark.conversation_ids, seeds_of(benchmark), strict=True))
     before = tally.calls, sum(map(len, tally.done.values()))
 
-    async def one(conversation_id: str, shared: Models) -> None:
-        seed = seeds[conversation_id]
-        async with gate, open_run(benchmark, conversation_id, seed, shared, schedule, prompts=prompts) as run:
+    async def one(context: RunContext, conversation_id: str) -> None:
+        async with gate, open_run(context, conversation_id, seeds[conversation_id]) as run:
             work = _ConversationRepair(wanted[conversation_id])
             await work.run(run)
             tally.done.setdefault(conversation_id, []).extend(work.done)
@@ -175,7 +175,8 @@ async def _round(
             tally.stopped = tally.stopped or run.stopped
 
     async with limited_models(models, benchmark.spec) as shared:
-        await all_of([one(conversation_id, shared) for conversation_id in wanted])
+        context = RunContext(benchmark, shared, schedule, prompts=prompts)
+        await all_of([one(context, conversation_id) for conversation_id in wanted])
     return not tally.stopped and before != (tally.calls, sum(map(len, tally.done.values())))
 
 

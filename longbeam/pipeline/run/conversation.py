@@ -15,8 +15,9 @@ number of plans:
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from longbeam.generators.mending import turn_key
 from longbeam.generators.plan_history import PlanHistory
 from longbeam.generators.plan_seeds import Storyline
 from longbeam.generators.plans import Frame
+from longbeam.generators.said_plans import said_plans
 from longbeam.keys import DialogueKey, MessageKey, natural_order
 from longbeam.models.tokens import Tokenizer
 from longbeam.pipeline.run.scheduling import Schedule
@@ -37,11 +39,12 @@ from longbeam.prompts.calls.plans import Stage
 from longbeam.schemas.base import digest_of
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message, UserTurn
+from longbeam.schemas.incidents import Incident
 from longbeam.schemas.people import Person, Profile, RelationshipGraph
-from longbeam.schemas.plans import Narrative, Plan, PlanSeed
+from longbeam.schemas.plans import Narrative, Plan, PlanSeed, SubPlan
 from longbeam.schemas.seeds import Seed
 from longbeam.schemas.spec import Strategy
-from longbeam.store.spill import SpilledBytes
+from longbeam.store.spill import SpilledBytes, SpilledSequence
 
 _TURNS = TypeAdapter(tuple[UserTurn, ...])
 
@@ -165,6 +168,14 @@ class PackedTurns:
 
 
 @dataclass(frozen=True)
+class SubPlanPlace:
+    """The sub-plan of a dialogue, and the file that its turns go to."""
+
+    sub_plan: SubPlan
+    file: SpilledBytes
+
+
+@dataclass(frozen=True)
 class SubPlanDialogue:
     """A sub-plan's dialogue, as it lies in the work log."""
 
@@ -175,14 +186,18 @@ class SubPlanDialogue:
     """SHA-256 (hex) of the messages."""
     turns: PackedTurns
     """Turns as the dialogue left them."""
+    unsaid: tuple[str, ...]
+    """Bullets of the sub-plan that no message voices."""
 
     @classmethod
     def of(
-        cls, unit_key: str, planned: Sequence[UserTurn], messages: Sequence[Message], file: SpilledBytes
+        cls, unit_key: str, planned: Sequence[UserTurn], messages: Sequence[Message], place: SubPlanPlace
     ) -> SubPlanDialogue:
-        """Return the dialogue of these messages; its turns are appended to the file."""
-        tokens, turns = sum(m.tokens for m in messages), PackedTurns.of(turns_asked(planned, messages), file)
-        return cls(unit_key, tokens, len(messages), digest_of(list(messages)), turns)
+        """Return the dialogue of these messages; its turns are appended to the place's file."""
+        tokens, turns = sum(m.tokens for m in messages), PackedTurns.of(turns_asked(planned, messages), place.file)
+        said = {bullet_id for m in messages for bullet_id in m.bullet_ids}
+        unsaid = tuple(b.bullet_id for b in place.sub_plan.bullets if b.bullet_id not in said)
+        return cls(unit_key, tokens, len(messages), digest_of(list(messages)), turns, unsaid)
 
     @property
     def sub_plan_key(self) -> str:
@@ -199,6 +214,15 @@ class TalkedPlan:
     narratives: tuple[Narrative, ...]
     dialogues: Mapping[str, SubPlanDialogue]
     """By sub-plan, in the plan's order."""
+
+
+@dataclass(frozen=True)
+class SaidPlans:
+    """The plans of a conversation as they were said."""
+
+    plans: Sequence[Plan]
+    lost: tuple[Incident, ...]
+    """An incident for each bullet that no message voices."""
 
 
 @dataclass(frozen=True)
@@ -254,8 +278,31 @@ class TalkedConversation:
     def _in_order(self) -> Iterator[SubPlanDialogue]:
         return (dialogue for plan in self.plans for dialogue in plan.dialogues.values())
 
+    @cached_property
+    def said(self) -> SaidPlans:
+        """The plans as they were said; the plans themselves where every bullet was voiced."""
+        plans = self.planning.history.plans
+        if not (unsaid := frozenset(i for dialogue in self._in_order() for i in self._unsaid(dialogue))):
+            return SaidPlans(plans, ())
+        lost: list[Incident] = []
+
+        def told() -> Iterator[Plan]:
+            for plan, incidents in said_plans(plans, unsaid):
+                lost.extend(incidents)
+                yield plan
+
+        return SaidPlans(SpilledSequence(told(), block=1, held=1, kept=1), tuple(lost))
+
+    def _unsaid(self, dialogue: SubPlanDialogue) -> Iterable[str]:
+        """Return the bullets of a sub-plan that no message voices, regenerated turns included."""
+        if not self._said_anew(dialogue):
+            return dialogue.unsaid
+        before = {i for m in self.first_said(dialogue) for i in m.bullet_ids}
+        now = {i for m in self.messages_of(dialogue) for i in m.bullet_ids}
+        return ({*dialogue.unsaid} | before) - now
+
     def head(self) -> ConversationHead:
-        """Return everything but messages, probes and user turns."""
+        """Return everything but messages, probes and user turns; the plans are those that were said."""
         labels: dict[str, Narrative] = {}
         for plan in self.plans:
             for narrative in plan.narratives:
@@ -267,7 +314,7 @@ class TalkedConversation:
             profile=persona.profile,
             relationships=persona.relationships,
             narratives=tuple(labels.values()),
-            plans=self.planning.history.plans,
+            plans=self.said.plans,
             plan_seeds=self.planning.plan_seeds,
             target_tokens=sum(plan.target for plan in self.plans),
             tokenizer=self.conversation.units.spec.tokenizer,

@@ -18,19 +18,20 @@ from longbeam.generators.layout import plan_lengths
 from longbeam.generators.probes.registry import check_generators
 from longbeam.generators.seeds import seeds_for
 from longbeam.models.base import Models, close_model
+from longbeam.models.batching import is_batched
 from longbeam.models.journal import Journal, JournalledModel
 from longbeam.models.limits import LimitedModel
 from longbeam.models.tokens import load_tokenizer
 from longbeam.pipeline.repair.mending import with_mended_turns
 from longbeam.pipeline.run.conversation import Conversation, PlanResult, TalkedConversation, TalkedPlan
+from longbeam.pipeline.run.gaps import close_gaps, open_gaps
 from longbeam.pipeline.run.planning import persona_stage, plan_stage, planning_of
 from longbeam.pipeline.run.scheduling import Schedule
 from longbeam.pipeline.run.stages import STAGES, probes_stage, seal_stage
 from longbeam.pipeline.run.talking import dialogue_stage, user_turns_stage
-from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of
+from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of, reporting
 from longbeam.prompts.declarations import default_registry
 from longbeam.prompts.registry import PromptRegistry
-from longbeam.schemas.progress import Position
 from longbeam.schemas.seeds import Seed
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.layout import Benchmark
@@ -38,11 +39,22 @@ from longbeam.store.reply_files import take_back
 from longbeam.store.units import Unit
 from longbeam.store.worklog import WorkLog
 
-__all__ = ["STAGES", "ConversationRun", "RunSummary", "StageOf", "run_conversation", "run_inline", "run_stage"]
+__all__ = [
+    "STAGES",
+    "ConversationRun",
+    "RunContext",
+    "RunSummary",
+    "StageOf",
+    "run_conversation",
+    "run_inline",
+    "run_stage",
+]
 
 T = TypeVar("T")
 CONVERSATIONS_AT_ONCE = 4
 """At least; more are begun where that many could not use the calls that may be in flight."""
+BATCHED_CONVERSATIONS = 64
+"""Conversations that are open at a time where calls wait for batches: one batch holds the calls of all of them."""
 CHAINS_AT_LEAST = 4
 """Dialogues of one conversation that surely run at the same time; the shortest lengths have fewer sub-plans."""
 
@@ -75,48 +87,40 @@ class ConversationRun:
     """Why the run was stopped; empty if it was not."""
 
 
-@dataclass
-class _ProgressOfUnits:
-    """Reports to the progress of a run whenever a unit of a conversation ends."""
+@dataclass(frozen=True)
+class RunContext:
+    """Objects that all conversations of a run share."""
 
-    progress: Progress
-    conversation_id: str
-    journalled: JournalledModel
-
-    def unit_ended(self, stage: str, done: int, total: int, tokens: int) -> None:
-        position = Position(stage=stage, units_done=done, units_total=total, tokens=tokens, calls=self.journalled.asks)
-        self.progress.update(self.conversation_id, position)
+    benchmark: Benchmark
+    models: Models
+    schedule: Schedule
+    """Order in which the calls go out."""
+    progress: Progress | None = None
+    prompts: PromptRegistry | None = None
+    """None: longbeam's own prompts."""
+    journal_of: Callable[[WorkLog], Journal] | None = None
+    """Makes the journal that replies are recorded in; None: the work log's own."""
 
 
 @asynccontextmanager
-async def open_run(
-    benchmark: Benchmark,
-    conversation_id: str,
-    seed: Seed,
-    models: Models,
-    schedule: Schedule,
-    *,
-    progress: Progress | None = None,
-    prompts: PromptRegistry | None = None,
-    journal: Callable[[WorkLog], Journal] | None = None,
-) -> AsyncIterator[ConversationRun]:
-    """Open a conversation's work log for writing, for as long as the block lasts.
-
-    All conversations of the run share `models`; their calls go out in the order of `schedule`. `journal`
-    makes what replies are recorded with of the work log; without it that is the work log itself.
-    """
-    spec = benchmark.spec
+async def open_run(context: RunContext, conversation_id: str, seed: Seed) -> AsyncIterator[ConversationRun]:
+    """Open a conversation's work log for writing, for as long as the block lasts."""
+    benchmark, spec = context.benchmark, context.benchmark.spec
     # A package that brings an ability may be missing here: better now than after all other stages.
     check_generators(spec.abilities)
-    prompts = prompts or default_registry()
+    prompts = context.prompts or default_registry()
     prompts.compile()
     with WorkLog.open(benchmark.work_path(conversation_id)) as log:
-        if journal is None:
+        log.require_sound()  # all of it: what is sealed comes from rows that nothing else checks, too
+        if context.journal_of is None:
             take_back(benchmark.lease_folder(conversation_id), log)
-        log.commit_in_groups(asyncio.get_running_loop().call_soon)
-        journalled = JournalledModel(schedule.ordered(models.chat), log.journal if journal is None else journal(log))
-        on_unit = _ProgressOfUnits(progress or SilentProgress(), conversation_id, journalled).unit_ended
-        units = Units(conversation_id, spec, log, replace(models, chat=journalled), prompts, on_unit=on_unit)
+        log.commit_in_groups(asyncio.get_running_loop().call_soon, spec.limits.concurrency)
+        journal = log.journal if context.journal_of is None else context.journal_of(log)
+        ordered = context.schedule.ordered(context.models.chat, partial(is_batched, spec))
+        journalled = JournalledModel(ordered, journal, on_stop=context.schedule.stop)
+        on_unit = reporting(context.progress or SilentProgress(), conversation_id, journalled)
+        models, gaps = replace(context.models, chat=journalled), open_gaps(log, spec.checks.gap_share)
+        units = Units(conversation_id, spec, log, models, prompts, on_unit=on_unit, gaps=gaps)
         conversation = Conversation(
             conversation_id=conversation_id,
             index=int(conversation_id[1:]),
@@ -124,10 +128,12 @@ async def open_run(
             units=units,
             tokenizer=load_tokenizer(spec.tokenizer),
             sealed_path=benchmark.sealed_path(conversation_id),
-            schedule=schedule,
+            schedule=context.schedule,
             plan_targets=tuple(plan_lengths(spec.length)),
         )
-        yield ConversationRun(conversation, journalled)
+        with context.schedule.committing(log.commit):
+            yield ConversationRun(conversation, journalled)
+        log.require_file()
 
 
 @dataclass(frozen=True)
@@ -159,6 +165,11 @@ async def run_stage(run: ConversationRun, stage: StageOf, work: Callable[[], Awa
 async def run_conversation(run: ConversationRun, step: Step = run_stage) -> None:
     """Run a conversation through its stages; a stage is left out if a stage that it needs is incomplete."""
     if (talked := await talk_conversation(run, step)) is None:
+        return
+    units = run.conversation.units
+    close_gaps(units.log, units.gaps)
+    if units.gaps.share > units.spec.checks.gap_share:
+        run.blocked = True
         return
     talked = with_mended_turns(talked).without_indexes()
     pool = await step(run, StageOf("probes"), partial(probes_stage, talked))
@@ -213,24 +224,23 @@ async def run_inline(
     """Run every conversation of a benchmark through all stages, in this process, without Prefect."""
     schedule, gate = Schedule(benchmark.spec.limits.concurrency), conversation_gate(benchmark)
 
-    async def one(conversation_id: str, seed: Seed, shared: Models) -> ConversationRun:
-        async with (
-            gate,
-            open_run(benchmark, conversation_id, seed, shared, schedule, progress=progress, prompts=prompts) as run,
-        ):
+    async def one(context: RunContext, conversation_id: str, seed: Seed) -> ConversationRun:
+        async with gate, open_run(context, conversation_id, seed) as run:
             await run_conversation(run)
             return run
 
-    conversations = list(zip(benchmark.conversation_ids, seeds_of(benchmark), strict=True))
+    conversations = conversations_of(benchmark)
     async with limited_models(models, benchmark.spec) as shared:
-        runs = await all_of([one(conversation_id, seed, shared) for conversation_id, seed in conversations])
+        context = RunContext(benchmark, shared, schedule, progress, prompts)
+        runs = await all_of([one(context, conversation_id, seed) for conversation_id, seed in conversations])
     return summarise(benchmark, runs)
 
 
 def conversation_gate(benchmark: Benchmark) -> asyncio.Semaphore:
     """How many conversations of a run are open at a time: enough to use all calls that may be in flight."""
     wanted = -(-benchmark.spec.limits.concurrency // CHAINS_AT_LEAST)
-    return asyncio.Semaphore(max(CONVERSATIONS_AT_ONCE, wanted))
+    batched = BATCHED_CONVERSATIONS if benchmark.spec.batch.stages else 0
+    return asyncio.Semaphore(max(CONVERSATIONS_AT_ONCE, wanted, batched))
 
 
 @asynccontextmanager
@@ -244,16 +254,22 @@ async def limited_models(models: Models, spec: BenchmarkSpec) -> AsyncIterator[M
 
 def seeds_of(benchmark: Benchmark) -> tuple[Seed, ...]:
     """One seed per conversation, the same whatever the number of conversations."""
-    copy = benchmark.seeds_path if benchmark.spec.seeds_file is not None else None
+    copy = benchmark.kept_seeds()
     seeds, _ = seeds_for(benchmark.spec, benchmark.spec.conversations, copy=copy)
     return tuple(seeds)
+
+
+def conversations_of(benchmark: Benchmark) -> list[tuple[str, Seed]]:
+    """Return the conversations that a run makes or continues, each with its seed."""
+    every = zip(benchmark.conversation_ids, seeds_of(benchmark), strict=True)
+    return [(conversation_id, seed) for conversation_id, seed in every if conversation_id not in benchmark.kept]
 
 
 def summarise(benchmark: Benchmark, runs: Sequence[ConversationRun]) -> RunSummary:
     """Add up what the runs of a benchmark's conversations did."""
     return RunSummary(
-        conversations=len(runs),
-        finished=sum(not r.blocked for r in runs),
+        conversations=len(benchmark.conversation_ids),
+        finished=len(benchmark.kept) + sum(not r.blocked and r.conversation.sealed_path.exists() for r in runs),
         failures=tuple((r.conversation.conversation_id, u) for r in runs for u in r.conversation.units.failed),
         calls=sum(r.journalled.asks for r in runs),
         replayed=sum(r.journalled.hits for r in runs),

@@ -20,7 +20,7 @@ def open_meter(benchmark: Benchmark, services: Services, *, invocation_log: Path
 
     Raises SpecError for a model that cannot be run, and for a cap where a price is missing.
     """
-    model = services.make_model(benchmark.spec, invocation_log=invocation_log)
+    model = services.make_model(benchmark.spec, invocation_log=invocation_log, home=benchmark.root)
     return CostMeter(model, benchmark.spec, before=journalled_usage(benchmark))
 
 
@@ -29,7 +29,18 @@ def meter_of_checks(
 ) -> CostMeter:
     """Return the models of a spec of checks behind a meter, with what checks cost before counted."""
     before = summed(row for i in benchmark.conversation_ids for row in checks_usage(benchmark, i))
-    return CostMeter(services.make_model(spec, invocation_log=invocation_log), spec, before=before)
+    model = services.make_model(spec, invocation_log=invocation_log, home=benchmark.root)
+    return CostMeter(model, spec, before=before)
+
+
+def evaluation_usage(benchmark: Benchmark) -> list[Usage]:
+    """Return what the evaluations of a benchmark have used, those under negative controls among them."""
+    rows: list[Usage] = []
+    for path in sorted((benchmark.root / "evaluation").rglob("*.sqlite")):
+        if path.stem in benchmark.conversation_ids:
+            with WorkLog.open_read_only(path) as log:
+                rows += log.journal.usage()
+    return summed(rows)
 
 
 def journalled_usage(benchmark: Benchmark) -> list[Usage]:

@@ -14,7 +14,9 @@ from longbeam.generators.augmentation import (
     augmented_plan,
     write_special_bullets,
 )
-from longbeam.generators.layout import layout_for
+from longbeam.generators.bullets import Drafted
+from longbeam.generators.layout import NARRATIVES as PLAN_NARRATIVE_COUNTS
+from longbeam.generators.layout import Layout, layout_for, narratives_for
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.persona import (
     NARRATIVE_PROMPTS,
@@ -36,11 +38,9 @@ from longbeam.generators.plan_seeds import (
 from longbeam.generators.plans import (
     OUTLINE_PROMPTS,
     SUB_PLAN_PROMPTS,
-    Drafted,
     Frame,
     PlanContext,
     plan_of,
-    stages_of,
     write_outline,
     write_sub_plan,
 )
@@ -55,16 +55,18 @@ from longbeam.generators.relationships import (
     people_of_plan,
 )
 from longbeam.generators.seeds import draw_timeline, ideas_for, sub_plans_of
-from longbeam.generators.special_targets import Targets, choose_targets
+from longbeam.generators.sheets import stages_of
+from longbeam.generators.special_targets import choose_targets
 from longbeam.keys import SubPlanKey
 from longbeam.models.asking import Asker
 from longbeam.pipeline.run.conversation import Conversation, PersonaResult, PlanningState, PlanResult
+from longbeam.pipeline.run.gaps import Gap
 from longbeam.pipeline.run.unit_spec import UnitSpec
-from longbeam.pipeline.run.units import all_of, both
+from longbeam.pipeline.run.units import both
 from longbeam.prompts.calls.plans import PlanSeedsInputs, Stage
 from longbeam.schemas.base import Record
 from longbeam.schemas.people import Profile
-from longbeam.schemas.plans import Narrative, Plan, PlanSeed
+from longbeam.schemas.plans import Narrative, Plan, PlanSeed, SubPlan
 from longbeam.schemas.seeds import Seed
 
 
@@ -74,14 +76,16 @@ class PlanSummary(Record):
     text: str
 
 
-PERSONALITY = UnitSpec("persona", Profile, PERSONALITY_PROMPTS)
-NARRATIVES = UnitSpec("persona", Narrative, NARRATIVE_PROMPTS)
-PLAN_SEEDS = UnitSpec("plan", PlanSeed, PLAN_SEEDS_PROMPTS)
-PLAN_NARRATIVES = UnitSpec("plan", Narrative, NARRATIVE_PROMPTS)
-OUTLINE = UnitSpec("plan", Stage, OUTLINE_PROMPTS)
-SUB_PLAN = UnitSpec("plan", Drafted, SUB_PLAN_PROMPTS)
-SPECIAL_BULLETS = UnitSpec("plan", Augmented, AUGMENT_PROMPTS)
-PLAN_SUMMARY = UnitSpec("plan", PlanSummary, PLAN_SUMMARY_PROMPTS)
+TRIES = 2
+"""Generations of a unit of the plan before the run goes on without it: much depends on each of them."""
+PERSONALITY = UnitSpec("persona", Profile, PERSONALITY_PROMPTS, tries=TRIES)
+NARRATIVES = UnitSpec("persona", Narrative, NARRATIVE_PROMPTS, tries=TRIES)
+PLAN_SEEDS = UnitSpec("plan", PlanSeed, PLAN_SEEDS_PROMPTS, tries=TRIES)
+PLAN_NARRATIVES = UnitSpec("plan", Narrative, NARRATIVE_PROMPTS, tries=TRIES)
+OUTLINE = UnitSpec("plan", Stage, OUTLINE_PROMPTS, tries=TRIES)
+SUB_PLAN = UnitSpec("plan", Drafted, SUB_PLAN_PROMPTS, tries=TRIES)
+SPECIAL_BULLETS = UnitSpec("plan", Augmented, AUGMENT_PROMPTS, tries=TRIES, version=3)
+PLAN_SUMMARY = UnitSpec("plan", PlanSummary, PLAN_SUMMARY_PROMPTS, tries=TRIES)
 
 
 async def persona_stage(c: Conversation) -> PersonaResult:
@@ -91,8 +95,15 @@ async def persona_stage(c: Conversation) -> PersonaResult:
     dated = seed.model_copy(update={"timeline": timeline})
     drawn = draw_profile(spec.seed, c.index)
     (profile,), narratives = await both(
-        c.units.run(PERSONALITY, "personality", drawn, work=_write_personality),
-        c.units.run(NARRATIVES, "narratives", dated, work=write_narratives),
+        c.units.run_or(PERSONALITY, "personality", drawn, work=_write_personality, otherwise=Gap((drawn,))),
+        c.units.run_or(
+            NARRATIVES,
+            "narratives",
+            dated,
+            narratives_for(spec.length),
+            work=write_narratives,
+            otherwise=Gap(_narratives_of(dated)),
+        ),
     )
     size = min(len(c.plan_targets), LARGEST_SIZE)
     return PersonaResult(
@@ -102,6 +113,12 @@ async def persona_stage(c: Conversation) -> PersonaResult:
         circles=circles_of(spec.seed, c.index, drawn, size),
         narratives=narratives,
     )
+
+
+def _narratives_of(seed: Seed) -> tuple[Narrative, ...]:
+    """Return narratives made of the seed, for a story whose narratives could not be written."""
+    labels = dict.fromkeys((*seed.subtopics, seed.title))
+    return tuple(Narrative(label=label, description=seed.theme, sub_labels=(label,)) for label in labels)
 
 
 async def _write_personality(asker: Asker, drawn: Profile) -> Sequence[Profile]:
@@ -115,7 +132,7 @@ def planning_of(persona: PersonaResult) -> PlanningState:
 
 
 async def plan_stage(c: Conversation, planning: PlanningState, plan_index: int) -> PlanResult:
-    """Make one plan: its frame, an outline, sub-plan after sub-plan, then the special bullets of all of them at once.
+    """Make one plan: its frame, an outline, sub-plan after sub-plan, then the special bullets, stage after stage.
 
     The summary up to the plan before is written meanwhile: the plan after this one and the dialogues read it.
     """
@@ -132,21 +149,30 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
     frame = await _frame(c, planning, history)
     timeline = frame.seed.timeline
     assert timeline is not None
-    layout = layout_for(target, frame.seed.category)
+    spec = c.units.spec
+    layout = layout_for(target, frame.seed.category, asked=spec.probes_per_ability)
+    rng_key = c.rng_key if plan_index == 0 else f"{c.rng_key}/p{plan_index}"
     # The history grows by this plan below: its own sessions come after those before it.
     first_session = history.sub_plans
-    undated = stages_of(timeline, layout.sub_plans)
-    stages = await c.units.run(OUTLINE, f"p{plan_index}.outline", frame, undated, work=write_outline)
-    context = PlanContext(plan_index, frame, layout, stages, history)
+    unwritten = stages_of(timeline, layout, frame.narratives, frame.relationships.people)
+    outline = Gap(_titled(unwritten, frame.narratives))
+    key = f"p{plan_index}.outline"
+    stages = await c.units.run_or(OUTLINE, key, frame, unwritten, work=write_outline, otherwise=outline)
+    context = PlanContext(plan_index, frame, layout, stages, history, rng_key, spec.plan.group)
     drafted: list[Drafted] = []
     for stage in stages:
         key = str(SubPlanKey(plan_index, stage.stage_index))
-        drafted += await c.units.run(SUB_PLAN, key, context, tuple(drafted), work=_write_sub_plan)
+        left_out = Gap((_without_bullets(plan_index, stage),), parts=_parts_of_sub_plan(layout))
+        drafted += await c.units.run_or(
+            SUB_PLAN, key, context, tuple(drafted), work=_write_sub_plan, otherwise=left_out
+        )
     base = plan_of(drafted, plan_index)
-    rng_key = c.rng_key if plan_index == 0 else f"{c.rng_key}/p{plan_index}"
-    targets = choose_targets(base, layout.special_per_kind, rng_key, history)
-    augmented = await all_of([_special_bullets(c, context, base, t) for t in targets])
-    plan = augmented_plan(base, augmented, rng_key)
+    labels = tuple(n.label for n in frame.narratives)
+    augmented: list[Augmented] = []
+    for targets in choose_targets(base, layout, rng_key, history, labels):
+        task = StageToAugment(frame, base, stages[targets.stage_index], targets, tuple(augmented))
+        augmented += await _special_bullets(c, plan_index, task)
+    plan = augmented_plan(base, augmented)
     if plan_index == len(planning.history.plans):
         planning.history.add(plan)
     return PlanResult(
@@ -160,6 +186,25 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
         first_session=first_session,
         earlier_plans="",
     )
+
+
+def _titled(stages: Sequence[Stage], narratives: Sequence[Narrative]) -> tuple[Stage, ...]:
+    """Return the stages with titles from the narratives, for a plan whose outline could not be written."""
+    titles = [narratives[s.stage_index % len(narratives)] for s in stages]
+    return tuple(
+        s.model_copy(update={"title": n.label, "summary": n.description}) for s, n in zip(stages, titles, strict=True)
+    )
+
+
+def _without_bullets(plan_index: int, stage: Stage) -> Drafted:
+    """Return a sub-plan that could not be written: nothing is said in its stage."""
+    sub_plan = SubPlan(plan_index=plan_index, sub_plan_index=stage.stage_index, anchor=stage.first_day, bullets=())
+    return Drafted(sub_plan=sub_plan, facts=(), assertions=())
+
+
+def _parts_of_sub_plan(layout: Layout) -> int:
+    """Return the parts that a sub-plan's text consists of: special bullets, batches, their turns, and the dialogue."""
+    return 2 + layout.batches * (1 + layout.questions)
 
 
 async def _frame(c: Conversation, planning: PlanningState, history: PlanHistory) -> Frame:
@@ -185,7 +230,14 @@ async def _frame(c: Conversation, planning: PlanningState, history: PlanHistory)
         seed=seed,
         profile=profile.model_copy(update={"age": min(profile.age + birthdays(first, now, c.rng_key), 99)}),
         relationships=relationships.model_copy(update={"people": people}),
-        narratives=await c.units.run(PLAN_NARRATIVES, f"p{plan_index}.narratives", seed, work=write_narratives),
+        narratives=await c.units.run_or(
+            PLAN_NARRATIVES,
+            f"p{plan_index}.narratives",
+            seed,
+            PLAN_NARRATIVE_COUNTS,
+            work=write_narratives,
+            otherwise=Gap(_narratives_of(seed)),
+        ),
         chapter=chapter,
     )
 
@@ -206,7 +258,27 @@ async def _plan_seeds(c: Conversation, persona: PersonaResult) -> tuple[PlanSeed
         spans=spans_of(seed.timeline, c.plan_targets),
         ideas=ideas_for(c.units.spec.seed, c.index, seed, len(c.plan_targets)),
     )
-    return await c.units.run(PLAN_SEEDS, "seeds", inputs, work=write_plan_seeds)
+    return await c.units.run_or(
+        PLAN_SEEDS, "seeds", inputs, work=write_plan_seeds, otherwise=Gap(_plan_seeds_of(inputs))
+    )
+
+
+def _plan_seeds_of(inputs: PlanSeedsInputs) -> tuple[PlanSeed, ...]:
+    """Return seeds of plans that each take a subtopic of the story, for a story whose plans could not be named."""
+    seed = inputs.seed
+    known = seed.subtopics or (seed.title,)
+    topics = [known[i % len(known)] for i in range(len(inputs.spans))]
+    return tuple(
+        PlanSeed(
+            plan_index=i,
+            domain=seed.domain,
+            topic=f"{seed.title}: {topic}",
+            theme=seed.theme,
+            subtopics=(topic,),
+            timeline=span,
+        )
+        for i, (span, topic) in enumerate(zip(inputs.spans, topics, strict=True))
+    )
 
 
 async def _summarise(c: Conversation, planning: PlanningState, plan_index: int) -> str:
@@ -214,7 +286,10 @@ async def _summarise(c: Conversation, planning: PlanningState, plan_index: int) 
     plan, plan_seed = planning.history.plans[plan_index], planning.plan_seeds[plan_index]
     before, ledger = planning.summaries.get(plan_index - 1, ""), planning.history.relevant(plan)
     key = f"p{plan_index}.summary"
-    (summary,) = await c.units.run(PLAN_SUMMARY, key, before, plan_seed, plan, ledger, work=_write_summary)
+    unwritten = Gap((PlanSummary(text=before),))
+    (summary,) = await c.units.run_or(
+        PLAN_SUMMARY, key, before, plan_seed, plan, ledger, work=_write_summary, otherwise=unwritten
+    )
     planning.summaries[plan_index] = summary.text
     return summary.text
 
@@ -229,15 +304,11 @@ async def _write_sub_plan(asker: Asker, context: PlanContext, earlier: tuple[Dra
     return (await write_sub_plan(asker, context, earlier),)
 
 
-async def _special_bullets(c: Conversation, context: PlanContext, base: Plan, targets: Targets) -> Augmented:
-    stage, per_kind = context.stages[targets.stage_index], context.layout.special_per_kind
-    key = f"{SubPlanKey(context.plan_index, targets.stage_index)}.special"
-    inputs = context.frame, base, stage, targets, per_kind
-    records = await c.units.run(SPECIAL_BULLETS, key, *inputs, work=_write_special)
-    return records[0]
+async def _special_bullets(c: Conversation, plan_index: int, task: StageToAugment) -> Sequence[Augmented]:
+    key = f"{SubPlanKey(plan_index, task.targets.stage_index)}.special"
+    none = Gap((Augmented(stage_index=task.targets.stage_index, bullets=(), after=(), assertions=()),))
+    return await c.units.run_or(SPECIAL_BULLETS, key, task, work=_write_special, otherwise=none)
 
 
-async def _write_special(
-    asker: Asker, frame: Frame, base: Plan, stage: Stage, targets: Targets, per_kind: int
-) -> Sequence[Augmented]:
-    return (await write_special_bullets(asker, StageToAugment(frame, base, stage, targets, instructions=per_kind)),)
+async def _write_special(asker: Asker, task: StageToAugment) -> Sequence[Augmented]:
+    return (await write_special_bullets(asker, task),)

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.generators.probes.selection import Places, select_probes
-from longbeam.generators.probes.writing import plan_candidates, planning_prompts, write_probe, writing_prompts
+from longbeam.generators.probes.writing import (
+    further_candidates,
+    plan_candidates,
+    planning_prompts,
+    write_probe,
+    writing_prompts,
+)
 from longbeam.keys import ProbeId
 from longbeam.models.asking import Asker
+from longbeam.models.kinds import has_model_checks
 from longbeam.pipeline.repair.probes import (
     on_what_is_said,
     reason_of,
@@ -19,13 +28,15 @@ from longbeam.pipeline.repair.probes import (
     remembered_order,
     select_as_before,
 )
+from longbeam.pipeline.run.probe_checks import CheckedConversation, judge_probes
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.pipeline.run.units import Blocked, Units, all_of
 from longbeam.schemas.base import digest_of
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message
-from longbeam.schemas.findings import Severity
+from longbeam.schemas.findings import Finding, Severity
 from longbeam.schemas.probes import Probe
+from longbeam.store.artifacts import digest_of_said
 from longbeam.store.folded import FoldedTexts
 from longbeam.store.spill import SpilledSequence
 from longbeam.store.units import Failure, UnitStatus
@@ -35,9 +46,9 @@ from longbeam.validation.run import check_probes
 MOST_WORDINGS = 3
 """Generations of one probe, the first one included."""
 PROBES = "probes"
-CANDIDATES = UnitSpec(PROBES, ProbeCandidate)
+CANDIDATES = UnitSpec(PROBES, ProbeCandidate, tries=1)
 """Candidates of an ability; the ability says which prompts they ask."""
-PROBE = UnitSpec(PROBES, Probe)
+PROBE = UnitSpec(PROBES, Probe, tries=1)
 """A candidate put into words; its ability says which prompt that asks."""
 REFUSED = "refused"
 """Kind of the failure of a unit whose probe was worded and then refused."""
@@ -69,59 +80,118 @@ async def write_probe_pool(units: Units, text: ConversationText) -> ProbePool:
     """Return the pool and its selection.
 
     A probe that cannot be worded is a recorded failure and leaves its place to the next. A probe with an error finding
-    leaves the pool; a probe with a warning is selected last.
+    leaves the pool; a probe with a warning is selected last. Where models check probes, those that are about to be
+    selected are checked, and the next of the pool takes the place of one with an error.
     """
-    head, spooled = text.head, SpilledSequence(text.messages)
-    texts = FoldedTexts(m.content for m in spooled)
-    found, positions = await _worded(units, head, spooled, texts, text.first_digest)
-    refused: dict[str, str] = {}
-    probes = []
-    for candidate, probe in found:
-        moved = on_what_is_said(candidate, probe, text.said_anew)
-        if isinstance(moved, Probe):
-            probes.append(moved)
+    spooled = SpilledSequence(text.messages)
+    pool = _Pool(units, text, spooled, FoldedTexts(m.content for m in spooled))
+    pool.add(await _worded(pool, units.spec.abilities))
+    selected = pool.select()
+    if has_model_checks(units.spec):
+        selected = await _checked_selection(pool, selected)
+    return ProbePool(tuple(selected), pool.refused)
+
+
+@dataclass
+class _Pool:
+    """The probes of a conversation while they are worded, checked and selected."""
+
+    units: Units
+    text: ConversationText
+    messages: Sequence[Message]
+    texts: FoldedTexts
+    probes: list[Probe] = field(default_factory=list)
+    """Probes that no check refuses."""
+    refused: dict[str, str] = field(default_factory=dict)
+    doubted: set[str] = field(default_factory=set)
+    positions: dict[str, int] = field(default_factory=dict)
+    """Ordinals of the cited messages, by key."""
+
+    def add(self, worded: Sequence[tuple[ProbeCandidate, Probe]]) -> None:
+        """Add worded probes, without those that a rule refuses."""
+        moved = [(probe.probe_id, on_what_is_said(c, probe, self.text.said_anew)) for c, probe in worded]
+        self.refused |= {probe_id: gone for probe_id, gone in moved if not isinstance(gone, Probe)}
+        probes = [*self.probes, *(probe for _, probe in moved if isinstance(probe, Probe))]
+        index = ConversationIndex(head=self.text.head, messages=self.messages, texts=self.texts)
+        self.weigh(check_probes(index, probes, language=self.units.spec.language))
+        self.probes = [p for p in probes if p.probe_id not in self.refused]
+
+    def weigh(self, findings: Iterable[Finding]) -> None:
+        """Refuse the probes that errors name, and doubt those that warnings name."""
+        for finding in findings:
+            if finding.severity is Severity.ERROR:
+                self.refused.setdefault(finding.subject, finding.message)
+            elif finding.severity is Severity.WARNING:
+                self.doubted.add(finding.subject)
+        self.probes = [p for p in self.probes if p.probe_id not in self.refused]
+
+    def select(self) -> list[Probe]:
+        """Return the probes by ability and rank, the asked number of each selected."""
+        per_ability = self.units.spec.probes_per_ability
+        if (order := remembered_order(self.units.log)) is not None:
+            self.refused |= (left := refusals(self.units.log, self.probes))
+            return select_as_before(self.probes, order, left, per_ability)
+        places = Places(self.positions, len(self.messages), prefers_wide=len(self.text.head.plans) > 1)
+        return select_probes(self.probes, per_ability, places, doubted=self.doubted)
+
+    def short(self, selected: Iterable[Probe]) -> list[str]:
+        """Return the abilities of which fewer probes are selected than asked for."""
+        counts = Counter(p.ability for p in selected if p.is_selected)
+        return [a for a in self.units.spec.abilities if counts[a] < self.units.spec.probes_per_ability]
+
+
+async def _checked_selection(pool: _Pool, selected: list[Probe]) -> list[Probe]:
+    """Return a selection that models have checked; more candidates are worded for an ability that has too few left."""
+    # The same all the time, so that what is surely a wrong answer does not depend on what was refused before.
+    every = tuple(pool.probes)
+    said = cache(lambda: digest_of_said(m.content for m in pool.messages))
+    read = CheckedConversation(pool.text.head.conversation_id, lambda: pool.messages, said, every)
+    checked, extended = set[str](), set[str]()
+    while True:
+        if new := [p for p in selected if p.is_selected and p.probe_id not in checked]:
+            checked |= {p.probe_id for p in new}
+            pool.weigh(await judge_probes(pool.units, read, new, is_lenient=True))
+        elif short := [a for a in pool.short(selected) if a not in extended]:
+            extended |= set(short)
+            pool.add(await _worded(pool, short, further=True))
         else:
-            refused[probe.probe_id] = moved
-    index = ConversationIndex(head=head, messages=spooled, texts=texts)
-    findings = check_probes(index, probes, language=units.spec.language)
-    for finding in findings:
-        if finding.severity is Severity.ERROR:
-            refused.setdefault(finding.subject, finding.message)
-    probes = [p for p in probes if p.probe_id not in refused]
-    per_ability = units.spec.probes_per_ability
-    if (order := remembered_order(units.log)) is not None:
-        refused |= (left := refusals(units.log, probes))
-        selected = select_as_before(probes, order, left, per_ability)
-    else:
-        selected = select_probes(
-            probes,
-            per_ability,
-            Places(positions, len(spooled), prefers_wide=len(head.plans) > 1),
-            doubted={f.subject for f in findings if f.severity is Severity.WARNING},
-        )
-    return ProbePool(tuple(selected), refused)
+            return selected
+        selected = pool.select()
 
 
 async def _worded(
-    units: Units, head: ConversationHead, messages: Sequence[Message], texts: FoldedTexts, said: str
-) -> tuple[list[tuple[ProbeCandidate, Probe]], Mapping[str, int]]:
-    """Return the worded probes of all abilities, and where the messages stand that they cite.
+    pool: _Pool, abilities: Sequence[str], *, further: bool = False
+) -> list[tuple[ProbeCandidate, Probe]]:
+    """Return the worded probes of these abilities: of the first candidates, or of those behind them.
 
     What they are made from goes when they are: the checks have look-ups of their own.
     """
-    material = ProbeMaterial.from_messages(head, messages, texts=texts, language=units.spec.language)
-    told = Digested(material, digest_of(list(head.parts()), said))
-    pools = await all_of([_ability_pool(units, told, ability) for ability in units.spec.abilities])
-    found = [pair for pool in pools for pair in pool]
-    return found, material.voices.places_of({e.message_key for _, probe in found for e in probe.evidence})
+    units, head = pool.units, pool.text.head
+    material = ProbeMaterial.from_messages(
+        head,
+        pool.messages,
+        texts=pool.texts,
+        language=units.spec.language,
+        on_contradiction=units.spec.on_contradiction,
+    )
+    told = Digested(material, digest_of(list(head.parts()), pool.text.first_digest))
+    pools = await all_of([_ability_pool(units, told, ability, further=further) for ability in abilities])
+    found = [pair for pairs in pools for pair in pairs]
+    pool.positions |= material.voices.places_of({e.message_key for _, probe in found for e in probe.evidence})
+    return found
 
 
 async def _ability_pool(
-    units: Units, material: Digested[ProbeMaterial], ability: str
+    units: Units, material: Digested[ProbeMaterial], ability: str, *, further: bool
 ) -> list[tuple[ProbeCandidate, Probe]]:
     spec = CANDIDATES.asking(*planning_prompts(ability))
     try:
         candidates = await units.run(spec, f"{ability}.candidates", material, ability, work=_plan_candidates)
+        if further:
+            known = tuple(c.candidate_id for c in candidates)
+            candidates = await units.run(
+                CANDIDATES, f"{ability}.further", material, ability, known, work=_further_candidates
+            )
     except Blocked:
         return []
     written = await all_of([_probe(units, material.value.head, c) for c in candidates])
@@ -130,6 +200,12 @@ async def _ability_pool(
 
 async def _plan_candidates(asker: Asker, material: Digested[ProbeMaterial], ability: str) -> Sequence[ProbeCandidate]:
     return await plan_candidates(asker, material.value, ability)
+
+
+async def _further_candidates(
+    _: Asker, material: Digested[ProbeMaterial], ability: str, known: tuple[str, ...]
+) -> Sequence[ProbeCandidate]:
+    return further_candidates(material.value, ability, known)
 
 
 async def _probe(units: Units, head: ConversationHead, candidate: ProbeCandidate) -> Probe | None:

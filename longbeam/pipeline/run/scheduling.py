@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
+from longbeam.errors import RunStopped, StoreError
 from longbeam.keys import UnitKey
 from longbeam.models.base import ChatModel, ModelCall
 from longbeam.schemas.calls import ModelReply
@@ -40,6 +41,9 @@ class Schedule:
     """The order of calls of one run, and how many of its dialogues are open at a time."""
 
     concurrency: int
+    stopped: str = ""
+    """Why no call is sent any more; empty while calls are sent."""
+    _commits: list[Callable[[], None]] = field(default_factory=list)
     _left: dict[UnitKey, float] = field(default_factory=dict)
     _waiting: list[_Waiting] = field(default_factory=list)
     _unopened: int = 0
@@ -53,9 +57,9 @@ class Schedule:
         self._few_wait = asyncio.Event()
         self._few_wait.set()
 
-    def ordered(self, inner: ChatModel) -> ChatModel:
-        """Return a model whose calls wait for their turn."""
-        return _Ordered(inner, self)
+    def ordered(self, inner: ChatModel, is_batched: Callable[[ModelCall], bool] = lambda call: False) -> ChatModel:
+        """Return a model whose calls wait for their turn, except those that are sent in batches."""
+        return _Ordered(inner, self, is_batched)
 
     @asynccontextmanager
     async def dialogue(self, unit_key: UnitKey, tokens: int) -> AsyncIterator[None]:
@@ -73,6 +77,31 @@ class Schedule:
                 del self._left[unit_key]
         finally:
             self._dialogues.release()
+
+    def stop(self, reason: str) -> None:
+        """Send no call any more: those that wait, and all further ones, raise RunStopped with the first reason."""
+        self.stopped = self.stopped or reason
+
+    @contextmanager
+    def committing(self, commit: Callable[[], None]) -> Iterator[None]:
+        """Call `commit` before each call is sent while the block lasts; when it fails, no call is sent any more.
+
+        So the replies that are not committed and the calls in flight are never more than the places.
+        """
+        self._commits.append(commit)
+        try:
+            yield
+        finally:
+            self._commits.remove(commit)
+
+    def _require_committed(self) -> None:
+        for commit in self._commits:
+            try:
+                commit()
+            except StoreError as exc:
+                self.stop(str(exc))
+        if self.stopped:
+            raise RunStopped(self.stopped)
 
     async def wait_for_dialogues(self) -> None:
         """Wait while many dialogues wait for a place: a plan made now would lie in memory for long."""
@@ -129,11 +158,15 @@ class _Ordered:
 
     inner: ChatModel
     schedule: Schedule
+    is_batched: Callable[[ModelCall], bool]
 
     async def complete(self, call: ModelCall) -> ModelReply:
-        """Wait for a turn, then ask."""
+        """Wait for a turn, then ask; a call that is sent in a batch takes no turn."""
+        if self.is_batched(call):
+            return await self.inner.complete(call)
         await self.schedule._enter(call)
         try:
+            self.schedule._require_committed()
             reply = await self.inner.complete(call)
         finally:
             self.schedule._leave()

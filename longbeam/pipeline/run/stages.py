@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from longbeam.errors import StoreError
+from longbeam.models.asking import Asker
 from longbeam.pipeline.run.conversation import TalkedConversation
+from longbeam.pipeline.run.finished import made_with, remember
+from longbeam.pipeline.run.gaps import making_of
 from longbeam.pipeline.run.probing import ConversationText, ProbePool, write_probe_pool
-from longbeam.pipeline.run.unit_spec import UnitSpec
+from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
 from longbeam.schemas.base import Record, digest_of
+from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message
+from longbeam.schemas.probes import Probe
 from longbeam.store.artifacts import SealedConversation, seal_conversation
 
 
@@ -35,27 +41,46 @@ async def probes_stage(talked: TalkedConversation) -> ProbePool:
 async def seal_stage(talked: TalkedConversation, pool: ProbePool) -> Sealed:
     """Write the sealed file, unless it is there and holds exactly this."""
     c, probes = talked.conversation, pool.probes
-    head = talked.head().model_copy(update={"authors": c.units.log.journal.authors()})
+    log = c.units.log
+    head = talked.head().model_copy(update={"authors": log.journal.authors()})
     mended = {key: list(turn) for key, turn in sorted(talked.mended.items())}
     made = [digest_of(talked.digests()), talked.turns_digest(), digest_of(list(probes))]
-    parts: Sequence[object] = [*head.parts(), *made, *([mended] if mended else [])]
-
-    async def work(_: object, made_from: Sequence[object]) -> Sequence[Sealed]:
-        messages = tokens = 0
-
-        def counted() -> Iterator[Message]:
-            nonlocal messages, tokens
-            for message in talked.messages():
-                messages, tokens = messages + 1, tokens + message.tokens
-                yield message
-
-        seal_conversation(c.sealed_path, head, counted(), probes, talked.user_turns())
-        return (Sealed(messages=messages, tokens=tokens, probes=len(probes)),)
-
+    # Not the counts of replies: what was asked again and came out the same is no reason to seal again.
+    incidents = [*log.units.incidents(), *talked.said.lost]
+    parts = [*head.parts(), *made, *([mended] if mended else []), *([incidents] if incidents else [])]
     if not _is_sealed(c.sealed_path):
-        c.units.log.units.remove(SEAL.stage, keep=())
-    (sealed,) = await c.units.run(SEAL, "conversation", parts, work=work)
+        log.units.remove(SEAL.stage, keep=())
+    whole = Digested(_Whole(c.sealed_path, head, talked, probes), parts)
+    (sealed,) = await c.units.run(SEAL, "conversation", whole, work=_seal)
+    remember(log, made_with(c.units.spec, c.units.prompts))
     return sealed
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """A finished conversation, and the file that it is sealed in."""
+
+    path: Path
+    head: ConversationHead
+    talked: TalkedConversation
+    probes: Sequence[Probe]
+
+
+async def _seal(_: Asker, whole: Digested[_Whole]) -> Sequence[Sealed]:
+    whole.value.talked.conversation.units.log.require_file()  # a removed folder must not be made anew for the seal
+    made, messages, tokens = whole.value, 0, 0
+    talked = made.talked
+    making = making_of(talked.conversation.units.log, talked.said.lost)
+    head = made.head.model_copy(update={"making": making})
+
+    def counted() -> Iterator[Message]:
+        nonlocal messages, tokens
+        for message in talked.messages():
+            messages, tokens = messages + 1, tokens + message.tokens
+            yield message
+
+    seal_conversation(made.path, head, counted(), made.probes, talked.user_turns())
+    return (Sealed(messages=messages, tokens=tokens, probes=len(made.probes)),)
 
 
 def _is_sealed(path: Path) -> bool:
@@ -66,5 +91,7 @@ def _is_sealed(path: Path) -> bool:
     return True
 
 
-STAGES: tuple[str, ...] = ("persona", "plan", "user_turns", "dialogue", "probes", "seal")
+TEXT_STAGES: tuple[str, ...] = ("persona", "plan", "user_turns", "dialogue")
+"""Stages that make the text; their failed units are gaps."""
+STAGES: tuple[str, ...] = (*TEXT_STAGES, "probes", "seal")
 """Stages in their order. `plan`, `user_turns` and `dialogue` are run plan by plan."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
-from longbeam.generators.dialogue import DIALOGUE_PROMPTS, SubPlanMaterial, extend, talk
+from longbeam.generators.dialogue import DETECTOR_PROMPTS, SPEAKING_PROMPTS, SubPlanMaterial, extend, talk
 from longbeam.generators.user_turns import (
     USER_TURNS_PROMPTS,
     Batch,
+    Scene,
     batches_of,
     ordered_turns,
     without_repeats,
@@ -23,11 +25,13 @@ from longbeam.pipeline.run.conversation import (
     PlannedTurns,
     PlanResult,
     SubPlanDialogue,
+    SubPlanPlace,
     TalkedPlan,
     first_said,
 )
+from longbeam.pipeline.run.gaps import Gap
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
-from longbeam.pipeline.run.units import DIALOGUE, all_of
+from longbeam.pipeline.run.units import DIALOGUE, Blocked, all_of
 from longbeam.schemas.dialogue import Message, UserTurn
 from longbeam.schemas.plans import CLOSING, SubPlan
 
@@ -35,25 +39,29 @@ SETTLE_ROUNDS = 3
 """Passes over the sub-plans that use up what their dialogues left of the budget."""
 TOLERANCE = 0.004
 """Share of the target below which nothing more is settled; the promise is 2 %."""
-USER_TURNS = UnitSpec("user_turns", UserTurn, USER_TURNS_PROMPTS)
-TALK = UnitSpec(DIALOGUE, Message, DIALOGUE_PROMPTS)
+USER_TURNS = UnitSpec("user_turns", UserTurn, USER_TURNS_PROMPTS, version=2, tries=2)
+TALK = UnitSpec(DIALOGUE, Message, SPEAKING_PROMPTS, unversioned_prompts=DETECTOR_PROMPTS, tries=1)
+"""A detector decides how a dialogue goes on, and nothing about the gold: finished dialogues outlive a new detector."""
 
 
 async def user_turns_stage(c: Conversation, made: PlanResult) -> PlannedTurns:
     """Have all batches of all sub-plans of a plan written at once: they need the plan only."""
     plan = made.plan
-    batches = [(s, b) for s in plan.sub_plans for b in batches_of(s, made.layout)]
+    batches = [(s, b) for s in plan.sub_plans for b in batches_of(s, made.layout, c.units.spec.turn_lengths)]
     written = await all_of([_batch(c, made, sub_plan, batch) for sub_plan, batch in batches])
     turns, asked = {}, set[str]()
     for sub_plan in plan.sub_plans:
         own = [t for (s, _), group in zip(batches, written, strict=True) if s is sub_plan for t in group]
+        c.units.gaps.parts += len(own)
         turns[sub_plan.key] = PackedTurns.of(ordered_turns(sub_plan, without_repeats(own, asked)), c.turns_file)
     return PlannedTurns(made, turns)
 
 
 async def _batch(c: Conversation, made: PlanResult, sub_plan: SubPlan, batch: Batch) -> tuple[UserTurn, ...]:
     stage, key = made.stages[sub_plan.sub_plan_index], f"{sub_plan.key}.b{batch.batch_index}"
-    return await c.units.run(USER_TURNS, key, made.frame, made.ledger, stage, sub_plan, batch, work=write_user_turns)
+    scene = Scene(made.frame, made.ledger, stage, sub_plan)
+    left_out = Gap[UserTurn](parts=batch.questions)
+    return await c.units.run_or(USER_TURNS, key, scene, batch, work=write_user_turns, otherwise=left_out)
 
 
 async def dialogue_stage(c: Conversation, planned: PlannedTurns) -> TalkedPlan:
@@ -93,17 +101,20 @@ def _material(planned: PlannedTurns, sub_plan: SubPlan, share: int) -> SubPlanMa
 
 async def _dialogue(c: Conversation, planned: PlannedTurns, sub_plan: SubPlan, share: int) -> SubPlanDialogue:
     key = sub_plan.key
+    if not planned.turns[key].count:  # nothing of the sub-plan could be written
+        return SubPlanDialogue.of(key, (), (), SubPlanPlace(sub_plan, c.turns_file))
     async with c.schedule.dialogue(UnitKey(c.conversation_id, DIALOGUE, key), share):
         # Unpacked behind the gate: the turns of dialogues that wait stay packed.
         material = _material(planned, sub_plan, share)
-        messages = await c.units.run(TALK, key, _tokenizer(c), material, work=_talk)
-    return SubPlanDialogue.of(key, material.turns, messages, c.turns_file)
+        messages = await c.units.run_or(TALK, key, _tokenizer(c), material, work=_talk, otherwise=Gap[Message]())
+    return SubPlanDialogue.of(key, material.turns, messages, SubPlanPlace(sub_plan, c.turns_file))
 
 
 async def _settle(
     c: Conversation, target: int, materials: Sequence[SubPlanMaterial], dialogues: dict[str, SubPlanDialogue]
 ) -> None:
     """Extend dialogues, in place, until the plan has its target."""
+    materials = [m for m in materials if dialogues[m.sub_plan.key].messages]
     # Nothing is said behind the end of the story, as long as there is another place for it.
     open_ended = [m for m in materials if m.sub_plan.bullets[-1].variety != CLOSING] or materials
     for round_ in range(SETTLE_ROUNDS):
@@ -121,15 +132,25 @@ async def _settle(
 async def _extension(
     c: Conversation, material: SubPlanMaterial, first: SubPlanDialogue, round_: int
 ) -> SubPlanDialogue:
-    async def write(
-        asker: Asker, tokenizer: Digested[Tokenizer], material: SubPlanMaterial, first: SubPlanDialogue
-    ) -> Sequence[Message]:
-        # Read from the work log here and not before: an extension that is done needs no messages.
-        return await extend(asker, tokenizer.value, material, first_said(c, first))
-
+    # Read by the work and not before: an extension that is done needs no messages.
+    read: Digested[Callable[[], Sequence[Message]]] = Digested(partial(first_said, c, first), first.digest)
     key = str(DialogueKey(SubPlanKey.parse(material.sub_plan.key), round_))
-    messages = await c.units.run(TALK, key, _tokenizer(c), material, first, work=write)
-    return SubPlanDialogue.of(key, material.turns, messages, c.turns_file)
+    try:
+        messages = await c.units.run(TALK, key, _tokenizer(c), material, read, work=_extend)
+    except Blocked as exc:
+        if not exc.is_gap:
+            raise
+        return first  # the dialogue stays as long as it is
+    return SubPlanDialogue.of(key, material.turns, messages, SubPlanPlace(material.sub_plan, c.turns_file))
+
+
+async def _extend(
+    asker: Asker,
+    tokenizer: Digested[Tokenizer],
+    material: SubPlanMaterial,
+    first: Digested[Callable[[], Sequence[Message]]],
+) -> Sequence[Message]:
+    return await extend(asker, tokenizer.value, material, first.value())
 
 
 def _tokenizer(c: Conversation) -> Digested[Tokenizer]:
@@ -142,7 +163,7 @@ async def _talk(asker: Asker, tokenizer: Digested[Tokenizer], material: SubPlanM
 
 def shares_of(turns: Mapping[str, int], target: int) -> dict[str, int]:
     """Divide a plan's target over its sub-plans in proportion to their turns, to the token."""
-    total = sum(turns.values())
+    total = max(sum(turns.values()), 1)
     shares, given, seen = {}, 0, 0
     for key, count in turns.items():
         seen += count

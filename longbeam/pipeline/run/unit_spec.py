@@ -7,11 +7,12 @@ is left out: a reply that ended by itself stays valid when the limit rises.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from longbeam.models.asking import identity_of
+from longbeam.models.kinds import has_model_checks
 from longbeam.prompts.registry import Prompt, PromptRegistry
 from longbeam.schemas.base import Record, digest_of
 from longbeam.schemas.spec import BenchmarkSpec, Role
@@ -32,6 +33,10 @@ class UnitSpec(Generic[R]):
     prompts: tuple[str, ...] = ()
     unversioned_prompts: tuple[str, ...] = ()
     """Prompts that the work may ask although the unit does not depend on their versions and models."""
+    tries: int = 0
+    """Generations whose replies may fail before the run goes on without the unit, which is a gap; 0: it never does."""
+    acting: Role | None = None
+    """Role that answers all of these prompts; None: the role that each prompt declares."""
     version: int = 1
     """Raised when code makes something else of the same inputs and replies, so that old done-marks no longer count."""
 
@@ -57,6 +62,10 @@ class DeclaredPrompts:
             raise KeyError(f"a unit of stage {self.unit.stage!r} asks {prompt_id!r}, which its UnitSpec does not name")
         return self.known[prompt_id]
 
+    def find_passage(self, prompt_id: str, text: str, known: Iterable[str]) -> str | None:
+        """Return eight words that a reply copies from its prompt and no `known` text has; None if it copies none."""
+        return self.known.find_passage(prompt_id, text, known)
+
     def find_copied(self, text: str, known: Iterable[str]) -> str | None:
         """Return a term of the prompts' own examples that a text says and none of the `known` texts does."""
         return self.known.find_copied(text, known)
@@ -64,10 +73,11 @@ class DeclaredPrompts:
 
 @dataclass(frozen=True)
 class Digested(Generic[T]):
-    """An input that a digest stands for, because it is no record or too large to be hashed."""
+    """An input of which the fingerprint holds only a part, because it is no record or too large to be hashed."""
 
     value: T
-    digest: str
+    digest: object
+    """The part that the fingerprint holds: a digest of the value, or records that determine the work's result."""
 
 
 @dataclass(frozen=True)
@@ -81,19 +91,34 @@ class Dependencies:
 
     def fingerprint(self, unit: UnitSpec[R], inputs: Sequence[object]) -> str:
         """Return the digest of everything that a unit depends on."""
-        models = [self._model_of(role) for role in self.prompts.roles(unit.prompts)]
-        return digest_of(unit.version, list(self.prompts.versions(unit.prompts)), models, list(map(_hashable, inputs)))
+        if unit.acting is not None:
+            asked, roles = list(unit.prompts), [unit.acting]
+        else:
+            asked = [prompt_id for prompt_id in unit.prompts if self._is_asked(prompt_id)]
+            roles = list(self._roles_of(asked))
+        models = [self._model_of(role) for role in roles]
+        return digest_of(unit.version, list(self.prompts.versions(asked)), models, list(map(_hashable, inputs)))
+
+    def _is_asked(self, prompt_id: str) -> bool:
+        return self.prompts[prompt_id].role is not Role.CHECKER or has_model_checks(self.spec)
+
+    def _roles_of(self, prompt_ids: Sequence[str]) -> Iterator[Role]:
+        for role in self.prompts.roles(prompt_ids):
+            yield role
+            if role is Role.CHECKER and self.spec.model_for(Role.SECOND_CHECKER):
+                yield Role.SECOND_CHECKER
 
     def _model_of(self, role: Role) -> list[object]:
         model, sampling = self.spec.model_for(role), self.spec.sampling_for(role)
-        settings = sampling.model_dump(mode="json", exclude={"max_tokens"})
-        return [role.value, identity_of(self.spec, model, self.version_of), settings]
+        return [role.value, identity_of(self.spec, model, self.version_of), sampling.identity]
 
 
 def _hashable(part: object) -> object:
-    """Return what stands for an input in a fingerprint: its digest if it has one."""
+    """Return what a fingerprint holds of an input: its digest if it has one."""
     if isinstance(part, Record):
         return part
+    if isinstance(part, Digested):
+        return _hashable(part.digest)
     if isinstance(digest := getattr(part, "digest", None), str):
         return digest
     if isinstance(part, Sequence) and not isinstance(part, str):

@@ -1,7 +1,8 @@
 """Units of work: run those that are not done, keep those that are, record failures.
 
 A unit's done-mark counts only while its fingerprint is equal (`unit_spec.py`). A failure is stored with its reason and
-stops only the work that needs the unit's records.
+stops only the work that needs the unit's records. A unit whose replies failed in all of its tries is a gap: the run
+goes on without its records (`gaps.py`), and a gap stays one for every later run until the gaps are reopened.
 """
 
 from __future__ import annotations
@@ -12,14 +13,17 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar, TypeVarTuple, cast
 
-from longbeam.errors import ProviderError, ReplyError, RunStopped
-from longbeam.keys import DialogueKey, UnitKey
+from longbeam.errors import ProviderError, ReplyError, RunStopped, is_final
+from longbeam.keys import DialogueKey, UnitKey, natural_order
 from longbeam.models.asking import ATTEMPTS, Asker
 from longbeam.models.base import Models
+from longbeam.models.journal import JournalledModel
+from longbeam.pipeline.run.gaps import Gap, Gaps
 from longbeam.pipeline.run.unit_spec import DeclaredPrompts, Dependencies, UnitSpec
 from longbeam.prompts.registry import PromptRegistry
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import Message
+from longbeam.schemas.incidents import Incident
 from longbeam.schemas.progress import Position
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.units import Failure, Unit, UnitStatus
@@ -47,8 +51,27 @@ class SilentProgress:
         """Show nothing."""
 
 
+def reporting(
+    progress: Progress, conversation_id: str, journalled: JournalledModel
+) -> Callable[[str, int, int, int], None]:
+    """Return an `on_unit` that reports to the progress of a run."""
+
+    def unit_ended(stage: str, done: int, total: int, tokens: int) -> None:
+        position = Position(stage=stage, units_done=done, units_total=total, tokens=tokens, calls=journalled.asks)
+        progress.update(conversation_id, position)
+
+    return unit_ended
+
+
 class Blocked(Exception):
-    """Records that this work needs are missing because their unit failed; already recorded."""
+    """Records that this work needs are missing because their unit failed; already recorded.
+
+    `is_gap`: whether the unit failed for good, so that the work may go on without its records.
+    """
+
+    def __init__(self, unit: str, *, is_gap: bool = False) -> None:
+        super().__init__(unit)
+        self.is_gap = is_gap
 
 
 @dataclass
@@ -63,6 +86,8 @@ class Units:
     on_unit: Callable[[str, int, int, int], None] = lambda stage, done, total, tokens: None
     """Called when a unit ends, with its stage, the stage's units done and begun, and the messages' tokens so far."""
     failed: list[Unit] = field(default_factory=list)
+    gaps: Gaps = field(default_factory=Gaps)
+    """Number of the parts that the conversation consists of, and of those that are missing."""
     tokens: dict[str, int] = field(default_factory=dict)
     """Tokens of each unit that makes messages."""
     _begun: Counter[str] = field(default_factory=Counter)
@@ -88,6 +113,25 @@ class Units:
         self.on_unit(stage, self._ended[stage], self._begun[stage], sum(self.tokens.values()))
         return records
 
+    async def run_or(
+        self,
+        spec: UnitSpec[R],
+        key: str,
+        *inputs: *Ts,
+        work: Callable[[Asker, *Ts], Awaitable[Sequence[R]]],
+        otherwise: Gap[R],
+    ) -> tuple[R, ...]:
+        """Return the unit's records as `run` does; those of `otherwise` where the unit is a gap."""
+        self.gaps.parts += 1
+        try:
+            return await self.run(spec, key, *inputs, work=work)
+        except Blocked as exc:
+            if not exc.is_gap:
+                raise
+            self.gaps.parts += otherwise.parts
+            self.gaps.missing += 1 + otherwise.parts
+            return tuple(otherwise.records)
+
     async def _records(
         self,
         spec: UnitSpec[R],
@@ -98,19 +142,45 @@ class Units:
         stage, fingerprint = spec.stage, self.fingerprint(spec, *inputs)
         unit = self.log.units.find(stage, key)
         if unit is not None and unit.status is UnitStatus.DONE and unit.fingerprint == fingerprint:
+            if spec.tries:
+                self.gaps.count(self.log.units.records(stage, Incident, unit_keys=[key]))
             return tuple(self.log.units.records(stage, spec.record, unit_keys=[key]))
-        asker = self.asker(spec, key)
-        try:
-            records = tuple(await work(asker))
-        except ProviderError as exc:
-            self.failed.append(self._record_failure(stage, key, fingerprint, exc))
-            raise Blocked(f"{stage} {key}") from exc
-        except RunStopped as exc:
-            if exc.failure is not None:
-                self._record_failure(stage, key, fingerprint, exc.failure)
-            raise
-        self.log.units.finish(stage, key, fingerprint=fingerprint, records=records)
+        while True:
+            if unit is not None and self._is_gap(spec, unit, fingerprint):
+                self._remember(unit)
+                raise Blocked(f"{stage} {key}", is_gap=True)
+            asker = self.asker(spec, key)
+            try:
+                records = tuple(await work(asker))
+                break
+            except ProviderError as exc:
+                unit = self._record_failure(spec, asker, fingerprint, exc)
+                if not (spec.tries and isinstance(exc, ReplyError)):
+                    self._remember(unit)
+                    raise Blocked(f"{stage} {key}", is_gap=bool(spec.tries) and is_final(exc)) from exc
+            except RunStopped as exc:
+                if exc.failure is not None:
+                    self._record_failure(spec, asker, fingerprint, exc.failure)
+                raise
+        if spec.tries:
+            self.gaps.count(asker.incidents)
+        self.log.units.finish(stage, key, fingerprint=fingerprint, records=[*records, *_incidents_of(asker)])
         return records
+
+    def _remember(self, unit: Unit) -> None:
+        """Keep a failed unit once, however often its stage asked for it."""
+        self.failed[:] = [u for u in self.failed if (u.stage, u.unit_key) != (unit.stage, unit.unit_key)]
+        self.failed.append(unit)
+
+    def _is_gap(self, spec: UnitSpec[R], unit: Unit, fingerprint: str) -> bool:
+        """Return whether a unit failed in all of its tries since the gaps were reopened.
+
+        Each opening allows `tries` generations, so that a run that is killed between two of them ends as one that is
+        not. A unit whose inputs have changed since is tried at least once.
+        """
+        if not spec.tries or not unit.is_exhausted or unit.fingerprint != fingerprint:
+            return False
+        return unit.generation >= spec.tries * (self.gaps.openings + 1)
 
     def asker(self, spec: UnitSpec[R], key: str) -> Asker:
         """Return an asker for a unit's work, in the generation that the unit has come to."""
@@ -120,13 +190,15 @@ class Units:
             spec=self.spec,
             unit_key=UnitKey(self.conversation_id, spec.stage, key),
             generation=self.log.units.generation(spec.stage, key),
+            acting=spec.acting,
         )
 
     def fingerprint(self, spec: UnitSpec[R], *inputs: object) -> str:
         """Return the digest of everything that a unit of this kind with these inputs depends on."""
         return Dependencies(self.spec, self.prompts, self.models.version_of).fingerprint(spec, inputs)
 
-    def _record_failure(self, stage: str, key: str, fingerprint: str, error: ProviderError) -> Unit:
+    def _record_failure(self, spec: UnitSpec[R], asker: Asker, fingerprint: str, error: ProviderError) -> Unit:
+        stage, key = spec.stage, asker.unit_key.unit
         is_content = isinstance(error, ReplyError)
         self.log.units.fail(
             stage,
@@ -136,6 +208,7 @@ class Units:
                 error_kind=error.kind,
                 error=str(error),
                 attempts=ATTEMPTS if is_content else 1,
+                incidents=_incidents_of(asker),
                 # Replies that did arrive are stored: when the endpoint answers again, only the failed call is paid for.
                 opens_generation=is_content,
             ),
@@ -143,6 +216,11 @@ class Units:
         recorded = self.log.units.find(stage, key)
         assert recorded is not None
         return recorded
+
+
+def _incidents_of(asker: Asker) -> list[Incident]:
+    """Return the incidents of a unit in an order that does not depend on which of its calls ended first."""
+    return sorted(asker.incidents, key=lambda i: (natural_order(i.place), i.kind, i.detail))
 
 
 async def both(first: Awaitable[T], second: Awaitable[U]) -> tuple[T, U]:

@@ -21,6 +21,8 @@ class DatedMessage(Record):
 
     number: int
     said_on: dt.date
+    speaker: str = "user"
+    """`user` or `assistant`."""
     text: str
     is_after: bool = False
     """Whether the message follows all evidence of the gold answer."""
@@ -34,6 +36,9 @@ class SupportInputs(PromptInputs):
     """Nuggets, numbered from 1."""
     evidence: tuple[DatedMessage, ...]
     """Messages that the probe cites, oldest first."""
+    gold_answer: str = ""
+    has_one_answer: bool = False
+    """Whether the answer is a value, so that the messages may allow another one."""
 
 
 class NuggetSupport(ReplyModel):
@@ -45,9 +50,10 @@ class NuggetSupport(ReplyModel):
 
 
 class SupportReply(ReplyModel):
-    """One verdict for each nugget."""
+    """One verdict for each nugget, and another answer that the messages allow; empty for none."""
 
     nuggets: list[NuggetSupport]
+    other_answer: str = Field(default="", max_length=2_000)
 
 
 class CounterEvidenceInputs(PromptInputs):
@@ -59,6 +65,8 @@ class CounterEvidenceInputs(PromptInputs):
     """Messages that the gold answer cites, oldest first; empty for a question without an answer."""
     others: tuple[DatedMessage, ...]
     """Other messages that share the most words, oldest first, numbered from 1."""
+    is_contradiction: bool = False
+    """Whether the answer says that two cited messages disagree."""
 
 
 class CounterEvidenceReply(ReplyModel):
@@ -67,3 +75,47 @@ class CounterEvidenceReply(ReplyModel):
     reason: str
     message: int | None = None
     quote: str = Field(default="", max_length=2_000)
+
+
+class EntailmentInputs(PromptInputs):
+    """Does a message say each of these claims?"""
+
+    message: str
+    claims: tuple[str, ...]
+    """Claims, numbered from 1."""
+
+
+class ClaimVerdict(ReplyModel):
+    """Reason and verdict on one claim."""
+
+    claim: int
+    reason: str = Field(max_length=400)
+    is_said: bool
+
+
+class EntailmentReply(ReplyModel):
+    """One verdict for each claim."""
+
+    verdicts: list[ClaimVerdict]
+
+
+class ToldRemark(Record):
+    """A remark of the user's, and the day on which they made it."""
+
+    text: str
+    day: dt.date
+
+
+class ContradictionInputs(PromptInputs):
+    """Can two remarks of one person both be true, and is the later one a slip that people make?"""
+
+    earlier: ToldRemark
+    later: ToldRemark
+
+
+class ContradictionReply(ReplyModel):
+    """Reason, then whether both can be true, and whether somebody may well misremember it."""
+
+    reason: str = Field(max_length=400)
+    can_both_be_true: bool
+    is_plausible: bool = True

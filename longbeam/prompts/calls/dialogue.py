@@ -11,6 +11,7 @@ from longbeam.schemas.calls import ChatMessage, PromptInputs, ReplyModel
 from longbeam.schemas.people import Person, Profile
 from longbeam.schemas.plans import Bullet
 from longbeam.schemas.seeds import Seed
+from longbeam.schemas.spec import OnContradiction
 
 
 class DialogueContext(KeptJson):
@@ -22,15 +23,19 @@ class DialogueContext(KeptJson):
     stage: Stage
     earlier_bullets: tuple[str, ...]
     """Texts of the bullets of the plan's earlier sub-plans, oldest first."""
-    current_bullets: tuple[str, ...]
-    """Texts of this sub-plan's bullets; only the user's prompts show them."""
     state: tuple[LedgerLine, ...]
     """Facts that have changed before the sub-plan, with their values at its beginning. The earlier bullets state the
     other facts; repeating those would double the size of every call."""
     instructions: tuple[str, ...]
     """The newest standing instructions and preferences voiced in earlier sub-plans, also of earlier plans."""
+    slips: tuple[str, ...] = ()
+    """Those of the earlier bullets that contradict another one: the assistant heard them, but they are not true."""
+    replaced: tuple[str, ...] = ()
+    """Those of the earlier bullets that state a wish which a later one has replaced."""
     earlier_plans: str = ""
     """Summary of the plans before this one; empty in the first."""
+    on_contradiction: OnContradiction = OnContradiction.IGNORE
+    """Reaction of the assistant to a contradiction of the user's."""
 
 
 class TurnState(KeptJson):
@@ -61,6 +66,12 @@ class AssistantReplyInputs(PromptInputs):
     """Recent messages, ending with the user's."""
     target_tokens: int
     today: dt.date
+    changed: tuple[LedgerLine, ...] = ()
+    """Facts that this sub-plan's messages have changed so far, with their present values."""
+    wishes: tuple[str, ...] = ()
+    """Standing wishes that this sub-plan's messages have told so far and that still hold."""
+    replaced: tuple[str, ...] = ()
+    """Wishes that they have replaced."""
 
     @property
     def asked_tokens(self) -> int:
@@ -106,8 +117,10 @@ class UserReplyInputs(PromptInputs):
     history: tuple[ChatMessage, ...]
     """The newest messages; the user knows the rest from the plan."""
     today: dt.date
-    told: tuple[int, ...]
-    """Numbers, from 1, of the `current_bullets` that have been told so far."""
+    told: tuple[str, ...]
+    """Texts of this sub-plan's bullets that have been told so far, without contradictions: they are not true."""
+    reason: str = ""
+    """The point that makes the user ask on, as the detector sees it."""
 
 
 class CompactInputs(PromptInputs):

@@ -35,7 +35,7 @@ class JudgeReply(ReplyModel):
 
 
 class AlignInputs(PromptInputs):
-    """Which of the reference events is the same as this item of an answer?"""
+    """Asks which of the reference events is the same as this item of an answer."""
 
     item: str
     events: tuple[str, ...]

@@ -11,7 +11,7 @@ from longbeam.schemas.calls import PromptInputs, ReplyModel
 
 
 class ExtractKeysInputs(PromptInputs):
-    """Which words would a search for this exchange use?"""
+    """Asks for the words that a search for this exchange would use."""
 
     before: str
     """Preceding text, which resolves references; empty at the beginning."""
@@ -33,7 +33,7 @@ class ExtractKeysReply(ReplyModel):
 
 
 class TakeNotesInputs(PromptInputs):
-    """Which parts of an exchange are worth remembering?"""
+    """Asks for the parts of an exchange that are worth remembering."""
 
     before: str
     """Preceding text; empty at the beginning."""
@@ -69,7 +69,7 @@ class NotesRelevantReply(ReplyModel):
 
 
 class SelectNotesInputs(PromptInputs):
-    """Which pieces of the scratchpad help with a question?"""
+    """Asks for the pieces of the scratchpad that help with a question."""
 
     question: str
     pieces: tuple[str, ...]
@@ -97,7 +97,7 @@ ArtifactKind = Literal[
 
 
 class ExtractArtifactsInputs(PromptInputs):
-    """Which parts of an exchange are worth keeping verbatim?"""
+    """Asks for the parts of an exchange that are worth keeping verbatim."""
 
     known: tuple[str, ...]
     """Artifacts of earlier exchanges; empty at the beginning."""
@@ -106,7 +106,7 @@ class ExtractArtifactsInputs(PromptInputs):
 
 
 class GleanArtifactsInputs(PromptInputs):
-    """Which artifacts did the first pass over an exchange miss?"""
+    """Asks for the artifacts that the first pass over an exchange missed."""
 
     found: tuple[str, ...]
     """Artifacts of the first pass."""
@@ -199,7 +199,7 @@ class PageToBookmark(PromptInputs):
 
 
 class BookmarkPagesInputs(PromptInputs):
-    """Which keywords identify these pages?"""
+    """Asks for keywords that identify these pages."""
 
     pages: tuple[PageToBookmark, ...]
     others: tuple[str, ...]

@@ -16,11 +16,11 @@ class PersonalityInputs(PromptInputs):
 
 
 class NarrativesInputs(PromptInputs):
-    """Write fifteen to twenty evolving aspects of a story."""
+    """Write the evolving aspects of a story."""
 
     seed: Seed
-    at_least: int = 15
-    at_most: int = 20
+    at_least: int
+    at_most: int
 
 
 class NarrativesReply(ReplyModel):

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
+from enum import StrEnum
+from itertools import groupby
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from longbeam.schemas.base import Record
+from longbeam.schemas.base import KeptJson, Record
 from longbeam.schemas.calls import PromptInputs, ReplyModel
 from longbeam.schemas.people import Person, Profile
-from longbeam.schemas.plans import Bullet, BulletKind, Narrative, PlanSeed, Stance, Value, ValueKind
+from longbeam.schemas.plans import Bullet, BulletKind, Narrative, PlanSeed, Value, ValueKind
 from longbeam.schemas.seeds import Domain, Seed, Timeline
 from longbeam.schemas.spec import Strategy
+from longbeam.text.times import MONTHS
 
 
 class LedgerLine(Record):
@@ -101,13 +104,27 @@ class PlanSummaryInputs(PromptInputs):
 
 
 class Stage(Record):
-    """One stage of a story in the outline; code sets its dates."""
+    """One stage of a story; code sets its days, its people and its narratives, the outline the rest."""
 
     stage_index: int
     first_day: dt.date
     last_day: dt.date
+    cast: tuple[str, ...] = ()
+    """First names of the people who play a part in it."""
+    narratives: tuple[str, ...] = ()
+    """Labels of the narratives that move in it."""
     title: str = ""
     summary: str = ""
+    wants: tuple[str, ...] = ()
+    """Wishes of the cast in these weeks, in the order of the cast."""
+
+    @property
+    def mondays(self) -> str:
+        """The Mondays of the stage, a short calendar: `October 18, 25; November 1, 8`."""
+        first = self.first_day + dt.timedelta(days=-self.first_day.weekday() % 7)
+        days = (first + dt.timedelta(days=n) for n in range(0, (self.last_day - first).days + 1, 7))
+        months = groupby(days, key=lambda day: MONTHS[day.month - 1])
+        return "; ".join(f"{month} {', '.join(str(d.day) for d in group)}" for month, group in months)
 
 
 class OutlineInputs(PromptInputs):
@@ -118,16 +135,17 @@ class OutlineInputs(PromptInputs):
     people: tuple[Person, ...]
     narratives: tuple[Narrative, ...]
     stages: tuple[Stage, ...]
-    """Stages without title and summary."""
+    """Stages without title, summary and wants."""
     chapter: Chapter | None = None
     """None in a conversation of one plan."""
 
 
 class StageDraft(ReplyModel):
-    """Title and summary of one stage."""
+    """Title and summary of one stage, and what its people want, in the order in which they were given."""
 
     title: str
     summary: str
+    wants: list[str] = Field(default_factory=list)
 
 
 class OutlineReply(ReplyModel):
@@ -136,8 +154,82 @@ class OutlineReply(ReplyModel):
     stages: list[StageDraft]
 
 
+ONCE = "once"
+"""Mark of a new slot that holds what happened once: `money, once`."""
+
+
+class NewSlot(Record):
+    """A slot that a bullet sets."""
+
+    kind: ValueKind
+    is_fixed: bool
+    """Whether it holds what happened once, and cannot change."""
+    day: dt.date | None = None
+    """Dates: the day."""
+    like: str = ""
+    """Attribute of an earlier slot of another thing, whose name this one takes; empty for a name of its own."""
+
+    @property
+    def code(self) -> str:
+        """The slot in a reply: `money`, or `money, once`."""
+        return f"{self.kind.value}, {ONCE}" if self.is_fixed else self.kind.value
+
+    @property
+    def wording(self) -> str:
+        """The slot as the sheet describes it: `an amount of money`."""
+        return _WORDINGS[self.kind]
+
+
+_WORDINGS = {
+    ValueKind.DATE: "a day",
+    ValueKind.DURATION: "a length of time",
+    ValueKind.MONEY: "an amount of money",
+    ValueKind.NUMBER: "a number of something",
+    ValueKind.RATIO: "a share in per cent",
+    ValueKind.VERSION: "a version number",
+    ValueKind.NAME: "the name of a thing",
+    ValueKind.EXPRESSION: "a formula or an error message",
+    ValueKind.TEXT: "a detail in words",
+}
+
+
+class SheetLine(Record):
+    """One bullet as code draws it, before a model words it."""
+
+    line: int
+    """Place in the stage, from 1."""
+    kind: BulletKind
+    day: dt.date
+    """Day on which the user tells it."""
+    narrative: str
+    person: str = ""
+    """First name of the person who takes part; empty for nobody in particular."""
+    part: str = ""
+    """`opening` for the first line of a plan, `closing` for those that end it."""
+    sets: tuple[NewSlot, ...] = ()
+    changes: LedgerLine | None = None
+    """The slot that gets another value, as it stands before."""
+    recalls: LedgerLine | None = None
+    """The slot that the bullet comes back to without its value."""
+    evolves: Bullet | None = None
+    """The preference that this one replaces."""
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """The slots that the bullet gives a value, as a reply names them."""
+        changed = (self.changes.fact_id,) if self.changes else ()
+        return (*changed, *(slot.code for slot in self.sets))
+
+
+class PlanSheet(KeptJson):
+    """The sheet of a whole plan, for models that answer by rule."""
+
+    stages: tuple[tuple[SheetLine, ...], ...]
+    """Lines of each stage."""
+
+
 class SubPlanInputs(PromptInputs):
-    """Write the bullets of one stage, which follow those of the earlier stages."""
+    """Write some bullets of one stage, which follow those before them."""
 
     seed: Seed
     profile: Profile
@@ -145,82 +237,101 @@ class SubPlanInputs(PromptInputs):
     narratives: tuple[Narrative, ...]
     stages: tuple[Stage, ...]
     stage_index: int
-    counts: dict[str, int]
-    """Number of bullets by kind: introduction, event, relationship, preference."""
-    ledger: tuple[LedgerLine, ...]
-    """Facts so far, with their current values."""
     earlier_bullets: tuple[Bullet, ...]
-    """All bullets of the earlier stages, in order."""
+    """All bullets before, in order."""
+    lines: tuple[SheetLine, ...]
+    """The bullets to write."""
     chapter: Chapter | None = None
     """None in a conversation of one plan."""
 
 
-MAX_AMOUNT = 1e15
-"""Largest amount; sums of cents are exact below it."""
+class FactDraft(ReplyModel):
+    """A value that a drafted bullet gives a slot; code reads number, unit, currency and day out of its text."""
+
+    slot: str
+    """Id of a fact, or the code of a new slot (`NewSlot.code`)."""
+    name: str
+    """Attribute of a new slot; the bullet's topic is its subject."""
+    value: str
 
 
-def _without_the_impossible(value: object) -> object:
-    """Return a value without impossible dates and amounts, which no grammar refuses.
-
-    The rest of the value stays usable, and the generators' checks ask for the missing part.
-    """
-    if not isinstance(value, dict):
-        return value
-    date, amount = value.get("date"), value.get("number")
-    if isinstance(date, str):
-        try:
-            dt.date.fromisoformat(date)
-        except ValueError:
-            value = {**value, "date": None}
-    if isinstance(amount, int | float) and not abs(amount) <= MAX_AMOUNT:
-        value = {**value, "number": None}
-    return value
+def _words_of(value: object) -> object:
+    """Return the words of a value; replies to earlier versions of the prompt have them beside number, unit and day."""
+    return value.get("text") or "" if isinstance(value, dict) else value or ""
 
 
-def _is_blank(value: object) -> bool:
-    return isinstance(value, dict) and not str(value.get("text") or "").strip()
+DraftedValue = Annotated[str, BeforeValidator(_words_of)]
+"""Words of a value; code reads number, unit, currency and day out of them."""
 
 
-def _with_values(drafts: object) -> object:
+def _filled(drafts: object) -> object:
     """Return the drafts that have a value; a draft with a blank value says nothing on its fact."""
     if not isinstance(drafts, list):
         return drafts
-    return [d for d in drafts if not (isinstance(d, dict) and _is_blank(d.get("value")))]
-
-
-DraftedValue = Annotated[Value, BeforeValidator(_without_the_impossible)]
-
-
-class FactDraft(ReplyModel):
-    """Effect of a drafted bullet on a fact."""
-
-    fact_id: str = ""
-    """Id in the ledger; empty for a new fact."""
-    subject: str
-    attribute: str
-    stance: Stance = Stance.SETS
-    value: DraftedValue
-    is_fixed: bool = False
+    return [d for d in drafts if not (isinstance(d, dict) and not str(_words_of(d.get("value"))).strip())]
 
 
 class BulletDraft(ReplyModel):
-    """One bullet as a model drafts it; code sets its id."""
+    """The words of one line of the sheet."""
 
-    kind: BulletKind
-    narrative: str
-    topic: str
+    line: int
+    topic: str = ""
+    """Empty for a line whose topic code knows."""
     text: str
-    happens_on: dt.date
-    facts: Annotated[list[FactDraft], BeforeValidator(_with_values)] = Field(default_factory=list)
+    facts: Annotated[list[FactDraft], BeforeValidator(_filled)] = Field(default_factory=list)
     condition: str = ""
     requirement: str = ""
-    variety: str = ""
+    narrative: str = ""
+    """Label of another narrative than the sheet's, where the bullet belongs to it; mostly empty."""
 
 
 class SubPlanReply(ReplyModel):
-    """The bullets of one stage, in order."""
+    """The lines that were asked for, in order."""
 
     bullets: list[BulletDraft]
+
+
+class Slip(StrEnum):
+    """Kind of statement that people misremember, so that a contradiction of it is a slip and no loss of memory."""
+
+    DAY = "day"
+    LENGTH = "length of time"
+    """How long something took, or how old it was."""
+    COUNT = "count"
+    """How many there were, or how often it was done."""
+    PRICE = "price"
+    SHARE = "share"
+    NAME = "name"
+    """Who did it, or which one it was."""
+    ONCE = "tried once"
+    """Whether something small was done at all."""
+    HABIT = "small habit"
+
+    @property
+    def variety(self) -> str:
+        """Variety of the contradiction: `never_statement` or `other_value`."""
+        return "never_statement" if self in {Slip.ONCE, Slip.HABIT} else "other_value"
+
+
+class Place(Record):
+    """Place of a special bullet, drawn before it is worded."""
+
+    after: str
+    """Id of the bullet of the plan that it follows."""
+    day: dt.date
+    """Day on which it is told."""
+
+
+class Dependent(Record):
+    """A later bullet that is no longer right when an earlier value changes."""
+
+    bullet: Bullet
+    reason: str
+    """How it depends on the value: `35% is a share of it`."""
+    stale: tuple[LedgerLine, ...] = ()
+    """Facts of the bullet that the change makes wrong."""
+    kept: tuple[LedgerLine, ...] = ()
+    """Its other facts."""
 
 
 class UpdateTarget(Record):
@@ -230,32 +341,60 @@ class UpdateTarget(Record):
     """`u0`, `u1`, ...: name of the target in the reply."""
     fact: LedgerLine
     bullet: Bullet
+    place: Place
+    dependents: tuple[Dependent, ...] = ()
+    """Later bullets to be reworded without what the change makes wrong."""
+    related: tuple[Bullet, ...] = ()
+    """Other bullets about the same thing, outside of the stage."""
 
 
 class ContradictionTarget(Record):
-    """A statement to contradict in this stage, and the variety of the contradiction."""
+    """A statement that the user misremembers in this stage."""
 
     target_id: str
-    variety: str
-    """`never_statement`, `other_value` or `not_yet`."""
+    slip: Slip
     fact: LedgerLine | None
     bullet: Bullet
+    place: Place
+    related: tuple[Bullet, ...] = ()
+    """Other bullets about the same thing, outside of the stage."""
+
+    @property
+    def variety(self) -> str:
+        """`never_statement` or `other_value`."""
+        return self.slip.variety
+
+
+class InstructionTarget(Record):
+    """A standing instruction to write."""
+
+    target_id: str
+    area: str
+    """Label of the narrative that it grows out of."""
+    place: Place
+
+
+class StoryLine(Record):
+    """A bullet of the stage as the writer of its special bullets sees it."""
+
+    bullet: Bullet
+    then: tuple[str, ...] = ()
+    """Ids of the targets that are said right after it."""
 
 
 class AugmentInputs(PromptInputs):
-    """Write the wording of the special bullets of one stage, whose subjects code has chosen."""
+    """Write the wording of the special bullets of one stage, whose subjects and places code has chosen."""
 
     seed: Seed
     profile: Profile
     stage: Stage
+    lines: tuple[StoryLine, ...]
+    """The bullets of the stage, in order."""
     updates: tuple[UpdateTarget, ...]
     contradictions: tuple[ContradictionTarget, ...]
-    instructions: int
-    """Number of standing instructions to write."""
-    areas: tuple[str, ...] = ()
-    """Label of a narrative for each instruction, because stages are written concurrently and must differ."""
+    instructions: tuple[InstructionTarget, ...]
     taken_conditions: tuple[str, ...] = ()
-    """Conditions of the user's preferences, in all stages."""
+    """Conditions of the user's other wishes: preferences of all stages, and the instructions so far."""
 
 
 class UpdateDraft(ReplyModel):
@@ -267,13 +406,11 @@ class UpdateDraft(ReplyModel):
 
 
 class ContradictionDraft(ReplyModel):
-    """A statement that contradicts its target; `value` only for `other_value`."""
+    """A statement that contradicts its target; `value` only for `other_value`, empty for the others."""
 
     target_id: str
     text: str
-    value: Annotated[DraftedValue | None, BeforeValidator(lambda v: None if _is_blank(v) else v)] = None
-    variety: str = ""
-    """Set if another variety than the target's fits the statement better."""
+    value: DraftedValue = ""
 
 
 class InstructionDraft(ReplyModel):
@@ -285,9 +422,17 @@ class InstructionDraft(ReplyModel):
     topic: str
 
 
-class AugmentReply(ReplyModel):
-    """One draft for each target, and the requested instructions."""
+class RevisionDraft(ReplyModel):
+    """A dependent bullet, worded without what a change makes wrong."""
 
-    updates: Annotated[list[UpdateDraft], BeforeValidator(_with_values)]
+    bullet_id: str
+    text: str
+
+
+class AugmentReply(ReplyModel):
+    """One draft for each target and for each dependent bullet."""
+
+    updates: Annotated[list[UpdateDraft], BeforeValidator(_filled)]
     contradictions: list[ContradictionDraft]
     instructions: list[InstructionDraft]
+    revisions: list[RevisionDraft] = Field(default_factory=list)

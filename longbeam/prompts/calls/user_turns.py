@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from enum import StrEnum
+
 from pydantic import Field
 
 from longbeam.prompts.calls.plans import LedgerLine, Stage
@@ -20,6 +23,79 @@ class BulletBrief(Record):
     """Facts that the bullet sets, updates or denies; `value` is the asserted value."""
     old_values: tuple[Value | None, ...] = ()
     """Previous value of each fact, or None."""
+    is_outdated: bool = False
+    """Whether a value that the bullet's text states has changed since; `facts` then hold the present values."""
+
+
+class Opening(StrEnum):
+    """How a message begins."""
+
+    NEWS = "news"
+    """With what happened or what the user is about to do."""
+    REACTION = "reaction"
+    """With a word on the last answer."""
+    QUESTION = "question"
+    """With the question; what it rests on follows."""
+    GREETING = "greeting"
+    ASIDE = "aside"
+    """With a few words that lead over, as in `one more thing`."""
+    THOUGHT = "thought"
+    """In the middle of a thought, as one talks to oneself."""
+
+
+class Paste(StrEnum):
+    """Material that a message shows."""
+
+    NOTHING = ""
+    TEXT = "text"
+    """Words of somebody else, quoted."""
+    LOG = "log"
+    CODE = "code"
+    WORK = "work"
+    """Steps of a solution."""
+
+
+class Slip(Record):
+    """A wrong value that the writer corrects in the same message; no fact has it."""
+
+    said: Value
+    meant: Value
+
+
+class SpokenDay(Record):
+    """A day as the plan writes it, and as the message says it."""
+
+    text: str
+    said: str
+
+
+class TurnCard(Record):
+    """What code has drawn for one message: the bullets that it tells, its length, and what people put in besides."""
+
+    bullet_ids: tuple[str, ...] = ()
+    """Bullets that the message tells; empty for one that only asks on."""
+    least_words: int
+    most_words: int
+    opening: Opening = Opening.NEWS
+    feeling: str = ""
+    """Feeling that the message lets through; empty: none."""
+    paste: Paste = Paste.NOTHING
+    slip: Slip | None = None
+    callback: str = ""
+    """Topic of an earlier question to whose answer the message comes back; empty: none."""
+    has_aside: bool = False
+    """Whether it has a remark on something else."""
+    asks_to_confirm: bool | None = None
+    """Whether a wish is to be acknowledged; None for a message without a wish."""
+    days: tuple[SpokenDay, ...] = ()
+
+
+def in_full(text: str, days: Iterable[SpokenDay]) -> str:
+    """Return a message with the days that its card lets it say shortly, as the plan writes them."""
+    for day in days:
+        if day.text not in text:
+            text = text.replace(day.said, day.text)
+    return text
 
 
 class BatchState(KeptJson):
@@ -44,6 +120,8 @@ class UserTurnsInputs(PromptInputs):
     """Bullets before the batch, newest last."""
     questions: int
     """Number of turns."""
+    cards: tuple[TurnCard, ...] = ()
+    """A card for each turn, in order."""
     asked_before: tuple[str, ...] = ()
     """The last questions, which the reply must not repeat."""
 

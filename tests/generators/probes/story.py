@@ -16,7 +16,7 @@ from longbeam.models.asking import Asker
 from longbeam.models.base import ModelCall
 from longbeam.offline.probing import answer_probe_prompt
 from longbeam.prompts.calls.probes import AbstentionReply, CandidatesReply, NuggetDraft, ProbeReply
-from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs
+from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs, Retry
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
 from longbeam.schemas.people import Gender, Person, Profile, Relation, RelationshipGraph
@@ -234,7 +234,7 @@ class BarePrompt:
     version: int = 1
     role: Role = Role.PROBER
 
-    def render(self, inputs: PromptInputs) -> tuple[ChatMessage, ...]:
+    def render(self, inputs: PromptInputs, retry: Retry | None = None) -> tuple[ChatMessage, ...]:
         return (ChatMessage(role="user", content=inputs.model_dump_json()),)
 
 
@@ -244,6 +244,9 @@ class BarePrompts:
     def __getitem__(self, prompt_id: str) -> BarePrompt:
         outputs = {"probe_abstention": AbstentionReply, "probe_candidates": CandidatesReply}
         return BarePrompt(prompt_id, outputs.get(prompt_id, ProbeReply))
+
+    def find_passage(self, prompt_id: str, text: str, known: Iterable[str]) -> str | None:
+        return None
 
     def find_copied(self, text: str, known: Iterable[str]) -> str | None:
         return None

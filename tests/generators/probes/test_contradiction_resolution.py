@@ -74,14 +74,27 @@ def test_sides_close_together_are_no_candidate() -> None:
 
 
 def test_check_accepts_four_nuggets_and_a_question_back() -> None:
-    assert check(_candidate(), reply("Have I ever met a plumber?", GOLD, *NUGGETS)) is None
+    assert not check(_candidate(), reply("Have I ever met a plumber?", GOLD, *NUGGETS))
 
 
 def test_check_refuses_one_side_three_nuggets_and_a_telling_question() -> None:
     candidate, question = _candidate(), "Have I ever met a plumber?"
     assert "four are needed" in str(check(candidate, reply(question, GOLD, *NUGGETS[:3])))
     one_side = f"There is a contradiction: {STATEMENT} Which is right?"
-    assert check(candidate, reply(question, "Yes, you did.", *NUGGETS)) is not None
-    assert check(candidate, reply(question, one_side.replace("Which is right?", ""), *NUGGETS)) is not None
+    assert check(candidate, reply(question, "Yes, you did.", *NUGGETS))
+    assert check(candidate, reply(question, one_side.replace("Which is right?", ""), *NUGGETS))
     telling = "Did I contradict myself about the plumber?"
     assert "'contradict'" in str(check(candidate, reply(telling, GOLD, *NUGGETS)))
+
+
+def test_a_side_in_other_words_passes_and_another_statement_is_refused_with_the_wanted_words() -> None:
+    candidate, question = _candidate(), "Have I ever met a plumber?"
+    conflict, one, _, asks = NUGGETS
+    other_words = ("States that the user said they have never met a plumber themselves", [1])
+    assert not check(candidate, reply(question, GOLD, conflict, one, other_words, asks))
+    off_topic = ("States that the user paints the fence on Sundays", [1])
+    (refused,) = check(candidate, reply(question, GOLD, conflict, one, off_topic, asks))
+    assert refused.startswith(
+        "point 3 ('States that the user paints the fence on Sundays') does not say what excerpt 1"
+    )
+    assert DENIAL in refused

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.event_ordering import check, find_candidates
 from longbeam.schemas.probes import Difficulty
@@ -16,27 +18,36 @@ def _story(count: int) -> Story:
 
 
 def _candidate(count: int = 4) -> ProbeCandidate:
-    return next(c for c in find_candidates(_story(count).material()) if c.variety == "all")
+    return next(c for c in find_candidates(_story(count + 1).material()) if len(c.items) == count)
 
 
-def test_items_are_in_the_order_of_first_mention() -> None:
-    story = _story(4)
-    story.tell(5, "the kitchen", "Back to work on the kitchen again.")
+def test_items_are_those_that_come_up_next_after_a_thing_in_the_order_of_first_mention() -> None:
+    story = _story(5)
+    story.tell(6, "the bathroom", "Back to work on the bathroom again.")
     (candidate,) = find_candidates(story.material())
-    assert candidate.items == ("kitchen", "bathroom", "bedroom", "hallway")
+    assert (candidate.topic, candidate.variety) == ("the kitchen", "next")
+    assert candidate.items == ("bathroom", "bedroom", "hallway", "attic")
     assert [e.group for e in candidate.excerpts] == [0, 1, 2, 3]
     assert list(candidate.positions) == sorted(set(candidate.positions))
 
 
-def test_long_themes_are_asked_for_their_first_items() -> None:
-    lengths = sorted((len(c.items), c.variety) for c in find_candidates(_story(12).material()))
-    assert lengths == [(5, "first"), (7, "first"), (10, "first")]
+def test_a_question_names_a_thing_that_was_said_and_no_heading() -> None:
+    for candidate in find_candidates(_story(12).material()):
+        assert candidate.topic in THINGS
+        assert candidate.topic.removeprefix("the ") not in candidate.items
 
 
-def test_difficulty_is_the_number_of_items() -> None:
-    assert _candidate(4).difficulty is Difficulty.EASY
-    assert _candidate(6).difficulty is Difficulty.MEDIUM
-    assert _candidate(9).difficulty is Difficulty.HARD
+def test_nothing_is_asked_across_a_message_that_does_not_say_its_topic() -> None:
+    story = _story(5)
+    story.tell(6, "the attic", "We began to work on the attic at last.")
+    place = next(i for i, m in enumerate(story.messages) if "bedroom" in m.content)
+    story.messages[place] = story.messages[place].model_copy(update={"content": "That room came next."})
+    assert [c.topic for c in find_candidates(story.material())] == []
+
+
+@pytest.mark.parametrize(("count", "level"), [(4, "easy"), (7, "medium"), (10, "hard")])
+def test_difficulty_is_the_number_of_items(count: int, level: str) -> None:
+    assert _candidate(count).difficulty is Difficulty(level)
 
 
 def test_topics_of_one_message_have_no_order() -> None:
@@ -50,18 +61,18 @@ def test_topics_of_one_message_have_no_order() -> None:
 
 
 def test_three_topics_are_too_few() -> None:
-    assert find_candidates(_story(3).material()) == []
+    assert find_candidates(_story(4).material()) == []
 
 
 def test_check_wants_number_order_and_a_nugget_per_item() -> None:
     candidate = _candidate()
     question = "In what order did I bring up my rooms? Name four."
-    gold = "1) kitchen, 2) bathroom, 3) bedroom, 4) hallway"
+    gold = "1) bathroom, 2) bedroom, 3) hallway, 4) attic"
     nuggets = [(f"Mentions {item}", [i]) for i, item in enumerate(candidate.items)]
-    assert check(candidate, reply(question, gold, *nuggets)) is None
+    assert not check(candidate, reply(question, gold, *nuggets))
     assert "4 items" in str(check(candidate, reply("In what order?", gold, *nuggets)))
-    swapped = "1) bathroom, 2) kitchen, 3) bedroom, 4) hallway"
+    swapped = "1) bedroom, 2) bathroom, 3) hallway, 4) attic"
     assert "in its place" in str(check(candidate, reply(question, swapped, *nuggets)))
     assert "one per item" in str(check(candidate, reply(question, gold, *nuggets[:3])))
-    told = "Name four rooms, from kitchen on, in order."
-    assert "'kitchen' away" in str(check(candidate, reply(told, gold, *nuggets)))
+    told = "Name four rooms, from the bathroom on, in order."
+    assert "'bathroom' away" in str(check(candidate, reply(told, gold, *nuggets)))

@@ -41,7 +41,7 @@ def test_value_in_the_subject_is_no_candidate() -> None:
 
 def test_check_accepts_a_good_draft() -> None:
     good = reply("What does the kitchen cost?", "You said it costs $80.", ("States that it costs $80", [0]))
-    assert check(_candidates()[Difficulty.EASY], good) is None
+    assert not check(_candidates()[Difficulty.EASY], good)
 
 
 def test_check_refuses_wrong_drafts() -> None:
@@ -61,4 +61,4 @@ def test_check_refuses_an_indirect_question_that_names_the_thing() -> None:
     named = reply("What goes with the kitchen?", f"It is {answer}.", (f"States {answer}", cited))
     veiled = reply("What goes with that one?", f"It is {answer}.", (f"States {answer}", cited))
     assert "refer to it only by what the clue says" in str(check(hard, named))
-    assert check(hard, veiled) is None
+    assert not check(hard, veiled)

@@ -35,7 +35,7 @@ def test_difficulty_is_the_share_of_the_conversation_that_follows() -> None:
 def test_check_refuses_a_question_that_repeats_and_a_rubric_that_forgets() -> None:
     candidate, nugget = _candidate(), ("The response gives a total at the end", [0])
     gold = "It should end with a total."
-    assert check(candidate, reply("What are the costs of the roof?", gold, nugget)) is None
+    assert not check(candidate, reply("What are the costs of the roof?", gold, nugget))
     repeated = "What are the costs, with a total at the end?"
     assert "repeats the requirement" in str(check(candidate, reply(repeated, gold, nugget)))
     forgot = ("The response is polite", [0])

@@ -61,6 +61,6 @@ def test_check_refuses_a_wrong_total_and_missing_evidence() -> None:
     candidate = _by_variety(_story("price", money(80), money(95)))["sum"]
     question, gold = "What do they cost together?", "Together $175: $80 and $95."
     total, first, second = ("States $175", [0, 1]), ("States $80", [0]), ("States $95", [1])
-    assert check(candidate, reply(question, gold, total, first, second)) is None
+    assert not check(candidate, reply(question, gold, total, first, second))
     assert "does not say '$175'" in str(check(candidate, reply(question, "Together $180: $80 and $95.", total)))
     assert "no nugget names excerpt 1" in str(check(candidate, reply(question, gold, ("States $175", [0]), first)))

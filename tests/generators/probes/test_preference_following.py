@@ -51,7 +51,7 @@ def test_contradicted_preference_is_no_candidate() -> None:
 def test_check_refuses_the_superseded_preference() -> None:
     question, gold = "How do I lay out my kitchen?", "The plan should open with a table."
     nugget = ("The response opens with a table", [1])
-    assert check(_candidate(), reply(question, gold, nugget)) is None
+    assert not check(_candidate(), reply(question, gold, nugget))
     stale = ("The response begins with a sketch", [0])
     assert "no longer prefers" in str(check(_candidate(), reply(question, gold, nugget, stale)))
     leading = "How do I lay out my kitchen, as I prefer it?"

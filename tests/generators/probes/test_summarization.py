@@ -43,7 +43,7 @@ def test_check_wants_a_nugget_per_fact_with_its_value() -> None:
     gold = "Bramble builds it from April 10, 2024, for $95."
     nuggets = [("Names Bramble", [0]), ("States April 10, 2024", [1]), ("States $95", [2])]
     question = "Can you sum up the kitchen?"
-    assert check(candidate, reply(question, gold, *nuggets)) is None
+    assert not check(candidate, reply(question, gold, *nuggets))
     assert "no nugget names excerpt 2" in str(check(candidate, reply(question, gold, *nuggets[:2])))
     stale = [*nuggets, ("States $80", [2])]
     assert "no longer holds" in str(check(candidate, reply(question, gold, *stale)))

@@ -54,7 +54,7 @@ def test_check_refuses_wrong_days_and_dates_in_the_question() -> None:
     question = "How many days lie between the two starts?"
     gold = "There are 45 days between March 31, 2024 and May 15, 2024."
     nugget = ("States that it is 45 days", [0, 1])
-    assert check(_candidate(), reply(question, gold, nugget)) is None
+    assert not check(_candidate(), reply(question, gold, nugget))
     assert "does not say '45 days'" in str(check(_candidate(), reply(question, gold.replace("45", "44"), nugget)))
     dated = reply("How many days after March 30?", gold, nugget)
     assert "names a date" in str(check(_candidate(), dated))

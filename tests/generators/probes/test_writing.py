@@ -82,7 +82,7 @@ def test_gold_passes_its_own_check_and_wrong_answers_do_not(ability: str) -> Non
     for candidate in asyncio.run(plan_candidates(asker(model), MATERIAL, ability)):
         asyncio.run(write_probe(asker(model), MATERIAL.head, candidate))
         good = ProbeReply.model_validate_json(asyncio.run(model.complete(model.calls[-1])).text)
-        assert generator.check(candidate, good) is None
+        assert not generator.check(candidate, good)
         empty = good.model_copy(update={"gold_answer": " "})
         no_rubric = good.model_copy(update={"nuggets": []})
         off_topic = [n.model_copy(update={"text": "Mentions the weather"}) for n in good.nuggets[:1]]

@@ -67,7 +67,7 @@ def test_the_command_makes_a_benchmark_without_errors(tmp_path: Path, capsys: py
     assert "suite `agentic`" in (tmp_path / "export" / "README.md").read_text(encoding="utf-8")
     with SealedConversation(tmp_path / "ag" / "conversations" / "c001.duckdb") as reader:
         assert len(list(reader.probes())) == 36
-    assert run(["cmv", "survival", "ag", "--threshold", "500", "--out", str(tmp_path)]) == OK
+    assert run(["study", "cmv", "ag", "--threshold", "500", "--out", str(tmp_path)]) == OK
     assert run(["status", "ag", "--out", str(tmp_path)]) == OK
     assert "made by the suite agentic, 2 conversations; nothing is left to do" in capsys.readouterr().out
     assert run(["resume", "ag", "--out", str(tmp_path)]) == USER_ERROR

@@ -10,10 +10,11 @@ from longbeam.cli import OK, USER_ERROR, run
 from longbeam.evaluation.controlled import ControlledRow, controlled_rows, keywords_of, score_answer
 from longbeam.generators.suites.base import Draw
 from longbeam.generators.suites.multihop import MultihopSettings
-from longbeam.generators.suites.planted_text import TEMPLATES
+from longbeam.generators.suites.planted_text import PARAPHRASES, TEMPLATES
 from longbeam.generators.suites.registry import find_suite
 from longbeam.models.tokens import load_tokenizer
 from longbeam.schemas.conversation import GivenConversation, WholeConversation
+from longbeam.text.words import content_words, words_of
 
 COUNT = load_tokenizer("o200k_base").count
 SEED = 6
@@ -31,7 +32,7 @@ def rows_of(conversations: list[GivenConversation]) -> dict[str, ControlledRow]:
     return {row.name: row for row in controlled_rows(told)}
 
 
-@pytest.mark.parametrize("suite", ["canvas_standard", "canvas_hard"])
+@pytest.mark.parametrize("suite", ["canvas_standard", "canvas_hard", "canvas_paraphrased"])
 def test_fifty_conversations_have_2500_turns_and_200_facts(suite: str) -> None:
     conversations = made(suite, 50)
     assert sum(len(list(c.messages())) for c in conversations) == 2 * 2_500
@@ -46,6 +47,28 @@ def test_there_are_twelve_templates_of_four_values() -> None:
     kinds = [template.kind for template in TEMPLATES]
     assert [kinds.count(k) for k in ("decision", "key_fact", "reminder")] == [5, 5, 2]
     assert all(len(set(template.values)) == 4 for template in TEMPLATES)
+
+
+def test_shared_words_find_the_facts_of_the_hard_suite_and_not_the_paraphrased_ones() -> None:
+    """The share of facts among the two messages that share most words with the question."""
+    found = {}
+    for suite in ("canvas_standard", "canvas_hard", "canvas_paraphrased"):
+        hits = []
+        for conversation in made(suite, 10):
+            said = {m.message_key: set(words_of(m.content)) for m in conversation.messages()}
+            for probe in conversation.probes:
+                asked = set(words_of(probe.question))
+                best = sorted(said, key=lambda key: (-len(said[key] & asked), key))[:2]
+                hits.append(probe.evidence[0].message_key in best)
+        found[suite] = sum(hits) / len(hits)
+    assert found["canvas_standard"] == found["canvas_hard"] == 1  # saturated
+    assert found["canvas_paraphrased"] < 0.2
+
+
+def test_a_question_in_other_words_shares_none_with_its_fact() -> None:
+    for template in TEMPLATES:
+        shared = content_words(PARAPHRASES[template.name]) & content_words(template.said)
+        assert shared == frozenset(), template.name
 
 
 def test_multi_hop_has_176_facts_88_relations_and_176_questions() -> None:
@@ -66,7 +89,7 @@ def test_long_conversations_have_200_turns_and_more_than_50k_tokens() -> None:
     assert one.head.details["compressed_at"] == 180
 
 
-@pytest.mark.parametrize("suite", ["canvas_standard", "canvas_hard", "canvas_multihop"])
+@pytest.mark.parametrize("suite", ["canvas_standard", "canvas_hard", "canvas_paraphrased", "canvas_multihop"])
 def test_facts_are_quoted_and_unique_and_every_conversation_is_its_own(suite: str) -> None:
     conversations = made(suite, 8)
     for conversation in conversations:
@@ -127,8 +150,8 @@ def test_the_command_prints_floors_and_refuses_other_benchmarks(
     out = ["--out", str(tmp_path)]
     assert run(["suite", "canvas_multihop", "--name", "mh", *out]) == OK
     capsys.readouterr()
-    assert run(["controlled", "mh", *out]) == OK
+    assert run(["study", "controlled", "mh", *out]) == OK
     assert "| full transcript | 100.0 |" in capsys.readouterr().out
     assert run(["suite", "agentic", "--name", "coding", "--set", "length=32K", *out]) == OK
-    assert run(["controlled", "coding", *out]) == OK  # its probes name a value, too
-    assert run(["controlled", "nothing", *out]) == USER_ERROR
+    assert run(["study", "controlled", "coding", *out]) == OK  # its probes name a value, too
+    assert run(["study", "controlled", "nothing", *out]) == USER_ERROR

@@ -305,11 +305,11 @@ async def test_the_union_holds_every_chunk_and_every_artifact(said: list[tuple[s
     )
 
 
-async def test_an_artifact_names_its_message_only_where_all_of_it_is_read() -> None:
+async def test_an_artifact_names_its_message_as_a_source() -> None:
     system = await canvas((("The kiln costs 4,200 euros. I like it a lot.", "Good."),), keep=0)
     context = await system.context(asked("What does the kiln cost?"), budget=100)
     assert "The kiln costs 4,200 euros." in context.text
-    assert context.message_keys == ()
+    assert context.message_keys == ("p0.s0.t0.n0",)
     found = await system.retrieve(asked("What does the kiln cost?"), k=5)
     assert found[0].message_keys == ("p0.s0.t0.n0",)
 

@@ -76,5 +76,5 @@ def test_budgets_are_numbers(budget: str, capsys: pytest.CaptureFixture[str], tm
     from longbeam.cli import OK, USER_ERROR, run
 
     assert run(["suite", "canvas_standard", "--name", "s", "--out", str(tmp_path)]) == OK
-    assert run(["canvas", "s", "--budget", budget, "--out", str(tmp_path)]) == USER_ERROR
+    assert run(["study", "canvas", "s", "--budget", budget, "--out", str(tmp_path)]) == USER_ERROR
     assert "write numbers of tokens" in capsys.readouterr().err

@@ -113,3 +113,11 @@ def test_a_study_has_sessions_as_pages_where_there_are_some() -> None:
     for sessions, expected in ((1, False), (2, True)):
         study = run_study("b", [workload(sessions)], len, Capacity(tokens=40))
         assert ("session" in {row.config.boundary for row in study.ablation}) is expected
+
+
+def test_lru_goes_by_the_last_use_and_lfu_by_the_number_of_uses() -> None:
+    history = History(created={1: 2, 2: 20})
+    history.refer([1], 5)
+    # Page 1 was used once, long ago; page 2 is new, and its first use is that it was written.
+    assert victim_of("lru", [1, 2], history) == 1
+    assert victim_of("lfu", [1, 2], history) == 2

@@ -105,13 +105,51 @@ def test_the_study_is_one_command(tmp_path: Path, capsys: pytest.CaptureFixture[
         == OK
     )
     table, plot = tmp_path / "t.md", tmp_path / "p.svg"
-    assert run(["paging", "facts", "--pages", "2", "--markdown", str(table), "--plot", str(plot), *out]) == OK
+    assert run(["study", "paging", "facts", "--pages", "2", "--markdown", str(table), "--plot", str(plot), *out]) == OK
     rows = table.read_text(encoding="utf-8").splitlines()
     assert sum(row.startswith(("| fixed", "| topic", "| exchange")) for row in rows) == 20
     assert plot.read_text(encoding="utf-8").count("rotate(60)") == 20
     assert run(["evaluate", "facts", "--system", "paging", "--budget", "600", *out]) == OK
     assert "paging" in capsys.readouterr().out
-    assert run(["paging", "nothing", *out]) == USER_ERROR
+    assert run(["study", "paging", "nothing", *out]) == USER_ERROR
+
+
+async def test_pages_fit_the_capacity_and_some_are_resident(conversation: GivenConversation) -> None:
+    system = await paged(conversation)
+    probe = conversation.probes[-1]
+    context = await system.context(Question(text=probe.question, asked_at=datetime(2026, 1, 1)), budget=4_000)
+    assert "resident" in {part.name for part in context.parts}
+    found = await system.retrieve(Question(text=probe.question, asked_at=datetime(2026, 1, 1)), k=3)
+    assert all(passage.tokens <= 400 for passage in found)  # a fifth of half of 4,000
+
+
+async def test_a_page_that_is_asked_for_on_the_way_stays(conversation: GivenConversation) -> None:
+    """The first fact is asked for after every third exchange, so `lfu` keeps its page and `fifo` does not."""
+    said = {message.message_key: place for place, message in enumerate(conversation.messages())}
+    probe = min(conversation.probes, key=lambda p: said[p.evidence[0].message_key])
+    question = Question(text=probe.question, asked_at=datetime(2026, 1, 1))
+    resident = {}
+    for eviction in ("fifo", "lfu"):
+        settings = PagingSettings.model_validate({"eviction": eviction, "boundary": "fixed_4", "capacity": 2_000})
+        system = Paging(settings, Tools(count_tokens=COUNT, asker=ASKER, rng_key="k"))
+        for number, exchange in enumerate(exchanges_of(conversation.messages())):
+            await system.add(exchange)
+            if number % 3 == 2:
+                await system.finish()
+                await system.asked(question)
+        await system.finish()
+        context = await system.context(Question(text="zzz", asked_at=datetime(2026, 1, 1)), budget=4_000)
+        resident[eviction] = probe.details.new_value in context.text
+    assert resident == {"fifo": False, "lfu": True}
+
+
+async def test_passages_come_from_the_pages_of_the_context(conversation: GivenConversation) -> None:
+    system = await paged(conversation)
+    question = Question(text="zzz", asked_at=datetime(2026, 1, 1))
+    context = await system.context(question, budget=4_000)
+    resident = [m for m in conversation.messages() if m.message_key in context.message_keys]
+    found = await system.retrieve(Question(text=resident[0].content, asked_at=datetime(2026, 1, 1)), k=1)
+    assert resident[0].message_key in found[0].message_keys
 
 
 class Marking:

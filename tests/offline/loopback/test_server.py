@@ -9,7 +9,9 @@ import time
 import openai
 import pytest
 
-from longbeam.errors import UserError
+from longbeam.errors import UserError, is_final
+from longbeam.models.connections import Answer
+from longbeam.models.provider_errors import error_of_status
 from longbeam.offline.loopback.server import LoopbackServer, listening
 from longbeam.offline.loopback.settings import ServerSettings
 from longbeam.offline.writer import OfflineWriter
@@ -64,6 +66,27 @@ async def test_wrong_key_is_refused() -> None:
         with pytest.raises(openai.AuthenticationError, match="Incorrect API key"):
             await ask(client, sample_call("personality"))
         await ask(client.with_options(api_key="right"), sample_call("personality"))
+
+
+@pytest.mark.parametrize(
+    ("form", "status", "kind"),
+    [
+        ("filter", 400, "content_filter"),
+        ("plain", 400, "bad_request"),
+        ("unprocessable", 422, "bad_request"),
+        ("too_long", 400, "context_length"),
+        ("too_large", 413, "context_length"),
+    ],
+)
+async def test_poison_comes_in_the_forms_of_real_refusals(form: str, status: int, kind: str) -> None:
+    """Each of them is read as final: the call's unit becomes a gap."""
+    async with loopback(poison=("*/bad",), poison_as=form) as (_, client):
+        with pytest.raises(openai.APIStatusError, match="is poisoned") as refused:
+            await ask(client, sample_call("personality", place="bad"))
+    answer = Answer(refused.value.status_code, refused.value.response.content, ())
+    error = error_of_status("here", answer, str)
+
+    assert (answer.status, error.kind, is_final(error)) == (status, kind, True)
 
 
 async def test_poisoned_units_are_refused_until_the_poison_is_lifted() -> None:

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from longbeam.models.base import ModelCall
-from longbeam.models.cost import CostMeter, prices_of
+from longbeam.models.cost import CostMeter, cost_of, prices_of
 from longbeam.models.tokens import load_tokenizer
 from longbeam.offline.loopback.answers import answer
 from longbeam.offline.loopback.settings import ServerSettings
 from longbeam.offline.writer import OfflineWriter
+from longbeam.pipeline.cost.contexts import short_contexts
 from longbeam.pipeline.cost.estimate import Outlook, estimate_of, is_worth_rehearsing, outlook_line, render_estimate
 from longbeam.pipeline.cost.forecast import forecast
 from longbeam.pipeline.cost.rehearsal import Rehearsal, rehearse
@@ -22,7 +23,7 @@ from longbeam.pipeline.run.driver import run_inline
 from longbeam.pipeline.run.metering import journalled_usage
 from longbeam.pipeline.status import benchmark_status, render_status
 from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.schemas.spec import BenchmarkSpec, Checks, Endpoint
 from longbeam.schemas.usage import Usage
 from longbeam.store.layout import create_benchmark
 from longbeam.wiring import services
@@ -72,14 +73,31 @@ def _sum(rows: Iterable[Usage], name: str) -> int:
 
 @pytest.mark.parametrize("models", [{"default": "offline"}, {"default": "openai:m", "assistant": "vllm:n"}])
 def test_a_rehearsal_is_the_same_whoever_is_to_answer(rehearsal: Rehearsal, models: dict[str, str]) -> None:
-    others = BenchmarkSpec.model_validate(
-        {"name": "others", "length": 16_000, "domains": ["trip_planning"], "models": models}
-    )
+    # A language model's text is checked by models, which is priced, too: here it is not.
+    values = {"name": "others", "length": 16_000, "domains": ["trip_planning"], "checks": {"model": False}}
+    others = BenchmarkSpec.model_validate({**values, "models": models})
 
     def asked(made: Rehearsal) -> list[tuple[object, ...]]:
         return [(u.stage, u.role, u.prompt_id, u.calls, u.output_tokens) for u in made.usage]
 
     assert asked(asyncio.run(rehearse(others, services()))) == asked(rehearsal)
+
+
+def test_the_checks_of_what_language_models_write_are_priced(paid: BenchmarkSpec, rehearsal: Rehearsal) -> None:
+    judge = {"openai:judge": Endpoint.model_validate({"price": PRICE})}
+    models = {"default": "openai:m", "checker": "openai:judge"}
+    changes = {"models": models, "endpoints": {**paid.endpoints, **judge}, "checks": Checks(model=True)}
+    checked = asyncio.run(rehearse(paid.model_copy(update=changes), services()))
+    rows = [row for row in checked.usage if row.stage == "checks"]
+    assert {row.role for row in rows} == {"checker"}
+    assert {row.model for row in rows} == {"openai:judge"}
+    assert {row.prompt_id for row in rows} == {"support_nuggets", "guess_answer", "judge_nugget", "counter_evidence"}
+    # 20 probes: support and guess for all but the two abstentions, one counter-evidence but for two instructions
+    calls = {row.prompt_id: row.calls for row in rows}
+    assert (calls["support_nuggets"], calls["guess_answer"], calls["counter_evidence"]) == (18, 18, 18)
+    assert not [row for row in rehearsal.usage if row.stage == "checks"]
+    table = estimate_of(paid.model_copy(update=changes), checked)
+    assert [row.cost_usd for row in table.rows if row.stage == "checks" and row.cost_usd] != []
 
 
 async def test_estimate_is_what_a_run_uses_that_is_answered_alike(
@@ -166,10 +184,15 @@ async def test_cap_stops_the_run_cleanly_and_raising_it_goes_on(paid: BenchmarkS
     assert sum(row.calls for row in benchmark_status(benchmark).used) == first.asked + second.asked
 
 
-async def test_status_shows_what_was_used_and_what_is_expected(paid: BenchmarkSpec, tmp_path: Path) -> None:
+async def test_status_shows_what_was_used_and_what_is_expected(
+    paid: BenchmarkSpec, rehearsal: Rehearsal, tmp_path: Path
+) -> None:
     from longbeam.pipeline.cost import estimate as module
 
-    capped = paid.model_copy(update={"limits": paid.limits.model_copy(update={"max_cost_usd": 0.15})})
+    cost = cost_of(prices_of(paid), rehearsal.usage)
+    assert cost is not None
+    cap = 0.8 * cost  # the run stops before its end
+    capped = paid.model_copy(update={"limits": paid.limits.model_copy(update={"max_cost_usd": cap})})
     benchmark = create_benchmark(capped, tmp_path)
     kept = await asyncio.to_thread(module.rehearsal_of, benchmark, services())
     outlook = Outlook(benchmark, CostMeter(Scaled(), capped), kept)
@@ -195,6 +218,26 @@ def test_outlook_line_says_tokens_alone_without_a_price() -> None:
     assert outlook_line({"openai:m": None}, [row], []) == "1,000 tokens"
     spec = BenchmarkSpec.model_validate({"name": "x", "endpoints": {"openai:m": {"price": {"input": 1.0}}}})
     assert outlook_line(prices_of(spec), [row], [row]) == "1,000 tokens, $0.0009 of about 1,000 tokens, $0.0009"
+
+
+def test_calls_beyond_a_context_are_told_in_one_line_beforehand(paid: BenchmarkSpec, rehearsal: Rehearsal) -> None:
+    assert short_contexts(paid, rehearsal) == []  # nobody says how long the context is
+    short = paid.model_copy(update={"endpoints": {"openai:m": Endpoint(context=3_000)}})
+    (line,) = short_contexts(short, rehearsal)
+    sizes = {s.prompt_id: [round(n * 1.2) for n in s.sizes] for s in rehearsal.sizes}
+    beyond = sum(n > 3_000 for found in sizes.values() for n in found)
+    calls = sum(map(len, sizes.values()))
+    assert line.startswith(f"openai:m: about {beyond} of {calls} calls do not fit into its context of 3,000 tokens: ")
+    assert f"assistant_reply (up to {max(sizes['assistant_reply']):,})" in line
+    assert line.count(" (up to ") == 3
+    assert render_estimate(estimate_of(short, rehearsal)).endswith(f"{line}\n")
+    roomy = paid.model_copy(update={"endpoints": {"openai:m": Endpoint(context=32_768)}})
+    assert short_contexts(roomy, rehearsal) == []
+
+
+def test_file_that_is_elsewhere_has_no_known_context(rehearsal: Rehearsal, tmp_path: Path) -> None:
+    spec = BenchmarkSpec(name="x", models={"default": f"gguf:{tmp_path}/none.gguf"})
+    assert short_contexts(spec, rehearsal) == []
 
 
 def test_only_what_costs_something_is_rehearsed(paid: BenchmarkSpec) -> None:

@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from longbeam.errors import ProviderError, SpecError, UserError
+from longbeam.errors import MemorySystemError, ProviderError, SpecError, UserError
 from longbeam.evaluation.arms import Arm, always_there, arm_of, arms_of
 from longbeam.evaluation.controls import Control
 from longbeam.evaluation.results import read_results
-from longbeam.evaluation.table import render_table, rows_of
+from longbeam.evaluation.table import rows_of
+from longbeam.evaluation.terminal_table import render_table
 from longbeam.formats.reading import ImportOptions
 from longbeam.formats.registry import importer
+from longbeam.memory.base import Tools
+from longbeam.memory.context import ContextBuilder
+from longbeam.memory.exchanges import exchanges_of
+from longbeam.memory.rag import Rag, RagSettings
+from longbeam.memory.registry import Registered
 from longbeam.models.base import ModelCall
 from longbeam.offline.writer import OfflineWriter
-from longbeam.pipeline.evaluate.evaluating import EvaluationRequest, evaluate, evaluation_spec, results_path
+from longbeam.pipeline.evaluate.evaluating import (
+    EvaluationModels,
+    EvaluationRequest,
+    evaluate,
+    evaluation_spec,
+    results_path,
+)
 from longbeam.pipeline.importing import Origin, import_benchmark
 from longbeam.pipeline.run.driver import run_inline
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.calls import ModelReply
-from longbeam.schemas.evaluation import EvaluationSettings
+from longbeam.schemas.evaluation import Context, EvaluationSettings, Question
 from longbeam.schemas.spec import BenchmarkSpec, Role
+from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import Benchmark, create_benchmark
 from tests.pipeline.conftest import CountingModel
 from tests.wired import answered_by, offline
@@ -78,6 +93,129 @@ async def test_other_offline_rules_answer_anew(benchmark: Benchmark) -> None:
         )
         for row in before[0].spending
     )
+
+
+CUSTOM = """
+from longbeam.memory.base import ExchangeMemory
+from longbeam.memory.context import ContextBuilder
+from longbeam.memory.registry import Registered
+from longbeam.schemas.base import Record
+
+class Settings(Record):
+    pass
+
+class Mine(ExchangeMemory[Settings]):
+    async def context(self, question, *, budget):
+        builder = ContextBuilder(budget, self._tools.count_tokens)
+        builder.put_while_fitting("mine", self._exchanges[{part}])
+        return builder.build()
+
+MINE = Registered(Settings, Mine, "a part of the exchanges")
+"""
+
+
+async def test_an_edited_system_is_asked_again(
+    benchmark: Benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+
+    async def read(part: str) -> list[str]:
+        (tmp_path / "mine_of_mine.py").write_text(CUSTOM.replace("{part}", part), encoding="utf-8")
+        sys.modules.pop("mine_of_mine", None)
+        importlib.invalidate_caches()
+        arms = [arm_of("mine_of_mine:MINE", {})]
+        _, results = await evaluate(benchmark, EvaluationRequest(benchmark.spec, arms, EvaluationSettings()), offline())
+        return [r.answer.context.text for r in results if r.answer.context]
+
+    first, last = await read(":1  "), await read("-1: ")
+    assert first != last
+    assert await read("-1: ") == last
+
+
+async def test_fresh_prepares_and_asks_again(benchmark: Benchmark) -> None:
+    seen: list[str] = []
+    registered = Registered(RagSettings, lambda settings, tools: Counting(settings, tools, seen), "counts", prompts=())
+    request = EvaluationRequest(benchmark.spec, [Arm("http://x/y", registered, RagSettings())], EvaluationSettings())
+    _, first = await evaluate(benchmark, request, offline())
+    _, again = await evaluate(benchmark, request, offline())
+    assert (len(seen), again) == (1, first)
+    model = CountingModel()
+    _, fresh = await evaluate(benchmark, replace(request, is_fresh=True), answered_by(model))
+    assert (len(seen), fresh) == (2, first)
+    assert model.calls == {}  # the reader is asked the same, so its replies are replayed
+
+
+async def test_probes_are_asked_at_their_own_point(benchmark: Benchmark) -> None:
+    (conversation_id,) = benchmark.sealed_ids
+    with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
+        exchanges = list(exchanges_of(sealed.messages()))
+        probe = next(p for p in sealed.probes() if p.is_selected)
+    middle = exchanges[4]
+    early = probe.model_copy(update={"asked_at": middle.messages[-1].sent_at})
+    late = probe.model_copy(update={"probe_id": "abstention.99", "question": "And now?"})
+    read: list[str] = []
+    registered = Registered(RagSettings, lambda settings, tools: Noting(settings, tools, read), "notes", prompts=())
+    request = EvaluationRequest(
+        benchmark.spec,
+        [Arm("noting", registered, RagSettings())],
+        EvaluationSettings(),
+        probes={conversation_id: [late, early]},
+    )
+    _, results = await evaluate(benchmark, request, offline())
+    sources = {r.probe_id: r.answer.context.message_keys for r in results if r.answer.context}
+    assert sources[early.probe_id] == middle.message_keys
+    assert sources[late.probe_id] == exchanges[-1].message_keys
+    assert read == ["finish 5", f"asked {probe.question}", f"finish {len(exchanges)}"]
+
+
+class Noting(Rag):
+    """Reads the last exchange, and writes down what happens to it."""
+
+    def __init__(self, settings: RagSettings, tools: Tools, read: list[str]) -> None:
+        super().__init__(settings, tools)
+        self._read = read
+
+    async def finish(self) -> None:
+        self._read.append(f"finish {len(self._exchanges)}")
+
+    async def asked(self, question: Question) -> None:
+        self._read.append(f"asked {question.text}")
+
+    async def context(self, question: Question, *, budget: int) -> Context:
+        builder = ContextBuilder(budget, self._tools.count_tokens)
+        builder.put_exchange("last", self._exchanges[-1])
+        return builder.build()
+
+
+async def test_a_system_that_fails_at_a_probe_fails_there_only(benchmark: Benchmark) -> None:
+    registered = Registered(RagSettings, Failing, "fails at questions about summaries", prompts=())
+    arms = [Arm("failing", registered, RagSettings()), arm_of("rag", {})]
+    run, results = await evaluate(benchmark, EvaluationRequest(benchmark.spec, arms, EvaluationSettings()), offline())
+    assert len(run.failures) == len(run.probes) - sum(r.system == "failing" for r in results) > 0
+    assert all("answer/failing/" in f and "out of cheese" in f for f in run.failures)
+    assert sum(r.system == "rag" for r in results) == len(run.probes)
+
+
+class Failing(Rag):
+    """Fails at every question with a w in it."""
+
+    async def context(self, question: Question, *, budget: int) -> Context:
+        if "w" in question.text:
+            raise MemorySystemError("out of cheese")
+        return await super().context(question, budget=budget)
+
+
+async def test_conversations_side_by_side_say_the_same(two: Benchmark) -> None:
+    request = EvaluationRequest(two.spec, [arm_of("rag", {}), Arm("gold")], EvaluationSettings(), is_fresh=True)
+    assert await evaluate(two, replace(request, parallel=2), offline()) == await evaluate(two, request, offline())
+
+
+class Counting(Rag):
+    """Writes down that it was made."""
+
+    def __init__(self, settings: RagSettings, tools: Tools, seen: list[str]) -> None:
+        super().__init__(settings, tools)
+        seen.append(tools.rng_key)
 
 
 async def test_another_judge_asks_the_judge_only(benchmark: Benchmark) -> None:
@@ -200,7 +338,7 @@ def test_grids_are_crossed_and_mistakes_named() -> None:
 
 
 def test_the_models_of_an_evaluation_leave_the_others(spec: BenchmarkSpec) -> None:
-    changed = evaluation_spec(spec, reader="openai:small", judge="openai:big", extractor="offline")
+    changed = evaluation_spec(spec, EvaluationModels("openai:small", "openai:big", "offline"))
     assert changed.model_for(Role.READER) == "openai:small"
     assert changed.model_for(Role.JUDGE) == "openai:big"
     assert changed.model_for(Role.PLANNER) == spec.model_for(Role.PLANNER)
@@ -227,7 +365,7 @@ async def test_an_imported_locomo_is_measured_by_its_cited_messages(out: Path, t
     options = ImportOptions()
     origin = Origin("locomo", "", options.tokenizer)
     made = import_benchmark(importer("locomo")(file, options), "talk", out, origin).benchmark
-    spec = evaluation_spec(made.spec, reader="offline", judge="offline", extractor="offline")
+    spec = evaluation_spec(made.spec, EvaluationModels("offline", "offline", "offline"))
     run, results = await evaluate(
         made, EvaluationRequest(spec, [arm_of("rag", {"k": "1"}), Arm("gold")], EvaluationSettings()), offline()
     )

@@ -23,7 +23,7 @@ from longbeam.schemas.dialogue import Message
 from longbeam.schemas.probes import Nugget, Probe
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.artifacts import SealedConversation, seal_conversation
-from longbeam.store.layout import Benchmark, create_benchmark
+from longbeam.store.layout import Benchmark, create_benchmark, write_spec
 from tests.pipeline.conftest import CountingModel
 from tests.wired import answered_by, offline
 
@@ -195,6 +195,16 @@ async def test_findings_stay_with_the_probe_and_repair_mends_them(benchmark: Ben
     assert stored_model_findings(benchmark) == []
 
 
+async def test_repair_acts_on_a_probe_that_another_message_changes(benchmark: Benchmark) -> None:
+    probe_id = selected(benchmark)[10]
+    plant(benchmark, {probe_id: changed_later})
+    assert ("counter_evidence.changes_answer", probe_id) in await found_by(benchmark, CountingModel())
+    report = await repair(benchmark, answered_by(CountingModel()))
+    assert [line for line in report.done if probe_id in line] != []
+    assert report.conversations == ("c000",)
+    assert stored_model_findings(benchmark) == []
+
+
 async def test_a_failed_check_is_reported_and_asked_again(benchmark: Benchmark) -> None:
     spec = checking_spec(benchmark.spec, "offline")
     spoilt = CountingModel(spoil="/checks/answerable/temporal_reasoning")
@@ -211,12 +221,12 @@ def test_the_command_asks_once_and_refuses_to_judge_what_it_did_not_write(
     plant(benchmark, {selected(benchmark)[6]: other_evidence})
     assert run(["validate", "short", "--model-checks", "--out", str(out)]) == INCOMPLETE
     printed = capsys.readouterr()
-    assert "model-backed checks: 2" in printed.err
+    assert "model-backed checks: 162 model calls" in printed.err
     assert "answerable.nothing" in printed.out
     assert run(["validate", "short", "--model-checks", "--out", str(out)]) == INCOMPLETE
     assert "model-backed checks: 0 model calls" in capsys.readouterr().err
     spec = benchmark.spec.model_copy(update={"models": {"default": "vllm:small"}})
-    (benchmark.root / "spec.json").write_text(spec.model_dump_json(), encoding="utf-8")
+    write_spec(benchmark.root, spec)
     assert run(["validate", "short", "--model-checks", "--model", "offline", "--out", str(out)]) == USER_ERROR
     assert "its lexical rules can judge nothing else; name a language model" in capsys.readouterr().err
 

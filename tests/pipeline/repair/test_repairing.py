@@ -26,12 +26,14 @@ from longbeam.review.log import ActContent, SeenVersions, new_event
 from longbeam.review.outcomes import rejections_of
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.dialogue import Message
+from longbeam.schemas.incidents import IncidentKind
 from longbeam.schemas.probes import Probe
 from longbeam.schemas.review import EventKind
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.schemas.spec import BenchmarkSpec, Checks
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import Benchmark, create_benchmark
 from longbeam.store.reviews import ReviewStore
+from longbeam.store.worklog import WorkLog
 from tests.formats.sources import beam_folder
 from tests.pipeline.conftest import CountingModel
 from tests.wired import answered_by
@@ -129,10 +131,12 @@ async def test_each_kind_of_fault_in_the_text_is_mended_and_nothing_else_is_touc
         "leaks.ai_phrase",
         "degenerate.repeats_itself",
         "duplicates.same_assistant",
-        "voicing.fact_not_voiced",
-        "voicing.value_not_said",
         "leaks.marker",
     }
+    # What no reply said was said in the bullets' own words.
+    with WorkLog.open_read_only(benchmark.work_path("c001")) as log:
+        mended = {i.place for i in log.units.incidents() if i.kind is IncidentKind.MENDED}
+    assert mended >= {"c001/user_turns/p0.s0.b2", "c001/user_turns/p0.s1.b1"}
     untouched = benchmark.sealed_path("c000").read_bytes()
     before, probes = messages_of(benchmark, "c001"), probes_of(benchmark, "c001")
     model = CountingModel()
@@ -140,8 +144,8 @@ async def test_each_kind_of_fault_in_the_text_is_mended_and_nothing_else_is_touc
     assert (report.left, errors_of(benchmark)) == ((), [])
     assert report.conversations == ("c001",)
     assert benchmark.sealed_path("c000").read_bytes() == untouched
-    # three replies of which each is asked for by itself; three turns with a new question, as long as the old ones
-    assert model.calls["repair", "user_turns"] == 3
+    # three replies of which each is asked for by itself; a turn with a new question, as long as the old one
+    assert model.calls["repair", "user_turns"] == 1
     assert {stage for stage, _ in model.calls} == {"repair"}
     after = {m.message_key: m for m in messages_of(benchmark, "c001")}
     turns = {line.split()[1].rstrip(":") for line in report.done if line.endswith("said anew")}
@@ -155,6 +159,24 @@ async def test_each_kind_of_fault_in_the_text_is_mended_and_nothing_else_is_touc
     again = CountingModel()
     await run_inline(benchmark, answered_by(again))
     assert (again.calls, {m.message_key: m for m in messages_of(benchmark, "c001")}) == ({}, after)
+
+
+def lost_of(benchmark: Benchmark, conversation_id: str) -> list[str]:
+    with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
+        return [i.place for i in sealed.head.making.incidents if i.kind is IncidentKind.DROPPED]
+
+
+async def test_bullets_that_a_run_went_on_without_are_said_by_a_repair(spec: BenchmarkSpec, out: Path) -> None:
+    """The batch has no usable reply: its bullets leave the plan, and no probe and no check knows them."""
+    benchmark = create_benchmark(spec.model_copy(update={"checks": Checks(gap_share=1)}), out)
+    await run_inline(benchmark, answered_by(FaultyModel({"/user_turns/p0.s1.b1/": lambda text: "?"})))
+    lost = lost_of(benchmark, "c000")
+    assert lost
+    assert errors_of(benchmark) == []
+
+    await repair(benchmark, answered_by(CountingModel()))
+    assert lost_of(benchmark, "c000") == []
+    assert {*lost} <= {bullet_id for m in messages_of(benchmark) for bullet_id in m.bullet_ids}
 
 
 @pytest.fixture(scope="module")
@@ -254,7 +276,7 @@ async def test_a_repair_that_was_killed_goes_on_and_pays_nothing_twice(spec: Ben
     whole = CountingModel()
     await repair(Benchmark(spec, out / "copy"), answered_by(whole))
     keys: list[str] = []
-    for killed_at in (2, 4, 100):
+    for killed_at in (1, 1, 100):
         model = Killed(killed_at)
         if killed_at < 100:
             with pytest.raises(ConnectionAbortedError):

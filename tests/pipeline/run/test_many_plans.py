@@ -11,10 +11,18 @@ from pathlib import Path
 
 import pytest
 
+from longbeam.errors import ProviderError
 from longbeam.generators.mending import turn_key
 from longbeam.offline.writer import OfflineWriter
 from longbeam.pipeline.repair.mending import TurnFault, mend_turns
-from longbeam.pipeline.run.driver import ConversationRun, open_run, run_conversation, seeds_of, talk_conversation
+from longbeam.pipeline.run.driver import (
+    ConversationRun,
+    RunContext,
+    open_run,
+    run_conversation,
+    seeds_of,
+    talk_conversation,
+)
 from longbeam.pipeline.run.scheduling import Schedule
 from longbeam.pipeline.run.stages import probes_stage, seal_stage
 from longbeam.schemas.dialogue import MessageRole
@@ -39,7 +47,7 @@ async def opened(
 ) -> AsyncIterator[ConversationRun]:
     """A conversation whose plans are shorter than the million tokens they are in earnest."""
     (seed,) = seeds_of(benchmark)
-    async with open_run(benchmark, "c000", seed, answered_by(model), Schedule(concurrency)) as run:
+    async with open_run(RunContext(benchmark, answered_by(model), Schedule(concurrency)), "c000", seed) as run:
         run.conversation = replace(run.conversation, plan_targets=(EACH,) * PLANS)
         yield run
 
@@ -120,9 +128,12 @@ async def test_same_bytes_at_any_concurrency(out: Path) -> None:
     assert contents[0] == contents[1]
 
 
+POISON = ProviderError("500: this call fails however often it is asked", kind="server_error", is_retryable=False)
+
+
 async def test_failed_dialogue_of_one_plan_stops_neither_the_others_nor_the_next_plans(out: Path) -> None:
     benchmark = create_benchmark(spec_of(Strategy.SEQUENTIAL), out)
-    async with opened(benchmark, CountingModel(spoil="/dialogue/p0.s0/")) as run:
+    async with opened(benchmark, CountingModel(refuse="/dialogue/p0.s0/", error=POISON)) as run:
         await run_conversation(run)
         assert [u.unit_key for u in run.conversation.units.failed] == ["p0.s0"]
         units = run.conversation.units.log.units

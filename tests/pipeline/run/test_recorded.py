@@ -1,10 +1,10 @@
-"""Output of an earlier version is resumed without a call: an excerpt of a work log that it made (`tests/recorded/`)."""
+"""Output of an earlier version is read and resumed: an excerpt of a work log that it made (`tests/recorded/`)."""
 
 from __future__ import annotations
 
-import gzip
 import shutil
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,13 +12,15 @@ import pytest
 from longbeam.errors import ProviderError
 from longbeam.keys import UnitKey
 from longbeam.models.base import ModelCall, Models
-from longbeam.pipeline.run.driver import open_run, seeds_of, talk_conversation
+from longbeam.pipeline.run.driver import RunContext, open_run, run_inline, seeds_of, talk_conversation
+from longbeam.pipeline.run.finished import finished_conversations
 from longbeam.pipeline.run.scheduling import Schedule
+from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.calls import ModelReply
+from longbeam.store.artifacts import seal_conversation
 from longbeam.store.layout import Benchmark, open_benchmark
-
-RECORDED = Path(__file__).parents[2] / "recorded"
-NAME = "frontier16"
+from tests.recorded.recording import FOLDER, NAME, work_log
+from tests.tiny import tiny_conversation
 
 
 class RefusingModel:
@@ -35,29 +37,34 @@ class RefusingModel:
 
 @pytest.fixture
 def recorded(tmp_path: Path) -> Benchmark:
-    """The excerpt as a benchmark, in a folder of its own."""
+    """The recorded benchmark up to the first dialogue, in a folder of its own."""
     root = tmp_path / NAME
     (root / "work").mkdir(parents=True)
-    shutil.copy(RECORDED / f"{NAME}.spec.json", root / "spec.json")
-    work_log = gzip.decompress((RECORDED / f"{NAME}.sqlite.gz").read_bytes())
-    (root / "work" / "c000.sqlite").write_bytes(work_log)
+    shutil.copy(FOLDER / f"{NAME}.spec.json", root / "spec.json")
+    path = root / "work" / "c000.sqlite"
+    path.write_bytes(work_log())
+    with sqlite3.connect(path) as db:
+        last = "stage IN ('probes', 'seal') OR (stage = 'dialogue' AND unit_key LIKE '%p0.s1%')"
+        db.execute(f"DELETE FROM replies WHERE {last}")
+        db.execute(f"DELETE FROM records WHERE unit_id IN (SELECT unit_id FROM units WHERE {last})")
+        db.execute(f"DELETE FROM units WHERE {last}")
     return open_benchmark(tmp_path, NAME)
 
 
-async def test_all_recorded_units_are_made_again_from_the_journal(recorded: Benchmark) -> None:
+async def test_recorded_units_stay_until_one_whose_prompt_has_changed_since(recorded: Benchmark) -> None:
     before, model = _units(recorded), RefusingModel()
     (seed,) = seeds_of(recorded)
-    async with open_run(recorded, "c000", seed, Models(model), Schedule(16)) as run:
-        # The excerpt has no reply of the second sub-plan's dialogue.
+    async with open_run(RunContext(recorded, Models(model), Schedule(16)), "c000", seed) as run:
         assert await talk_conversation(run) is None
-        assert {(key.stage, key.unit) for key in model.asked} == {("dialogue", "p0.s1")}
+        # The personality is kept. The prompt of the narratives has another version, and all later units need them.
+        assert {(key.stage, key.unit) for key in model.asked} == {("persona", "narratives")}
 
+    before.pop(("persona", "narratives"))
     after = _units(recorded)
-    assert set(after) - set(before) == {("dialogue", "p0.s1")}
-    records = {unit: records for unit, (_, records) in after.items() if unit in before}
-    assert records == {unit: records for unit, (_, records) in before.items()}
+    assert {unit: after[unit][1] for unit in before} == {unit: records for unit, (_, records) in before.items()}
     # The old fingerprints knew neither sampling nor rules: they no longer count, and nothing was lost with them.
-    assert all(after[unit][0] != fingerprint for unit, (fingerprint, _) in before.items())
+    personality = "persona", "personality"
+    assert after[personality][0] != before[personality][0]
 
 
 def _units(benchmark: Benchmark) -> dict[tuple[str, str], tuple[str, list[str]]]:
@@ -69,3 +76,14 @@ def _units(benchmark: Benchmark) -> dict[tuple[str, str], tuple[str, list[str]]]
             (stage, key): (fingerprint, [text for (text,) in db.execute(query, (unit_id,))])
             for unit_id, stage, key, fingerprint in found
         }
+
+
+async def test_a_finished_benchmark_of_an_earlier_version_is_resumed_without_a_request(recorded: Benchmark) -> None:
+    """The prompts have changed since, and so would everything be asked again that they are part of."""
+    sealed = tiny_conversation()
+    seal_conversation(recorded.sealed_path("c000"), sealed.head, sealed.said, sealed.asked)
+    kept = replace(recorded, kept=finished_conversations(recorded, default_registry()))
+    model = RefusingModel()
+    summary = await run_inline(kept, Models(model))
+    assert (summary.finished, summary.calls, model.asked) == (1, 0, [])
+    assert (await run_inline(recorded, Models(model))).calls > 0  # `generate` brings it up to date

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
+from longbeam.errors import RunStopped
 from longbeam.keys import UnitKey
 from longbeam.models.base import ModelCall
 from longbeam.pipeline.run.scheduling import LEAST_OPEN, Schedule
@@ -143,3 +144,18 @@ async def test_no_plan_is_begun_while_many_dialogues_wait() -> None:
     for event in over:
         event.set()
     await asyncio.gather(*talks)
+
+
+async def test_a_stopped_schedule_sends_none_of_the_calls_that_wait() -> None:
+    schedule, gated = Schedule(concurrency=1), Gated()
+    model = schedule.ordered(gated)
+    tasks = [asyncio.create_task(model.complete(call(f"c0/dialogue/s{i}/a"))) for i in range(3)]
+    await settle()
+
+    schedule.stop("the disk is full")
+    await gated.release()
+    ended = await asyncio.gather(*tasks, model.complete(call("c1/dialogue/s0/a")), return_exceptions=True)
+
+    assert gated.order == ["c0/dialogue/s0/a"]
+    assert [str(e) for e in ended[1:]] == ["the disk is full"] * 3
+    assert all(isinstance(e, RunStopped) for e in ended[1:])

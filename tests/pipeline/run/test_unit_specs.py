@@ -18,8 +18,10 @@ from longbeam.pipeline.run.unit_spec import DeclaredPrompts, UnitSpec
 from longbeam.prompts.declarations import default_registry
 from longbeam.prompts.registry import PromptRegistry
 from longbeam.schemas.base import Record
+from longbeam.schemas.dialogue import UserTurn
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.layout import Benchmark, create_benchmark
+from longbeam.store.worklog import WorkLog
 from tests.pipeline.conftest import CountingModel
 from tests.wired import answered_by
 
@@ -70,14 +72,16 @@ def _is_worded(unit: UnitId) -> bool:
 
 CHANGES: dict[str, Change] = {
     "the version of a prompt of every sub-plan's questions": Change(_stages("user_turns"), prompt="user_turns"),
-    "the version of a prompt of the dialogue": Change(_stages("dialogue"), prompt="question_detector"),
+    "the version of a prompt of the dialogue": Change(_stages("dialogue"), prompt="assistant_reply"),
+    "the version of a detector's prompt": Change(_stages(), prompt="question_detector"),
     "the version of a prompt that fills a dialogue": Change(_stages("dialogue"), prompt="more_turns"),
     "the version of an ability's prompt": Change(
         lambda unit: unit[0] == "probes" and unit[1].startswith("knowledge_update.") and "candidates" not in unit[1],
         prompt="probe_knowledge_update",
     ),
     "the version of the outline's prompt": Change(lambda unit: unit == ("plan", "p0.outline"), prompt="outline"),
-    "a role's model": Change(_stages("dialogue"), spec={"models": {"default": ENDPOINT, "detector": OTHER}}),
+    "a role's model": Change(_stages("dialogue"), spec={"models": {"default": ENDPOINT, "assistant": OTHER}}),
+    "the detector's model": Change(_stages(), spec={"models": {"default": ENDPOINT, "detector": OTHER}}),
     "the model of a role that several stages ask": Change(
         _stages("persona", "user_turns", "dialogue"), spec={"models": {"default": ENDPOINT, "writer": OTHER}}
     ),
@@ -121,12 +125,13 @@ async def test_an_input_record_that_changes_runs_the_units_that_read_it_again(
 ) -> None:
     benchmark = _copy_of(finished, tmp_path, {})
     before = _fingerprints(benchmark)
-    with sqlite3.connect(benchmark.work_path("c000")) as db:
-        changed = db.execute(
-            'UPDATE records SET json = replace(json, \'"text":"\', \'"text":"Well, \')'
-            " WHERE unit_id = (SELECT unit_id FROM units WHERE stage = 'user_turns' AND unit_key = 'p0.s1.b0')"
-        )
-        assert changed.rowcount > 0
+    with WorkLog.open(benchmark.work_path("c000")) as log:
+        turns = list(log.units.records("user_turns", UserTurn, unit_keys=["p0.s1.b0"]))
+        changed = [turn.model_copy(update={"text": f"Well, {turn.text}"}) for turn in turns]
+        unit = log.units.find("user_turns", "p0.s1.b0")
+        assert changed
+        assert unit is not None
+        log.units.finish("user_turns", "p0.s1.b0", fingerprint=unit.fingerprint, records=changed)
     await run_inline(benchmark, answered_by(CountingModel()))
 
     after = _fingerprints(benchmark)

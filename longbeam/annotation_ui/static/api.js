@@ -1,0 +1,107 @@
+// Requests to the server of this page. A refusal is thrown as the `Problem` that the server sends.
+import { metaOf } from "./boot.js";
+
+/** @typedef {import("./types").Problem} Problem */
+
+const NO_ANSWER = "The review server does not answer. What you typed is kept in this browser.";
+const PAUSES_MS = [300, 600, 1200, 2400, 4000];
+const GIVE_UP_MS = 45_000;
+
+/** Functions that end the pause before the next try. */
+const pauses = new Set();
+/** @type {(isWaiting: boolean) => void} */
+let onWaiting = () => {};
+
+/** Tells `listener` whether a request is waiting for a server that does not answer. */
+export function watchWaiting(listener) {
+  onWaiting = listener;
+}
+
+/** Tries waiting requests again at once. */
+export function tryNow() {
+  for (const end of [...pauses]) end();
+}
+
+/** @param {string} address */
+export async function get(address) {
+  return read(await reached(fetch(address)));
+}
+
+/** Posts once: for acts that must not wait, and for those that the server does not know by an id. */
+export async function post(address, body = {}) {
+  return read(await reached(sent(address, body)));
+}
+
+/**
+ * Posts until the server answers, for at most 45 seconds. The body carries an `act_id`, so that an act
+ * whose answer was lost counts once.
+ */
+export async function postUntilAnswered(address, body) {
+  const begun = performance.now();
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      const answer = await post(address, body);
+      onWaiting(false);
+      return answer;
+    } catch (problem) {
+      const isOver = performance.now() - begun > GIVE_UP_MS;
+      if (problem.error !== "network" || isOver) {
+        onWaiting(false);
+        throw problem;
+      }
+      onWaiting(true);
+      await pause(PAUSES_MS[Math.min(attempt, PAUSES_MS.length - 1)]);
+    }
+  }
+}
+
+/** "/items/a/b?x=1" -> "/items/a/b.json?x=1" */
+export function twin(address) {
+  const url = new URL(address, location.href);
+  return `${url.pathname}.json${url.search}`;
+}
+
+/** "c000/abstention.0" -> "/items/c000/abstention.0" */
+export function itemAddress(itemId) {
+  const [conversation, ...probe] = itemId.split("/");
+  return `/items/${encodeURIComponent(conversation)}/${encodeURIComponent(probe.join("/"))}`;
+}
+
+/** An id for an act: 32 letters and digits. */
+export function newId() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
+}
+
+function sent(address, body) {
+  const headers = { "Content-Type": "application/json", "X-CSRF-Token": metaOf("csrf") };
+  const text = JSON.stringify(body);
+  // A browser refuses more than 64 KB for requests that outlive the page.
+  return fetch(address, { method: "POST", headers, body: text, keepalive: text.length < 30_000 });
+}
+
+async function reached(request) {
+  try {
+    return await request;
+  } catch {
+    throw { error: "network", message: NO_ANSWER };
+  }
+}
+
+async function read(answer) {
+  const body = await answer.json().catch(() => null);
+  if (body === null) throw { error: "network", message: `The server said ${answer.status}.` };
+  if (!answer.ok) throw body;
+  return body;
+}
+
+function pause(ms) {
+  return new Promise((resolve) => {
+    const timer = setTimeout(end, ms);
+    pauses.add(end);
+    function end() {
+      clearTimeout(timer);
+      pauses.delete(end);
+      resolve(undefined);
+    }
+  });
+}

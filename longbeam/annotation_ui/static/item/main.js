@@ -1,0 +1,156 @@
+// The item page: binds keys, draws the page from its state, and opens the item that the server has sent with it.
+import { tryNow, watchWaiting } from "../api.js";
+import { dataOf } from "../boot.js";
+import { on, perform, press } from "../keys.js";
+import { selectedWords } from "../talk/talk.js";
+import { html, render } from "../vendor/htm-preact.js";
+import { act } from "./acts.js";
+import { showAid } from "./aids.js";
+import { goTo, goToEvidence, stepEvidence, talkOf } from "./conversation.js";
+import { askReason, check, decide, lookAhead, show, take, travel } from "./deciding.js";
+import { edit, leaveField, saveField, saveOnLeaving, sendKept } from "./editing.js";
+import { keepAlive, leave } from "./lease.js";
+import { ask, closeDialog, complain, say } from "./notices.js";
+import { ItemPage } from "./page.js";
+import { shown, store } from "./state.js";
+
+const stage = /** @type {HTMLElement} */ (document.getElementById("stage"));
+
+function draw() {
+  const state = store.get();
+  if (state.item) render(html`<${ItemPage} state=${state} />`, stage);
+}
+
+/** Whether a button or a search has the focus, where Ctrl+Enter must not give a verdict. */
+const isElsewhere = () => Boolean(document.activeElement?.closest(".tools, #writing, dialog"));
+
+function save() {
+  const { dialog, edit: open } = store.get();
+  if (dialog)
+    return document.querySelector("dialog[open] [data-main]")?.dispatchEvent(new Event("click", { bubbles: true }));
+  if (isElsewhere()) return undefined;
+  if (open?.phase === "saving") return tryNow();
+  return open ? saveField() : decide("accept");
+}
+
+function leaveOpen() {
+  if (store.get().dialog) return closeDialog();
+  if (store.get().edit) return leaveField();
+  return document.activeElement instanceof HTMLElement ? document.activeElement.blur() : undefined;
+}
+
+/** With words of a message selected, a comment or a flag is about that message. */
+const subject = () => {
+  const words = selectedWords();
+  return words ? `message/${words.message_key}` : "item";
+};
+
+function cite() {
+  const words = selectedWords();
+  if (!words) return say("Select the words in the conversation first.");
+  return act({ kind: "evidence_added", after: words }).then((done) => {
+    if (done) say("cited", "ok");
+    if (done) goTo(talkOf(shown()).goal.id);
+  });
+}
+
+function uncite() {
+  const { item, piece } = store.get();
+  const evidence = item?.evidence[piece];
+  if (evidence) act({ kind: "evidence_removed", target: `evidence/${evidence.evidence_id}` });
+}
+
+function moveNugget(by) {
+  const last = shown().rubric.length - 1;
+  store.set(({ nugget }) => ({ nugget: Math.min(Math.max(nugget + by, 0), last) }));
+  document.querySelector(".nugget.current")?.scrollIntoView({ block: "nearest" });
+}
+
+function label(word) {
+  const { item, nugget } = store.get();
+  const found = item?.rubric[nugget];
+  if (!found) return;
+  const labelled = found.label === word ? null : word;
+  act({ kind: "judged", target: `nugget/${found.nugget_id}`, after: { label: labelled } });
+}
+
+function editNugget() {
+  const { item, nugget } = store.get();
+  const found = item?.rubric[nugget];
+  if (found) edit(`nugget/${found.nugget_id}`);
+}
+
+function nextHit() {
+  if (!talkOf(shown()).hits.length) return say("Search first: press /");
+  return talkOf(shown()).nextHit().catch(complain);
+}
+
+on("next-item", () => show(shown().place.next).catch(complain));
+on("previous-item", () => show(shown().place.previous).catch(complain));
+on("queue", () => {
+  location.href = `/queue${location.search}`;
+});
+on("next-evidence", () => stepEvidence(1));
+on("previous-evidence", () => stepEvidence(-1));
+on("search", () => {
+  const box = document.getElementById("search-box");
+  if (box instanceof HTMLInputElement) {
+    box.focus();
+    box.select();
+  }
+});
+on("next-hit", nextHit);
+on("jump", () => ask({ kind: "jump" }));
+on("accept", () => decide("accept"));
+on("reject", askReason);
+on("skip", () => decide("skip"));
+on("return", () => ask({ kind: "return" }));
+on("undo", () => travel("undo"));
+on("redo", () => travel("redo"));
+on("next-nugget", () => moveNugget(1));
+on("previous-nugget", () => moveNugget(-1));
+on("nugget-yes", () => label("yes"));
+on("nugget-no", () => label("no"));
+on("edit-nugget", editNugget);
+on("edit-question", () => edit("question"));
+on("edit-gold", () => edit("gold_answer"));
+on("add-evidence", cite);
+on("remove-evidence", uncite);
+on("comment", () => ask({ kind: "comment", target: subject() }));
+on("flag", () => ask({ kind: "flag", target: subject() }));
+on("check", check);
+on("what-if", () => showAid("what-if"));
+on("counter", () => showAid("counter"));
+on("guidelines", () => showAid("guidelines"));
+on("decisions", () => showAid("decisions"));
+on("solve", () => store.set(({ isBlind }) => ({ isBlind: !isBlind })));
+on("help", () => ask({ kind: "keys" }));
+on("save", save);
+on("leave", leaveOpen);
+
+store.subscribe(draw);
+watchWaiting((isWaiting) => store.set({ isWaiting }));
+document.addEventListener("keydown", press);
+document.addEventListener("visibilitychange", () => document.hidden && saveOnLeaving());
+window.addEventListener("online", tryNow);
+window.addEventListener("popstate", () => show(location.pathname + location.search, { push: false }).catch(complain));
+window.addEventListener("pagehide", () => {
+  saveOnLeaving();
+  leave(store.get().item);
+});
+window.addEventListener("hashchange", () => document.querySelector(":target")?.scrollIntoView());
+
+/** What must wait until an item is drawn: its evidence in the conversation first, then the rest. */
+let drawn = "";
+store.subscribe((state) => {
+  if (!state.item || state.item.item_id === drawn) return;
+  drawn = state.item.item_id;
+  goToEvidence(state.item).then(() => store.get().item?.item_id === drawn && lookAhead());
+});
+
+take(dataOf("view"));
+keepAlive();
+sendKept();
+if (location.hash) document.querySelector(location.hash.replace(/[^#\w-]/g, ""))?.scrollIntoView();
+// Tests and the key table compare the handlers with the keys.
+stage.dataset.ready = String(Boolean(perform));

@@ -1,0 +1,244 @@
+// The panel of an ability: history of values, sides and order, coverage of nuggets, absence, dates.
+import { said, words } from "../text.js";
+import { html } from "../vendor/htm-preact.js";
+import { act } from "./acts.js";
+import { goTo } from "./conversation.js";
+import { mayWork } from "./state.js";
+
+/** @param {{item: import("../types").ItemView, aids: any}} props */
+export function Panel({ item, aids }) {
+  const { panel, further, failure } = aids;
+  return html`<section class="card" id="panel">
+    <h2>${item.ability_title}</h2>
+    <${Details} details=${item.details} />
+    <${Ordering} item=${item} />
+    ${failure ? html`<p class="error">${failure}</p>` : null}
+    ${further && item.panel.further === "absence" ? html`<${Absence} record=${further} />` : null}
+    ${further && item.panel.further === "dates" ? html`<${Dates} dates=${further} />` : null}
+    ${panel ? html`<${Bodies} panel=${panel} item=${item} />` : null}
+  </section>`;
+}
+
+const Link = ({ message }) =>
+  message
+    ? html`<button
+      type="button"
+      class="small"
+      onClick=${() => goTo(message.message_id)}
+    >#${message.message_id}</button>`
+    : null;
+
+function Details({ details }) {
+  const rows = [
+    ["variety", details.variety && words(details.variety)],
+    ["old value", details.old_value],
+    ["new value", details.new_value],
+    ["computed", details.computed_value && `${details.computation}: ${details.computed_value}`],
+    ["missing", details.missing],
+    ["instruction", details.instruction],
+    ["preference", details.preference],
+  ].filter(([, value]) => value);
+  if (!rows.length) return null;
+  return html`<table>
+    ${rows.map(([name, value]) => html`<tr key=${name}><th scope="row">${name}</th><td dir="auto">${value}</td></tr>`)}
+  </table>`;
+}
+
+/** The items of an order, each of which can be moved; saved as an edit. */
+function Ordering({ item }) {
+  const items = item.panel.draft_field === "items" ? (item.details.items ?? []) : [];
+  if (!items.length || !mayWork(item)) return null;
+  const move = (from, to) => {
+    const next = [...items];
+    next.splice(to, 0, ...next.splice(from, 1));
+    act({ kind: "edited", target: "details/items", after: next, base: items });
+  };
+  return html`<details>
+    <summary>change the order</summary>
+    <ol>
+      ${items.map(
+        (text, i) => html`<li key=${text}>
+          ${text}
+          <button
+            type="button"
+            aria-label=${`move ${text} up`}
+            disabled=${i === 0}
+            onClick=${() => move(i, i - 1)}
+          >↑</button>
+          <button
+            type="button"
+            aria-label=${`move ${text} down`}
+            disabled=${i === items.length - 1}
+            onClick=${() => move(i, i + 1)}
+          >↓</button>
+        </li>`,
+      )}
+    </ol>
+  </details>`;
+}
+
+function Bodies({ panel, item }) {
+  return html`
+    ${panel.values.length ? html`<${Values} key="values" values=${panel.values} />` : null}
+    ${
+      panel.sides.length && item.panel.sides_title
+        ? html`<${Sides}
+      key="sides"
+      sides=${panel.sides}
+      title=${item.panel.sides_title}
+    />`
+        : null
+    }
+    ${
+      panel.matches.length
+        ? html`<${Matches}
+      key="matches"
+      matches=${panel.matches}
+      computed=${item.details.computed_value}
+    />`
+        : null
+    }
+    ${
+      panel.coverage.length && item.evidence.length
+        ? html`<${Coverage}
+      key="coverage"
+      coverage=${panel.coverage}
+    />`
+        : null
+    }
+    ${item.panel.has_sessions ? html`<${Sessions} key="sessions" panel=${panel} />` : null}
+  `;
+}
+
+const Values = ({ values }) => html`<h3>Values told</h3>
+  <ul>
+    ${values.map(
+      (value, i) => html`<li key=${i} class=${value.is_current ? "ok" : ""}>
+        ${value.subject} ${value.attribute}: ${value.value} (${value.stance})
+        ${value.messages.slice(0, 3).map((message) => html`<${Link} key=${message.message_id} message=${message} />`)}
+      </li>`,
+    )}
+  </ul>`;
+
+const rankOf = (side) => (side.mention_rank === null ? "" : `told as number ${side.mention_rank + 1},`);
+
+function Sides({ sides, title }) {
+  const ordered = [...sides].sort((a, b) => (a.group ?? 0) - (b.group ?? 0));
+  return html`<h3>${title}</h3>
+    <ol>
+      ${ordered.map(
+        (side) => html`<li key=${side.evidence_id}>
+          ${side.item || words(side.part)}
+          <span class="soft"> ${ordered.length < 2 ? "" : rankOf(side)} ${said(side.sent_at).slice(0, 10)} </span>
+          <${Link} message=${side.message} />
+        </li>`,
+      )}
+    </ol>`;
+}
+
+function Matches({ matches, computed }) {
+  return html`<h3>Values of the gold in the evidence</h3>
+    <ul>
+      ${matches.map((match) => {
+        const isComputed = !match.evidence_ids.length && computed && match.value.includes(computed);
+        const found = match.evidence_ids.length
+          ? `said in ${match.evidence_ids.length}`
+          : isComputed
+            ? "computed"
+            : "said in no quote";
+        return html`<li
+          key=${match.value}
+          class=${match.evidence_ids.length ? "ok" : isComputed ? "" : "error"}
+        >${match.value}: ${found}</li>`;
+      })}
+    </ul>`;
+}
+
+// Words alone are a hint: one nugget in five of a sound probe is worded otherwise than its evidence.
+const Coverage = ({ coverage }) => html`<h3>Nuggets and evidence</h3>
+  <ul>
+    ${coverage.map(
+      (row, i) => html`<li key=${row.nugget_id}>
+        nugget ${i + 1}: <span class=${row.cited.length ? "ok" : "warning"}>cited by ${row.cited.length}</span>,
+        <span class=${row.worded.length ? "ok" : row.cited.length ? "soft" : "warning"}> worded alike in ${row.worded.length}</span>
+      </li>`,
+    )}
+  </ul>`;
+
+const Sessions = ({ panel }) => html`<p>Sessions touched: ${panel.sessions.join(", ") || "none"}.</p>
+  ${
+    panel.single.length
+      ? html`<p class="warning">One message may answer it alone: ${panel.single.map(
+          (message) => html`<${Link}
+        key=${message.message_id}
+        message=${message}
+      />`,
+        )}</p>`
+      : null
+  }`;
+
+function Absence({ record }) {
+  const isEnough = record.made >= record.needed;
+  return html`<h3>Record of absence</h3>
+    <p class=${isEnough ? "ok" : "warning"} id="absence">
+      ${record.made} of ${record.needed} different searches made;
+      ${` ${record.looked_at.toLocaleString()} of ${record.hits.toLocaleString()} hits looked at.`}
+    </p>
+    <ul>${record.queries.map((query) => html`<li key=${query} dir="auto">${query}</li>`)}</ul>
+    ${record.claimed.length ? html`<p class="soft small">The generator searched: ${record.claimed.join(", ")}</p>` : null}
+    <ul class="small">
+      ${record.sessions
+        .filter((session) => session.looked_at)
+        .slice(0, 12)
+        .map(
+          (session) =>
+            html`<li key=${session.session}>session ${session.session}: ${session.looked_at} of ${session.messages} messages</li>`,
+        )}
+    </ul>`;
+}
+
+const SPAN_HEADS = ["from", "to", "days", "with both ends", "weeks"];
+
+const placeOfDate = (one) => place(one.where) + (one.is_year_guessed ? ", year of the message" : "");
+
+function Dates({ dates }) {
+  const days = new Map();
+  for (const found of dates.dates) days.set(found.date, [...(days.get(found.date) ?? []), found]);
+  const isWrong = (verdict) => verdict.startsWith("no") || verdict.includes("wrong");
+  return html`<h3>Days counted, beside the gold</h3>
+    ${
+      dates.spans.length
+        ? html`<table class="small">
+          <thead><tr>${SPAN_HEADS.map((name) => html`<th key=${name} scope="col">${name}</th>`)}</tr></thead>
+          <tbody>
+            ${dates.spans.map(
+              (span, i) => html`<tr key=${i}>
+                <td>${span.first}</td><td>${span.second}</td><td>${span.days}</td>
+                <td>${span.days_inclusive}</td><td>${span.weeks.toFixed(1)}</td>
+              </tr>`,
+            )}
+          </tbody>
+        </table>`
+        : null
+    }
+    <ul>${dates.lengths.map(
+      (length, i) => html`<li
+      key=${i}
+      class=${isWrong(length.verdict) ? "error" : ""}
+    >${place(length.where)}: ${length.text}: ${length.verdict}</li>`,
+    )}</ul>
+    <h3>Dates</h3>
+    <ul>
+      ${[...days].map(
+        ([date, found]) => html`<li key=${date}>
+          ${found[0].weekday} ${date}:
+          <span class="soft"> ${[...new Set(found.map(placeOfDate))].join(", ")}</span>
+        </li>`,
+      )}
+    </ul>`;
+}
+
+const place = (where) =>
+  words(where.replace(/^nugget\/.*\.n(\d+)$/, (_, n) => `nugget ${Number(n) + 1}`))
+    .replace(/^sent\//, "sent with ")
+    .replace(/^message\//, "");

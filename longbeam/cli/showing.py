@@ -1,0 +1,147 @@
+"""Commands that show what there is: list, show."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from longbeam.cli.app import DEFAULT_OUT, OK, AsJson, Name, Out, app, command_line, refuse_nothing_sealed
+from longbeam.errors import UserError
+from longbeam.terminal import counted, printable
+
+if TYPE_CHECKING:
+    from longbeam.schemas.dialogue import Message
+    from longbeam.store.artifacts import SealedConversation
+    from longbeam.store.layout import Benchmark
+
+WIDEST = 100
+"""Characters of a line of text; longer lines are hard to read."""
+
+
+@app.command("list")
+def list_(json: AsJson = False, out: Out = DEFAULT_OUT) -> int:
+    """List the benchmarks of a folder, with their length, conversations and writers."""
+    from json import dumps
+
+    from longbeam.store.layout import benchmark_names, open_benchmark
+
+    rows = [_row(open_benchmark(out, name)) for name in benchmark_names(out)]
+    if json:
+        print(dumps(rows, indent=2))
+        return OK
+    if not rows:
+        print(f"no benchmark in {out}. Make one with: longbeam generate")
+        return OK
+    width = max(len(str(row["name"])) for row in rows)
+    for row in rows:
+        finished = f"{row['finished']} of {counted(int(row['conversations']), 'conversation')} finished"
+        size = f"{row['length']:>10,} tokens" if row["length"] else f"{row['source']:>17}"
+        print(f"{row['name']:<{width}}  {size}  {finished}  {', '.join(row['models'])}")
+    return OK
+
+
+def _row(benchmark: Benchmark) -> dict[str, Any]:
+    spec = benchmark.spec
+    return {
+        "name": spec.name,
+        "length": spec.length if not spec.is_given else 0,
+        "conversations": spec.conversations,
+        "finished": len(benchmark.sealed_ids),
+        "models": [] if spec.is_given else sorted(spec.models_in_use),
+        "source": spec.source,
+    }
+
+
+@app.command(short_help="Show messages or a probe of a benchmark.")
+def show(
+    name: Name,
+    item: Annotated[
+        str | None,
+        typer.Argument(help="A conversation (c000), or a probe (c000/summarization.0).", show_default=False),
+    ] = None,
+    first: Annotated[int, typer.Option("--from", min=0, help="First message to show.")] = 0,
+    count: Annotated[int, typer.Option("--count", min=1, help="Messages to show.")] = 6,
+    out: Out = DEFAULT_OUT,
+) -> int:
+    """Show a benchmark's probes; with c000, messages of a conversation; with c000/summarization.0, a whole probe."""
+    from longbeam.store.artifacts import SealedConversation
+    from longbeam.store.layout import open_benchmark
+
+    benchmark = open_benchmark(out, name)
+    refuse_nothing_sealed(benchmark, out)
+    conversation_id, _, probe_id = (item or benchmark.sealed_ids[0]).partition("/")
+    if conversation_id not in benchmark.sealed_ids:
+        raise UserError(f"{conversation_id!r} is no finished conversation of {name!r}: {_few(benchmark.sealed_ids)}")
+    with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
+        if probe_id:
+            lines = _probe_lines(sealed, probe_id)
+        elif item is None:
+            lines = _overview(sealed, conversation_id, name, out)
+        else:
+            lines = _message_lines(sealed, first, count)
+        for line in lines:
+            print(printable(line))
+    return OK
+
+
+def _overview(sealed: SealedConversation, conversation_id: str, name: str, out: Path) -> Iterator[str]:
+    head = sealed.head
+    yield f"{name}, {conversation_id}: {head.seed.title}"
+    if head.profile is not None:
+        yield from _wrapped(f"The user: {head.profile.name}. {head.profile.personality}")
+    yield ""
+    for probe in sealed.probes():
+        if probe.is_selected:
+            yield from _wrapped(probe.question, f"{probe.probe_id}: ")
+    probe_of = command_line("show", f"{name} {conversation_id}/PROBE", out)
+    yield f"\nOne probe whole: {probe_of}; messages: {command_line('show', f'{name} {conversation_id}', out)}"
+
+
+def _message_lines(sealed: SealedConversation, first: int, count: int) -> Iterator[str]:
+    messages = list(islice(sealed.messages(), first, first + count))
+    if not messages:
+        raise UserError(f"--from {first}: the conversation has {sum(1 for _ in sealed.messages()):,} messages")
+    for message in messages:
+        yield _heading(message)
+        yield from _wrapped(message.content)
+        yield ""
+
+
+def _probe_lines(sealed: SealedConversation, probe_id: str) -> Iterator[str]:
+    probes = {probe.probe_id: probe for probe in sealed.probes()}
+    if (probe := probes.get(probe_id)) is None:
+        raise UserError(f"no probe {probe_id!r}: there is {_few(tuple(probes))}")
+    yield from _wrapped(probe.question, "Question: ")
+    yield from _wrapped(probe.gold_answer, "Gold answer: ")
+    yield f"\nRubric ({probe.ability.replace('_', ' ')}, {probe.difficulty}):"
+    for nugget in probe.rubric:
+        yield from _wrapped(nugget.text, "- ")
+    cited = {evidence.message_key for evidence in probe.evidence}
+    messages = {m.message_key: m for m in sealed.messages() if m.message_key in cited}
+    yield f"\nEvidence ({counted(len(probe.evidence), 'message')}):" if cited else "\nEvidence: none"
+    for evidence in probe.evidence:
+        yield f"  {evidence.part}: {_heading(messages[evidence.message_key])}"
+        yield from _wrapped(evidence.quote or messages[evidence.message_key].content, "    ")
+
+
+def _heading(message: Message) -> str:
+    place = "" if message.message_id is None else f"[{message.message_id}] "
+    return f"{place}{message.speaker}, {message.sent_at:%A %d %B %Y, %H:%M}"
+
+
+def _wrapped(text: str, lead: str = "") -> Iterator[str]:
+    """Yield the lines of a text within the terminal's width, the first one behind `lead`."""
+    width = min(shutil.get_terminal_size().columns, WIDEST)
+    for i, line in enumerate(text.splitlines() or [""]):
+        start = lead if not i else " " * len(lead)
+        yield from textwrap.wrap(line, width, initial_indent=start, subsequent_indent=" " * len(lead)) or [""]
+
+
+def _few(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:8]) + (f", ... ({len(names):,})" if len(names) > 8 else "")

@@ -1,0 +1,360 @@
+"""Drafted bullets: what is wrong with a draft, and the records that good ones become.
+
+A model gives a bullet's words, its slots and the text of each value. Code reads number, unit, currency and day out of
+that text, and derives from the ledger whether a slot is set, changed or only mentioned.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from longbeam.generators.ledger import Ledger
+from longbeam.generators.plan_history import PlanHistory
+from longbeam.keys import FactId, SubPlanKey
+from longbeam.prompts.calls.plans import ONCE, BulletDraft, FactDraft, NewSlot, SheetLine, Stage
+from longbeam.schemas.base import Record
+from longbeam.schemas.people import Profile
+from longbeam.schemas.plans import (
+    CLOSING,
+    Assertion,
+    Bullet,
+    BulletKind,
+    Fact,
+    Stance,
+    SubPlan,
+    Value,
+    ValueKind,
+    slot_key,
+)
+from longbeam.schemas.spec import ENGLISH
+from longbeam.text.grounding import unrecorded_values
+from longbeam.text.matching import says
+from longbeam.text.reading import read_value
+from longbeam.text.times import MONTH, WEEKDAY, format_date, weekday
+from longbeam.text.values import date_value, duration, number
+from longbeam.text.words import content_words
+
+SELF = "me"
+"""Subject of the facts of an introduction."""
+EVOLVED = "evolved"
+"""Variety of a preference that replaces an earlier one."""
+MOST_WORDS = 60
+"""Words of an event's text: half as many again as asked for. A text of more is a loop, or was cut by its form. What
+begins or ends a story may have twice as many."""
+REPEATED = 0.8
+"""Share of the content words of the shorter of two texts that the other has, where both say the same."""
+LEAST_COMPARED = 8
+"""Content words of a text that can repeat another one."""
+WORDED = frozenset({ValueKind.NAME, ValueKind.TEXT, ValueKind.EXPRESSION, ValueKind.VERSION})
+"""Kinds of values that are only their words."""
+_OF_THE_USER = re.compile(r"the user\b(?! (?:stor|inter|manual|guide|table|group))", re.IGNORECASE)
+"""Beginning of a line that speaks of the user in the third person, and of no `user story` or `user interface`."""
+_WEEKDAY_OF = re.compile(rf"(?<!\w)(?P<weekday>{WEEKDAY}),?\s+(?P<day>{MONTH}\s+\d{{1,2}}(?:,?\s+\d{{4}})?)", re.I)
+
+
+class Drafted(Record):
+    """One sub-plan with the facts it adds and the assertions it makes."""
+
+    sub_plan: SubPlan
+    facts: tuple[Fact, ...]
+    assertions: tuple[Assertion, ...]
+    group: int = 0
+    """Lines that the next group may have, learnt from the acceptance of those before; 0: nothing is learnt."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """Knowledge at the time when a group of lines is written."""
+
+    stage: Stage
+    profile: Profile
+    ledger: Ledger
+    """Facts of the plan so far, and those of earlier plans that it touched."""
+    history: PlanHistory
+    values: Mapping[str, Value | None]
+    """Present value of each fact, those of earlier plans included, as far as it is known."""
+    preferences: tuple[Bullet, ...]
+    """Preferences in force."""
+    labels: frozenset[str]
+    """Labels of the narratives."""
+    language: str = ENGLISH
+
+    @cached_property
+    def told(self) -> tuple[Value, ...]:
+        """Present values of all facts."""
+        return tuple(value for value in self.values.values() if value is not None)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Values that are only their words and have digits in them."""
+        return tuple(v.text for v in self.told if v.kind in WORDED and any(c.isdigit() for c in v.text))
+
+    def fact(self, fact_id: str) -> Fact | None:
+        """Return the fact with an id; None if there is none."""
+        return self.ledger.fact.get(fact_id) or self.history.facts.get(fact_id)
+
+
+# --- values -----------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1024)
+def typed_value(text: str, kind: ValueKind, told: dt.date) -> Value:
+    """Return the typed value of a text; the year of a day that has none is the one nearest to the day of telling.
+
+    A text that is no value of the kind, but of another typed one, keeps what it is. A day gets its year. Raises
+    ValueError with a sentence.
+    """
+    try:
+        value = read_value(text, kind, on=told)
+    except ValueError:
+        value = read_value(text, on=told)
+        if value.kind in WORDED:
+            raise
+    return value if value.date is None else date_value(value.date)
+
+
+# --- faults -----------------------------------------------------------------------------------------------------
+
+
+def faults_of(draft: BulletDraft, line: SheetLine, known: Known) -> Iterator[str]:
+    """Yield everything that is wrong with the draft of a line, each in a sentence that a model can act on."""
+    place = f"line {line.line}"
+    if not draft.text.strip():
+        yield f"{place} has no text"
+        return
+    most = MOST_WORDS if line.kind is BulletKind.EVENT and not line.part else 2 * MOST_WORDS
+    if (words := len(draft.text.split())) > most:
+        yield f"{place} has {words} words; write one or two sentences of at most 40"
+        return
+    if known.language == ENGLISH and _OF_THE_USER.match(draft.text):
+        yield f"{place} speaks of the user; the user speaks, so write I, my or we"
+    if draft.narrative and draft.narrative not in known.labels:
+        yield f"{place} names narrative {draft.narrative!r}, which is none of those given; leave it empty"
+    if line.kind is BulletKind.PREFERENCE:
+        if not draft.requirement or not (draft.condition or line.evolves):
+            yield f"{place} is a preference without condition or requirement"
+        return
+    changed = line.changes if line.changes and any(f.slot == line.changes.fact_id for f in draft.facts) else None
+    if not (draft.topic.strip() or changed):
+        yield f"{place} has no topic"
+    read: list[Value] = []
+    for fact in draft.facts:
+        try:
+            value = value_of(fact, line, known)
+        except ValueError as exc:
+            yield f"{place}: {exc}"
+            continue
+        read.append(value)
+        yield from (f"{place}: {fault}" for fault in _fact_faults(fact, value, draft, line, known))
+    yield from (f"{place}: {fault}" for fault in _wrong_weekdays(draft.text, line.day))
+    for value in _ungrounded(draft, line, known, read):
+        yield f"{place}: the text says {value.text!r}, and no fact of the line does; add the fact or leave it out"
+
+
+def repeated_line(draft: BulletDraft, others: Iterable[BulletDraft]) -> int | None:
+    """Return the line of which a draft repeats nearly all words; None if it repeats none of the others."""
+    own = content_words(draft.text)
+    for other in others:
+        words = content_words(other.text)
+        shorter = min(len(own), len(words))
+        if shorter >= LEAST_COMPARED and len(own & words) >= REPEATED * shorter:
+            return other.line
+    return None
+
+
+def _fact_faults(fact: FactDraft, value: Value, draft: BulletDraft, line: SheetLine, known: Known) -> Iterator[str]:
+    if not says(draft.text, value):
+        yield f"the fact {fact.value!r} does not stand in the text; write the same words in both"
+    known_fact = known.fact(fact.slot)
+    if known_fact is None:
+        if new_slot(fact.slot) is None:
+            yield f"slot {fact.slot!r} is neither an id of the list nor a kind of value"
+        elif not fact.name.strip():
+            yield f"the fact {fact.value!r} has no name"
+        elif value.date is not None and fact.slot.endswith(ONCE) and value.date > line.day:
+            yield f"{value.text} has happened once, and the line is told on {format_date(line.day)}, before it"
+        return
+    present = known.values.get(fact.slot)
+    if line.changes and fact.slot == line.changes.fact_id and present and value.means_same_as(present):
+        yield f"{fact.slot} keeps its value {present.text!r}; give it another one"
+    if known_fact.is_fixed and present and not value.means_same_as(present):
+        yield f"{fact.slot} has happened once, as {present.text!r}, and cannot become {value.text!r}"
+
+
+def _wrong_weekdays(text: str, told: dt.date) -> Iterator[str]:
+    for match in _WEEKDAY_OF.finditer(text):
+        try:
+            day = typed_value(match["day"], ValueKind.DATE, told).date
+        except ValueError:
+            continue
+        if day and weekday(day).casefold() != match["weekday"].casefold():
+            yield f"{match['day']} is a {weekday(day)}, not a {match['weekday']}"
+
+
+def _ungrounded(draft: BulletDraft, line: SheetLine, known: Known, read: Sequence[Value]) -> list[Value]:
+    """Return the values in digits that a text says and nothing gives: no fact of the line, ledger, user or topic."""
+    text = draft.text
+    for given in (draft.topic, *(fact.value.strip() for fact in draft.facts), *known.names):
+        if any(c.isdigit() for c in given):  # `file 18-204` is a name: its digits are no value of their own
+            text = re.sub(rf"(?<!\w){re.escape(given)}(?!\w)", " ", text)
+    age = known.profile.age
+    own = (*read, number(age), duration(age, "years"))
+    # The ledger of a long story is large, and most lines say their own values only.
+    new = _in_digits(text, unrecorded_values(text, own, line.day))
+    return _in_digits(text, unrecorded_values(text, (*own, *known.told), line.day)) if new else new
+
+
+def _in_digits(text: str, values: Iterable[Value]) -> list[Value]:
+    """Return the values that the text itself writes in digits: `out of a hundred` is a way of speaking."""
+    return [value for value in values if any(c.isdigit() for c in value.text) and value.text in text]
+
+
+def new_slot(code: str) -> NewSlot | None:
+    """Return the new slot that a reply names by its code; None if it is no code."""
+    kind, _, mark = code.partition(",")
+    if kind not in set(ValueKind) or mark.strip() not in {"", ONCE}:
+        return None
+    return NewSlot(kind=ValueKind(kind), is_fixed=bool(mark))
+
+
+def value_of(fact: FactDraft, line: SheetLine, known: Known) -> Value:
+    """Return the typed value of a drafted fact; raises ValueError with a sentence for a text that cannot be read."""
+    known_fact, slot = known.fact(fact.slot), new_slot(fact.slot)
+    kind = known_fact.kind if known_fact else slot.kind if slot else ValueKind.TEXT
+    if kind is not ValueKind.DATE or known.language == ENGLISH:
+        return typed_value(fact.value, kind, line.day)
+    # Code reads English dates only: elsewhere the day is the sheet's.
+    day = next((slot.day for slot in line.sets if slot.day is not None), None)
+    if day is None:
+        raise ValueError(f"the sheet gives no day for {fact.value!r}; leave the day out")
+    return Value(kind=ValueKind.DATE, text=fact.value.strip(), date=day)
+
+
+# --- records ----------------------------------------------------------------------------------------------------
+
+
+def assembled(drafts: Sequence[tuple[SheetLine, BulletDraft]], known: Known, plan_index: int) -> Drafted:
+    """Return the records of one stage from its drafts, in the order of the sheet; `known`: before the stage.
+
+    A fact whose value cannot be read is left out.
+    """
+    maker = _Maker(known, SubPlanKey(plan_index, known.stage.stage_index))
+    for line, draft in drafts:
+        maker.add(line, draft)
+    sub_plan = SubPlan(
+        plan_index=plan_index,
+        sub_plan_index=known.stage.stage_index,
+        anchor=known.stage.first_day,
+        bullets=tuple(maker.bullets),
+    )
+    return Drafted(sub_plan=sub_plan, facts=tuple(maker.facts), assertions=tuple(maker.assertions))
+
+
+class _Maker:
+    """Gives the drafts of a stage their ids, and derives the stance of every value from those before it."""
+
+    def __init__(self, known: Known, key: SubPlanKey) -> None:
+        self._known, self._key = known, key
+        own = [f for f in known.ledger.facts if f.fact_id not in known.history.facts]
+        self._slots = {f.slot: f for f in own}
+        self._first_ordinal = len(own)
+        self._values = dict(known.values)
+        self._preferences = {_wish_of(b): b.requirement for b in known.preferences}
+        self.bullets: list[Bullet] = []
+        self.facts: list[Fact] = []
+        self.assertions: list[Assertion] = []
+
+    def add(self, line: SheetLine, draft: BulletDraft) -> None:
+        """Append the bullet of a line with its facts."""
+        bullet = self._bullet(line, draft)
+        self.bullets.append(bullet)
+        if line.kind is BulletKind.INTRODUCTION:
+            for attribute, value in _introduced(self._known.profile):
+                if says(bullet.text, value):
+                    slot = NewSlot(kind=value.kind, is_fixed=attribute == "full name")
+                    self._assert(bullet, self._new_fact(SELF, attribute, slot), value)
+        for fact in draft.facts:
+            self._add_fact(bullet, line, fact)
+
+    def _bullet(self, line: SheetLine, draft: BulletDraft) -> Bullet:
+        # A draft leaves empty what its line of the sheet says.
+        topic = line.changes.subject if line.changes else line.evolves.topic if line.evolves else ""
+        bullet = Bullet(
+            bullet_id=str(self._key.bullet(len(self.bullets))),
+            kind=line.kind,
+            narrative=draft.narrative if draft.narrative in self._known.labels else line.narrative,
+            topic=draft.topic.strip() or topic,
+            text=draft.text.strip(),
+            happens_on=line.day,
+            condition=draft.condition or (line.evolves.condition if line.evolves else ""),
+            requirement=draft.requirement,
+            variety=CLOSING if line.part == CLOSING else "",
+        )
+        if line.kind is not BulletKind.PREFERENCE:
+            return bullet
+        former = self._preferences.get(_wish_of(bullet))
+        self._preferences[_wish_of(bullet)] = bullet.requirement
+        return bullet if former in {None, bullet.requirement} else bullet.model_copy(update={"variety": EVOLVED})
+
+    def _add_fact(self, bullet: Bullet, line: SheetLine, draft: FactDraft) -> None:
+        try:
+            value = value_of(draft, line, self._known)
+        except ValueError:
+            return
+        fact = self._known.fact(draft.slot)
+        if fact is None:
+            slot = new_slot(draft.slot) or NewSlot(kind=value.kind, is_fixed=False)
+            slot = slot.model_copy(update={"kind": value.kind})
+            fact = self._told(bullet.topic, draft.name, slot, value) or self._new_fact(bullet.topic, draft.name, slot)
+        self._assert(bullet, fact, value)
+
+    def _told(self, subject: str, attribute: str, slot: NewSlot, value: Value) -> Fact | None:
+        """Return the fact that is told again under its name; None if it is another one of the same name."""
+        key = slot_key(subject, attribute)
+        if (own := self._slots.get(key)) is not None:
+            return own
+        earlier = self._known.history.slots.get(key)
+        if earlier is None or earlier.kind is not slot.kind:
+            return None
+        present = self._values.get(earlier.fact_id)
+        is_same = present is not None and value.means_same_as(present)
+        return None if earlier.is_fixed and not is_same else earlier
+
+    def _new_fact(self, subject: str, attribute: str, slot: NewSlot) -> Fact:
+        fact = Fact(
+            fact_id=str(FactId(self._key.plan_index, self._first_ordinal + len(self.facts))),
+            subject=subject,
+            attribute=attribute,
+            kind=slot.kind,
+            is_fixed=slot.is_fixed,
+        )
+        self.facts.append(fact)
+        self._slots[fact.slot] = fact
+        return fact
+
+    def _assert(self, bullet: Bullet, fact: Fact, value: Value) -> None:
+        stance = Stance.SETS
+        if fact.fact_id in self._values or fact.fact_id in self._known.history.facts:
+            present = self._values.get(fact.fact_id)
+            stance = Stance.MENTIONS if present and value.means_same_as(present) else Stance.UPDATES
+        self._values[fact.fact_id] = value
+        self.assertions.append(Assertion(bullet_id=bullet.bullet_id, fact_id=fact.fact_id, stance=stance, value=value))
+
+
+def _wish_of(bullet: Bullet) -> tuple[str, str]:
+    return bullet.topic, bullet.condition
+
+
+def _introduced(profile: Profile) -> tuple[tuple[str, Value], ...]:
+    """Return what an introduction may say of the user, as attributes and values."""
+    profession = profile.profession.lower() if profile.profession.istitle() else profile.profession
+    return (
+        ("full name", Value(kind=ValueKind.NAME, text=profile.name)),
+        ("age", number(profile.age)),
+        ("profession", Value(kind=ValueKind.NAME, text=profession)),
+        ("home city", Value(kind=ValueKind.NAME, text=profile.city)),
+    )

@@ -1,0 +1,108 @@
+"""Calibration of the role `checker`: a model that judges at chance must not refuse anything.
+
+Before the first objection of a judge counts, the judge gives verdicts on claims whose truth is known, made by code from
+the benchmark's seed. The calls have one key a conversation, so the journal answers all but the first of them. A judge
+below `[checks] least_accuracy` refuses nothing: its objections are incidents. Rules refuse all the same.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from longbeam.errors import ReplyError
+from longbeam.keys import UnitKey
+from longbeam.models.asking import Asker
+from longbeam.models.kinds import answers_by_rule
+from longbeam.prompts.calls.checks import EntailmentInputs, EntailmentReply
+from longbeam.schemas.spec import Role
+
+CALIBRATION_PROMPT = "check_entailment"
+MESSAGES = 4
+"""Messages that a judge is asked about, each with four claims of which two are said."""
+_THINGS = ("the workshop", "the second flat", "the canoe", "the printer", "the greenhouse", "the piano", "the old van")
+_NAMES = ("Ines", "Bruno", "Magda", "Oleg", "Priya", "Tomas", "Wanda")
+_DAYS = ("March 3", "April 17", "June 9", "August 22", "October 5", "November 28")
+
+
+@dataclass(frozen=True)
+class Item:
+    """A message with claims, and whether the message says each of them."""
+
+    message: str
+    claims: tuple[str, ...]
+    are_said: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class Fitness:
+    """Verdicts of a judge on the calibration items."""
+
+    right: int
+    asked: int
+    least: float
+    """Share of right verdicts that is asked for; 0: the judge is not calibrated."""
+
+    @property
+    def is_fit(self) -> bool:
+        """Whether the judge may refuse."""
+        return self.right >= self.least * self.asked
+
+    def __str__(self) -> str:
+        return f"unfit checker ({self.right} of {self.asked} calibration items right, {self.least:.0%} are needed)"
+
+
+def calibration_items(seed: int) -> tuple[Item, ...]:
+    """Return the items of a benchmark, the same for all of its judges."""
+    rng = random.Random(f"{seed}/calibration")
+    return tuple(_item(rng) for _ in range(MESSAGES))
+
+
+def _item(rng: random.Random) -> Item:
+    thing, other = rng.sample(_THINGS, 2)
+    name, absent = rng.sample(_NAMES, 2)
+    day, wrong_day = rng.sample(_DAYS, 2)
+    price = rng.randrange(120, 980, 10)
+    message = (
+        f"What would you check first? {name} has offered me {thing} for ${price}, and I said yes on {day}. I have not"
+        f" paid for {other} yet, so money is short."
+    )
+    said = (f"{name} offers {thing} for ${price}.", f"I agreed on {day} to take {thing}.", f"{other} is not paid for.")
+    unsaid = (
+        f"{absent} has offered me {thing}.",
+        f"{other} costs ${price}.",
+        f"I turned down {thing}.",
+        f"I said yes to {thing} on {wrong_day}.",
+        f"I have paid for {other}.",
+    )
+    pairs = [*((c, True) for c in rng.sample(said, 2)), *((c, False) for c in rng.sample(unsaid, 2))]
+    rng.shuffle(pairs)
+    return Item(message, tuple(c[0].upper() + c[1:] for c, _ in pairs), tuple(is_said for _, is_said in pairs))
+
+
+async def fitness_of(judge: Asker) -> Fitness:
+    """Return how many calibration items a judge has right; an item without a usable reply is wrong."""
+    least, role = judge.spec.checks.least_accuracy, judge.acting or Role.CHECKER
+    if not least or answers_by_rule(judge.spec, judge.spec.model_for(role)):
+        return Fitness(0, 0, 0.0)
+    unit = UnitKey(judge.unit_key.conversation_id, "checks", "calibration", role.value)
+    # Neither generation nor incidents of the unit that happens to ask first: the calls are those of every unit.
+    asker = replace(judge.acting_as(role), unit_key=unit, generation=0, incidents=[])
+    items = calibration_items(judge.spec.seed)
+    right = [await _right(asker.within(f"m{i}"), item) for i, item in enumerate(items)]
+    return Fitness(sum(right), sum(len(item.claims) for item in items), least)
+
+
+async def _right(asker: Asker, item: Item) -> int:
+    inputs = EntailmentInputs(message=item.message, claims=item.claims)
+    try:
+        reply: EntailmentReply = await asker.structured(CALIBRATION_PROMPT, inputs)
+    except ReplyError:
+        return 0
+    return _count_right(reply, item.are_said)
+
+
+def _count_right(reply: EntailmentReply, are_said: Sequence[bool]) -> int:
+    found = {verdict.claim: verdict.is_said for verdict in reply.verdicts}
+    return sum(found.get(number) is is_said for number, is_said in enumerate(are_said, 1))

@@ -1,0 +1,199 @@
+"""The closed world of a conversation: the user states no value that the plan does not give.
+
+A typed value of a user's message must come from the bullets of the message, from the ledger up to the day of the
+message, from the profile, from earlier talk in the same sub-plan, or follow from these in one step
+(`text/grounding.py`). The same holds for what a reply of the assistant says of the user: `your 749 PLN`, `you told me
+that ...`. Suggestions and computations of the assistant are no claims about the user.
+
+A value that nothing gives would be a fact that the ledger does not know: gold answers could contradict it, and no probe
+could ask for it. Values are read as English writes them, so other languages are not gated. In conversations about
+mathematics numbers and shares are not gated: they belong to exercises, not to the user.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from longbeam.generators.ledger import Ledger
+from longbeam.generators.plans import Frame
+from longbeam.models.asking import Asker
+from longbeam.models.kinds import answers_by_rule
+from longbeam.schemas.incidents import Incident, IncidentKind
+from longbeam.schemas.plans import Value, ValueKind
+from longbeam.schemas.seeds import Category
+from longbeam.schemas.spec import ENGLISH
+from longbeam.text.grounding import (
+    Key,
+    asked_keys,
+    is_derivable,
+    loose_keys,
+    stated_values,
+    value_keys,
+    values_with_keys,
+)
+from longbeam.text.sentences import sentences
+from longbeam.text.spoken_days import spell_out
+from longbeam.text.values import duration, number
+
+_ALWAYS = dt.date.min
+_OF_EXERCISES = frozenset({ValueKind.NUMBER, ValueKind.RATIO})
+"""Kinds of values that the exercises of a conversation about mathematics have."""
+_SAID = re.compile(
+    r"\b(?:you(?:'ve|’ve| have)? (?:just |already |also |once )?(?:said|told|mentioned|noted|wrote|reported|described|"
+    r"stated|shared|explained|gave me)|as you (?:said|say|mentioned|put it)|you were saying)\b",
+    re.IGNORECASE,
+)
+"""Words that report what the user said."""
+_DID = re.compile(
+    r"\byou(?:'ve|’ve| have)? (?:just |already |also |only )?(?:paid|spent|bought|earned|saved|scored|booked|ordered|"
+    r"raised|received|owe|earn|weigh|own|cooked|ran|logged|set aside)\b(?! (?:if|when))",
+    re.IGNORECASE,
+)
+"""Words that state what the user did or has."""
+_OWN = re.compile(
+    r"\byour (?:(?!(?:to|at|for|in|on|by|with|until|from|into|and|or|if|when|that|so|then|can|could|should|would|will|"
+    r"may|might)\b)[\w'’-]+ ){0,4}"
+    r"(?:(?:of|is|was|are|were|took|lasted|costs?|came to|comes to|weighs?|stands at) (?:only |about )?)?\W{0,2}$",
+    re.IGNORECASE,
+)
+"""Words in front of a value that is the user's own: `your 749 PLN`, `your budget of`, `your first call took`."""
+_UNREAL = re.compile(
+    r"\b(?:if|say|suppose|imagine|could|would|should|might|may|let's|for example|e\.g\.)\b", re.IGNORECASE
+)
+"""Words of suppositions and suggestions, which claim nothing."""
+
+
+class ClosedWorld:
+    """The values that the user of one sub-plan may state, each from the day on which it is known."""
+
+    def __init__(self, frame: Frame, ledger: Ledger, earlier: Sequence[str] = ()) -> None:
+        """Read the values of the frame, of the ledger, and of `earlier`, texts of what was told before the sub-plan."""
+        self._since: dict[Key, dt.date] = {}
+        self._values: list[tuple[dt.date, Value]] = []
+        self._free = _OF_EXERCISES if frame.seed.category is Category.MATH else frozenset[ValueKind]()
+        timeline = frame.seed.timeline
+        first = timeline.start if timeline else _ALWAYS
+        for text in (*_texts_of(frame), *earlier):
+            self._add_text(text, _ALWAYS, first)
+        for age in (frame.profile.age, *(p.age for p in frame.relationships.people)):
+            for value in (duration(age, "years"), number(age), duration(age + 1, "years"), number(age + 1)):
+                self._add(value, value_keys(value, first), _ALWAYS)
+        if timeline:
+            for year in range(timeline.start.year - 1, timeline.end.year + 2):
+                self._since[("bare", float(year))] = _ALWAYS
+        for bullet in ledger.bullets:
+            self._add_text(bullet.text, bullet.happens_on, bullet.happens_on)
+            for assertion in ledger.by_bullet.get(bullet.bullet_id, ()):
+                if assertion.value is not None:
+                    self._add(assertion.value, value_keys(assertion.value, bullet.happens_on), bullet.happens_on)
+        for line in frame.chapter.facts if frame.chapter else ():
+            if line.value is not None:
+                self._add(line.value, value_keys(line.value, first), _ALWAYS)
+
+    def hear(self, text: str, day: dt.date) -> None:
+        """Add the values of a message of this sub-plan, which later messages may take up."""
+        self._add_text(text, _ALWAYS, day)
+
+    def ungrounded(
+        self, text: str, day: dt.date, *, near: Iterable[str] = (), declared: Iterable[Value] = ()
+    ) -> tuple[Value, ...]:
+        """Return the values of a user's message that nothing gives.
+
+        `near`: texts of the bullets that the message tells, and of the exchange that it belongs to. `declared`: values
+        that the turn may state although no fact has them.
+        """
+        stated, prose = stated_values(spell_out(text, day))
+        allowed = {key for value in declared for key in (*value_keys(value, day), *loose_keys(value))}
+        allowed.update(value_keys(_day_value(day), day))
+        close: list[Value] = []
+        for value, keys in (pair for given in near for pair in values_with_keys(given, day)):
+            allowed.update(keys, loose_keys(value))
+            close.append(value)
+        gated = [s for s in stated if s.value.kind not in self._free]
+        unknown = [s for s in gated if not self._is_known(asked_keys(s, prose, day), day, allowed)]
+        close += (s.value for s in stated if s not in unknown)
+        return tuple(s.value for s in unknown if not self._follows(s.value, close, day))
+
+    def faults(
+        self, text: str, day: dt.date, near: Iterable[str] = (), declared: Iterable[Value] = ()
+    ) -> Iterator[str]:
+        """Yield a sentence for each value of a user's message that nothing gives."""
+        for value in self.ungrounded(text, day, near=near, declared=declared):
+            yield (
+                f"{value.text!r} is in no bullet up to this day and was not said before; leave it out, or use a value "
+                "that the plan gives"
+            )
+
+    def false_claims(self, reply: str, day: dt.date) -> tuple[Value, ...]:
+        """Return the values that a reply of the assistant ascribes to the user, and that nothing gives."""
+        gated = ((value, keys) for value, keys in _claims(reply, day) if value.kind not in self._free)
+        claimed = [(value, keys) for value, keys in gated if not self._is_known(keys, day, set())]
+        if not claimed:
+            return ()
+        given = [v for v, keys in values_with_keys(reply, day) if self._is_known(keys, day, set())]
+        return tuple(v for v, _ in claimed if not self._follows(v, given, day))
+
+    def claim_faults(self, reply: str, day: dt.date) -> Iterator[str]:
+        """Yield a sentence for each value that a reply ascribes to the user, and that nothing gives."""
+        for value in self.false_claims(reply, day):
+            yield f"it says {value.text!r} of the user, who never said so; leave it out, or use what the user said"
+
+    def _add_text(self, text: str, since: dt.date, day: dt.date) -> None:
+        for value, keys in values_with_keys(spell_out(text, day), day):
+            self._add(value, keys, since)
+
+    def _add(self, value: Value, keys: Iterable[Key], since: dt.date) -> None:
+        self._values.append((since, value))
+        for key in (*keys, *loose_keys(value)):
+            self._since[key] = min(since, self._since.get(key, since))
+
+    def _is_known(self, keys: Iterable[Key], day: dt.date, allowed: set[Key]) -> bool:
+        return any(key in allowed or self._since.get(key, dt.date.max) <= day for key in keys)
+
+    def _follows(self, value: Value, near: Sequence[Value], day: dt.date) -> bool:
+        known = [v for since, v in self._values if since <= day]
+        return is_derivable(value, near, known, day)
+
+
+def report(asker: Asker, prompt_id: str, faults: Iterable[str], place: str = "") -> None:
+    """Note the values that a text was taken with although nothing gives them, if there are any."""
+    if detail := "; ".join(faults):
+        asker.note(Incident(kind=IncidentKind.UNGROUNDED, prompt_id=prompt_id, place=place, detail=detail))
+
+
+def is_gated(asker: Asker, prompt_id: str) -> bool:
+    """Return whether the replies to a prompt are gated: a language model writes them, in English."""
+    role = asker.acting or asker.prompts[prompt_id].role
+    return asker.spec.language == ENGLISH and not answers_by_rule(asker.spec, asker.spec.model_for(role))
+
+
+def world_of(asker: Asker, prompt_id: str, frame: Frame, ledger: Ledger, *earlier: str) -> ClosedWorld | None:
+    """Return the closed world of a sub-plan for the replies to a prompt; None where they are not gated."""
+    return ClosedWorld(frame, ledger, earlier) if is_gated(asker, prompt_id) else None
+
+
+def _texts_of(frame: Frame) -> Iterator[str]:
+    """Yield the texts that set the scene before the story begins."""
+    seed, chapter = frame.seed, frame.chapter
+    yield from (seed.title, seed.theme, *seed.subtopics, frame.profile.personality)
+    if chapter is not None:
+        yield from (chapter.main.title, chapter.summary, *chapter.previous, *(b.text for b in chapter.standing))
+
+
+def _day_value(day: dt.date) -> Value:
+    return Value(kind=ValueKind.DATE, text=day.isoformat(), date=day)
+
+
+def _claims(reply: str, day: dt.date) -> Iterator[tuple[Value, frozenset[Key]]]:
+    """Yield the values that a reply ascribes to the user, with their keys."""
+    stated, prose = stated_values(reply)
+    spans = sentences(prose) if stated else ()
+    for found in stated:
+        start = next((a for a, b in spans if a <= found.start < b), 0)
+        front = prose[start : found.start]
+        is_reported = _SAID.search(front) is not None
+        is_stated = (_DID.search(front) or _OWN.search(front)) and not _UNREAL.search(front)
+        if is_reported or is_stated:
+            yield found.value, asked_keys(found, prose, day)

@@ -1,0 +1,45 @@
+"""How much a message asks for, read from its words, so that replies are as long as their questions deserve.
+
+A plain question counts about 1. Each further question, a piece of work (a draft, a plan, a comparison) and pasted
+material raise the demand; a message that asks nothing, or only whether something is right, lowers it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from longbeam.text.traces import without_code
+
+LEAST, MOST = 0.45, 2.2
+STATEMENT, QUESTION, FURTHER, WORK, MATERIAL = 0.5, 0.9, 0.35, 0.5, 0.3
+"""Demand of a message without a question, and of its first one; more for each further one, for work and material."""
+MOST_FURTHER = 3
+_QUESTION = re.compile(r"[?？؟][\"'”’)]*(?=\s|\Z)")
+_WORK = re.compile(
+    r"\b(?:draft|write|rewrite|plan|outline|check ?list|table|compare|comparison|step[- ]by[- ]step|walk me through|"
+    r"steps|examples?|explain|in detail|pros and cons|schedule|template|debug|refactor|implement|prove|derive|solve|"
+    r"summar\w+|list)\b",
+    re.IGNORECASE,
+)
+"""Words that ask for a piece of work; other languages are read by their questions and material alone."""
+_CONFIRMING = re.compile(
+    r"(?:\A|[.!?:,;]\s+)(?:is (?:that|this|it)|are you sure|does (?:that|this)|do you mind|okay|agreed|may i|can i|"
+    r"can you remember|shall we|would that|right|correct)\b[^?]{0,50}\?\W*\Z",
+    re.IGNORECASE,
+)
+"""A short question at the end that wants a yes or a no."""
+LONG_MATERIAL = 240
+"""Characters of code, log or quotation that take a reader some time."""
+
+
+def demand_of(text: str) -> float:
+    """Return how much a message asks for: 1 is a usual question, LEAST to MOST."""
+    prose = without_code(text)
+    questions = len(_QUESTION.findall(prose))
+    works = bool(_WORK.search(prose))
+    if (not questions and not works) or (questions <= 1 and not works and _CONFIRMING.search(prose)):
+        demand = STATEMENT
+    else:
+        demand = QUESTION + FURTHER * min(max(questions - 1, 0), MOST_FURTHER) + WORK * works
+    demand += MATERIAL * (len(text) - len(prose) > LONG_MATERIAL)
+    return min(max(demand, LEAST), MOST)

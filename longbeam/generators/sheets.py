@@ -1,0 +1,372 @@
+"""The sheet of a plan: each bullet's kind, day, narrative, people and slots, drawn by code before a model words it.
+
+A model that has to decide all of this and word it in one reply fails on one of forty bullets, and its days, kinds and
+slots clash. The sheet's frame (kinds, days, narratives, people) is drawn for the whole plan; what a group of lines
+changes or comes back to is drawn from the ledger just before the group is asked for.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from longbeam.generators.layout import Layout
+from longbeam.generators.ledger import Ledger
+from longbeam.generators.plan_seeds import SELF
+from longbeam.prompts.calls.plans import LedgerLine, NewSlot, SheetLine, Stage
+from longbeam.schemas.people import Person
+from longbeam.schemas.plans import Bullet, BulletKind, Narrative, ValueKind
+from longbeam.schemas.seeds import Category, Timeline
+
+SLACK = 0.9
+"""Share of a stage's days that its bullets use; turns that are asked for later use the rest."""
+LAST_SLACK = 0.68
+"""`SLACK` of the last stage, which also holds the event that the story prepares (a departure), and the end."""
+CLOSING_FROM = 0.9
+"""Where the end of the story begins in the last stage."""
+OUTCOMES = 3
+"""Bullets of the last stage that tell how a part of the story came out; the last plan has one more, its last word."""
+CAST = 4
+"""People of a stage."""
+BULLETS_PER_NARRATIVE = 4
+"""Bullets of a stage for each narrative that moves in it."""
+NARRATIVES_PER_STAGE = (3, 6)
+"""Fewest and most narratives that move in a stage."""
+LEADING = 2
+"""Narratives that carry the story: the first ones, which move in every stage."""
+WITH_SOMEBODY = 0.3
+"""Share of the events that one of the stage's people takes part in."""
+SECOND_SLOT = 0.4
+"""Share of the events and meetings that set two slots; the others set one."""
+FIXED_SHARE = 0.5
+"""Share of the slots that hold what happened once."""
+CHANGES_PER_EVENT = 1 / 6
+"""Changed slots for each event; augmentation adds the planned updates."""
+SETTLED_DAYS = 7
+"""Days that a value or a preference stands before it changes."""
+RECALLS_PER_EVENT = 1 / 5
+"""Events that come back to a slot without its value."""
+ALIKE = 0.5
+"""Share of the new amounts that are named like an earlier amount of another thing, so that the two can be compared."""
+EVOLVING = 0.25
+"""Share of the later stages whose last preference replaces an earlier one."""
+AHEAD_DAYS, BEHIND_DAYS = (4, 40), (0, 6)
+"""Days from the telling to a planned day, and back to a day on which something happened."""
+KINDS: dict[Category, dict[ValueKind, int]] = {
+    Category.GENERAL: {
+        ValueKind.DATE: 28,
+        ValueKind.MONEY: 20,
+        ValueKind.NUMBER: 20,
+        ValueKind.DURATION: 14,
+        ValueKind.NAME: 14,
+        ValueKind.RATIO: 4,
+    },
+    Category.CODING: {
+        ValueKind.DATE: 22,
+        ValueKind.NUMBER: 24,
+        ValueKind.DURATION: 16,
+        ValueKind.VERSION: 14,
+        ValueKind.NAME: 14,
+        ValueKind.RATIO: 10,
+    },
+    Category.MATH: {
+        ValueKind.DATE: 24,
+        ValueKind.NUMBER: 28,
+        ValueKind.DURATION: 20,
+        ValueKind.RATIO: 12,
+        ValueKind.EXPRESSION: 8,
+        ValueKind.NAME: 8,
+    },
+}
+"""Weights of the kinds of new slots."""
+TOLD = frozenset({BulletKind.EVENT, BulletKind.RELATIONSHIP})
+"""Kinds of lines that set slots."""
+AMOUNTS = frozenset({ValueKind.NUMBER, ValueKind.MONEY, ValueKind.DURATION})
+CHANGEABLE = AMOUNTS | {ValueKind.NAME, ValueKind.VERSION, ValueKind.RATIO}
+"""Kinds of slots that a sheet changes; a day is moved by augmentation, which knows the days around it."""
+
+
+def stages_of(
+    timeline: Timeline, layout: Layout, narratives: Sequence[Narrative] = (), people: Sequence[Person] = ()
+) -> tuple[Stage, ...]:
+    """Divide a timeline into stages of equal length, to the day, each with the people and narratives that it moves.
+
+    People and narratives take turns: each comes once before any comes again. The narratives that carry the story come
+    in every stage.
+    """
+    days, count = timeline.days + 1, layout.sub_plans
+    if days < count:
+        raise ValueError(f"{days} days cannot hold {count} stages")
+    starts = [timeline.start + dt.timedelta(days=days * i // count) for i in range(count)]
+    ends = [s - dt.timedelta(days=1) for s in starts[1:]] + [timeline.end]
+    names, labels = [p.first_name for p in people], [n.label for n in narratives]
+    least, most = NARRATIVES_PER_STAGE
+    moving = min(max(layout.bullets_per_sub_plan // BULLETS_PER_NARRATIVE, least), most) - LEADING
+    return tuple(
+        Stage(
+            stage_index=i,
+            first_day=first,
+            last_day=last,
+            cast=_turn(names, i, CAST),
+            narratives=(*labels[:LEADING], *_turn(labels[LEADING:], i, moving)),
+        )
+        for i, (first, last) in enumerate(zip(starts, ends, strict=True))
+    )
+
+
+def _turn(items: Sequence[str], turn: int, count: int) -> tuple[str, ...]:
+    """Return the next items of a round, in the turn of a stage."""
+    return tuple(items[(turn * count + i) % len(items)] for i in range(min(count, len(items))))
+
+
+def bullet_counts(layout: Layout, stage_index: int, plan_index: int = 0) -> dict[BulletKind, int]:
+    """Return the number of bullets of each kind that one stage has before augmentation.
+
+    The introduction is in the first stage of the first plan only. BEAM asks for one preference and two or three
+    relationship bullets; this module asks for as many preferences as the probe pool needs.
+    """
+    preferences = layout.specials_in(stage_index)
+    relationships = max(1, min(3, layout.bullets_per_sub_plan // 7))
+    introduction = int(stage_index == 0 and plan_index == 0)
+    events = layout.bullets_per_sub_plan - preferences - relationships - introduction
+    return {
+        BulletKind.INTRODUCTION: introduction,
+        BulletKind.EVENT: max(events, 2),
+        BulletKind.RELATIONSHIP: relationships,
+        BulletKind.PREFERENCE: preferences,
+    }
+
+
+# --- the frame of a whole plan ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SheetInputs:
+    """Everything that the frame of a plan's sheet is drawn from."""
+
+    layout: Layout
+    stages: tuple[Stage, ...]
+    category: Category
+    plan_index: int
+    is_last: bool
+    """Whether no plan follows, so that the story ends here."""
+    rng_key: str
+
+
+def draw_sheet(inputs: SheetInputs) -> tuple[tuple[SheetLine, ...], ...]:
+    """Return the lines of each stage, in the order in which they are told.
+
+    The last lines of the last stage tell how things came out. Preferences are spread over the lines before them.
+    """
+    return tuple(_stage_lines(inputs, stage) for stage in inputs.stages)
+
+
+def _stage_lines(inputs: SheetInputs, stage: Stage) -> tuple[SheetLine, ...]:
+    counts = bullet_counts(inputs.layout, stage.stage_index, inputs.plan_index)
+    is_first, is_last = stage.stage_index == 0, stage is inputs.stages[-1]
+    opening = BulletKind.INTRODUCTION if counts[BulletKind.INTRODUCTION] else BulletKind.EVENT
+    events = counts[BulletKind.EVENT] - (is_first and opening is BulletKind.EVENT)
+    closing = max(min(OUTCOMES + 1, events // 4) - (not inputs.is_last), 0) if is_last else 0
+    going_on = _interleaved(events - closing, counts[BulletKind.RELATIONSHIP])
+    told = list(zip(going_on, _days(stage, len(going_on), LAST_SLACK if is_last else SLACK), strict=True))
+    told += [(BulletKind.EVENT, day) for day in _closing_days(stage, closing)]
+    drawn = _with_preferences(told, counts[BulletKind.PREFERENCE], len(going_on))
+    if is_first:
+        drawn.insert(0, (opening, stage.first_day))
+    pen = _Pen(inputs, stage, random.Random(f"{inputs.rng_key}/sheet/{stage.stage_index}"))
+    first_closing = len(drawn) - closing
+    return tuple(
+        pen.line(ordinal, kind, day, part=_part_of(ordinal, is_first, first_closing))
+        for ordinal, (kind, day) in enumerate(drawn)
+    )
+
+
+def _part_of(ordinal: int, is_first: bool, first_closing: int) -> str:
+    if is_first and ordinal == 0:
+        return "opening"
+    return "closing" if ordinal >= first_closing else ""
+
+
+def _interleaved(events: int, meetings: int) -> list[BulletKind]:
+    """Return the kinds of events and meetings, the meetings spread evenly among the events."""
+    kinds: list[BulletKind] = []
+    placed = 0
+    for i in range(1, events + 1):
+        kinds.append(BulletKind.EVENT)
+        while placed < meetings and (placed + 1) * events <= i * (meetings + 1):
+            kinds.append(BulletKind.RELATIONSHIP)
+            placed += 1
+    return kinds + [BulletKind.RELATIONSHIP] * (meetings - placed)
+
+
+def _days(stage: Stage, count: int, slack: float) -> list[dt.date]:
+    return _spread(stage.first_day, int((stage.last_day - stage.first_day).days * slack), count)
+
+
+def _closing_days(stage: Stage, count: int) -> list[dt.date]:
+    begin = stage.first_day + dt.timedelta(days=int((stage.last_day - stage.first_day).days * CLOSING_FROM))
+    return _spread(begin, (stage.last_day - begin).days, count)
+
+
+def _spread(first: dt.date, room: int, count: int) -> list[dt.date]:
+    return [first + dt.timedelta(days=room * i // max(count - 1, 1)) for i in range(count)]
+
+
+def _with_preferences(
+    told: Sequence[tuple[BulletKind, dt.date]], preferences: int, going_on: int
+) -> list[tuple[BulletKind, dt.date]]:
+    """Spread the preferences over the lines that go on; each is told on the day of the line before it."""
+    drawn: list[tuple[BulletKind, dt.date]] = []
+    placed = 0
+    for i, (kind, day) in enumerate(told, 1):
+        drawn.append((kind, day))
+        due = preferences * i // (going_on + 1) if i < going_on else preferences
+        drawn += [(BulletKind.PREFERENCE, day)] * (due - placed)
+        placed = due
+    return drawn
+
+
+class _Pen:
+    """Draws the lines of one stage: whose turn it is, and what each line sets."""
+
+    def __init__(self, inputs: SheetInputs, stage: Stage, rng: random.Random) -> None:
+        self._stage, self._rng = stage, rng
+        weights = KINDS[inputs.category]
+        self._kinds, self._weights = list(weights), list(weights.values())
+        self._end = inputs.stages[-1].last_day
+        self._days: set[dt.date] = set()
+        self._events = self._met = 0
+
+    def line(self, ordinal: int, kind: BulletKind, day: dt.date, *, part: str) -> SheetLine:
+        """Return the next line."""
+        sets: tuple[NewSlot, ...] = ()
+        person = ""
+        if kind is BulletKind.RELATIONSHIP:
+            person = self._next_person()
+        elif kind is BulletKind.EVENT and not part and self._rng.random() < WITH_SOMEBODY:
+            person = self._rng.choice(self._stage.cast) if self._stage.cast else ""
+        if kind in TOLD and part != "opening":
+            sets = self._slots(day, 1 + (self._rng.random() < SECOND_SLOT))
+        return SheetLine(
+            line=ordinal + 1, kind=kind, day=day, narrative=self._narrative(kind), person=person, sets=sets, part=part
+        )
+
+    def _next_person(self) -> str:
+        cast = self._stage.cast
+        self._met += 1
+        return cast[(self._met - 1) % len(cast)] if cast else ""
+
+    def _narrative(self, kind: BulletKind) -> str:
+        labels = self._stage.narratives
+        if not labels or kind in {BulletKind.INTRODUCTION, BulletKind.PREFERENCE}:
+            return labels[0] if labels else ""
+        self._events += 1
+        return labels[(self._events - 1) % len(labels)]
+
+    def _slots(self, told: dt.date, count: int) -> tuple[NewSlot, ...]:
+        """Return slots of different kinds."""
+        kinds: list[ValueKind] = []
+        while len(kinds) < count:
+            kinds += [k for k in self._rng.choices(self._kinds, self._weights) if k not in kinds]
+        return tuple(self._slot(told, kind) for kind in kinds)
+
+    def _slot(self, told: dt.date, kind: ValueKind) -> NewSlot:
+        is_fixed = self._rng.random() < FIXED_SHARE
+        return NewSlot(kind=kind, is_fixed=is_fixed, day=self._day(told, is_fixed) if kind is ValueKind.DATE else None)
+
+    def _day(self, told: dt.date, is_fixed: bool) -> dt.date:
+        """Return a day that no other slot of the stage has: one just past, or one to come."""
+        low, high = BEHIND_DAYS if is_fixed else AHEAD_DAYS
+        sign = -1 if is_fixed else 1
+        options = [told + dt.timedelta(days=sign * n) for n in range(low, high + 1)]
+        fitting = [d for d in options if d <= self._end] or options[:1]
+        day = self._rng.choice([d for d in fitting if d not in self._days] or fitting)
+        self._days.add(day)
+        return day
+
+
+# --- what a group of lines changes and comes back to ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Story:
+    """The story so far, as the next lines of a sheet need it."""
+
+    ledger: Ledger
+    """The plan's own facts, and those of earlier plans that it touched."""
+    standing: Sequence[Bullet]
+    """Preferences in force."""
+
+    @cached_property
+    def state(self) -> tuple[LedgerLine, ...]:
+        """The slots so far, without those of the user."""
+        return tuple(f for f in self.ledger.lines() if f.subject.casefold() not in SELF)
+
+
+def with_targets(lines: Sequence[SheetLine], story: Story, rng_key: str) -> tuple[SheetLine, ...]:
+    """Return lines that know what they change, come back to, name alike or replace; drawn from the story so far.
+
+    A slot is changed once, and never one that happened once. The opening and the end of a story change nothing.
+    """
+    taken: set[str] = set()
+    return tuple(_with_target(line, story, taken, random.Random(f"{rng_key}/targets/{line.line}")) for line in lines)
+
+
+def _with_target(line: SheetLine, story: Story, taken: set[str], rng: random.Random) -> SheetLine:
+    if line.kind is BulletKind.PREFERENCE:
+        former = [
+            b for b in story.standing if b.bullet_id not in taken and (line.day - b.happens_on).days >= SETTLED_DAYS
+        ]
+        evolves = rng.choice(former) if former and rng.random() < EVOLVING else None
+        taken.update([evolves.bullet_id] if evolves else [])
+        return line.model_copy(update={"evolves": evolves})
+    if line.kind not in TOLD or line.part == "opening":
+        return line
+    ledger, state = story.ledger, story.state
+    update: dict[str, object] = {"sets": tuple(_named_alike(slot, state, rng) for slot in line.sets)}
+    chance = rng.random()
+    if line.kind is BulletKind.EVENT and not line.part and chance < CHANGES_PER_EVENT:
+        if (changes := _one_of(_changeable(ledger, state, line.day), taken, rng)) is not None:
+            # The change belongs to the aspect of the story that the slot is of, whoever's turn it is.
+            narrative = _setting(ledger, changes).narrative
+            update |= {"changes": changes, "sets": (), "narrative": narrative, "person": ""}
+    elif chance < CHANGES_PER_EVENT + RECALLS_PER_EVENT or line.part == "closing":
+        related = [f for f in state if _setting(ledger, f).narrative == line.narrative]
+        update["recalls"] = _one_of(related, taken, rng)
+    return line.model_copy(update=update)
+
+
+def _changeable(ledger: Ledger, state: Sequence[LedgerLine], told: dt.date) -> list[LedgerLine]:
+    """Return the slots that can change on a day: of a kind that a sheet changes, set once, and some time before."""
+    return [
+        f
+        for f in state
+        if not f.is_fixed
+        and f.kind in CHANGEABLE
+        and len(ledger.by_fact[f.fact_id]) == 1
+        and (told - _setting(ledger, f).happens_on).days >= SETTLED_DAYS
+    ]
+
+
+def _setting(ledger: Ledger, slot: LedgerLine) -> Bullet:
+    """Return the bullet that said the slot's first value in this plan."""
+    return ledger.bullet[ledger.by_fact[slot.fact_id][0].bullet_id]
+
+
+def _one_of(lines: Sequence[LedgerLine], taken: set[str], rng: random.Random) -> LedgerLine | None:
+    free = [line for line in lines if line.fact_id not in taken and line.value is not None]
+    if not free:
+        return None
+    line = rng.choice(free)
+    taken.add(line.fact_id)
+    return line
+
+
+def _named_alike(slot: NewSlot, state: Sequence[LedgerLine], rng: random.Random) -> NewSlot:
+    names = list(dict.fromkeys(f.attribute for f in state if f.kind is slot.kind))
+    if slot.kind not in AMOUNTS or not names or rng.random() >= ALIKE:
+        return slot
+    return slot.model_copy(update={"like": rng.choice(names)})

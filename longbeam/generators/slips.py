@@ -1,0 +1,124 @@
+"""Contradictions as slips: which statements people misremember, and how far from them a slip is told.
+
+"I have never telephoned Chloe" three days after a meal cooked with her on the telephone is no slip: an assistant that
+says nothing looks foolish, and so does the user. A slip is about one of the kinds of `Slip`, and stands at least
+APART_MESSAGES messages and APART_DAYS days from its statement and from every scene that makes it absurd.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from longbeam.generators.layout import Layout
+from longbeam.generators.ledger import Ledger
+from longbeam.generators.mentions import Mentions
+from longbeam.prompts.calls.plans import Place, Slip
+from longbeam.schemas.plans import CLOSING, Assertion, Bullet, BulletKind, Fact, Plan, Value, ValueKind
+from longbeam.text.matching import says
+
+APART_MESSAGES, APART_DAYS = 20, 14
+"""Least distance between a slip and its statement, and between a slip and every scene that makes it absurd.
+
+Both hold at every length. A conversation of 16K has some 60 messages, so its slips all stand in the second stage and
+are about the first; a plan that has too few such places gets fewer contradictions.
+"""
+DENIABLE = {
+    ValueKind.DATE: Slip.DAY,
+    ValueKind.DURATION: Slip.LENGTH,
+    ValueKind.NUMBER: Slip.COUNT,
+    ValueKind.MONEY: Slip.PRICE,
+    ValueKind.RATIO: Slip.SHARE,
+    ValueKind.NAME: Slip.NAME,
+    ValueKind.VERSION: Slip.NAME,
+}
+"""Slips about a value that was told once and for all."""
+_HABIT = re.compile(
+    r"\b(?:usually|mostly|as a rule|always|(?:every|each|most) (?:single )?(?:day|week|weekend|month|morning|evening|"
+    r"night|time|(?:mon|tues|wednes|thurs|fri|satur|sun)day)s?|(?:once|twice) a (?:day|week|month)|"
+    r"on (?:mon|tues|wednes|thurs|fri|satur|sun)days)\b",
+    re.IGNORECASE,
+)
+"""Words of a habit."""
+
+
+_DONE = re.compile(
+    r"\bI(?:['’]ve| have| had)? (?:(?:just|finally|now) )?(?:\w+ed|"
+    r"bought|built|drew|found|gave|given|got|made|met|paid|put|"
+    r"ran|sent|set|sold|taken|took|tried|went|written|wrote)\b"
+)
+"""Words that tell something as done."""
+
+
+def slips_of(bullet: Bullet, fact: Fact) -> tuple[Slip, ...]:
+    """Return the slips by which a user may contradict a bullet; none for what nobody gets wrong.
+
+    The end of a story is never contradicted: nothing comes after it.
+    """
+    if bullet.variety == CLOSING:
+        return ()
+    found = [DENIABLE[fact.kind]] if fact.is_fixed and fact.kind in DENIABLE else []
+    if bullet.kind is BulletKind.EVENT and (fact.is_fixed or _DONE.search(bullet.text)):
+        found.append(Slip.ONCE)
+    if _HABIT.search(bullet.text):
+        found.append(Slip.HABIT)
+    return tuple(found)
+
+
+def scenes_against(slip: Slip, bullet: Bullet, assertion: Assertion, mentions: Mentions) -> tuple[Bullet, ...]:
+    """Return the bullets beside which a slip would be absurd, its statement included.
+
+    Whether something was done at all is absurd beside every scene of the thing; another value is beside those that
+    say the right one.
+    """
+    scenes = mentions.of(bullet.topic)
+    if slip.variety == "other_value":
+        scenes = tuple(b for b in scenes if _tells(mentions.ledger, b, assertion.fact_id, assertion.value))
+    return (bullet, *(b for b in scenes if b.bullet_id != bullet.bullet_id))
+
+
+def _tells(ledger: Ledger, bullet: Bullet, fact_id: str, value: Value | None) -> bool:
+    asserted = any(a.fact_id == fact_id for a in ledger.by_bullet.get(bullet.bullet_id, ()))
+    return asserted or (value is not None and says(bullet.text, value))
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Number of messages between the bullets of a plan, known before its dialogues are.
+
+    Answers and follow-ups are left out: they only add messages.
+    """
+
+    plan: Plan
+    layout: Layout
+
+    @cached_property
+    def _message_of(self) -> dict[str, float]:
+        """Messages up to each bullet."""
+        found: dict[str, float] = {}
+        passed = 0.0
+        for i, sub_plan in enumerate(self.plan.sub_plans):
+            own = len(sub_plan.bullets)
+            # Each special bullet has a message of its own; an ordinary message may voice several bullets.
+            turns = min(self.layout.batches * self.layout.questions, own) + 3 * self.layout.specials_in(i)
+            for bullet in sub_plan.bullets:
+                passed += 2 * turns / own
+                found[bullet.bullet_id] = passed
+        return found
+
+    def messages_between(self, one: str, other: str) -> float:
+        """Return the least number of messages between two bullets; those of other plans are infinitely far away."""
+        if one not in self._message_of or other not in self._message_of:
+            return float("inf")
+        return abs(self._message_of[one] - self._message_of[other])
+
+    def is_apart(self, place: Place, scenes: Iterable[Bullet]) -> bool:
+        """Return whether a place is far enough from all scenes, before and behind it."""
+        return all(self.is_far(place, bullet.bullet_id, Place(after="", day=bullet.happens_on)) for bullet in scenes)
+
+    def is_far(self, place: Place, bullet_id: str, told: Place) -> bool:
+        """Return whether a place is APART_MESSAGES messages and APART_DAYS days from a bullet told on a day."""
+        days = abs((place.day - told.day).days)
+        return days >= APART_DAYS and self.messages_between(place.after, bullet_id) >= APART_MESSAGES

@@ -1,0 +1,218 @@
+"""Memory products: classes with `add` and `search`, sync or async, as vendors write them, behind `MemorySystem`.
+
+A product is made once for a conversation, as `Product(settings, tools)`; `tools.conversation_id` and `tools.folder` are
+its own. Sync methods run in one thread of the product's own, the thread that also made it, because embedded databases
+may not change threads.
+
+An exception of the product is tried again if it is a transport error (`OSError`, time-outs among them), and becomes a
+`MemorySystemError` otherwise, which is recorded as the failure of the probes that needed it. A failed `add` may have
+been stored, so everything is deleted and added again: nothing is added twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, Protocol
+
+from pydantic import Field
+
+from longbeam.errors import LongbeamError, MemorySystemError
+from longbeam.memory.base import Tools
+from longbeam.memory.context import ContextBuilder
+from longbeam.models.asking import Asker
+from longbeam.schemas.base import Record
+from longbeam.schemas.evaluation import Context, Exchange, Passage, PreparationUsage, Question
+from longbeam.text.times import format_date
+
+FIRST_WAIT_S = 0.5
+"""Seconds before the second attempt; each later wait is four times as long."""
+_ZONE = dt.timedelta(days=1)
+"""Difference that a time zone may make."""
+_LEAST_TRACED = 20
+"""Characters of a message from which its words trace it: "yes" or "thanks" would be found in everything."""
+
+
+class ProductSettings(Record):
+    """How a product's memories are read. A product with settings of its own derives from this class."""
+
+    k: int = Field(default=20, ge=1)
+    """Memories requested; memories of lowest rank are left out first when they exceed the budget."""
+    order: Literal["time", "rank"] = "time"
+    """Order of the memories in the context; `time` moves only memories with a time."""
+    attempts: int = Field(default=3, ge=1)
+    """Attempts at a call that fails at its transport."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A search result."""
+
+    text: str
+    score: float | None = None
+    memory_id: str = ""
+    created_at: dt.datetime | None = None
+    """Without a zone, as message times have none; a time outside of the conversation is not used."""
+    message_keys: tuple[str, ...] = ()
+    """Messages that it was made from, if the product knows; else messages that it repeats word for word count."""
+
+
+class Product(Protocol):
+    """A memory product. Every method may be `async`.
+
+    It may also have `finish()`, called before questions; `answer(question, budget) -> str`; `delete()`, called before
+    the first `add`; `close()`; and `usage() -> PreparationUsage`.
+    """
+
+    def add(self, exchange: Exchange, timestamp: dt.datetime) -> Awaitable[None] | None:
+        """Add the next exchange, said at that time."""
+
+    def search(self, query: str, k: int) -> Awaitable[Sequence[Memory | str]] | Sequence[Memory | str]:
+        """Return at most k memories, best first."""
+
+
+class ProductMemory:
+    """A product as a memory system: its memories, with their days, are what the reader sees."""
+
+    def __init__(
+        self,
+        make: Callable[[Any, Tools], Product],
+        settings: ProductSettings,
+        tools: Tools,
+    ) -> None:
+        self._make = make
+        self._settings = settings
+        self._tools = tools
+        self._waits_s = [FIRST_WAIT_S * 4**n for n in range(settings.attempts - 1)]
+        self._product: Product | None = None
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="memory-product")
+        self._exchanges: list[Exchange] = []
+        self._contents: dict[str, str] = {}
+        self._sent_at: dict[str, dt.datetime] = {}
+        self._used = PreparationUsage()
+
+    async def add(self, exchange: Exchange) -> None:
+        """Add the exchange; after a transport error, delete everything and add it all again."""
+        if not self._exchanges:
+            await self._tried("delete")
+        self._exchanges.append(exchange)
+        self._contents.update((m.message_key, m.content) for m in exchange.messages)
+        self._sent_at.update((m.message_key, m.sent_at) for m in exchange.messages)
+        pending: Sequence[Exchange] = [exchange]
+        for wait_s in (*self._waits_s, None):
+            try:
+                for one in pending:
+                    await self._call("add", one, one.sent_at)
+                return
+            except Exception as exc:  # noqa: BLE001 - a product may raise anything; it becomes a record
+                await self._after(exc, "add", wait_s)
+            await self._tried("delete")
+            pending = self._exchanges
+
+    async def finish(self) -> None:
+        """Let the product complete its index, and count what it used."""
+        await self._tried("finish")
+        self._used = await self._tried("usage") or PreparationUsage()
+        if not self._used.index_bytes and self._tools.folder is not None:
+            stored = sum(path.stat().st_size for path in self._tools.folder.rglob("*") if path.is_file())
+            self._used = self._used.model_copy(update={"index_bytes": stored})
+
+    async def retrieve(self, question: Question, *, k: int) -> Sequence[Passage]:
+        """Return the memories found, in the product's order."""
+        found = await self._tried("search", question.text, k)
+        return [self._passage(memory, rank) for rank, memory in enumerate(found[:k])]
+
+    async def context(self, question: Question, *, budget: int) -> Context:
+        """Return the best memories that fit, each with its day."""
+        builder = ContextBuilder(budget, self._tools.count_tokens)
+        found = await self.retrieve(question, k=self._settings.k)
+        by_time = sorted(range(len(found)), key=lambda i: (found[i].sent_at or dt.datetime.min, i))
+        place = {i: n for n, i in enumerate(by_time)} if self._settings.order == "time" else {}
+        for rank, passage in enumerate(found):
+            day = f"[{format_date(passage.sent_at.date())}] " if passage.sent_at else ""
+            builder.put("memories", day + passage.text, passage.message_keys, place=place.get(rank, rank))
+        return builder.build()
+
+    def usage(self) -> PreparationUsage:
+        """Return what the product counted, and the bytes of its folder unless it says how many it stores."""
+        return self._used
+
+    async def close(self) -> None:
+        """Close the product and its thread."""
+        if self._product is not None:
+            await self._tried("close")
+        self._thread.shutdown(wait=False)
+
+    def _passage(self, found: Memory | str, rank: int) -> Passage:
+        memory = Memory(found) if isinstance(found, str) else found
+        named = [key for key in memory.message_keys if key in self._contents]
+        said = self._contents.items()
+        keys = named or [key for key, text in said if len(text) >= _LEAST_TRACED and text in memory.text]
+        return Passage(
+            passage_id=memory.memory_id or str(rank),
+            text=memory.text,
+            score=1 / (1 + rank) if memory.score is None else memory.score,
+            message_keys=tuple(keys),
+            tokens=self._tools.count_tokens(memory.text),
+            sent_at=self._time_of(memory.created_at, keys),
+        )
+
+    def _time_of(self, created_at: dt.datetime | None, keys: Sequence[str]) -> dt.datetime | None:
+        """Return the time of a memory: the product's, or that of its first message; None where both say nothing.
+
+        A product that ignores timestamps gives the time of its own clock, which lies outside of the conversation.
+        """
+        times = self._sent_at.values()
+        if created_at is not None and times and min(times) - _ZONE <= created_at <= max(times) + _ZONE:
+            return created_at
+        return min((self._sent_at[key] for key in keys), default=None)
+
+    async def _tried(self, method: str, *given: object) -> Any:  # Any: what the product's method returns
+        """Return what a method returns after at most three attempts; None for a method that the product lacks."""
+        for wait_s in (*self._waits_s, None):
+            try:
+                return await self._call(method, *given)
+            except Exception as exc:  # noqa: BLE001 - a product may raise anything; it becomes a record
+                await self._after(exc, method, wait_s)
+        raise AssertionError("the last attempt returns or raises")
+
+    async def _after(self, exc: Exception, method: str, wait_s: float | None) -> None:
+        """Wait before the next attempt; raise MemorySystemError where there is none."""
+        if isinstance(exc, LongbeamError):
+            raise exc
+        if not isinstance(exc, OSError) or wait_s is None:
+            kind = "transport" if isinstance(exc, OSError) else "system"
+            reason = " ".join(str(exc).split()) or "no reason given"
+            raise MemorySystemError(f"{method}: {type(exc).__name__}: {reason}", kind=kind) from exc
+        await asyncio.sleep(wait_s)
+
+    async def _call(self, method: str, *given: object) -> Any:  # Any: what the product's method returns
+        loop = asyncio.get_running_loop()
+        if self._product is None:
+            self._product = await loop.run_in_executor(self._thread, partial(self._make, self._settings, self._tools))
+        called = getattr(self._product, method, None)
+        if called is None:
+            return None
+        if inspect.iscoroutinefunction(called):
+            return await called(*given)
+        found = await loop.run_in_executor(self._thread, partial(called, *given))
+        return await found if inspect.isawaitable(found) else found
+
+
+class AnsweringProduct(ProductMemory):
+    """A product that answers by itself; its memories are what it is taken to have read."""
+
+    async def answer(self, question: Question, *, budget: int, asker: Asker) -> tuple[str, Context, int]:
+        """Return the product's answer and the memories that it finds for the question; the reader is not asked."""
+        context = await self.context(question, budget=budget)
+        return str(await self._tried("answer", question, budget)), context, 0
+
+
+def memory_of(make: Callable[[Any, Tools], Product], settings: ProductSettings, tools: Tools) -> ProductMemory:
+    """Return the system that a product's class makes."""
+    return (AnsweringProduct if hasattr(make, "answer") else ProductMemory)(make, settings, tools)

@@ -1,0 +1,133 @@
+"""Loops: a reply that says the same again and again until its length limit, as small models do.
+
+Three signs are looked for at the end of the text. Each asks for so much repetition that tables, code, lists of numbers
+and refrains have none (tests/models/test_loops.py; measured in docs/design/0012-transport-and-limits.md):
+
+- the end repeats one piece of text exactly;
+- the end repeats one piece of text with other numbers, such as the ids of copied list items;
+- the last words hold few different phrases, as when a handful of sentences take turns.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from dataclasses import dataclass
+
+LOOP = "loop"
+"""Finish reason of a reply that was cut, because it repeated itself."""
+FIRST_LOOK = 2_000
+"""Characters of a text that is looked at for the first time; shorter loops cost little."""
+STEP = 1_000
+"""Characters between two looks."""
+WINDOW = 8_000
+"""Characters at the end that are looked at."""
+DENSE = 5.0
+"""A window that zlib makes this much smaller is looked at closely; prose reaches 2.6, code and tables 4.9."""
+LEAST_SPAN = 1_200
+"""Characters that exact repetition must cover."""
+LEAST_REPEATS = 5
+"""Repetitions of a piece."""
+LEAST_RENUMBERED = 16
+"""Repetitions of a piece with other numbers: a diary of two weeks is no loop."""
+LONGEST_PIECE = WINDOW // LEAST_REPEATS
+PHRASE_WORDS = 8
+LEAST_WORDS = 300
+MOST_FRESH = 0.12
+"""Share of different phrases among the last words; a text that takes turns among few sentences is below."""
+_NUMBER = re.compile(r"\d+")
+_LETTERS = re.compile(r"[^\W\d_]{2,}")
+_PROSE_WORDS = 3
+"""Words that a renumbered piece must hold: rows of numbers differ in nothing but their numbers."""
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A repetition at the end of a text."""
+
+    piece: str
+    """The repeated text; the last phrase where several take turns."""
+    repeats: int
+
+
+def find_loop(text: str) -> Loop | None:
+    """Return the loop at the end of a text; None if there is none."""
+    if len(text) < FIRST_LOOK:
+        return None
+    window = text[-WINDOW:]
+    raw = window.encode("utf-8", "replace")
+    if len(raw) < DENSE * len(zlib.compress(raw, 1)):
+        return None
+    return _repeated(window) or _renumbered(window) or _taking_turns(window)
+
+
+def _repeated(window: str) -> Loop | None:
+    period = _period(window)
+    if period is None:
+        return None
+    span = _span(window, period)
+    repeats = span // period
+    if span < LEAST_SPAN or repeats < LEAST_REPEATS:
+        return None
+    piece = window[-period:]
+    # Rulers, blanks and padding: one or two characters fill a line of any length.
+    if not _LETTERS.search(piece * 2) and span < WINDOW // 2:
+        return None
+    return Loop(piece, repeats)
+
+
+def _renumbered(window: str) -> Loop | None:
+    flat = _NUMBER.sub("0", window)
+    period = _period(flat)
+    if period is None:
+        return None
+    span = _span(flat, period)
+    piece = flat[-period:]
+    if span < LEAST_SPAN or span // period < LEAST_RENUMBERED or len(_LETTERS.findall(piece)) < _PROSE_WORDS:
+        return None
+    return Loop(piece, span // period)
+
+
+def _taking_turns(window: str) -> Loop | None:
+    words = window.split()
+    if len(words) < LEAST_WORDS:
+        return None
+    phrases = [" ".join(words[i : i + PHRASE_WORDS]) for i in range(len(words) - PHRASE_WORDS + 1)]
+    fresh = len(set(phrases))
+    if fresh > MOST_FRESH * len(phrases) or len(_LETTERS.findall(phrases[-1])) < _PROSE_WORDS:
+        return None
+    return Loop(phrases[-1], len(phrases) // fresh)
+
+
+def _period(text: str) -> int | None:
+    """Return the shortest distance at which the text's last stretch stood before; None beyond LONGEST_PIECE."""
+    tail = text[-min(len(text) // 4, 64) :]
+    at = text.rfind(tail, 0, len(text) - 1)
+    period = len(text) - len(tail) - at
+    return period if at >= 0 and period <= LONGEST_PIECE else None
+
+
+def _span(text: str, period: int) -> int:
+    """Return how many characters at the end equal those `period` before them, plus one period."""
+    left, right = 0, len(text) - period  # the longest common suffix of the text and the text moved by a period
+    while left < right:
+        middle = (left + right + 1) // 2
+        if text[len(text) - middle :] == text[len(text) - period - middle : len(text) - period]:
+            left = middle
+        else:
+            right = middle - 1
+    return left + period
+
+
+@dataclass
+class LoopWatch:
+    """Looks for loops while a text grows."""
+
+    _next: int = FIRST_LOOK
+
+    def is_due(self, length: int) -> bool:
+        """Return whether a text of this length is to be looked at, and set the length of the next look."""
+        if length < self._next:
+            return False
+        self._next = length + STEP
+        return True

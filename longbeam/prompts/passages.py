@@ -1,0 +1,42 @@
+"""Passages that a reply copies from its own prompt: eight words or more of the instructions or of an example.
+
+A small model hands back the prompt's example in place of an answer. `examples.py` knows the examples' own words; this
+module finds every longer copy, whatever its words are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+COPIED_WORDS = 8
+"""Words in a row that no reply shares with its prompt by chance: none of 223 recorded replies does."""
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+
+
+def passages_of(texts: Iterable[str]) -> frozenset[str]:
+    """Return every run of COPIED_WORDS words in the texts, in one spelling."""
+    return frozenset(run for text in texts for run in _runs(text))
+
+
+def find_passage(text: str, passages: frozenset[str], known: Iterable[str]) -> str | None:
+    """Return the first of the passages that a text holds and no `known` text does; None if there is none.
+
+    `known` is read only if a passage is found.
+    """
+    spelled: list[str] | None = None
+    for run in _runs(text):
+        if run in passages:
+            spelled = [_spelled(k) for k in known] if spelled is None else spelled
+            if not any(run in k for k in spelled):
+                return run
+    return None
+
+
+def _runs(text: str) -> Iterator[str]:
+    words = _WORD.findall(text.casefold())
+    return (" ".join(words[i : i + COPIED_WORDS]) for i in range(len(words) - COPIED_WORDS + 1))
+
+
+def _spelled(text: str) -> str:
+    return " ".join(_WORD.findall(text.casefold()))

@@ -1,0 +1,91 @@
+"""Digests of whole files: `c000.duckdb.sha256` names the SHA-256 of `c000.duckdb`, and of the file before it.
+
+The new digest is written before the file is put in place, so that a killed process leaves a file that its digests
+name, whichever of the two files it is. A file without digests was written by an older longbeam.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+
+from longbeam.errors import DamageError
+from longbeam.store.files import put_in_place, sha256_of, write_atomically
+
+SUFFIX = ".sha256"
+COPY_SUFFIX = ".copy"
+
+
+def put_with_digest(written: Path, path: Path) -> None:
+    """Rename `written` to `path`, and record its digest."""
+    record_digest(path, sha256_of(written))
+    put_in_place(written, path)
+
+
+def record_digest(path: Path, digest: str) -> None:
+    """Record the digest of a file that is about to take the place of `path`."""
+    kept = [sha256_of(path)] if path.exists() else []
+    known = [digest, *(d for d in kept if d in _recorded(path))]
+    write_atomically(_digests_of(path), "".join(f"{d}\n" for d in dict.fromkeys(known)))
+
+
+def write_with_copy(path: Path, content: bytes) -> None:
+    """Replace `path` by `content` in one step, with its digest, and with a copy beside it to repair it from."""
+    write_atomically(_copy_of(path), content)
+    record_digest(path, _sha256(content))
+    write_atomically(path, content)
+
+
+def is_recorded(path: Path) -> bool:
+    """Return whether a file is one that was written; True where an older longbeam recorded no digest."""
+    known = _recorded(path)
+    return not known or _sha256_of_unchanged(path) in known
+
+
+def require_recorded(path: Path, remedy: str) -> None:
+    """Raise DamageError unless a file is one that was written."""
+    if not is_recorded(path):
+        raise DamageError(f"{path}: is damaged: its checksum (SHA-256) is not in {_digests_of(path).name}; {remedy}")
+
+
+def restore_copy(path: Path) -> bool:
+    """Put the copy in the place of a damaged file, or record the digest anew where it is the digest that is damaged."""
+    try:
+        copy = _copy_of(path).read_bytes()
+    except OSError:
+        return False
+    is_equal = path.exists() and path.read_bytes() == copy
+    if not is_equal and _sha256(copy) not in _recorded(path):
+        return False
+    write_with_copy(path, copy)
+    return True
+
+
+def _digests_of(path: Path) -> Path:
+    return path.with_name(path.name + SUFFIX)
+
+
+def _copy_of(path: Path) -> Path:
+    return path.with_name(path.name + COPY_SUFFIX)
+
+
+def _recorded(path: Path) -> list[str]:
+    try:
+        return _digests_of(path).read_text(encoding="ascii", errors="replace").split()
+    except FileNotFoundError:
+        return []
+
+
+def _sha256(content: bytes) -> str:
+    return sha256(content).hexdigest()
+
+
+def _sha256_of_unchanged(path: Path) -> str:
+    found = path.stat()
+    return _cached_sha256(path, (found.st_ino, found.st_mtime_ns, found.st_size))
+
+
+@lru_cache(maxsize=256)
+def _cached_sha256(path: Path, stamp: tuple[int, int, int]) -> str:
+    return sha256_of(path)

@@ -1,0 +1,91 @@
+"""Wording of questions: names that nobody said, tenses that invite an old value, denials that are repeated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from longbeam.abilities.record import Trait
+from longbeam.schemas.probes import EvidencePart, Probe
+from longbeam.text.sentences import sentences
+from longbeam.text.words import bare_words, content_words
+from longbeam.validation.base import WARNING, Check, Problem, has_trait, shorten
+from longbeam.validation.index import ConversationIndex
+
+ECHO = 0.8
+"""Share of a denial's words that a question must have to repeat it."""
+MIN_WORDS = 3
+"""Denials with fewer words of their own cannot be asked about without them."""
+_PAST = re.compile(r"\b(?:what|which \w+) (?:was|were) (?:it|that|they|the|my)\b", re.IGNORECASE)
+_UNREADABLE = re.compile(r"\bof which \w+ things\b.*\bfirst\b", re.IGNORECASE)
+"""A question in which `first` may belong to the things or to the telling."""
+_ODD = frozenset(
+    "dream song museum raffle horoscope lottery poem tattoo ghost nickname weather zodiac superstition".split()  # noqa: SIM905
+)
+"""Things of which hardly anybody tells an assistant in passing."""
+_NEVER = re.compile(r"\bnever\b|n['’]t\b|\bnot\b", re.IGNORECASE)
+_CLAUSE = re.compile(r"[,;:]\s")
+
+
+def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
+    """Yield what a user would not ask in these words."""
+    if has_trait(probe, Trait.ORDERS_ITEMS):
+        yield from _heading_problems(index, probe)
+    if _UNREADABLE.search(probe.question):
+        yield Problem("unreadable", probe.probe_id, f"`first` has two readings: {shorten(probe.question)}")
+    if has_trait(probe, Trait.ASKS_UPDATED_VALUE) and _PAST.search(probe.question):
+        text = f"the question asks in the past tense for a value that holds: {shorten(probe.question)}"
+        yield Problem("old_value", probe.probe_id, text)
+    if has_trait(probe, Trait.RESOLVES_CONTRADICTION):
+        yield from _echo_problems(index, probe)
+    if has_trait(probe, Trait.ABSTAINS):
+        yield from _premise_problems(index, probe)
+
+
+def _heading_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
+    asked = bare_words(probe.question)
+    for narrative in index.head.narratives:
+        label = bare_words(narrative.label)
+        is_asked = len(label.split()) > 1 and f" {label} " in f" {asked} "
+        if is_asked and next(index.holding(label.split()), None) is None:
+            text = f"no message has the words of {narrative.label!r}, a heading of the plan"
+            yield Problem("unsaid_heading", probe.probe_id, text)
+
+
+def _echo_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
+    asked = content_words(probe.question)
+    for evidence in probe.evidence:
+        message = index.message(evidence.message_key)
+        if evidence.part != EvidencePart.DENIAL or message is None:
+            continue
+        text = evidence.quote or message.content
+        clauses = (c for a, b in sentences(text) for c in _CLAUSE.split(text[a:b]) if _NEVER.search(c))
+        for clause in clauses:
+            words = content_words(clause) - {"never", "ever"}
+            if len(words) >= MIN_WORDS and len(words & asked) >= ECHO * len(words):
+                text = f"the question repeats the denial: {shorten(clause)}"
+                yield Problem("echoes_denial", probe.probe_id, text, (message.message_key,))
+                return
+
+
+def _premise_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
+    """Yield an odd premise that nothing in the conversation prepares: it tells that there is no answer."""
+    for word in _ODD & frozenset(bare_words(probe.question).split()):
+        if next(index.holding([word]), None) is None:
+            text = f"no message speaks of a {word}: the question can be seen to have no answer"
+            yield Problem("odd_premise", probe.probe_id, text)
+
+
+CHECK = Check(
+    name="question_wording",
+    doc="Questions name what was said, in words that a user would use, and give no hint by their wording.",
+    severities={
+        "unsaid_heading": WARNING,
+        "unreadable": WARNING,
+        "old_value": WARNING,
+        "echoes_denial": WARNING,
+        "odd_premise": WARNING,
+    },
+    english_only=dict.fromkeys(("unreadable", "old_value", "echoes_denial", "odd_premise"), "compares English words"),
+    on_probe=find_problems,
+)

@@ -1,0 +1,61 @@
+"""The package without its extras: what works, and the line that says what is missing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXTRAS = (
+    *("prefect", "sqlalchemy", "dask", "distributed", "ray"),
+    *("fastapi", "starlette", "uvicorn", "itsdangerous", "nh3", "markdown_it"),
+    *("onnxruntime", "tokenizers", "xllamacpp", "vllm", "sentence_transformers"),
+)
+# `None` in sys.modules is how Python marks a module that cannot be imported.
+CODE = """
+import json, sys
+sys.modules.update(dict.fromkeys({extras!r}))
+from longbeam.cli import run
+for command in json.loads(sys.argv[1]):
+    print(json.dumps([command[0], run(command)]))
+"""
+
+
+def run_without_extras(folder: Path, *commands: list[str]) -> tuple[list[list[object]], str]:
+    """Return name and exit code of each command, and what was printed to stderr."""
+    given = json.dumps([[*command, "--out", str(folder)] for command in commands])
+    code = CODE.format(extras=EXTRAS)
+    ran = subprocess.run([sys.executable, "-c", code, given], capture_output=True, text=True, cwd=folder, check=False)
+    return [json.loads(line) for line in ran.stdout.splitlines() if line.startswith('["')], ran.stderr
+
+
+def test_the_way_of_a_benchmark_needs_no_extra(tmp_path: Path) -> None:
+    ended, said = run_without_extras(
+        tmp_path,
+        ["generate", "--name", "light", "--length", "16K"],
+        ["validate", "light"],
+        ["stats", "light"],
+        ["export", "light", "--format", "jsonl", "--to", str(tmp_path / "export")],
+        ["evaluate", "light", "--system", "rag"],
+    )
+    assert ended == [[command, 0] for command in ("generate", "validate", "stats", "export", "evaluate")], said
+    assert "running inline: Prefect is not installed (pip install 'longbeam[flows]')" in said
+
+
+@pytest.mark.parametrize(
+    ("command", "extra"),
+    [
+        (["generate", "--length", "16K", "--runner", "prefect"], "flows"),
+        (["generate", "--length", "16K", "--runner", "dask"], "dask"),
+        (["review", "--demo"], "review"),
+        (["serve-offline"], "review"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value[0],
+)
+def test_a_command_that_needs_an_extra_names_it(command: list[str], extra: str, tmp_path: Path) -> None:
+    ((_, code),), said = run_without_extras(tmp_path, command)
+    assert code == 2
+    assert f"pip install 'longbeam[{extra}]'" in said.splitlines()[-1]

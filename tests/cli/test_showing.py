@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from longbeam.cli import OK, USER_ERROR, run
+from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.store.artifacts import SealedConversation, seal_conversation
+from longbeam.store.layout import Benchmark, create_benchmark
+from tests.tiny import tiny_conversation
+
+
+@pytest.fixture
+def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Benchmark:
+    """A finished benchmark in the folder `output` of the working folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    benchmark = create_benchmark(BenchmarkSpec(name="tiny", length=16_000), Path("output"))
+    made = tiny_conversation()
+    seal_conversation(benchmark.sealed_path("c000"), made.head, made.said, made.asked)
+    return benchmark
+
+
+def test_list_names_every_benchmark(tiny: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:
+    create_benchmark(BenchmarkSpec(name="other", conversations=3), Path("output"))
+    assert run(["list"]) == OK
+    assert capsys.readouterr().out.splitlines() == [
+        "other     128,000 tokens  0 of 3 conversations finished  offline",
+        "tiny       16,000 tokens  1 of 1 conversation finished  offline",
+    ]
+    assert run(["list", "--json"]) == OK
+    assert [row["name"] for row in json.loads(capsys.readouterr().out)] == ["other", "tiny"]
+
+
+def test_list_of_an_empty_folder_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["list", "--out", str(tmp_path)]) == OK
+    assert capsys.readouterr().out == f"no benchmark in {tmp_path}. Make one with: longbeam generate\n"
+
+
+def test_show_gives_the_questions_the_messages_and_a_whole_probe(
+    tiny: Benchmark, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with SealedConversation(tiny.sealed_path("c000")) as sealed:
+        messages, probes = list(sealed.messages()), [p for p in sealed.probes() if p.is_selected]
+    assert run(["show", "tiny"]) == OK
+    text = " ".join(capsys.readouterr().out.split())
+    assert all(f"{p.probe_id}: {' '.join(p.question.split())}" in text for p in probes)
+
+    assert run(["show", "tiny", "c000", "--from", "1", "--count", "2"]) == OK
+    text = " ".join(capsys.readouterr().out.split())
+    shown = [" ".join(m.content.split()) in text for m in messages]
+    assert shown == [number in (1, 2) for number in range(len(messages))]
+
+    cited = next(p for p in probes if p.evidence)
+    assert run(["show", "tiny", f"c000/{cited.probe_id}"]) == OK
+    said = capsys.readouterr().out
+    assert max(map(len, said.splitlines())) <= 80
+    for part in (
+        cited.question,
+        cited.gold_answer,
+        *(n.text for n in cited.rubric),
+        *(e.quote for e in cited.evidence),
+    ):
+        assert " ".join(part.split()) in " ".join(said.split())
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        (["c007"], "error: 'c007' is no finished conversation of 'tiny': c000"),
+        (["c000/nothing.1"], "error: no probe 'nothing.1': there is "),
+        (["c000", "--from", "9000"], "error: --from 9000: the conversation has "),
+    ],
+)
+def test_show_says_what_there_is(
+    given: list[str], line: str, tiny: Benchmark, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["show", "tiny", *given]) == USER_ERROR
+    assert capsys.readouterr().err.startswith(line)

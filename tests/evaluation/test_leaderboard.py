@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from longbeam.errors import UserError
+from longbeam.evaluation.leaderboard import faults_of, merged, render_board, rows_in
+from longbeam.evaluation.results import Evaluated
+from longbeam.schemas.evaluation import Scoring
+from tests.evaluation.evaluated import evaluated
+
+SCORES = {"blank": [[0, 0], [0, 0]], "bm25": [[0.5, 0], [1, 0]], "rag": [[1, 0.5], [1, None]], "gold": [[1, 1], [1, 1]]}
+
+
+RIGHT = (Scoring(rule="paper", score=1), Scoring(rule="released", score=1))
+
+
+def test_rows_are_added_and_replaced() -> None:
+    old = merged("", [evaluated(SCORES)], "board.json")
+    better = {"bm25": [[1, 1], [1, 1]], "gold": [[1, 1], [1, 1]]}
+    new = merged(old, [evaluated(better), evaluated(better, judge="another")], "board.json")
+    rows = json.loads(new)["rows"]
+    assert len(json.loads(old)["rows"]) == 4
+    assert {(r["judge"], r["paper"]) for r in rows if r["system"] == "bm25"} == {("another", 1.0), ("judge one", 1.0)}
+    assert len({r["settings_digest"] for r in rows}) == 2  # one for each judge
+    assert merged(new, [evaluated(better)], "board.json") == new
+    assert "| bm25 | floor | 1.000 |" in render_board(rows_in(new, "board.json"))
+
+
+@pytest.mark.parametrize("old", ["[]", '{"format": "x", "version": 1, "rows": []}', "no json"])
+def test_what_is_no_leaderboard_is_left_alone(old: str) -> None:
+    with pytest.raises(UserError, match="no leaderboard"):
+        merged(old, [evaluated(SCORES)], "board.json")
+
+
+def changed(made: Evaluated, **fields: Any) -> Evaluated:
+    first, *rest = made.results
+    return replace(made, results=(first.model_copy(update=fields), *rest))
+
+
+@pytest.mark.parametrize(
+    ("submitted", "fault"),
+    [
+        (
+            changed(evaluated(SCORES), scores=(Scoring(rule="paper", score=1), Scoring(rule="released", score=1))),
+            "verdicts",
+        ),
+        (changed(evaluated(SCORES), probe_id="summarization.9"), "no such probe"),
+        (changed(evaluated(SCORES), system="mine"), "no such system"),
+        (changed(evaluated(SCORES), probe_id="summarization.1"), "2 results"),
+        (replace(evaluated(SCORES), results=evaluated(SCORES).results[1:]), "1 answers are missing"),
+    ],
+)
+def test_a_file_that_is_not_sound_is_refused(submitted: Evaluated, fault: str) -> None:
+    assert any(fault in found for found in faults_of(submitted))
+    with pytest.raises(UserError, match="faults in its results"):
+        merged("", [submitted], "board.json")
+
+
+def test_a_judge_that_cannot_score_leaves_no_score_on_the_board() -> None:
+    board = merged("", [evaluated({"rag": [[1]], "gold": [[0]]})], "board.json")
+    row = next(r for r in rows_in(board, "b") if r["system"] == "rag")
+    assert (row["paper"], row["rank"], row["calibration"]) == (None, None, "gold 0.000")
+    assert "judge cannot score" in render_board([row])

@@ -1,0 +1,238 @@
+"""Drafted bullets: the faults of a draft, values derived from their texts, stances derived from the ledger."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+
+import pytest
+
+from longbeam.generators.bullets import Drafted, Known, assembled, faults_of, new_slot, repeated_line, typed_value
+from longbeam.generators.ledger import Ledger
+from longbeam.generators.plan_history import PlanHistory
+from longbeam.prompts.calls.plans import BulletDraft, FactDraft, LedgerLine, NewSlot, SheetLine, Stage
+from longbeam.schemas.plans import BulletKind, Stance, Value, ValueKind
+from longbeam.text.values import date_value, money, number
+from tests.builders import good_conversation
+
+DAY = dt.date(2024, 3, 14)  # a Thursday
+STAGE = Stage(stage_index=0, first_day=dt.date(2024, 3, 1), last_day=dt.date(2024, 4, 30))
+PROFILE = good_conversation().head.profile.model_copy(update={"age": 41})
+KNOWN = Known(
+    stage=STAGE,
+    profile=PROFILE,
+    ledger=Ledger((), (), ()),
+    history=PlanHistory(),
+    values={},
+    preferences=(),
+    labels=frozenset({"money", "kiln"}),
+)
+EVENT = SheetLine(line=3, kind=BulletKind.EVENT, day=DAY, narrative="money")
+WISH = SheetLine(line=4, kind=BulletKind.PREFERENCE, day=DAY, narrative="money")
+
+
+def _draft(text: str, *facts: tuple[str, str, str], **more: str) -> BulletDraft:
+    drafts = [FactDraft(slot=slot, name=name, value=value) for slot, name, value in facts]
+    return BulletDraft(line=3, topic=more.pop("topic", "the kiln"), text=text, facts=drafts, **more)
+
+
+def _faults(draft: BulletDraft, line: SheetLine = EVENT, known: Known = KNOWN) -> list[str]:
+    return list(faults_of(draft, line, known))
+
+
+def _after(*drafts: BulletDraft) -> Known:
+    """What is known when these drafts have been told."""
+    made = assembled([(EVENT, draft) for draft in drafts], KNOWN, 0)
+    ledger = Ledger((made.sub_plan,), made.facts, made.assertions)
+    return replace(KNOWN, ledger=ledger, values={line.fact_id: line.value for line in ledger.lines()})
+
+
+PRICE = _draft("The kiln costs $850.", ("money", "price", "$850"))
+BOUGHT = _draft("I bought the kiln on March 12.", ("date, once", "purchase day", "March 12"))
+
+
+def test_a_draft_whose_values_are_all_facts_has_no_fault() -> None:
+    told = "I paid $850 for the kiln on Tuesday, March 12, and it takes 6 weeks to come."
+    facts = (("money, once", "price", "$850"), ("date, once", "purchase day", "March 12"))
+    assert _faults(_draft(told, *facts, ("duration", "delivery time", "6 weeks"))) == []
+
+
+@pytest.mark.parametrize(
+    ("draft", "fault"),
+    [
+        (_draft(" "), "line 3 has no text"),
+        (_draft("It costs $850.", ("money", "price", "$850"), topic=""), "line 3 has no topic"),
+        (_draft("It is here.", narrative="sea"), "names narrative 'sea', which is none of those given"),
+        (_draft("It costs $850 and 3 weeks.", ("money", "price", "$850")), "the text says '3 weeks', and no fact"),
+        (_draft("It is cheap.", ("money", "price", "$850")), "the fact '$850' does not stand in the text"),
+        (_draft("It costs a lot.", ("money", "price", "a lot")), "'a lot' names no amount of money"),
+        (_draft("It costs $850.", ("price", "price", "$850")), "slot 'price' is neither an id of the list nor a kind"),
+        (_draft("It costs $850.", ("money", "", "$850")), "the fact '$850' has no name"),
+        (
+            _draft("It came on March 20.", ("date, once", "day", "March 20")),
+            "March 20, 2024 has happened once, and the line is told on March 14, 2024, before it",
+        ),
+        (
+            _draft("I bought it on Monday, March 12.", ("date, once", "purchase day", "March 12")),
+            "March 12 is a Tuesday, not a Monday",
+        ),
+    ],
+)
+def test_every_fault_of_a_draft_is_named(draft: BulletDraft, fault: str) -> None:
+    assert any(fault in found for found in _faults(draft)), _faults(draft)
+
+
+def test_a_line_that_repeats_another_is_named() -> None:
+    told = "I have packed the warm coat, the camera, two lenses and a tripod for the winter journey to the north."
+    first = _draft(told).model_copy(update={"line": 2})
+    assert repeated_line(_draft(f"With Perry: {told}"), [first]) == 2
+    assert repeated_line(_draft("I have packed nothing yet."), [first]) is None
+
+
+def test_a_line_in_the_third_person_or_of_far_too_many_words_is_refused() -> None:
+    assert _faults(_draft("The user has been planning for months.")) == [
+        "line 3 speaks of the user; the user speaks, so write I, my or we"
+    ]
+    assert _faults(_draft("The user stories are done, I think.")) == []
+    assert _faults(_draft("I went on. " * 21)) == ["line 3 has 63 words; write one or two sentences of at most 40"]
+
+
+def test_all_faults_of_a_draft_are_told_at_once() -> None:
+    draft = _draft("I have 3 shelves and 4 lamps.", ("money", "price", "$850"))
+    assert len(_faults(draft)) == 3
+
+
+def test_a_value_of_the_ledger_or_of_the_user_needs_no_fact() -> None:
+    known = _after(PRICE)
+    assert _faults(_draft("At 41 years I still owe $850 since March 14."), known=known) == []
+    assert len(_faults(_draft("I owe $851."), known=known)) == 1
+
+
+def test_a_slot_that_changes_gets_another_value_and_one_that_happened_none() -> None:
+    known = _after(PRICE, BOUGHT)
+    price, bought = known.ledger.facts
+    line = EVENT.model_copy(update={"changes": known.ledger.lines()[0]})
+    again = _draft("It costs $850 now.", (price.fact_id, "price", "$850"))
+    assert _faults(again, line, known) == [f"line 3: {price.fact_id} keeps its value '$850'; give it another one"]
+    moved = _draft("I bought it on March 9.", (bought.fact_id, "purchase day", "March 9"))
+    assert "has happened once, as 'March 12, 2024', and cannot become" in _faults(moved, known=known)[0]
+
+
+def test_a_preference_needs_condition_and_requirement() -> None:
+    assert _faults(_draft("Be brief.", condition="when I ask"), WISH) == [
+        "line 4 is a preference without condition or requirement"
+    ]
+    assert _faults(_draft("Be brief.", condition="when I ask", requirement="is brief"), WISH) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ("$1,200", ValueKind.MONEY, money(1200)),
+        ("2,400 PLN", ValueKind.MONEY, Value(kind=ValueKind.MONEY, text="2,400 PLN", number=2400, unit="PLN")),
+        ("23 guests", ValueKind.NUMBER, number(23, "guests")),
+        # The year nearest to the telling, and a text that has it.
+        ("March 5", ValueKind.DATE, date_value(dt.date(2024, 3, 5))),
+        ("the 3rd of January", ValueKind.DATE, date_value(dt.date(2024, 1, 3))),
+        ("December 29", ValueKind.DATE, date_value(dt.date(2023, 12, 29))),
+        # A text that is another typed value keeps what it is.
+        ("$85", ValueKind.NUMBER, money(85)),
+        ("Green Gate", ValueKind.NAME, Value(kind=ValueKind.NAME, text="Green Gate")),
+    ],
+)
+def test_code_reads_the_value_of_a_text(text: str, kind: ValueKind, value: Value) -> None:
+    assert typed_value(text, kind, DAY) == value
+
+
+def test_slots_are_named_by_kind_and_mark() -> None:
+    assert new_slot("money") == NewSlot(kind=ValueKind.MONEY, is_fixed=False)
+    assert new_slot("date, once") == NewSlot(kind=ValueKind.DATE, is_fixed=True)
+    assert new_slot("p0.f3") is None
+    assert all(new_slot(NewSlot(kind=kind, is_fixed=True).code) is not None for kind in ValueKind)
+
+
+def _told(*drafts: BulletDraft, line: SheetLine = EVENT, known: Known = KNOWN) -> Drafted:
+    return assembled([(line, draft) for draft in drafts], known, 0)
+
+
+def test_the_first_value_of_a_slot_sets_it_another_updates_it_the_same_mentions_it() -> None:
+    more = _draft("It costs $900.", ("money", "price", "$900"))
+    made = _told(PRICE, PRICE, more)
+    assert [f.fact_id for f in made.facts] == ["p0.f0"]
+    assert [a.stance for a in made.assertions] == [Stance.SETS, Stance.MENTIONS, Stance.UPDATES]
+
+
+def test_a_draft_leaves_empty_what_its_line_says() -> None:
+    known = _after(PRICE)
+    line = EVENT.model_copy(update={"changes": known.ledger.lines()[0], "part": "closing"})
+    (bullet,) = _told(_draft("$900 in all.", ("p0.f0", "", "$900"), topic=""), line=line, known=known).sub_plan.bullets
+    assert (bullet.topic, bullet.narrative, bullet.variety, bullet.happens_on) == ("the kiln", "money", "closing", DAY)
+    (other,) = _told(_draft("It is here.", narrative="kiln")).sub_plan.bullets
+    assert other.narrative == "kiln"
+
+
+def test_a_preference_that_says_something_else_under_the_same_condition_has_evolved() -> None:
+    first = _draft("Be brief.", condition="when I ask", requirement="is brief")
+    longer = _draft("Be long.", condition="when I ask", requirement="is long")
+    bullets = _told(first, first, longer, line=WISH).sub_plan.bullets
+    assert [b.variety for b in bullets] == ["", "", "evolved"]
+    replaced = WISH.model_copy(update={"evolves": bullets[0]})
+    (bullet,) = assembled(
+        [(replaced, _draft("Be long.", topic="", requirement="is long"))],
+        replace(KNOWN, preferences=bullets[:1]),
+        0,
+    ).sub_plan.bullets
+    assert (bullet.topic, bullet.condition, bullet.variety) == ("the kiln", "when I ask", "evolved")
+
+
+def test_code_takes_the_facts_of_an_introduction_from_the_profile() -> None:
+    line = SheetLine(line=1, kind=BulletKind.INTRODUCTION, day=DAY, narrative="money")
+    made = _told(_draft(f"I'm {PROFILE.name}, 41, from {PROFILE.city}."), line=line)
+    assert [(f.subject, f.attribute, f.is_fixed) for f in made.facts] == [
+        ("me", "full name", True),
+        ("me", "age", False),
+        ("me", "home city", False),
+    ]
+
+
+def test_a_fact_of_an_earlier_plan_keeps_its_id_unless_it_cannot_be_the_same() -> None:
+    plan = good_conversation().head.plans[0]
+    history = PlanHistory()
+    history.add(plan)
+    fact = next(f for f in plan.facts if f.kind is ValueKind.MONEY and not f.is_fixed)
+    value = next(a.value for a in plan.assertions if a.fact_id == fact.fact_id and a.value)
+    line = LedgerLine(
+        fact_id=fact.fact_id,
+        subject=fact.subject,
+        attribute=fact.attribute,
+        kind=fact.kind,
+        is_fixed=False,
+        value=value,
+    )
+    known = replace(KNOWN, history=history, values={line.fact_id: line.value})
+    draft = _draft("It is $7.", ("money", fact.attribute, "$7"), topic=fact.subject)
+    made = assembled([(EVENT, draft)], known, 1)
+    assert (made.facts, [a.fact_id for a in made.assertions]) == ((), [fact.fact_id])
+    days = _draft("It is 7 days.", ("duration", fact.attribute, "7 days"), topic=fact.subject)
+    assert [f.fact_id for f in assembled([(EVENT, days)], known, 1).facts] == ["p1.f0"]
+
+
+def test_a_day_in_another_language_is_the_day_of_the_sheet() -> None:
+    german = replace(KNOWN, language="German")
+    slot = NewSlot(kind=ValueKind.DATE, is_fixed=False, day=dt.date(2024, 4, 5))
+    line = EVENT.model_copy(update={"sets": (slot,)})
+    draft = _draft("Der Ofen kommt am 5. April.", ("date", "Liefertag", "5. April"))
+    assert _faults(draft, line, german) == []
+    (assertion,) = _told(draft, line=line, known=german).assertions
+    assert assertion.value == Value(kind=ValueKind.DATE, text="5. April", date=dt.date(2024, 4, 5))
+    assert _faults(draft, EVENT, german)[0] == "line 3: the sheet gives no day for '5. April'; leave the day out"
+
+
+def test_digits_of_names_and_topics_are_no_values() -> None:
+    draft = _draft("Form 7 has file 18-204 now.", ("name", "file", "file 18-204"), topic="form 7")
+    assert _faults(draft.model_copy(update={"topic": "Form 7"})) == []
+
+
+def test_numbers_in_words_are_ways_of_speaking() -> None:
+    draft = _draft("I read forty reviews and gave it 68 points of a hundred.", ("number", "score", "68 points"))
+    assert _faults(draft) == []

@@ -1,0 +1,18 @@
+"""Which bullets are about a thing, or name it."""
+
+from __future__ import annotations
+
+from longbeam.generators.ledger import Ledger
+from longbeam.generators.mentions import Mentions
+from tests.generators.test_special_targets import _plan, _with_text
+
+
+def test_bullets_of_the_topic_and_those_that_name_the_thing_are_found_in_order() -> None:
+    plan = _with_text(_plan(), "p0.s1.b4", "The wet grinder hums.", "kitchen")
+    plan = _with_text(plan, "p0.s0.b3", "It came on Monday.", "the wet grinder")
+    plan = _with_text(plan, "p0.s1.b6", "The coffee grinder is dead.", "mill")
+    assert [b.bullet_id for b in Mentions(Ledger.of(plan)).of("the wet grinder")] == ["p0.s0.b3", "p0.s1.b4"]
+
+
+def test_a_thing_that_nobody_names_is_in_no_bullet() -> None:
+    assert Mentions(Ledger.of(_plan())).of("the moon") == ()

@@ -1,0 +1,194 @@
+"""The sheet of a plan: kinds and days of its lines, who takes part, and what a group of lines changes."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+
+import pytest
+
+from longbeam.generators.layout import Layout, layout_for
+from longbeam.generators.ledger import Ledger
+from longbeam.generators.sheets import (
+    CAST,
+    CHANGEABLE,
+    LEADING,
+    SETTLED_DAYS,
+    SheetInputs,
+    Story,
+    bullet_counts,
+    draw_sheet,
+    stages_of,
+    with_targets,
+)
+from longbeam.prompts.calls.plans import SheetLine
+from longbeam.schemas.people import Gender, Person, Relation
+from longbeam.schemas.plans import BulletKind, Narrative, ValueKind
+from longbeam.schemas.seeds import Category, Timeline
+from tests.builders import good_conversation
+
+LAYOUT = layout_for(128_000, Category.GENERAL, asked=2)
+TIMELINE = Timeline(start=dt.date(2024, 1, 1), end=dt.date(2024, 6, 28))
+NARRATIVES = tuple(Narrative(label=f"n{i}", description="d", sub_labels=("s",)) for i in range(9))
+PEOPLE = tuple(
+    Person(person_id=f"n{i}", first_name=name, gender=Gender.FEMALE, age=40, relation=Relation.FRIEND)
+    for i, name in enumerate(("Ada", "Bea", "Cleo", "Dora", "Eva", "Fay"))
+)
+STAGES = stages_of(TIMELINE, LAYOUT, NARRATIVES, PEOPLE)
+
+
+def _sheet(*, plan_index: int = 0, is_last: bool = True, key: str = "1/c000") -> tuple[tuple[SheetLine, ...], ...]:
+    return draw_sheet(SheetInputs(LAYOUT, STAGES, Category.GENERAL, plan_index, is_last, key))
+
+
+LINES = tuple(line for lines in _sheet() for line in lines)
+
+
+def test_stages_share_the_timeline_to_the_day() -> None:
+    # ten days in two stages of five: 1-5 and 6-10 January
+    two = LAYOUT.model_copy(update={"sub_plans": 2})
+    stages = stages_of(Timeline(start=dt.date(2024, 1, 1), end=dt.date(2024, 1, 10)), two)
+    assert [(s.first_day.day, s.last_day.day) for s in stages] == [(1, 5), (6, 10)]
+    with pytest.raises(ValueError, match="5 days cannot hold 6 stages"):
+        stages_of(
+            Timeline(start=dt.date(2024, 1, 1), end=dt.date(2024, 1, 5)), LAYOUT.model_copy(update={"sub_plans": 6})
+        )
+
+
+def test_everybody_comes_once_before_anybody_comes_again() -> None:
+    cast = [name for stage in STAGES for name in stage.cast]
+    assert [len(stage.cast) for stage in STAGES] == [CAST] * 5
+    assert sorted(cast[: len(PEOPLE)]) == sorted(p.first_name for p in PEOPLE)
+
+
+def test_narratives_that_lead_move_in_every_stage_and_the_others_take_turns() -> None:
+    labels = [n.label for n in NARRATIVES]
+    assert all(stage.narratives[:LEADING] == ("n0", "n1") for stage in STAGES)
+    # 20 bullets: five narratives a stage, three of them in turn
+    assert [stage.narratives[LEADING:] for stage in STAGES[:2]] == [("n2", "n3", "n4"), ("n5", "n6", "n7")]
+    assert {label for stage in STAGES for label in stage.narratives} == set(labels)
+
+
+def test_mondays_of_a_stage_are_its_calendar() -> None:
+    stage = STAGES[0].model_copy(update={"first_day": dt.date(2024, 1, 24), "last_day": dt.date(2024, 2, 13)})
+    assert stage.mondays == "January 29; February 5, 12"
+
+
+def test_counts_add_up_and_only_the_first_stage_introduces() -> None:
+    assert sum(bullet_counts(LAYOUT, 0).values()) == sum(bullet_counts(LAYOUT, 1).values()) == 20
+    assert [bullet_counts(LAYOUT, i)[BulletKind.INTRODUCTION] for i in (0, 1)] == [1, 0]
+
+
+def test_every_stage_has_the_lines_that_the_layout_asks_for() -> None:
+    for stage, lines in zip(STAGES, _sheet(), strict=True):
+        kinds = Counter(line.kind for line in lines)
+        assert all(kinds[kind] == count for kind, count in bullet_counts(LAYOUT, stage.stage_index).items())
+        assert [line.line for line in lines] == list(range(1, 21))
+
+
+def test_days_never_go_back_and_lie_in_their_stage() -> None:
+    for stage, lines in zip(STAGES, _sheet(), strict=True):
+        days = [line.day for line in lines]
+        assert days == sorted(days)
+        assert stage.first_day <= days[0] <= days[-1] <= stage.last_day
+
+
+def test_a_story_opens_once_and_only_its_last_plan_has_a_last_word() -> None:
+    parts = [line.part for line in LINES if line.part]
+    assert parts == ["opening", *["closing"] * 4]
+    assert [line.part for line in LINES[-4:]] == ["closing"] * 4
+    first = _sheet(plan_index=1, is_last=False)[0]
+    assert (first[0].kind, first[0].part) == (BulletKind.EVENT, "opening")
+    assert sum(line.part == "closing" for line in _sheet(plan_index=1, is_last=False)[-1]) == 3
+
+
+def test_what_happened_is_past_and_what_is_planned_lies_ahead() -> None:
+    days = [(line, slot) for line in LINES for slot in line.sets if slot.kind is ValueKind.DATE]
+    assert {slot.is_fixed for _, slot in days} == {True, False}
+    for line, slot in days:
+        assert slot.day is not None
+        assert slot.day <= line.day if slot.is_fixed else slot.day > line.day
+    assert all((slot.day is None) == (slot.kind is not ValueKind.DATE) for line in LINES for slot in line.sets)
+
+
+def test_events_and_meetings_set_something_and_others_do_not() -> None:
+    for line in LINES:
+        sets_something = line.kind in {BulletKind.EVENT, BulletKind.RELATIONSHIP} and line.part != "opening"
+        assert bool(line.sets) == sets_something
+        assert bool(line.person) or line.kind is not BulletKind.RELATIONSHIP
+
+
+def test_same_key_draws_the_same_sheet_and_another_key_another() -> None:
+    assert _sheet() == _sheet() != _sheet(key="2/c000")
+
+
+def _story() -> Story:
+    head = good_conversation().head
+    ledger = Ledger.of(head.plans[0])
+    return Story(ledger, tuple(b for b in ledger.bullets if b.kind is BulletKind.PREFERENCE))
+
+
+def test_a_line_changes_only_a_slot_that_was_set_once_and_can_change() -> None:
+    story = _story()
+    drawn = [line for key in range(40) for line in with_targets(LINES, story, str(key))]
+    changing = [line for line in drawn if line.changes]
+    assert changing
+    for line in changing:
+        assert line.changes is not None
+        assert not line.changes.is_fixed
+        assert line.changes.kind in CHANGEABLE
+        assert len(story.ledger.by_fact[line.changes.fact_id]) == 1
+        assert (line.sets, line.part) == ((), "")
+        assert line.slots == (line.changes.fact_id,)
+        (setting,) = story.ledger.by_fact[line.changes.fact_id]
+        assert (line.day - story.ledger.bullet[setting.bullet_id].happens_on).days >= SETTLED_DAYS
+        assert line.narrative == story.ledger.bullet[setting.bullet_id].narrative
+
+
+def test_no_line_changes_or_recalls_what_an_introduction_says_of_the_user() -> None:
+    plan = good_conversation().head.plans[0]
+    facts = tuple(f.model_copy(update={"subject": "me"}) for f in plan.facts)
+    story = Story(Ledger(plan.sub_plans, facts, plan.assertions), ())
+    drawn = [line for key in range(20) for line in with_targets(LINES, story, str(key))]
+    assert not any(line.changes or line.recalls for line in drawn)
+
+
+def test_lines_of_a_group_change_and_recall_different_slots() -> None:
+    for key in range(20):
+        group = with_targets(LINES[:12], _story(), str(key))
+        touched = [line.changes or line.recalls for line in group]
+        ids = [slot.fact_id for slot in touched if slot]
+        assert len(ids) == len(set(ids))
+
+
+def test_a_line_comes_back_to_its_own_narrative() -> None:
+    story = _story()
+    labels = {b.narrative for b in story.ledger.bullets}
+    lines = [line.model_copy(update={"narrative": sorted(labels)[i % len(labels)]}) for i, line in enumerate(LINES)]
+    recalling = [line for key in range(40) for line in with_targets(lines, story, str(key)) if line.recalls]
+    assert recalling
+    for line in recalling:
+        assert line.recalls is not None
+        setting = story.ledger.by_fact[line.recalls.fact_id][0]
+        assert story.ledger.bullet[setting.bullet_id].narrative == line.narrative
+
+
+def test_the_slots_of_a_line_differ_in_kind() -> None:
+    assert all(len({slot.kind for slot in line.sets}) == len(line.sets) for line in LINES)
+    assert any(len(line.sets) == 2 for line in LINES)
+
+
+def test_new_amounts_may_take_the_name_of_an_earlier_amount() -> None:
+    story = _story()
+    names = {(f.kind, f.attribute) for f in story.ledger.lines()}
+    alike = [s for key in range(20) for line in with_targets(LINES, story, str(key)) for s in line.sets if s.like]
+    assert alike
+    assert all((slot.kind, slot.like) in names for slot in alike)
+
+
+def test_a_plan_without_people_or_narratives_has_a_sheet() -> None:
+    small = Layout(sub_plans=1, bullets_per_sub_plan=6, batches=3, questions=1, specials=1)
+    stages = stages_of(TIMELINE, small)
+    (lines,) = draw_sheet(SheetInputs(small, stages, Category.MATH, 0, True, "k"))
+    assert [line.kind.value for line in lines].count("event") == 3
+    assert {line.person for line in lines} == {""}

@@ -1,0 +1,74 @@
+"""Slips: what people misremember, and beside which scenes it would be absurd."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+
+from longbeam.generators.ledger import Ledger
+from longbeam.generators.mentions import Mentions
+from longbeam.generators.slips import Pace, scenes_against, slips_of
+from longbeam.prompts.calls.plans import Place, Slip
+from longbeam.schemas.plans import CLOSING, Bullet, BulletKind, Fact, ValueKind
+from tests.generators.test_special_targets import ANCHORS, LAYOUT, _plan, _with_text
+
+
+def _bullet(text: str, kind: BulletKind = BulletKind.EVENT, variety: str = "") -> Bullet:
+    return Bullet(
+        bullet_id="p0.s0.b0", kind=kind, narrative="n", topic="t", text=text, happens_on=ANCHORS[0], variety=variety
+    )
+
+
+def _fact(kind: ValueKind, *, is_fixed: bool) -> Fact:
+    return Fact(fact_id="p0.f0", subject="t", attribute="a", kind=kind, is_fixed=is_fixed)
+
+
+@pytest.mark.parametrize(
+    ("bullet", "fact", "slips"),
+    [
+        # A day, and whether it was done at all.
+        (_bullet("I made paneer on May 4."), _fact(ValueKind.DATE, is_fixed=True), (Slip.DAY, Slip.ONCE)),
+        # The age of a mill is no act of the user's.
+        (
+            _bullet("The mill is 6 years old.", BulletKind.RELATIONSHIP),
+            _fact(ValueKind.DURATION, is_fixed=True),
+            (Slip.LENGTH,),
+        ),
+        # Another value of what may change is an update.
+        (_bullet("The limit is $95."), _fact(ValueKind.MONEY, is_fixed=False), ()),
+        (_bullet("Every Sunday the limit is $95."), _fact(ValueKind.MONEY, is_fixed=False), (Slip.HABIT,)),
+        # Nothing follows the end of a story.
+        (_bullet("I made it on May 4.", variety=CLOSING), _fact(ValueKind.DATE, is_fixed=True), ()),
+    ],
+)
+def test_only_deniable_kinds_are_slips(bullet: Bullet, fact: Fact, slips: tuple[Slip, ...]) -> None:
+    assert slips_of(bullet, fact) == slips
+
+
+def test_a_flat_denial_is_absurd_beside_every_scene_of_the_thing_and_another_value_beside_the_right_one() -> None:
+    plan = _with_text(_plan(), "p0.s1.b2", "We cooked with thing 1 again.", "supper")
+    plan = _with_text(plan, "p0.s1.b4", "The $101 for thing 1 hurt.", "purse")
+    ledger = Ledger.of(plan)
+    told = ledger.bullet["p0.s0.b1"]
+    (assertion,) = ledger.by_bullet[told.bullet_id]
+    flat = scenes_against(Slip.ONCE, told, assertion, Mentions(ledger))
+    assert [b.bullet_id for b in flat] == ["p0.s0.b1", "p0.s1.b2", "p0.s1.b4"]
+    valued = scenes_against(Slip.PRICE, told, assertion, Mentions(ledger))
+    assert [b.bullet_id for b in valued] == ["p0.s0.b1", "p0.s1.b4"]
+
+
+def test_messages_between_bullets_follow_the_layout() -> None:
+    # Ten ordinary messages and three times two special ones for ten bullets: 3.2 messages a bullet, replies included.
+    pace = Pace(_plan(), LAYOUT)
+    assert pace.messages_between("p0.s0.b0", "p0.s0.b5") == pytest.approx(16)
+    assert pace.messages_between("p0.s0.b9", "p0.s1.b0") == pytest.approx(3.2)
+    assert pace.messages_between("p0.s0.b0", "p1.s0.b0") == float("inf")
+
+
+def test_a_place_is_apart_only_by_days_and_messages() -> None:
+    pace, told = Pace(_plan(), LAYOUT), _plan().bullets()[0]
+    near = Place(after="p0.s0.b7", day=told.happens_on + dt.timedelta(days=13))
+    assert not pace.is_apart(near, [told])
+    assert pace.is_apart(near.model_copy(update={"day": told.happens_on + dt.timedelta(days=14)}), [told])
+    assert not pace.is_apart(Place(after="p0.s0.b6", day=told.happens_on + dt.timedelta(days=30)), [told])

@@ -1,0 +1,110 @@
+"""Cards of the user's messages: bullets, lengths, openings, slips and days."""
+
+from __future__ import annotations
+
+import datetime as dt
+from statistics import quantiles
+
+import pytest
+
+from longbeam.generators.turn_cards import DECILES, FEELING_SHARE, OPENINGS, PASTES, Deck, draw_cards
+from longbeam.prompts.calls.plans import LedgerLine
+from longbeam.prompts.calls.user_turns import BulletBrief, Opening, Paste, TurnCard, in_full
+from longbeam.schemas.plans import Bullet, BulletKind, Value
+from longbeam.schemas.seeds import Category
+from longbeam.schemas.spec import TurnLengths
+from longbeam.text.values import date_value, money
+
+DAY = dt.date(2024, 3, 6)
+
+
+def _brief(ordinal: int, topic: str = "paint", value: Value | None = None, kind: str = "event") -> BulletBrief:
+    bullet = Bullet(
+        bullet_id=f"p0.s0.b{ordinal}",
+        kind=BulletKind(kind),
+        narrative="n",
+        topic=topic,
+        text=f"Number {ordinal}.",
+        happens_on=DAY,
+    )
+    if value is None:
+        return BulletBrief(bullet=bullet)
+    line = LedgerLine(fact_id="p0.f0", subject=topic, attribute="a", kind=value.kind, is_fixed=True, value=value)
+    return BulletBrief(bullet=bullet, facts=(line,), old_values=(None,))
+
+
+def _cards(
+    count: int, lengths: TurnLengths = TurnLengths.BEAM, category: Category = Category.GENERAL
+) -> list[TurnCard]:
+    return [draw_cards((_brief(0),), 1, Deck(lengths, category, f"k{i}"))[0] for i in range(count)]
+
+
+def test_each_message_tells_one_bullet_where_there_are_enough_messages() -> None:
+    cards = draw_cards([_brief(i) for i in range(3)], 5, Deck(TurnLengths.BEAM, Category.GENERAL, "k"))
+    assert [c.bullet_ids for c in cards] == [("p0.s0.b0",), ("p0.s0.b1",), ("p0.s0.b2",), (), ()]
+
+
+def test_bullets_that_belong_together_share_a_message() -> None:
+    topics = ["paint", "floor", "floor", "roof", "door"]
+    cards = draw_cards([_brief(i, t) for i, t in enumerate(topics)], 4, Deck(TurnLengths.BEAM, Category.GENERAL, "k"))
+    assert [len(c.bullet_ids) for c in cards] == [1, 2, 1, 1]
+
+
+def test_no_message_tells_three_bullets_where_two_are_enough() -> None:
+    cards = draw_cards([_brief(i) for i in range(7)], 4, Deck(TurnLengths.BEAM, Category.GENERAL, "k"))
+    assert sorted(len(c.bullet_ids) for c in cards) == [1, 2, 2, 2]
+
+
+def test_the_same_batch_gets_the_same_cards() -> None:
+    deck = Deck(TurnLengths.BEAM, Category.CODING, "seed/c000/p0.s0/cards/1")
+    assert draw_cards([_brief(0)], 3, deck) == draw_cards([_brief(0)], 3, deck)
+    assert draw_cards([_brief(0)], 3, deck) != draw_cards([_brief(0)], 3, Deck(deck.lengths, deck.category, "other"))
+
+
+@pytest.mark.parametrize("lengths", list(TurnLengths))
+def test_lengths_follow_the_measured_distribution(lengths: TurnLengths) -> None:
+    middles = [(c.least_words + c.most_words) / 2 for c in _cards(2_000, lengths)]
+    fifth = DECILES[lengths][5]
+    # The median of 2,000 draws lies within one tenth of that of the distribution.
+    assert abs(quantiles(middles, n=10)[4] - fifth) < 0.1 * fifth
+
+
+def test_shares_are_those_of_the_tables() -> None:
+    cards = _cards(4_000, category=Category.CODING)
+    shares = {o: sum(c.opening is o for c in cards) / len(cards) for o in Opening}
+    # Four standard errors of a share of a half, of 4,000 cards: 0.032.
+    assert all(abs(shares[o] - percent / 100) < 0.032 for o, percent in OPENINGS.items())
+    assert abs(sum(bool(c.feeling) for c in cards) / len(cards) - FEELING_SHARE) < 0.032
+    pasted = sum(c.paste is Paste.CODE for c in cards) / len(cards)
+    assert abs(pasted - PASTES[Category.CODING][Paste.CODE]) < 0.032
+
+
+def test_a_slip_is_another_amount_than_the_one_meant_and_no_special_bullet_has_one() -> None:
+    def slips(kind: str) -> list[TurnCard]:
+        drawn = (
+            draw_cards([_brief(0, value=money(40), kind=kind)], 1, Deck(TurnLengths.BEAM, Category.GENERAL, f"s{i}"))[0]
+            for i in range(1_000)
+        )
+        return [card for card in drawn if card.slip is not None]
+
+    found = slips("event")
+    assert found
+    assert all(c.slip and c.slip.meant == money(40) and c.slip.said.number != 40 for c in found)
+    assert slips("update") == slips("contradiction") == []
+
+
+def test_a_wish_says_whether_it_is_to_be_acknowledged() -> None:
+    wishes = [
+        draw_cards([_brief(0, kind="instruction")], 1, Deck(TurnLengths.BEAM, Category.GENERAL, f"w{i}"))[0]
+        for i in range(50)
+    ]
+    assert {c.asks_to_confirm for c in wishes} == {True, False}
+    assert {c.asks_to_confirm for c in _cards(50)} == {None}
+
+
+def test_days_of_a_card_read_as_the_plan_writes_them() -> None:
+    friday = date_value(dt.date(2024, 3, 8))
+    decks = (Deck(TurnLengths.BEAM, Category.GENERAL, f"d{i}") for i in range(20))
+    cards = [draw_cards([_brief(0, value=friday)], 1, deck)[0] for deck in decks]
+    assert {d.said for c in cards for d in c.days} == {"Friday", "March 8"}
+    assert {in_full(f"They come {c.days[0].said}.", c.days) for c in cards} == {"They come March 8, 2024."}

@@ -1,0 +1,140 @@
+"""Products as a vendor would write them: sync and async, with a database that keeps to its thread, and with faults."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import sqlite3
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from longbeam.errors import MemorySystemError
+from longbeam.memory.exchanges import exchanges_of
+from longbeam.memory.product import AnsweringProduct, Memory, ProductMemory, ProductSettings, memory_of
+from longbeam.memory.registry import find_system, settings_of
+from longbeam.schemas.evaluation import Exchange, PreparationUsage
+from tests.memory.test_systems import asked, messages, tools
+
+
+class Shelf:
+    """Keeps messages in SQLite, whose connection belongs to the thread that opened it."""
+
+    def __init__(self, settings: ProductSettings, tools: Any) -> None:
+        self.db = sqlite3.connect(tools.folder / "shelf.sqlite")
+        self.db.execute("CREATE TABLE said (text TEXT, at TEXT)")
+        self.conversation_id = tools.conversation_id
+
+    def add(self, exchange: Exchange, timestamp: dt.datetime) -> None:
+        """Keep the user's message."""
+        self.db.execute("INSERT INTO said VALUES (?, ?)", (exchange.messages[0].content, timestamp.isoformat()))
+        self.db.commit()
+
+    def search(self, query: str, k: int) -> Sequence[Memory]:
+        """Find what has the query's last word."""
+        word = f"%{query.split()[-1].strip('?')}%"
+        rows = self.db.execute("SELECT text, at FROM said WHERE text LIKE ? LIMIT ?", (word, k))
+        return [Memory(text, created_at=dt.datetime.fromisoformat(at)) for text, at in rows]
+
+    def close(self) -> None:
+        """Close the database."""
+        self.db.close()
+
+
+async def told(product: Any, **more: Any) -> ProductMemory:
+    system = memory_of(product, ProductSettings(), replace(tools(), **more))
+    for exchange in exchanges_of(messages()):
+        await system.add(exchange)
+    await system.finish()
+    return system
+
+
+async def test_a_sync_product_stays_in_its_thread_and_its_files_are_measured(tmp_path: Path) -> None:
+    system = await told(Shelf, folder=tmp_path, conversation_id="c000")
+    context = await system.context(asked("Who wants to see the lease?"), budget=50)
+    assert context.text == "[March 7, 2023] Gunnar wants to see the lease."
+    assert context.message_keys == ("p0.s0.t1.n0",)  # the memory repeats the message
+    assert system.usage().index_bytes == (tmp_path / "shelf.sqlite").stat().st_size
+    await system.close()
+    assert threading.active_count() < 20
+
+
+class Agent:
+    """Answers by itself, counts what it used, and is async."""
+
+    def __init__(self, settings: ProductSettings, tools: Any) -> None:
+        self.heard: list[str] = []
+
+    async def add(self, exchange: Exchange, timestamp: dt.datetime) -> None:
+        """Keep the user's message."""
+        self.heard.append(exchange.messages[0].content)
+
+    async def search(self, query: str, k: int) -> Sequence[str]:
+        """Return the newest."""
+        return self.heard[-k:]
+
+    async def answer(self, question: Any, budget: int) -> str:
+        """Say how much was heard."""
+        return f"{len(self.heard)} messages, {budget} tokens"
+
+    async def usage(self) -> PreparationUsage:
+        """Say what was used."""
+        return PreparationUsage(model_calls=4, prompt_tokens=400, output_tokens=40, cost_usd=0.02)
+
+
+async def test_an_async_agent_answers_by_itself_and_says_what_it_used() -> None:
+    system = await told(Agent)
+    assert isinstance(system, AnsweringProduct)
+    text, context, calls = await system.answer(asked("?"), budget=100, asker=tools().asker)
+    assert (text, calls) == ("4 messages, 100 tokens", 0)
+    assert "kiln" in context.text
+    assert system.usage() == PreparationUsage(model_calls=4, prompt_tokens=400, output_tokens=40, cost_usd=0.02)
+
+
+class Flaky(Agent):
+    """Loses its connection once, after it has stored the exchange."""
+
+    failures = 1
+
+    async def add(self, exchange: Exchange, timestamp: dt.datetime) -> None:
+        """Store, then fail."""
+        await super().add(exchange, timestamp)
+        if len(self.heard) == 3 and self.failures:
+            self.failures -= 1
+            raise ConnectionResetError("gone")
+
+    async def delete(self) -> None:
+        """Forget everything."""
+        self.heard.clear()
+
+
+async def test_a_failed_add_stores_nothing_twice() -> None:
+    system = await told(Flaky)
+    passages = await system.retrieve(asked("?"), k=9)
+    assert [p.text for p in passages] == [m.content for m in messages()[::2]]
+
+
+class Broken(Agent):
+    """Cannot search."""
+
+    async def search(self, query: str, k: int) -> Sequence[str]:
+        """Fail as a bug does."""
+        raise KeyError("embedding")
+
+
+async def test_another_exception_is_not_tried_again_and_names_the_method() -> None:
+    system = await told(Broken)
+    with pytest.raises(MemorySystemError, match="search: KeyError: 'embedding'"):
+        await system.retrieve(asked("?"), k=1)
+
+
+def test_a_class_with_add_and_search_is_a_system() -> None:
+    name = "tests.memory.test_product:Agent"
+    found = find_system(name)
+    assert found.purpose == "Answers by itself, counts what it used, and is async."
+    assert re.fullmatch("[0-9a-f]{16}", found.version)
+    assert settings_of(name, found, {"k": "3"}) == ProductSettings(k=3)

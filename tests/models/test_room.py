@@ -1,0 +1,63 @@
+"""Length limits against the replies of a very good model: generous, and far below what a loop would fill."""
+
+from __future__ import annotations
+
+import gzip
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from pydantic import BaseModel, Field
+
+from longbeam.models.room import FACTOR, LEAST, MOST, PROSE_TOKENS, room_of, room_of_schema
+from longbeam.models.tokens import load_tokenizer
+from longbeam.prompts.calls.dialogue import QuestionDetectorInputs
+from longbeam.prompts.declarations import default_registry
+from tests.models.calls import SimplePrompt
+
+RECORDED = Path(__file__).parents[1] / "recorded" / "frontier16.sqlite.gz"
+
+
+class Item(BaseModel):
+    name: str = Field(max_length=40)
+    count: int
+
+
+class Items(BaseModel):
+    items: list[Item] = Field(max_length=30)
+
+
+def test_the_limit_grows_with_the_form() -> None:
+    # an item: braces 4, two names of 4 + 1, text 1 + 40 / 4, number 6, separator 2: 33 tokens; 30 of them, and around
+    # them braces 4, name 5, brackets 2
+    assert room_of_schema(Items.model_json_schema()) == FACTOR * (30 * (2 + 4 + 5 + 11 + 5 + 6) + 11)
+    assert room_of_schema(Item.model_json_schema()) == LEAST
+
+
+def test_prose_has_the_room_of_the_length_asked_for() -> None:
+    inputs = QuestionDetectorInputs(reply="Which hotel?")
+    assert room_of(SimplePrompt(), inputs) == FACTOR * PROSE_TOKENS
+    assert room_of(SimplePrompt(output=Item), inputs) == LEAST
+
+
+def test_a_schema_that_refers_to_itself_has_an_end() -> None:
+    class Tree(BaseModel):
+        parts: list[Tree]
+
+    Tree.model_rebuild(_types_namespace={"Tree": Tree})
+    assert LEAST <= room_of_schema(Tree.model_json_schema()) <= MOST
+
+
+def test_no_recorded_reply_has_more_than_two_thirds_of_its_room(tmp_path: Path) -> None:
+    file = tmp_path / "recorded.sqlite"
+    file.write_bytes(gzip.decompress(RECORDED.read_bytes()))
+    prompts, count = {prompt.prompt_id: prompt for prompt in default_registry()}, load_tokenizer("o200k_base").count
+    with closing(sqlite3.connect(file)) as db:
+        rows = db.execute("SELECT prompt_id, content FROM replies JOIN texts ON text_id = reply").fetchall()
+    shares = [
+        count(text) / room_of_schema(prompts[prompt_id].schema() or {})
+        for prompt_id, text in rows
+        if prompt_id in prompts and prompts[prompt_id].output is not None
+    ]
+    assert len(shares) > 100
+    assert max(shares) < 2 / 3

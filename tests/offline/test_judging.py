@@ -1,0 +1,52 @@
+"""The lexical judge on plain forms of nuggets and answers, most of them a language model's."""
+
+from __future__ import annotations
+
+import pytest
+
+from longbeam.offline.judging import judge
+from longbeam.prompts.calls.evaluation import JudgeInputs
+
+CHLOE = "You have given me contradictory information: the call took 35 minutes, and it is still ahead. Which is right?"
+SAMBAR = "Take lemon juice. It sours a sambar as strongly as tamarind, but it gives no body."
+
+
+@pytest.mark.parametrize(
+    ("question", "nugget", "answer"),
+    [
+        ("How long was our call?", "States that the telephone talk lasted 50 minutes", "You talked for 50 minutes."),
+        ("What of the machines?", "States that the price of the wet grinder was 749 PLN",
+         "You were down to two: a wet grinder with stone rollers at 749 PLN and a strong blender at 529 PLN."),
+        ("How many states?", "States that the user's tour comes to 4 states", "Your tour comes to 4 states."),
+        ("When?", "LLM response should state: from April 10, 2024 till June 1, 2024",
+         "There are 52 days between April 10, 2024 and June 1, 2024."),
+        ("Have I talked to Chloe?", "States that the user's statements about a call contradict each other", CHLOE),
+        ("Have I talked to Chloe?", "LLM response should mention: which statement is correct?", CHLOE),
+        ("Where do I keep ginger?", "Gives the storage time in weeks", "Ginger keeps in the fridge for 4 weeks."),
+        ("How do I cook rice?", "Gives the spices in spoonfuls", "Fry the rice with half a teaspoon of pepper."),
+        ("Who sells nigella?", "Gives a question to put to the seller that shows what the seller knows",
+         'Ask who sells it: "What should the seeds smell of?"'),
+        ("What can I sour a sambar with?", "States in what respect the substitute falls short of tamarind", SAMBAR),
+    ],
+)  # fmt: skip
+def test_a_right_answer_in_other_words_meets_a_plain_nugget(question: str, nugget: str, answer: str) -> None:
+    inputs = JudgeInputs(question=question, nugget=nugget, answer=answer, is_strict=True)
+    assert judge(inputs).verdict == "met"
+
+
+@pytest.mark.parametrize(
+    ("question", "nugget", "answer"),
+    [
+        ("How long was our call?", "States that the telephone talk lasted 50 minutes", "You talked for 67 minutes."),
+        ("Have I talked to Chloe?", "States that the user's statements about a call contradict each other",
+         "All that you told me agrees."),
+        ("Where do I keep ginger?", "Gives the storage time in weeks", "Ginger keeps in the fridge for a month."),
+        ("Where do I keep ginger?", "Gives the storage time in weeks", "Your course takes six weeks."),
+        ("Who sells nigella?", "Gives a question to put to the seller", "Who sells nigella?"),
+        ("What can I sour a sambar with?", "States in what respect the substitute falls short of tamarind",
+         "You told me: it was the second one, but you were glad."),
+    ],
+)  # fmt: skip
+def test_a_wrong_answer_does_not(question: str, nugget: str, answer: str) -> None:
+    inputs = JudgeInputs(question=question, nugget=nugget, answer=answer, is_strict=True)
+    assert judge(inputs).verdict != "met"

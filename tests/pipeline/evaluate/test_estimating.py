@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from longbeam.errors import RunStopped
+from longbeam.evaluation.arms import Arm, arm_of
+from longbeam.models.base import Models
+from longbeam.models.cost import CostMeter
+from longbeam.models.tokens import load_tokenizer
+from longbeam.offline.writer import OfflineWriter
+from longbeam.pipeline.cost.rehearsal import CountingModel
+from longbeam.pipeline.evaluate.estimating import estimate_evaluation, render_estimate
+from longbeam.pipeline.evaluate.evaluating import EvaluationModels, EvaluationRequest, evaluate, evaluation_spec
+from longbeam.pipeline.run.driver import run_inline
+from longbeam.pipeline.run.metering import evaluation_usage
+from longbeam.schemas.evaluation import EvaluationSettings
+from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.store.layout import Benchmark, create_benchmark
+from longbeam.wiring import services
+from tests.wired import answered_by, offline
+
+PRICED = {"openai:small": {"base_url": "http://127.0.0.1:9/v1", "price": {"input": 2.0, "output": 8.0}}}
+MODELS = EvaluationModels(reader="openai:small", judge="offline", extractor="offline")
+
+
+@pytest.fixture
+async def benchmark(spec: BenchmarkSpec, out: Path) -> Benchmark:
+    made = create_benchmark(spec, out)
+    await run_inline(made, offline())
+    return made
+
+
+def priced(spec: BenchmarkSpec) -> BenchmarkSpec:
+    return BenchmarkSpec.model_validate({**spec.model_dump(), "endpoints": PRICED})
+
+
+async def test_an_estimate_prices_all_conversations_and_touches_nothing(benchmark: Benchmark) -> None:
+    two = replace(benchmark, spec=benchmark.spec.model_copy(update={"conversations": 2}))
+    shutil.copyfile(two.sealed_path("c000"), two.sealed_path("c001"))
+    before = sorted(two.root.rglob("*"))
+    arms = [arm_of("rag", {}), arm_of("long_context", {}), Arm("gold")]
+    spec = evaluation_spec(priced(two.spec), MODELS)
+    found = await estimate_evaluation(two, EvaluationRequest(spec, arms, EvaluationSettings()), services())
+    assert sorted(two.root.rglob("*")) == before
+    rows = {(row.system, row.stage): row for row in found.rows}
+    long, short = rows["long_context", "answer"], rows["rag", "answer"]
+    assert long.calls == short.calls == 40  # twenty probes in each conversation
+    assert long.prompt_tokens > 5 * short.prompt_tokens
+    assert long.cost_usd == pytest.approx((long.prompt_tokens * 2 + long.output_tokens * 8) / 1e6)
+    assert rows["gold", "judge"].cost_usd == 0
+    assert "shorter than a language model's" in render_estimate(found)
+
+
+async def test_a_capped_evaluation_goes_on_and_pays_for_no_call_twice(benchmark: Benchmark) -> None:
+    spec = evaluation_spec(priced(benchmark.spec), MODELS, 0.03).for_any_model()
+    request = EvaluationRequest(spec, [arm_of("rag", {"k": "1"})], EvaluationSettings())
+
+    def metered(cap: float) -> tuple[Models, CostMeter]:
+        capped = spec.model_copy(update={"limits": spec.limits.model_copy(update={"max_cost_usd": cap})})
+        counting = CountingModel(OfflineWriter(), load_tokenizer(spec.tokenizer))
+        meter = CostMeter(counting, capped, before=evaluation_usage(benchmark))
+        return answered_by(meter), meter
+
+    models, first = metered(0.03)
+    with pytest.raises(RunStopped, match=r"max_cost_usd = 0\.03"):
+        await evaluate(benchmark, request, models)
+    assert 0 < first.spent_usd <= 0.03
+    models, second = metered(5.0)
+    run, _ = await evaluate(benchmark, request, models)
+    answers = sum(row.calls for row in second.usage() if row.stage == "answer")
+    assert answers == len(run.probes)  # the calls of both runs together

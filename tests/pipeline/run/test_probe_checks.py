@@ -1,0 +1,274 @@
+"""Models check probes before they are selected: an error lets the next of the pool in, and nothing is asked twice."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from longbeam.errors import RunStopped
+from longbeam.keys import ProbeId
+from longbeam.models.base import ModelCall
+from longbeam.models.kinds import has_model_checks
+from longbeam.pipeline.evaluate.model_checks import run_model_checks, stored_model_findings
+from longbeam.pipeline.run.driver import run_inline
+from longbeam.pipeline.run.probe_checks import PASSAGE, passages
+from longbeam.schemas.calls import ModelReply
+from longbeam.schemas.probes import Probe
+from longbeam.schemas.spec import BenchmarkSpec, Role
+from longbeam.store.artifacts import SealedConversation
+from longbeam.store.layout import Benchmark, create_benchmark, write_spec
+from tests.pipeline.conftest import CountingModel
+from tests.wired import answered_by
+
+ABILITIES = ("information_extraction", "temporal_reasoning")
+FIRST, SECOND = "openai:first", "openai:second"
+
+
+class Checker(CountingModel):
+    """The offline writer, to whom the evidence of some probes supports nothing."""
+
+    def __init__(self, refuses: Callable[[ModelCall], bool] = lambda call: False, **spoilt: str) -> None:
+        super().__init__(**spoilt)
+        self._refuses = refuses
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        """Answer; a verdict on the support of a refused probe is no."""
+        reply = await super().complete(call)
+        if call.prompt.prompt_id != "support_nuggets" or not self._refuses(call):
+            return reply
+        said = json.loads(reply.text)
+        for nugget in said["nuggets"]:
+            nugget["is_supported"] = False
+        return reply.model_copy(update={"text": json.dumps(said)})
+
+    @property
+    def asked(self) -> int:
+        """Calls of the checks."""
+        return sum(count for (stage, _), count in self.calls.items() if stage == "checks")
+
+
+class Agreeable(Checker):
+    """To whom every message says every claim, as to a model that judges at chance."""
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        """Answer; a verdict on a claim is yes."""
+        if call.prompt.prompt_id != "check_entailment":
+            return await super().complete(call)
+        verdicts = [{"claim": i, "reason": "r", "is_said": True} for i in range(1, 5)]
+        return ModelReply(text=json.dumps({"verdicts": verdicts}), finish_reason="stop")
+
+
+def spec_of(**values: object) -> BenchmarkSpec:
+    return BenchmarkSpec.model_validate(
+        {
+            "name": "short",
+            "seed": 5,
+            "length": "16K",
+            "domains": ["cooking"],
+            "abilities": ABILITIES,
+            "checks": {"model": True},
+            **values,
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def unchecked(tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
+    """A finished benchmark without checks; to be copied before it is changed."""
+    benchmark = create_benchmark(spec_of(checks={"model": False}), tmp_path_factory.mktemp("unchecked"))
+    asyncio.run(run_inline(benchmark, answered_by(CountingModel())))
+    return benchmark
+
+
+@pytest.fixture
+def begun(unchecked: Benchmark, out: Path) -> Callable[..., Benchmark]:
+    """Returns a copy of it under a spec with checks: only what comes after the dialogues is made again."""
+
+    def copied(name: str = "short", **values: object) -> Benchmark:
+        root = out / name / "short"
+        shutil.copytree(unchecked.root, root)
+        spec = spec_of(**values)
+        write_spec(root, spec)
+        return Benchmark(spec, root)
+
+    return copied
+
+
+def selected(benchmark: Benchmark) -> list[str]:
+    return [p.probe_id for p in probes_of(benchmark) if p.is_selected]
+
+
+def probes_of(benchmark: Benchmark) -> Sequence[Probe]:
+    with SealedConversation(benchmark.sealed_path("c000")) as sealed:
+        return tuple(sealed.probes())
+
+
+def about(*probe_ids: str) -> Callable[[ModelCall], bool]:
+    """Whether a call is about one of these probes."""
+    return lambda call: any(f"/{probe_id}/" in call.unit_key for probe_id in probe_ids)
+
+
+def test_checks_are_for_what_language_models_write() -> None:
+    assert not has_model_checks(spec_of(checks={}))
+    assert has_model_checks(spec_of(checks={}, models={"default": "openai:writer"}))
+    assert not has_model_checks(spec_of(checks={"model": False}, models={"default": "openai:writer"}))
+
+
+async def test_without_checks_no_checker_is_asked(begun: Callable[..., Benchmark]) -> None:
+    benchmark, model = begun(checks={"model": False}), Checker(lambda call: True)
+    await run_inline(benchmark, answered_by(model))
+    assert model.calls == {}
+
+
+async def test_the_objections_of_an_unfit_checker_replace_no_probe(
+    unchecked: Benchmark, begun: Callable[..., Benchmark]
+) -> None:
+    refused = selected(unchecked)[0]
+    benchmark = begun(models={"default": "offline", "checker": FIRST})
+    await run_inline(benchmark, answered_by(Agreeable(about(refused))))
+    assert selected(benchmark) == selected(unchecked)
+    found = [f for f in stored_model_findings(benchmark) if f.subject == refused]
+    assert {(f.check, f.severity.value) for f in found} == {("answerable.unfit", "info")}
+    assert found[0].message.startswith("unfit checker (8 of 16 calibration items right, 80% are needed): ")
+
+    judged = begun(
+        "judged", models={"default": "offline", "checker": FIRST}, checks={"model": True, "least_accuracy": 0}
+    )
+    await run_inline(judged, answered_by(Agreeable(about(refused))))
+    assert refused not in selected(judged)
+
+
+async def test_probes_without_an_error_stay_as_they_are(unchecked: Benchmark, begun: Callable[..., Benchmark]) -> None:
+    benchmark, model = begun(), Checker()
+    assert (await run_inline(benchmark, answered_by(model))).failures == ()
+    assert selected(benchmark) == selected(unchecked)
+    # of the whole pool, only those that are selected were checked
+    assert {key.split("/")[3] for key in model.unit_keys if "/checks/" in key} == set(selected(benchmark))
+
+
+async def test_an_error_lets_the_next_of_the_pool_in(unchecked: Benchmark, begun: Callable[..., Benchmark]) -> None:
+    benchmark, wrong = begun(), selected(unchecked)[0]
+    await run_inline(benchmark, answered_by(Checker(about(wrong))))
+    assert wrong not in {p.probe_id for p in probes_of(benchmark)}
+    assert {ProbeId.parse(i).ability for i in selected(benchmark)} == set(ABILITIES)
+    assert len(selected(benchmark)) == len(selected(unchecked))
+    assert stored_model_findings(benchmark) == []
+
+
+async def test_validate_asks_nothing_that_generate_asked(begun: Callable[..., Benchmark]) -> None:
+    benchmark = begun()
+    await run_inline(benchmark, answered_by(Checker()))
+    model = Checker()
+    ended = await run_model_checks(benchmark, benchmark.spec, answered_by(model))
+    assert (ended.calls, ended.replayed, model.calls) == (0, 0, {})
+
+
+async def test_an_error_of_the_first_judge_counts_when_the_second_agrees(
+    unchecked: Benchmark, begun: Callable[..., Benchmark]
+) -> None:
+    # Of two abilities: an error lets another selection in, of all probes of its ability.
+    wrong, fine = selected(unchecked)[0], selected(unchecked)[-1]
+    extras = {"sends_extras": True}
+    judges = {"checker": FIRST, "second_checker": SECOND, "default": "offline"}
+    benchmark = begun(models=judges, endpoints={FIRST: extras, SECOND: extras})
+    model = Checker(
+        lambda call: about(wrong)(call) or (about(fine)(call) and call.role is Role.CHECKER),
+    )
+    await run_inline(benchmark, answered_by(model))
+    assert wrong not in selected(benchmark)
+    assert fine in selected(benchmark)
+    second = [key for key in model.unit_keys if "/checks/" in key and "/second" in key]
+    assert {key.split("/")[2] + "/" + key.split("/")[3] for key in second} == {
+        f"answerable/{wrong}",
+        f"answerable/{fine}",
+    }
+    assert stored_model_findings(benchmark) == []
+
+
+async def test_a_short_pool_asks_for_further_candidates(unchecked: Benchmark, begun: Callable[..., Benchmark]) -> None:
+    ability = ABILITIES[0]
+    known = {p.probe_id for p in probes_of(unchecked) if p.ability == ability}
+    benchmark, model = begun(), Checker(about(*known))
+    await run_inline(benchmark, answered_by(model))
+    mine = [i for i in selected(benchmark) if ProbeId.parse(i).ability == ability]
+    assert len(mine) == 2
+    assert not set(mine) & known
+
+
+async def test_a_judge_without_a_usable_verdict_stops_nothing(
+    unchecked: Benchmark, begun: Callable[..., Benchmark]
+) -> None:
+    benchmark = begun()
+    model = Checker(spoil="/checks/answerable/")
+    assert (await run_inline(benchmark, answered_by(model))).failures == ()
+    assert selected(benchmark) == selected(unchecked)
+    assert {f.check for f in stored_model_findings(benchmark)} == {"answerable.undecided"}
+    # `validate` asks again what is undecided, and nothing else
+    again = Checker()
+    await run_model_checks(benchmark, benchmark.spec, answered_by(again))
+    assert set(again.calls) == {("checks", "support_nuggets")}
+    assert stored_model_findings(benchmark) == []
+
+
+class Stopping(Checker):
+    """Stops the run after some calls of the checks."""
+
+    most = 20
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        if self.asked >= self.most:
+            raise RunStopped("enough for now")
+        return await super().complete(call)
+
+
+async def test_a_stopped_run_goes_on_and_pays_nothing_twice(
+    unchecked: Benchmark, begun: Callable[..., Benchmark]
+) -> None:
+    wrong = selected(unchecked)[0]
+    whole, parts = begun("whole"), begun("parts")
+    at_once = Checker(about(wrong))
+    await run_inline(whole, answered_by(at_once))
+    keys: list[str] = []
+    for _ in range(30):
+        model = Stopping(about(wrong))
+        ended = await run_inline(parts, answered_by(model))
+        keys += model.keys
+        if not ended.stopped:
+            break
+    assert len(keys) == len(set(keys))
+    assert set(keys) == set(at_once.keys)
+    assert probes_of(parts) == probes_of(whole)
+
+
+class Verbose(Checker):
+    """A checker that goes on behind the last criterion."""
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        reply = await super().complete(call)
+        if call.prompt.prompt_id != "support_nuggets":
+            return reply
+        said = json.loads(reply.text)
+        said["nuggets"].append({"nugget": 99, "reason": "and one more", "is_supported": False})
+        return reply.model_copy(update={"text": json.dumps(said)})
+
+
+async def test_verdicts_on_criteria_that_do_not_exist_are_left_out(
+    unchecked: Benchmark, begun: Callable[..., Benchmark]
+) -> None:
+    benchmark = begun()
+    await run_inline(benchmark, answered_by(Verbose()))
+    assert selected(benchmark) == selected(unchecked)
+    assert stored_model_findings(benchmark) == []
+
+
+def test_passages_are_whole_sentences_in_their_order() -> None:
+    text = " ".join(f"Sentence number {i} tells of the pond and of what grows beside it." for i in range(40))
+    found = list(passages(text))
+    assert " ".join(found) == text
+    assert all(part.endswith("beside it.") and len(part) <= PASSAGE for part in found)
+    assert list(passages("Before.\n\n```\ncode\n```\n")) == ["Before."]

@@ -1,0 +1,74 @@
+"""Days as people say them, and what they mean on the day of a message."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+
+from longbeam.text.matching import quote_for, says
+from longbeam.text.spoken_days import says_day, spell_out, spoken
+from longbeam.text.values import date_value
+
+TODAY = dt.date(2024, 3, 6)
+"""A Wednesday."""
+
+
+@pytest.mark.parametrize(
+    ("ahead", "said"),
+    [
+        (2, "Friday"),
+        (6, "Tuesday"),
+        (-3, "last Sunday"),
+        (12, "the 18th"),
+        (-8, "the 27th"),
+        (1, "the 7th"),
+        (40, "April 15"),
+        (-30, "February 5"),
+        (300, "December 31, 2024"),
+        (0, "March 6"),
+    ],
+)
+def test_a_day_is_said_as_short_as_it_is_unique(ahead: int, said: str) -> None:
+    date = TODAY + dt.timedelta(ahead)
+    assert spoken(date, TODAY) == said
+    assert spoken(date, TODAY, is_short=False).startswith(("March", "April", "February", "December"))
+
+
+@pytest.mark.parametrize("ahead", [n for n in range(-9, 19) if n])
+def test_the_short_form_of_a_day_means_that_day_and_no_other(ahead: int) -> None:
+    date = TODAY + dt.timedelta(ahead)
+    text = f"The tiles come {spoken(date, TODAY)}, I hope."
+    assert spell_out(text, TODAY) == f"The tiles come {date_value(date).text}, I hope."
+    assert says(text, date_value(date), TODAY)
+    assert not says(text, date_value(date))
+    others = [TODAY + dt.timedelta(n) for n in range(-9, 19) if n not in (ahead, ahead - 7, ahead + 7)]
+    assert not any(says_day(text, other, TODAY) for other in others)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the 3rd batch",
+        "the 18th of May",
+        "May the 18th",
+        "Sundays are free",
+        "the 2nd-best",
+        "May 3-5",
+        "May 3 and 5",
+        "March 3, 2021",
+    ],
+)
+def test_what_is_no_day_of_its_own_stays(text: str) -> None:
+    assert spell_out(text, TODAY) == text
+
+
+@pytest.mark.parametrize(("text", "year"), [("January 3", 2024), ("Dec. 30th", 2023), ("September 1", 2024)])
+def test_a_day_without_its_year_is_the_nearest_of_its_name(text: str, year: int) -> None:
+    assert spell_out(f"They came on {text}.", TODAY) == f"They came on {text}, {year}."
+
+
+def test_a_quote_says_a_day_by_its_weekday() -> None:
+    text = "I got the keys. The painters come on Friday. Should I be there?"
+    assert quote_for(text, [date_value(dt.date(2024, 3, 8))], TODAY) == "The painters come on Friday."
+    assert quote_for(text, [date_value(dt.date(2024, 3, 8))]) is None

@@ -1,0 +1,37 @@
+"""Computed gold where the ledger misreads its own texts."""
+
+from __future__ import annotations
+
+from longbeam.schemas.plans import Plan, Value
+from longbeam.validation.run import check_conversation
+from tests.builders import MemoryReader, good_conversation
+from tests.validation.faults import both, details, on_probe
+
+
+def _misread(plan: Plan, text: str, number: float) -> Plan:
+    def changed(value: Value | None) -> Value | None:
+        return value.model_copy(update={"number": number}) if value and value.text == text else value
+
+    assertions = tuple(a.model_copy(update={"value": changed(a.value)}) for a in plan.assertions)
+    return plan.model_copy(update={"assertions": assertions})
+
+
+def _with_misread_price(reader: MemoryReader) -> MemoryReader:
+    plans = tuple(_misread(plan, "$900", 58) for plan in reader.head.plans)
+    return MemoryReader(reader.head.model_copy(update={"plans": plans}), reader.said, tuple(reader.probes()))
+
+
+def test_a_sum_of_misread_numbers_is_wrong_whatever_the_ledger_says() -> None:
+    # $900 and $7,400 are $8,300; with 58 for the first, the sum was $7,458.
+    wrong = both(
+        details("multi_session_reasoning", computed_value="$7,458"),
+        on_probe("multi_session_reasoning", gold_answer="$7,458 in all, $900 and $7,400."),
+    )
+    found = {f.check for f in check_conversation(wrong(_with_misread_price(good_conversation())))}
+    assert {"computation.wrong_result", "computation.ledger_disagrees", "ledger.value_unlike_text"} <= found
+
+
+def test_the_sum_of_what_the_messages_say_is_right_although_the_ledger_misreads() -> None:
+    found = {f.check for f in check_conversation(_with_misread_price(good_conversation()))}
+    assert "computation.wrong_result" not in found
+    assert "computation.ledger_disagrees" in found

@@ -1,0 +1,29 @@
+"""Probes that ask the same in other words."""
+
+from __future__ import annotations
+
+import pytest
+
+from longbeam.schemas.probes import Probe
+from tests.validation.told import asks, imported, names
+
+SAID = ("My first sprint ends on March 29, 2024, with Tom as reviewer.", "Good.")
+
+
+def sprint(question: str, gold: str, *, ability: str = "information_extraction", number: int = 0) -> Probe:
+    return asks(ability, question, gold, {0: "support"}, number=number)
+
+
+@pytest.mark.parametrize("ability", ["information_extraction", "multi_session_reasoning"])
+def test_the_same_question_in_other_words_is_named(ability: str) -> None:
+    first = sprint("When does my first sprint end?", "It ends on March 29, 2024.")
+    second = sprint(
+        "What is the last day of my first sprint?", "The last day is 2024-03-29.", ability=ability, number=1
+    )
+    assert "probe_set.same_in_other_words" in names(imported(SAID, first, second), "probe_set")
+
+
+def test_another_answer_from_the_same_message_is_another_question() -> None:
+    first = sprint("When does my first sprint end?", "It ends on March 29, 2024.")
+    second = sprint("Who reviews my first sprint?", "Tom reviews it.", number=1)
+    assert "probe_set.same_in_other_words" not in names(imported(SAID, first, second), "probe_set")
