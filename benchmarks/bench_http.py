@@ -61,6 +61,8 @@ base_url = "{base_url}"
 structured = "json_schema"
 sends_extras = {sends_extras}
 limits = {{ concurrency = {concurrency} }}
+[checks]
+model = false
 [limits]
 concurrency = {concurrency}
 """

@@ -34,6 +34,8 @@ _QUOTED = re.compile(r"(?<!\w)[\"“][^\"“”\n]{1,400}[\"”](?!\w)|^>.*$", r
 """Words of others: between quotation marks, or quoted as markdown does."""
 _FORMULA = re.compile(r"\S*\d\S*\s*[=^*/<>≤≥≈×+]\s*\S*|\S*\s*[=^*<>≤≥≈×]\s*\S*\d\S*")
 """Calculation in plain text: its numbers are no facts."""
+_VAGUE = re.compile(r"\b(?:a few|some|several|many|a couple(?: of)?) (?:hundred|thousand|million)\b", re.IGNORECASE)
+"""Rough number, which states no value: `a few thousand rows`."""
 _NOUN = re.compile(r"[\s-]*((?:[^\W\d_]+['’-]?[^\W\d_]*[\s-]+){0,2}[^\W\d_]+)")
 _QUALIFIED = re.compile(
     rf"\b(\d+|{SMALL_NUMBER})[\s-][a-z]+[\s-](?=(?:{'|'.join(TIME_UNITS.values())})\b)", re.IGNORECASE
@@ -50,9 +52,10 @@ _CLOCK = re.compile(r"(\d{1,2})(?::(\d\d))?\s?([ap])?", re.IGNORECASE)
 def stated_values(text: str) -> tuple[tuple[Stated, ...], str]:
     """Return the values that a text states in its own name, and the text in the spelling that they are places in.
 
-    Code, formulas and quotations are left out. So are the numbers of lists, small counts without unit, and `100%`.
+    Code, formulas, quotations and rough numbers are left out. So are the numbers of lists, small counts without unit,
+    and `100%`.
     """
-    prose = _FORMULA.sub(" ", _QUOTED.sub(" ", without_code(text)))
+    prose = _VAGUE.sub(" ", _FORMULA.sub(" ", _QUOTED.sub(" ", without_code(text))))
     prose = normalize_values(LIST_NUMBER.sub(" ", prose))
     found = (s for s in stated_in(prose) if not is_enumeration(s.value) and not _IN_NAME.search(prose[: s.start]))
     return tuple(s for s in found if not (s.value.kind is ValueKind.RATIO and s.value.number == 1)), prose

@@ -69,8 +69,8 @@ def _pattern(number: int, day_of_week: int, ahead: int) -> re.Pattern[str]:
 
 
 _SPOKEN = re.compile(
-    rf"(?<!\w)(?:(?P<last>last )?(?P<weekday>{'|'.join(WEEKDAYS)})(?!\w|,? {MONTH})"
-    rf"|the (?P<number>\d{{1,2}})(?:st|nd|rd|th)(?!\s+(?:of\s+)?{MONTH}|[-\w])"
+    rf"(?<!\w)(?:(?P<last>[Ll]ast )?(?P<weekday>{'|'.join(WEEKDAYS)})(?!\w|,? {MONTH})"
+    rf"|[Tt]he (?P<number>\d{{1,2}})(?:st|nd|rd|th)(?!\s+(?:of\s+)?{MONTH}|[-\w])"
     rf"(?=\W*(?:\Z|[.,;:!?)]|\s(?:{_AFTER_DAY})\b))"
     rf"|(?P<month>{MONTH})\s+(?P<day>\d{{1,2}}){ORDINAL}"
     rf"(?!\w|\.\d|,?\s+{YEAR}|\s?[-–]\s?\d|,\s+\d|,?\s+(?:and|or|to|through)\s+\d))"

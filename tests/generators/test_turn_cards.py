@@ -9,7 +9,7 @@ import pytest
 
 from longbeam.generators.turn_cards import DECILES, FEELING_SHARE, OPENINGS, PASTES, Deck, draw_cards
 from longbeam.prompts.calls.plans import LedgerLine
-from longbeam.prompts.calls.user_turns import BulletBrief, Opening, Paste, TurnCard, in_full
+from longbeam.prompts.calls.user_turns import BulletBrief, Opening, Paste, SpokenDay, TurnCard, in_full
 from longbeam.schemas.plans import Bullet, BulletKind, Value
 from longbeam.schemas.seeds import Category
 from longbeam.schemas.spec import TurnLengths
@@ -108,3 +108,8 @@ def test_days_of_a_card_read_as_the_plan_writes_them() -> None:
     cards = [draw_cards([_brief(0, value=friday)], 1, deck)[0] for deck in decks]
     assert {d.said for c in cards for d in c.days} == {"Friday", "March 8"}
     assert {in_full(f"They come {c.days[0].said}.", c.days) for c in cards} == {"They come March 8, 2024."}
+
+
+def test_a_short_day_may_begin_a_sentence() -> None:
+    day = SpokenDay(text="December 1, 2021", said="last Wednesday")
+    assert in_full("Last Wednesday I left.", (day,)) == "December 1, 2021 I left."

@@ -28,6 +28,7 @@ def _said(text: str) -> list[str]:
         ("SHA-256 takes 40 ms.", ["40 ms"]),
         ("I am 100% sure of two things.", []),
         ("1. First\n2) Second, 40 guests", ["40 guests"]),
+        ("It crawls with a few thousand rows, and ran 40 minutes.", ["40 minutes"]),
     ],
 )
 def test_code_formulas_quotations_and_counts_are_not_stated(text: str, values: list[str]) -> None:

@@ -68,6 +68,11 @@ def test_a_day_without_its_year_is_the_nearest_of_its_name(text: str, year: int)
     assert spell_out(f"They came on {text}.", TODAY) == f"They came on {text}, {year}."
 
 
+@pytest.mark.parametrize("text", ["last Wednesday", "Last Wednesday", "the 28th", "The 28th"])
+def test_a_short_day_may_begin_a_sentence(text: str) -> None:
+    assert spell_out(f"{text} was fine.", TODAY) == "February 28, 2024 was fine."
+
+
 def test_a_quote_says_a_day_by_its_weekday() -> None:
     text = "I got the keys. The painters come on Friday. Should I be there?"
     assert quote_for(text, [date_value(dt.date(2024, 3, 8))], TODAY) == "The painters come on Friday."

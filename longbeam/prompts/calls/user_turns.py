@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from enum import StrEnum
 
@@ -91,10 +92,14 @@ class TurnCard(Record):
 
 
 def in_full(text: str, days: Iterable[SpokenDay]) -> str:
-    """Return a message with the days that its card lets it say shortly, as the plan writes them."""
+    """Return a message with the days that its card lets it say shortly, as the plan writes them.
+
+    A short day may begin a sentence: `Last Wednesday`.
+    """
     for day in days:
         if day.text not in text:
-            text = text.replace(day.said, day.text)
+            short = re.escape(day.said[1:])
+            text = re.sub(rf"\b[{day.said[0].lower()}{day.said[0].upper()}]{short}\b", day.text, text)
     return text
 
 
