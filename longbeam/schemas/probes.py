@@ -75,7 +75,7 @@ class Evidence(Record):
 class MeasuredDifficulty(Record):
     """How far a probe is from its evidence, and how much of it trivial memories find; None: not measured.
 
-    `evaluation/difficulty.py` measures it, without a model. A floor's score is that of a reader that says a nugget
+    No model is asked: a floor's score is that of a reader that says a nugget
     when the floor's context contains every quote that the nugget rests on.
     """
 
