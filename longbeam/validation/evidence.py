@@ -85,7 +85,7 @@ def _quote_problems(index: ConversationIndex, probe: Probe, evidence: Evidence) 
 
 CHECK = Check(
     name="evidence",
-    doc="Every probe but an abstention has evidence; cited messages exist, precede the question and hold the quotes verbatim.",
+    doc="Every probe but an abstention has evidence; cited messages precede the question and hold the quotes verbatim.",
     severities={
         "none": ERROR,
         "import_none": WARNING,

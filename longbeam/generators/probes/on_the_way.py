@@ -69,7 +69,7 @@ def _parts(before: Message, after: Message) -> bool:
 def ask_on_the_way(probes: Sequence[Probe], moments: Moments, share: float, key: str) -> list[Probe]:
     """Return the probes, this share of the selected ones with a time at which they are asked.
 
-    `key` seeds the draws. Places are drawn by ability and rank, so that a replaced probe changes none of another ability.
+    `key` seeds the draws. Places are drawn by ability and rank, so a replaced probe changes no other ability.
     Near moments are drawn more often than far ones: what a memory has not taken in yet shows soon after the evidence.
     """
     count = round(share * sum(p.is_selected for p in probes))
