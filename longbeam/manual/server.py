@@ -248,6 +248,7 @@ async def listening(server: ManualServer, folder: Path | None = None, port: int 
 
 async def run_server(queue_folder: Path, folder: Path | None, port: int, on_ready: Callable[[str], None]) -> None:
     """Serve a queue until SIGINT or SIGTERM; `on_ready` receives the base URL."""
+    default_registry()  # read now, not with the first request
     queue = Queue(queue_folder)
     async with AsyncExitStack() as stack:
         stack.callback(queue.close)

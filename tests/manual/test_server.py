@@ -180,7 +180,9 @@ def test_the_process_says_where_it_listens_and_writers_answer(
             request = urllib.request.Request(f"{base_url}/chat/completions", json.dumps(ASKED).encode())
             with pytest.raises(TimeoutError):
                 urllib.request.urlopen(request, timeout=0.2)
-            assert write("pending")[1].startswith("0001 ? (prose; 1 messages, 2 characters): open")
+            while not (listed := write("pending")[1]):  # the request may still be on its way
+                pass
+            assert listed.startswith("0001 ? (prose; 1 messages, 2 characters): open")
             assert "## user\n\nhi" in write("next", "--writer", "w1")[1]
             assert write("next", "--writer", "w2") == (1, "")
             monkeypatch.setattr(sys, "stdin", io.StringIO("@@@ 0001\nhello\n@@@ 0002\nx\n"))
