@@ -204,4 +204,4 @@ def test_replies_without_a_number_are_refused(
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("hello"))
     assert run(["serve-manual", "reply", "--queue", str(tmp_path)]) == 2
-    assert "begins with 'hello'; give a NUMBER, or begin with `@@@ 0007`" in capsys.readouterr().err
+    assert "begins with 'hello'; give a NUMBER, or begin with a line `@@@ 0007`" in capsys.readouterr().err
