@@ -107,7 +107,7 @@ def _tau(first: Sequence[int], second: Sequence[int]) -> float:
     for place in range(len(first) - 1):  # row by row: an answer may have thousands of lines
         signs = np.sign(ranks[:, place + 1 :] - ranks[:, place, None])
         agreeing += int(signs[0] @ signs[1])
-        untied_first += np.count_nonzero(signs[0])
-        untied_second += np.count_nonzero(signs[1])
+        untied_first += int(np.count_nonzero(signs[0]))
+        untied_second += int(np.count_nonzero(signs[1]))
     pairs = math.sqrt(untied_first * untied_second)
     return agreeing / pairs if pairs else math.nan
