@@ -86,7 +86,7 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("outline", 7, Role.PLANNER, OutlineInputs, OutlineReply, fixed=("seed",), narrow=narrowing.outline),
     Prompt(
         "sub_plan",
-        8,
+        9,
         Role.PLANNER,
         SubPlanInputs,
         SubPlanReply,
