@@ -1,6 +1,6 @@
 """Pack a finished benchmark as a sample of the package.
 
-Usage: `python -m longbeam.cli.pack_sample OUT NAME TARGET "TITLE"`; TARGET is `longbeam/samples/SAMPLE`.
+Usage: `python -m longbeam.cli.pack_sample OUT NAME TARGET "TITLE"`; TARGET is the folder of the sample.
 
 The sample says that a large language model wrote it, replies relayed by hand, and that language models read it.
 """
