@@ -314,6 +314,15 @@ class PlanSettings(Record):
     times as large; refused ones make them smaller."""
 
 
+class ProbeSettings(Record):
+    """Which probes are selected, and when they are asked."""
+
+    on_the_way: float = Field(default=0.1, ge=0, le=1)
+    """Share of the selected probes that are asked on the way; the others are asked after the last message."""
+    hard: bool = False
+    """Whether probes that no floor answers are selected first (`details.difficulty`)."""
+
+
 class BenchmarkSpec(Record):
     """One benchmark. Once it exists, the fields that FIXED_FIELDS names may not change."""
 
@@ -340,6 +349,7 @@ class BenchmarkSpec(Record):
     sampling: dict[str, RoleSampling] = Field(default_factory=dict)
     """By role; `default` serves the settings that a role leaves out."""
     plan: PlanSettings = PlanSettings()
+    probes: ProbeSettings = ProbeSettings()
     turn_lengths: TurnLengths = TurnLengths.BEAM
     on_contradiction: OnContradiction = OnContradiction.IGNORE
     """Whether the assistant of the conversations lets a contradiction pass or asks about it."""
