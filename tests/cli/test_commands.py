@@ -38,6 +38,7 @@ COMMANDS = (
     "judge-agreement",
     "study",
     "leaderboard",
+    "serve-manual",
 )
 HEAVY = ("prefect", "openai", "vllm", "duckdb", "faker", "networkx", "fastapi")
 

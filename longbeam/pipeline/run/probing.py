@@ -9,6 +9,7 @@ from functools import cache
 
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.generators.probes.on_the_way import Moments, ask_on_the_way
 from longbeam.generators.probes.selection import Places, select_probes
 from longbeam.generators.probes.writing import (
     further_candidates,
@@ -89,7 +90,7 @@ async def write_probe_pool(units: Units, text: ConversationText) -> ProbePool:
     selected = pool.select()
     if has_model_checks(units.spec):
         selected = await _checked_selection(pool, selected)
-    return ProbePool(tuple(selected), pool.refused)
+    return ProbePool(tuple(pool.timed(selected)), pool.refused)
 
 
 @dataclass
@@ -133,6 +134,13 @@ class _Pool:
             return select_as_before(self.probes, order, left, per_ability)
         places = Places(self.positions, len(self.messages), prefers_wide=len(self.text.head.plans) > 1)
         return select_probes(self.probes, per_ability, places, doubted=self.doubted)
+
+    def timed(self, selected: Sequence[Probe]) -> list[Probe]:
+        """Return the probes, a share of the selected ones with a time on the way."""
+        cited = {e.message_key for p in selected if p.is_selected for e in p.evidence}
+        key = f"{self.units.spec.seed}/{self.text.head.conversation_id}"
+        moments = Moments.of(self.messages, cited)
+        return ask_on_the_way(selected, moments, self.units.spec.probes.on_the_way, key)
 
     def short(self, selected: Iterable[Probe]) -> list[str]:
         """Return the abilities of which fewer probes are selected than asked for."""
