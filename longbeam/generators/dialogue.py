@@ -20,6 +20,7 @@ from longbeam.errors import ProviderError, ReplyError, is_final
 from longbeam.generators.budget import Budget, Waiting
 from longbeam.generators.closed_world import report, world_of
 from longbeam.generators.demand import demand_of
+from longbeam.generators.entailment_judge import fault_in
 from longbeam.generators.ledger import Ledger, replaced_wishes, standing_bullets
 from longbeam.generators.plans import Frame
 from longbeam.generators.reply_excerpt import asking_part
@@ -55,6 +56,7 @@ from longbeam.prompts.calls.dialogue import (
     QuestionDetectorReply,
     TurnState,
     UserReplyInputs,
+    WordTurnInputs,
 )
 from longbeam.prompts.calls.plans import Stage
 from longbeam.prompts.calls.user_turns import BulletBrief
@@ -63,15 +65,17 @@ from longbeam.schemas.calls import ChatMessage
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
 from longbeam.schemas.incidents import Incident, IncidentKind
 from longbeam.schemas.plans import CLOSING, Bullet, BulletKind, SubPlan
-from longbeam.schemas.spec import BenchmarkSpec, OnContradiction, Role
+from longbeam.schemas.spec import BenchmarkSpec, OnContradiction, Role, TurnWriting
+from longbeam.text.spoken_days import spell_out
 from longbeam.text.traces import trace_problem
 
-SPEAKING_PROMPTS = ("assistant_reply", "user_answer", "user_follow_up", "compact_memory", "more_turns")
+SPEAKING_PROMPTS = ("assistant_reply", "user_answer", "user_follow_up", "word_turn", "compact_memory", "more_turns")
 DETECTOR_PROMPTS = ("question_detector", "follow_up_detector")
 """Prompts whose verdicts decide how a dialogue goes on."""
 DIALOGUE_PROMPTS = (*SPEAKING_PROMPTS, *DETECTOR_PROMPTS)
 _NO_QUESTION = QuestionDetectorReply(reason="no verdict could be read", asks_user=False)
 _NO_FOLLOW_UP = FollowUpDetectorReply(reason="no verdict could be read", asks_on=False)
+_FENCE = "```"
 SAID_BEFORE = "you said exactly this before; say something else"
 HISTORY_TOKENS, LEAST_HISTORY_TOKENS = 9_000, 1_000
 """Dialogue kept as it is; when it grows beyond, the older part is folded into a summary. A model with a short context
@@ -310,8 +314,11 @@ class Talk:
         match step:
             case Ask(queued, is_filling):
                 self.is_filling = is_filling
-                self.moment = self._asked(queued.turn, is_filling)
-                self.question = queued.turn.text
+                self.turn_index += 1
+                day = self._day_of(queued.turn, is_filling)
+                turn = await self._worded(queued.turn, day)
+                self.moment = self._asked(turn, day)
+                self.question = turn.text
             case Reply(kind, exchange, waiting):
                 return await self._is_lost(self._reply(self.moment, kind, waiting, exchange), kind)
             case DetectQuestion(answers):
@@ -359,9 +366,48 @@ class Talk:
             self.turn_index -= 1
             del self.heard[len(self.heard) - len(line.bullet_ids) :]
 
-    def _asked(self, turn: UserTurn, is_filling: bool) -> Moment:
-        self.turn_index += 1
-        day = self._day_of(turn, is_filling)
+    async def _worded(self, turn: UserTurn, day: dt.date) -> UserTurn:
+        """Return a turn as it is worded when it is due; as its batch has it where nothing was said before.
+
+        Pasted material stays as it is, and with it the message around it.
+        """
+        if self.asker.spec.turns is TurnWriting.BATCHED or not self.reply or _FENCE in turn.text:
+            return turn
+        inputs = WordTurnInputs(
+            context=self.context,
+            summary=self.summary,
+            history=self._exchanged_end(),
+            today=day,
+            told=self._told(),
+            draft=turn.text,
+            feedback=self.problem,
+        )
+        accept = Acceptance(check=lambda text: self._wording_faults(text, turn, day), mend=lambda _: turn.text)
+        try:
+            text = await self.asker.prose("word_turn", inputs, place=f"{turn.turn_id}/word", accept=accept)
+        except ProviderError as exc:
+            if not is_final(exc):
+                raise
+            detail = f"the message stays as its batch has it: {_reason_of(exc)}"
+            self.asker.note(
+                Incident(kind=IncidentKind.DEFAULTED, prompt_id="word_turn", place=turn.turn_id, detail=detail)
+            )
+            return turn
+        return turn.model_copy(update={"text": text.strip()})
+
+    def _wording_faults(self, text: str, turn: UserTurn, day: dt.date) -> Iterator[str]:
+        language = self.asker.spec.language
+        if self.said.has(text):
+            yield SAID_BEFORE
+        if trace := trace_problem(text, MessageRole.USER, self.context.seed.category, language):
+            yield trace
+        bullets = [self.bullets[i] for i in turn.bullet_ids]
+        if self.world is not None:
+            yield from self.world.faults(text, day, near=[turn.text, *(b.text for b in bullets)])
+        faults = (fault_in(spell_out(text, day), brief, language) for brief in self.material.ledger.briefs(bullets))
+        yield from filter(None, faults)
+
+    def _asked(self, turn: UserTurn, day: dt.date) -> Moment:
         moment = self._moment(turn, day)
         question = MessageRole.USER, MessageKind.QUESTION
         self._add(Line(*question, self.turn_index, day, self._tokens_of(turn), turn.bullet_ids, turn.text))

@@ -101,6 +101,7 @@ _RULES: dict[str, Callable[[Any, random.Random], BaseModel | str]] = {
     "plan_summary": lambda inputs, _: chapters.plan_summary(inputs),
     "outline": planning.outline,
     "question_detector": lambda inputs, _: turns.detect_question(inputs),
+    "word_turn": lambda inputs, _: inputs.draft,
     "compact_memory": lambda inputs, _: replies.compact(inputs),
     "extract_keys": lambda inputs, _: memorizing.extract_keys(inputs),
     "take_notes": lambda inputs, _: memorizing.take_notes(inputs),

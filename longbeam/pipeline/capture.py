@@ -42,8 +42,8 @@ _SYSTEMS: tuple[tuple[str, dict[str, object]], ...] = (
     ("paging", {"bookmarks": "contextual", "bookmarker": "model"}),
     ("cogcanvas", {}),
 )
-OF_MANY_PLANS: dict[str, object] = {**SPEC, "name": "many", "length": "2.1M"}
-"""For the prompts that are asked in conversations of many plans only."""
+OF_MANY_PLANS: dict[str, object] = {**SPEC, "name": "many", "length": "2.1M", "turns": "in_dialogue"}
+"""For the prompts that are asked only in conversations of many plans, or whose messages are worded when due."""
 
 
 @dataclass

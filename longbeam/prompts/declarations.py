@@ -21,6 +21,7 @@ from longbeam.prompts.calls.dialogue import (
     QuestionDetectorInputs,
     QuestionDetectorReply,
     UserReplyInputs,
+    WordTurnInputs,
 )
 from longbeam.prompts.calls.persona import NarrativesInputs, NarrativesReply, PersonalityInputs
 from longbeam.prompts.calls.plans import (
@@ -156,6 +157,7 @@ PROMPTS: tuple[Prompt, ...] = (
         fixed=_DIALOGUE,
         history="history",
     ),
+    Prompt("word_turn", 1, Role.USER, WordTurnInputs, fixed=_DIALOGUE, history="history"),
     Prompt("compact_memory", 6, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
     Prompt("probe_candidates", 2, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),

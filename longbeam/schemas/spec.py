@@ -297,6 +297,15 @@ class TurnLengths(StrEnum):
     """People who chat: shorter messages, of LoCoMo's lengths."""
 
 
+class TurnWriting(StrEnum):
+    """When the user's planned messages get their wording."""
+
+    BATCHED = "batched"
+    """In batches, before the dialogue, as in BEAM."""
+    IN_DIALOGUE = "in_dialogue"
+    """When they are due: the batch gives the substance, and the writer sees the last exchange. One more call a turn."""
+
+
 class OnContradiction(StrEnum):
     """Reaction of the assistant of a conversation to a contradiction of the user's."""
 
@@ -351,6 +360,7 @@ class BenchmarkSpec(Record):
     plan: PlanSettings = PlanSettings()
     probes: ProbeSettings = ProbeSettings()
     turn_lengths: TurnLengths = TurnLengths.BEAM
+    turns: TurnWriting = TurnWriting.BATCHED
     on_contradiction: OnContradiction = OnContradiction.IGNORE
     """Whether the assistant of the conversations lets a contradiction pass or asks about it."""
     limits: Limits = Limits()
@@ -491,6 +501,7 @@ FIXED_FIELDS = (
     "seeds_file",
     "language",
     "tokenizer",
+    "turns",
     "on_contradiction",
     "imported_from",
     "suite",

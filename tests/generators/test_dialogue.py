@@ -22,14 +22,15 @@ from longbeam.generators.dialogue import (
 from longbeam.generators.ledger import Ledger, standing_bullets
 from longbeam.generators.plans import Frame
 from longbeam.generators.turn_loop import MAX_ANSWERS, MAX_FOLLOW_UPS
+from longbeam.models.asking import Asker
 from longbeam.models.base import ModelCall
 from longbeam.models.tokens import load_tokenizer
 from longbeam.offline.extras import WriterExtras
-from longbeam.prompts.calls.dialogue import AssistantReplyInputs, TurnState, UserReplyInputs
+from longbeam.prompts.calls.dialogue import AssistantReplyInputs, TurnState, UserReplyInputs, WordTurnInputs
 from longbeam.prompts.calls.plans import Stage
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
 from longbeam.schemas.plans import BulletKind
-from longbeam.schemas.spec import BenchmarkSpec, OnContradiction
+from longbeam.schemas.spec import BenchmarkSpec, OnContradiction, TurnWriting
 from tests.builders import good_conversation
 from tests.generators.scripted import ScriptedModel, asker_for, faults_of
 
@@ -382,3 +383,47 @@ async def test_a_reply_is_asked_to_be_as_long_as_its_message_asks() -> None:
     replies = [c.inputs for c in model.calls if isinstance(c.inputs, AssistantReplyInputs)]
     asked = {r.history[-1].content: r.target_tokens for r in replies}
     assert asked[short] * 2 < asked[long]
+
+
+# --- messages that are worded when they are due -----------------------------------------------------------------
+
+
+def _worded(words: object) -> tuple[ScriptedModel, Asker]:
+    """Return a model and an asker of a spec whose turns are worded in the dialogue, in these words."""
+    model = _model(word_turn=words)
+    asker = asker_for(model)
+    return model, replace(asker, spec=asker.spec.model_copy(update={"turns": TurnWriting.IN_DIALOGUE}))
+
+
+def _drafts(model: ScriptedModel) -> list[WordTurnInputs]:
+    return [c.inputs for c in model.calls if isinstance(c.inputs, WordTurnInputs)]
+
+
+async def test_a_turn_is_worded_when_it_is_due_with_the_last_reply_before_the_writer() -> None:
+    model, asker = _worded(lambda call: f"Thanks, done. {call.inputs.model_dump()['draft']}")
+    material = _material(share=3_000)
+    messages = await talk(asker, TOKENIZER, material)
+    first, *asked = [m for m in messages if m.kind is MessageKind.QUESTION]
+    planned = [t.text for t in material.turns]
+    assert first.content == planned[0], "nothing was said before that it could take up"
+    assert [m.content for m in asked[: len(planned) - 1]] == [f"Thanks, done. {text}" for text in planned[1:]]
+    assert [i.draft for i in _drafts(model)][: len(planned) - 1] == planned[1:]
+    assert _drafts(model)[0].history[-1].content == messages[1].content
+    assert {b for m in messages for b in m.bullet_ids} == {b.bullet_id for b in material.sub_plan.bullets}
+
+
+async def test_a_wording_that_loses_what_it_should_tell_gives_way_to_the_batch() -> None:
+    _, asker = _worded(lambda call: f"Thanks, that is all of it, {_place(call)}.")
+    material = _material(share=1_500)
+    messages = await talk(asker, TOKENIZER, material)
+    assert [m.content for m in messages if m.bullet_ids] == [t.text for t in material.turns]
+    assert any(i.prompt_id == "word_turn" for i in asker.incidents)
+
+
+async def test_a_message_with_pasted_material_stays_as_it_is() -> None:
+    model, asker = _worded(["never asked"])
+    material = _material(share=1_500)
+    pasted = tuple(t.model_copy(update={"text": f"{t.text}\n```\nx = 1\n```"}) for t in material.turns)
+    messages = await talk(asker, TOKENIZER, replace(material, turns=pasted))
+    assert [m.content for m in messages if m.bullet_ids] == [t.text for t in pasted]
+    assert len(_drafts(model)) == sum(m.kind is MessageKind.QUESTION and not m.bullet_ids for m in messages)

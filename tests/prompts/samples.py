@@ -21,6 +21,7 @@ from longbeam.prompts.calls.dialogue import (
     QuestionDetectorInputs,
     TurnState,
     UserReplyInputs,
+    WordTurnInputs,
 )
 from longbeam.prompts.calls.persona import NarrativesInputs, PersonalityInputs
 from longbeam.prompts.calls.plans import (
@@ -421,6 +422,14 @@ SAMPLES: dict[str, PromptInputs] = {
     ),
     "user_follow_up": UserReplyInputs(
         context=CONTEXT, summary="", history=exchanged(HISTORY), today=TODAY, told=(OPENING_DAY.text,)
+    ),
+    "word_turn": WordTurnInputs(
+        context=CONTEXT,
+        summary="",
+        history=exchanged(HISTORY),
+        today=TODAY,
+        told=(OPENING_DAY.text,),
+        draft="That worked. The shop opens on Friday. What is left to do?",
     ),
     "compact_memory": CompactInputs(context=CONTEXT, summary=SUMMARY, messages=HISTORY, max_tokens=600),
     "probe_candidates": CandidatesInputs(

@@ -115,6 +115,8 @@ class PlayedDialogue:
         """Count a step and return its outcome: a verdict, further turns, or None."""
         match step:
             case Ask(queued):
+                if self.talk.is_worded and self.sizes:
+                    self.call("word_turn", sum(self.sizes[-USER_MESSAGES:]))
                 self.asked = queued.tokens
                 self.say(queued.tokens)
             case Reply(_, _, waiting):

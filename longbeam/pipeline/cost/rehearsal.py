@@ -28,7 +28,7 @@ from longbeam.schemas.base import Record
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.dialogue import UserTurn
 from longbeam.schemas.plans import CLOSING, SubPlan
-from longbeam.schemas.spec import BenchmarkSpec, Limits
+from longbeam.schemas.spec import BenchmarkSpec, Limits, TurnWriting
 from longbeam.schemas.usage import COUNTS, Usage
 from longbeam.store.layout import Benchmark, create_benchmark
 from longbeam.store.worklog import WorkLog
@@ -48,6 +48,8 @@ class PlannedTalk(Record):
     """Number of turns at the end that tell how the story came out."""
     history_tokens: int = HISTORY_TOKENS
     """Length at which the dialogue is folded."""
+    is_worded: bool = False
+    """Whether the turns are worded in the dialogue."""
 
 
 class PromptSize(Record):
@@ -123,7 +125,9 @@ def _talks_of(benchmark: Benchmark, conversation_id: str) -> list[PlannedTalk]:
     planned = {s.key: [t for t in written if t.turn_id.startswith(f"{s.key}.")] for s in sub_plans}
     shares = shares_of({key: len(turns) for key, turns in planned.items()}, benchmark.spec.length)
     talks = [_talk_of(s, planned[s.key], shares[s.key], count) for s in sub_plans]
-    return [talk.model_copy(update={"history_tokens": history_tokens(benchmark.spec)}) for talk in talks]
+    spec = benchmark.spec
+    own = {"history_tokens": history_tokens(spec), "is_worded": spec.turns is TurnWriting.IN_DIALOGUE}
+    return [talk.model_copy(update=own) for talk in talks]
 
 
 def _talk_of(sub_plan: SubPlan, turns: Sequence[UserTurn], share: int, count: Callable[[str], int]) -> PlannedTalk:

@@ -123,6 +123,19 @@ class UserReplyInputs(PromptInputs):
     """The point that makes the user ask on, as the detector sees it."""
 
 
+class WordTurnInputs(PromptInputs):
+    """A planned message of the user's, worded when it is due; `history` has the roles exchanged."""
+
+    context: DialogueContext
+    summary: str
+    history: tuple[ChatMessage, ...]
+    today: dt.date
+    told: tuple[str, ...]
+    """Texts of this sub-plan's bullets that have been told so far, without contradictions."""
+    draft: str
+    """The message as its batch has it."""
+
+
 class CompactInputs(PromptInputs):
     """Fold the older messages of a sub-plan into its summary; the request begins like the assistant's calls."""
 

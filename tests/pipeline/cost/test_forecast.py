@@ -152,3 +152,12 @@ def test_turns_that_end_the_story_come_last_with_their_tokens_kept() -> None:
     # One more question stands behind all that the budget adds, and its reply has room.
     assert Ask in play.steps[last_more:]
     assert play.budget.left >= -300
+
+
+def test_turns_that_are_worded_in_the_dialogue_cost_a_call_each_but_for_the_first() -> None:
+    planned = PlannedTalk(share=1_000, turns=((100, True),) * 3, is_worded=True)
+    play = PlayedDialogue(planned, Behaviour(1.0, 0.0, 0.0, 0.0, 0.0), random.Random(1), Played())
+    play.run()
+    turns = len(play.sizes) // 2
+    assert turns >= 3
+    assert play.played.calls["word_turn"] == turns - 1
