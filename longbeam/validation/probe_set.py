@@ -40,7 +40,7 @@ def _count_problems(index: ConversationIndex) -> Iterator[Problem]:
     for ability, asked in (index.asked or {}).items():
         if selected[ability] != asked:
             text = f"{selected[ability]} probes of {ability} are selected; {asked} were asked for"
-            yield Problem("number", ability, text)
+            yield Problem("fewer" if 0 < selected[ability] < asked else "number", ability, text)
     if index.asked is None and len(set(selected.values())) > 1:
         counts = ", ".join(f"{ability} {n}" for ability, n in sorted(selected.items()))
         yield Problem("uneven", "conversation", f"abilities have different numbers of probes: {counts}")
@@ -133,6 +133,7 @@ CHECK = Check(
     doc="Each ability has as many selected probes as asked; ids are unique; no two probes ask the same.",
     severities={
         "number": ERROR,
+        "fewer": WARNING,
         "uneven": WARNING,
         "duplicate_id": ERROR,
         "same_question": ERROR,

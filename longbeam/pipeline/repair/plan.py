@@ -18,7 +18,7 @@ TEXT_CHECKS = ("leaks", "degenerate", "duplicates")
 """Checks whose error findings on a message are repaired by regenerating its turn."""
 NOT_SAID = ("voicing.fact_not_voiced", "voicing.special_not_voiced")
 SAID_BADLY = "voicing.value_not_said"
-TOO_FEW = "probe_set.number"
+TOO_FEW = ("probe_set.number", "probe_set.fewer")
 
 Rejections = Mapping[str, Mapping[str, str]]
 """Reasons of reviewers' rejections, by conversation and probe."""
@@ -57,7 +57,7 @@ def repairs_of(benchmark: Benchmark, findings: Sequence[Finding], rejected: Reje
     """
     errors: dict[str, list[Finding]] = {}
     for finding in findings:
-        if finding.severity is Severity.ERROR:
+        if finding.severity is Severity.ERROR or finding.check in TOO_FEW:
             errors.setdefault(finding.conversation_id, []).append(finding)
     found = {i: _repairs(benchmark, i, errors.get(i, ()), rejected.get(i, {})) for i in benchmark.sealed_ids}
     return {i: repairs for i, repairs in found.items() if repairs}
@@ -80,7 +80,7 @@ def _repairs(
             if finding.subject in selected:
                 # A reviewer's reason comes first: it was put in above.
                 repairs.probes.setdefault(finding.subject, finding.message)
-            elif finding.check == TOO_FEW:
+            elif finding.check in TOO_FEW:
                 repairs.short[finding.subject] = finding.message
             elif finding.check in NOT_SAID:
                 fault = TurnFault(bullet_id=finding.subject, problems={finding.subject: finding.message})
