@@ -6,17 +6,15 @@ A blank answer needs no check: it scores 0 by rule, without a judge.
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Sequence
 
+from longbeam.evaluation.fixed_answers import with_other_values
 from longbeam.evaluation.model_checks.base import ModelCheck, ProbeCase, first_unmet
 from longbeam.models.asking import Asker
 from longbeam.schemas.probes import Probe
 from longbeam.text.extraction import values_in
 from longbeam.text.words import words_of
 from longbeam.validation.base import ERROR, Problem, shorten
-
-_FIGURE = re.compile(r"\d+")
 
 
 async def find_problems(asker: Asker, case: ProbeCase) -> list[Problem]:
@@ -40,14 +38,12 @@ async def find_problems(asker: Asker, case: ProbeCase) -> list[Problem]:
 def wrong_answer(probe: Probe, others: Sequence[Probe]) -> str:
     """Return an answer that is surely wrong.
 
-    If the rubric asks for figures, the gold answer with every figure changed; else, of the gold answers of other
+    If the rubric asks for values, the gold answer with every value changed; else, of the gold answers of other
     probes, the one that shares the fewest words with this one.
     """
-    if any(_FIGURE.search(v.text) for n in probe.rubric for v in values_in(n.text)):
-        # Twice the figure plus 7 is no other figure, day or year that the rubric may ask for.
-        changed = _FIGURE.sub(lambda m: str(int(m[0]) * 2 + 7), probe.gold_answer)
-        if changed != probe.gold_answer:
-            return changed
+    changed = with_other_values(probe.gold_answer)
+    if changed != probe.gold_answer and any(values_in(nugget.text) for nugget in probe.rubric):
+        return changed
     own = set(words_of(probe.gold_answer)) | {w for n in probe.rubric for w in words_of(n.text)}
 
     def shared(other: Probe) -> tuple[int, str]:
