@@ -52,8 +52,11 @@ WINDOW = 90
 _CLAUSE = re.compile(r"[.;!?\n]\s|,\s(?=(?:and|but|so|can)\b)|\b(?:and|but|or|before|after|until|between)\b")
 _PARTS = re.compile(r"[.;!?\n]\s|,\s(?!\d{4}\b)")
 """Ends of the clauses of a message; no comma within a date."""
-MIN_RETOLD, MIN_RETOLD_SHARE = 4, 0.75
-"""Number and share of the words of a cited clause that a sentence must have to tell it again."""
+MIN_RETOLD, MIN_RETOLD_SHARE = 3, 0.75
+"""Number and share of the words of a cited clause that must stand near another day to tell the clause again."""
+_CORRECTS = re.compile(r"\b(?:correction|misspoke|correct (?:myself|what I said)|(?:date|day) wrong)\b", re.IGNORECASE)
+"""Words that announce a correction; with them, `MIN_WORDS` are enough."""
+_SPANS = content_words("day week month year")
 _KINDS = frozenset({ValueKind.DATE, ValueKind.MONEY, ValueKind.RATIO, ValueKind.NUMBER, ValueKind.DURATION})
 
 
@@ -110,17 +113,20 @@ def _retold(index: ConversationIndex, probe: Probe, value: Value, cited: Message
     The gold may name the thing in other words than the user: here the user's own words are looked for.
     """
     clause = next((c for c in _PARTS.split(_spelled(cited)) if says_equivalent(c, value)), "")
-    words = _without_changes(content_words(clause)) - content_words(" ".join(v.text for v in values_in(clause)))
-    if value.kind is not ValueKind.DATE or len(words) < MIN_RETOLD:
+    words = (
+        _without_changes(content_words(clause)) - content_words(" ".join(v.text for v in values_in(clause))) - _SPANS
+    )
+    if value.kind is not ValueKind.DATE or len(words) < MIN_WORDS:
         return None
-    answer, least = answer_text(probe), max(MIN_RETOLD, MIN_RETOLD_SHARE * len(words))
-    for place, message in index.user_messages_with(dict.fromkeys(words, 1.0), least):
+    answer = answer_text(probe)
+    for place, message in index.user_messages_with(dict.fromkeys(words, 1.0), MIN_WORDS):
         told, key = _spelled(message), message.message_key
         for other in values_in(told) if place > index.position[cited.message_key] else ():
             if other.kind is not ValueKind.DATE or says(answer, other) or _is_recorded(index, message, other):
                 continue
             near = _around(told, other)
             said = content_words(near)
+            least = max(MIN_WORDS if _CORRECTS.search(near) else MIN_RETOLD, MIN_RETOLD_SHARE * len(words))
             is_retold = len(said & words) >= least and not is_other_end(words, said)
             if is_retold and CUES.search(near) and not is_recalled(near, other):
                 text = f"{key} says {other.text!r} of {_named(words)}, and the gold {value.text!r}"
