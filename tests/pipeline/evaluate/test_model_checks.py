@@ -221,7 +221,7 @@ def test_the_command_asks_once_and_refuses_to_judge_what_it_did_not_write(
     plant(benchmark, {selected(benchmark)[6]: other_evidence})
     assert run(["validate", "short", "--model-checks", "--out", str(out)]) == INCOMPLETE
     printed = capsys.readouterr()
-    assert "model-backed checks: 162 model calls" in printed.err
+    assert "model-backed checks: 164 model calls" in printed.err
     assert "answerable.nothing" in printed.out
     assert run(["validate", "short", "--model-checks", "--out", str(out)]) == INCOMPLETE
     assert "model-backed checks: 0 model calls" in capsys.readouterr().err
