@@ -23,6 +23,7 @@ PACKAGE = REPOSITORY / "longbeam"
 # import each other.
 ROWS = (
     ("cli",),
+    ("library",),
     ("wiring",),
     ("flows", "annotation_ui"),
     ("review", "pipeline"),

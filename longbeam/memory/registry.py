@@ -135,13 +135,13 @@ def find_system(name: str) -> Registered:
         return known[name]
     for point in entry_points(group=ENTRY_POINTS):
         if point.name == name:
-            return _registered(point.load(), name)
+            return registered(point.load(), name)
     if name.startswith(("http://", "https://")):
         return product(partial(HttpProduct, name), "a memory server", HttpSettings)
     module, colon, attribute = name.partition(":")
     if colon:
         try:
-            return _registered(getattr(importlib.import_module(module), attribute), name)
+            return registered(getattr(importlib.import_module(module), attribute), name)
         except (ImportError, AttributeError) as exc:
             raise SpecError(f"system {name!r}: {exc}; write package.module:object") from exc
     offered = sorted({*known, *(p.name for p in entry_points(group=ENTRY_POINTS))})
@@ -151,7 +151,8 @@ def find_system(name: str) -> Registered:
     )
 
 
-def _registered(found: object, name: str) -> Registered:
+def registered(found: object, name: str) -> Registered:
+    """Return what was found under a name as a system: a `Registered`, or a class with `add` and `search`."""
     if isinstance(found, Registered):
         return found
     if isinstance(found, type) and hasattr(found, "add") and hasattr(found, "search"):
