@@ -34,6 +34,7 @@ ROWS = (
     ("abilities",),
     ("text",),
     ("schemas",),
+    ("plugins",),
 )
 ROW_OF_ROOM = {room: row for row, rooms in enumerate(ROWS) for room in rooms}
 

@@ -6,7 +6,6 @@ import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import entry_points
 from typing import Any
 
 from pydantic import ValidationError
@@ -23,6 +22,7 @@ from longbeam.memory.light.settings import LightSettings
 from longbeam.memory.light.system import Light
 from longbeam.memory.paging.system import Paging, PagingSettings
 from longbeam.memory.product import Product, ProductSettings, memory_of
+from longbeam.plugins import load, offered
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import MessageRole
 
@@ -141,9 +141,8 @@ def find_system(name: str) -> Registered:
     known = {**SYSTEMS, **FLOORS}
     if name in known:
         return known[name]
-    for point in entry_points(group=ENTRY_POINTS):
-        if point.name == name:
-            return registered(point.load(), name)
+    if name in (plug_ins := offered(ENTRY_POINTS, known)):
+        return registered(load(ENTRY_POINTS, name), name)
     if name.startswith(("http://", "https://")):
         return product(partial(HttpProduct, name), "a memory server", HttpSettings)
     module, colon, attribute = name.partition(":")
@@ -152,9 +151,9 @@ def find_system(name: str) -> Registered:
             return registered(getattr(importlib.import_module(module), attribute), name)
         except (ImportError, AttributeError) as exc:
             raise SpecError(f"system {name!r}: {exc}; write package.module:object") from exc
-    offered = sorted({*known, *(p.name for p in entry_points(group=ENTRY_POINTS))})
+    names = ", ".join(sorted({*known, *plug_ins}))
     raise SpecError(
-        f"system {name!r} is unknown; there are {', '.join(offered)}, package.module:object for one of your own, "
+        f"system {name!r} is unknown; there are {names}, package.module:object for one of your own, "
         "and http://HOST:PORT for a memory server"
     )
 
