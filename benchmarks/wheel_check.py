@@ -2,8 +2,9 @@
 
     python benchmarks/wheel_check.py [PYTHON ...]
 
-Without arguments: python3.11, 3.12 and 3.13, where they are found. Prints a Markdown row for each Python: packages, size on disk, and seconds of `import longbeam` and `longbeam --help`
-(the best of five). Exits 1 when a command fails. Standard library only; pip fetches the dependencies.
+Without arguments: python3.11, 3.12 and 3.13, where they are found. Prints a Markdown row for each: packages, megabytes,
+and seconds of `import longbeam` and `longbeam --help` (the best of five). Exits 1 when a command fails. Standard
+library only; pip fetches the dependencies.
 """
 
 from __future__ import annotations
