@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
-from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from longbeam.errors import UserError
+from longbeam.errors import require_extra
 from longbeam.terminal import counted
 
 if TYPE_CHECKING:
@@ -50,13 +49,17 @@ class Table(Sequence[T]):
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the rows as a pandas data frame; UserError where pandas is not installed."""
-        frame: pd.DataFrame = _optional("pandas", "to_pandas").DataFrame.from_records(self.rows())
-        return frame
+        require_extra("tables", "to_pandas", "pandas")
+        import pandas as pd
+
+        return pd.DataFrame.from_records(self.rows())
 
     def to_arrow(self) -> pa.Table:
         """Return the rows as an Arrow table; UserError where pyarrow is not installed."""
-        table: pa.Table = _optional("pyarrow", "to_arrow").Table.from_pylist(self.rows())
-        return table
+        require_extra("tables", "to_arrow", "pyarrow")
+        import pyarrow as pa
+
+        return pa.Table.from_pylist(self.rows())
 
     def _repr_html_(self) -> str:
         shown = list(islice(self._rows(), _ROWS_SHOWN))
@@ -77,10 +80,3 @@ def html_table(caption: str, rows: Sequence[Row]) -> str:
 def _cell(value: object) -> str:
     text = "" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
     return escape(text if len(text) <= _CHARACTERS_SHOWN else f"{text[: _CHARACTERS_SHOWN - 3]}...")
-
-
-def _optional(module: str, method: str) -> Any:  # Any: a library that this package does not ask for
-    try:
-        return import_module(module)
-    except ImportError:
-        raise UserError(f"{method} needs {module}, which is not installed: pip install {module}") from None

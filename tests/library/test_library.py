@@ -62,7 +62,7 @@ def test_tables_have_a_row_for_each_record(
 
 def test_pandas_is_asked_for_by_name(made: longbeam.LoadedBenchmark, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(longbeam.UserError, match=r"to_pandas needs pandas.*pip install pandas"):
+    with pytest.raises(longbeam.UserError, match=r"to_pandas needs pandas, .*longbeam\[tables\]"):
         made.to_pandas()
 
 
