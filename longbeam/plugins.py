@@ -9,11 +9,12 @@
     longbeam.rerankers    a function that makes a `Reranker`                 longbeam/memory/cogcanvas/reranking.py
 
 An entry point's name is what a spec or the command line says. Nothing is loaded before it is asked for by its name,
-but checks, which all run. Names are looked up once in a process.
+but checks, which all run. Names are looked up once for each `sys.path`.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -48,8 +49,12 @@ def unfit(group: str, name: str, wanted: str) -> SpecError:
     return SpecError(f"{_kind(group)}: {_offered(group)[name].value} is no {wanted}")
 
 
-@cache
 def _offered(group: str) -> Mapping[str, EntryPoint]:
+    return _found_on(tuple(sys.path), group)
+
+
+@cache
+def _found_on(_path: tuple[str, ...], group: str) -> Mapping[str, EntryPoint]:
     found: dict[str, EntryPoint] = {}
     for point in sorted(entry_points(group=group), key=lambda point: (point.name, point.value)):
         if point.name in found:
