@@ -1,4 +1,4 @@
-"""Index of the user messages that voice bullets: evidence is searched in these only.
+"""Index of the messages that voice bullets: evidence is searched in these only.
 
 Where there are many messages, they are in a temporary file, and the index holds twelve bytes per voiced bullet.
 """
@@ -16,7 +16,7 @@ from longbeam.store.spill import SpilledSequence
 
 @dataclass(frozen=True)
 class Voices:
-    """User messages that voice bullets, in the order of the conversation."""
+    """Messages that voice bullets, in the order of the conversation."""
 
     messages: Sequence[Message]
     positions: Sequence[int]
@@ -31,17 +31,21 @@ class Voices:
 
         def said() -> Iterator[tuple[str, int]]:
             for position, message in enumerate(messages):
-                if message.bullet_ids and message.role is MessageRole.USER:
+                if message.bullet_ids:
                     yield from ((bullet_id, len(positions)) for bullet_id in message.bullet_ids)
                     kept.append(message)
                     positions.append(position)
 
         return cls(kept, positions, Grouped(kept, said(), lambda message, bullet_id: bullet_id in message.bullet_ids))
 
-    def of_bullet(self, bullet_id: str) -> Iterator[tuple[int, Message]]:
-        """Yield the messages that voice a bullet, in order, with their ordinals among all messages."""
+    def of_bullet(self, bullet_id: str, role: MessageRole | None = None) -> Iterator[tuple[int, Message]]:
+        """Yield the messages that voice a bullet, in order, with their ordinals among all messages.
+
+        `role`: those of one speaker; None: of both.
+        """
         for place, message in self.by_bullet.placed(bullet_id):
-            yield self.positions[place], message
+            if role is None or message.role is role:
+                yield self.positions[place], message
 
     def places_of(self, message_keys: Collection[str]) -> dict[str, int]:
         """Return the ordinals of these messages by key; those that voice no bullet are left out."""
