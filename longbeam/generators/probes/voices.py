@@ -1,4 +1,4 @@
-"""Index of the messages that voice bullets: evidence is searched in these only.
+"""Index of the messages that voice bullets or bring advice in: evidence is searched in these only.
 
 Where there are many messages, they are in a temporary file, and the index holds twelve bytes per voiced bullet.
 """
@@ -9,20 +9,20 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from longbeam.schemas.dialogue import Message, MessageRole
+from longbeam.schemas.dialogue import Message
 from longbeam.store.lookups import Grouped
 from longbeam.store.spill import SpilledSequence
 
 
 @dataclass(frozen=True)
 class Voices:
-    """Messages that voice bullets, in the order of the conversation."""
+    """Messages that voice bullets or bring advice in, in the order of the conversation."""
 
     messages: Sequence[Message]
     positions: Sequence[int]
     """Ordinal of each among all messages."""
     by_bullet: Grouped[Message]
-    """The messages that voice each bullet."""
+    """The messages that voice each bullet, or bring each piece of advice in."""
 
     @classmethod
     def of(cls, messages: Iterable[Message]) -> Voices:
@@ -38,14 +38,10 @@ class Voices:
 
         return cls(kept, positions, Grouped(kept, said(), lambda message, bullet_id: bullet_id in message.bullet_ids))
 
-    def of_bullet(self, bullet_id: str, role: MessageRole | None = None) -> Iterator[tuple[int, Message]]:
-        """Yield the messages that voice a bullet, in order, with their ordinals among all messages.
-
-        `role`: those of one speaker; None: of both.
-        """
+    def of_bullet(self, bullet_id: str) -> Iterator[tuple[int, Message]]:
+        """Yield the messages with a bullet or a piece of advice, in order, with their ordinals among all messages."""
         for place, message in self.by_bullet.placed(bullet_id):
-            if role is None or message.role is role:
-                yield self.positions[place], message
+            yield self.positions[place], message
 
     def places_of(self, message_keys: Collection[str]) -> dict[str, int]:
         """Return the ordinals of these messages by key; those that voice no bullet are left out."""
