@@ -32,6 +32,13 @@ def probe(
     max_cost: Annotated[
         float | None, typer.Option("--max-cost", help="Most USD to spend; the run stops before.", show_default=False)
     ] = None,
+    redact: Annotated[
+        bool, typer.Option("--redact", help="First replace names, e-mail addresses, telephone numbers and keys.")
+    ] = False,
+    redact_name: Annotated[
+        list[str] | None,
+        typer.Option("--redact-name", help="A further name to replace; may be repeated.", show_default=False),
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Send the messages without being asked.")] = False,
     out: Out = DEFAULT_OUT,
 ) -> int:
@@ -42,10 +49,11 @@ def probe(
     from dataclasses import replace
 
     from longbeam.models.kinds import is_language_model
-    from longbeam.pipeline.chat_probing import chats_of, probe_chats, probing_spec
+    from longbeam.pipeline.chat_probing import chats_of, probe_chats, probing_spec, redact_chats
     from longbeam.pipeline.run.metering import open_meter
     from longbeam.pipeline.spec_file import load_spec
     from longbeam.store.layout import open_benchmark
+    from longbeam.text.redaction import Redaction, render_found
     from longbeam.wiring import services
 
     benchmark = chats_of(open_benchmark(out, name))
@@ -56,6 +64,10 @@ def probe(
     }
     spec = load_spec(spec_file, {key: value for key, value in given.items() if value is not None})
     probed = replace(benchmark, spec=probing_spec(benchmark, spec))
+    if redact or redact_name:
+        redaction = Redaction(redact_name or ())
+        redact_chats(probed, redaction)
+        print(f"Replaced in {name}, for good:\n{render_found(redaction.found())}", end="")
     if any(map(is_language_model, probed.spec.models_in_use)) and not yes:
         _ask_to_send(probed, out)
     meter = open_meter(probed, services())
@@ -77,7 +89,7 @@ def _ask_to_send(benchmark: Benchmark, out: Path) -> None:
     places = sorted({f"{m} ({spec.endpoint_for(m).base_url or 'its usual address'})" for m in spec.models_in_use})
     print(f"All messages of {spec.name} are sent to {', '.join(places)}, and nowhere else. What looks private in them:")
     print(render_found(private_texts(benchmark)), end="")
-    print("To replace such texts first: longbeam import chat PATH --name NEW --redact [--redact-name NAME]...")
+    print("To replace such texts first, add --redact, and --redact-name NAME for names that the rules miss.")
     if not sys.stdin.isatty():
         raise UserError("nothing was sent; add --yes to send the messages as they are")
     if not typer.confirm("Send them?"):

@@ -139,3 +139,15 @@ def test_nothing_is_sent_before_the_user_agrees(
     assert "All messages of mine are sent to openai:m (its usual address), and nowhere else." in shown.out
     assert "nothing was sent; add --yes" in shown.err
     assert not imported.work_path("c000").exists()
+
+
+def test_private_texts_are_replaced_for_good_before_anything_is_sent(
+    imported: Benchmark, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["probe", "mine", "--model", "openai:m", "--redact-name", "Transvia", "--out", str(tmp_path / "out")]
+    assert run(command) == USER_ERROR
+    assert "Replaced in mine, for good:\nPerson 1     2  Transvia\n" in capsys.readouterr().out
+    with SealedConversation(imported.sealed_path("c000")) as sealed:
+        said = " ".join(m.content for m in sealed.messages())
+    assert "Transvia" not in said
+    assert "Person 1 quoted €1,150" in said
