@@ -21,7 +21,7 @@ from longbeam.pipeline.run.driver import limited_models
 from longbeam.pipeline.run.gaps import making_of
 from longbeam.pipeline.run.probing import ConversationText, write_probe_pool
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
-from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, reporting
+from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.base import digest_of
 from longbeam.schemas.conversation import ConversationHead
@@ -125,9 +125,9 @@ async def _probe(benchmark: Benchmark, conversation_id: str, models: Models, pro
         head, messages = sealed.head, [m.model_copy(update={"bullet_ids": ()}) for m in sealed.messages()]
     with WorkLog.open(benchmark.work_path(conversation_id)) as log:
         journalled = JournalledModel(models.chat, log.journal)
-        on_unit = reporting(progress, conversation_id, journalled)
         asked = replace(models, chat=journalled)
-        units = Units(conversation_id, benchmark.spec, log, asked, default_registry(), on_unit=on_unit)
+        units = Units(conversation_id, benchmark.spec, log, asked, default_registry())
+        units.reporting_to(progress, journalled)
         statements = await _statements(units, messages)
         plan, voiced = plan_of(messages, statements)
         messages = [m.model_copy(update={"bullet_ids": voiced.get(m.message_key, ())}) for m in messages]
