@@ -34,6 +34,7 @@ READERS_OWN = frozenset(
 """Files that a page tells its reader to write."""
 OF_OTHERS = frozenset(
     {
+        "answer_generation.py",
         "download_dataset.py",
         "evaluate_gpts.py",
         "evaluate_qa.py",
