@@ -39,6 +39,7 @@ COMMANDS = (
     "study",
     "leaderboard",
     "serve-manual",
+    "sample",
 )
 HEAVY = ("prefect", "openai", "vllm", "duckdb", "faker", "networkx", "fastapi")
 
