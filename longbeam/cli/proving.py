@@ -166,9 +166,13 @@ def export(
         int,
         typer.Option("--most-sessions", min=0, help="locomo: days beyond this number are merged; 0: merge none."),
     ] = LOCOMO_SESSIONS,
+    json: AsJson = False,
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Write the finished conversations and their selected probes, in their reviewed form, as files."""
+    from dataclasses import asdict
+    from json import dumps
+
     from longbeam.formats.exporting import ExportOptions
     from longbeam.formats.registry import exporter
     from longbeam.review.outcomes import reviewed_conversations
@@ -179,6 +183,10 @@ def export(
     with reviewed_conversations(benchmark) as reviewed:
         options = ExportOptions(reviewed.statuses, reviewed_only, most_sessions)
         report = exporter(format)(reviewed.readers, benchmark.spec, to, options)
+    warn_of_unfinished(benchmark, out)
+    if json:
+        print(dumps(asdict(report), indent=2, default=str))
+        return OK
     print(
         f"{to}: {counted(report.conversations, 'conversation')}, {counted(report.messages, 'message')}, "
         f"{report.tokens:,} tokens, {counted(report.probes, 'probe')}; begin with {to / 'README.md'}"
@@ -193,7 +201,6 @@ def export(
             print(f"left out: {counted(count, 'probe')} {reason}")
     for warning in report.warnings:
         print(f"warning: {warning}", file=sys.stderr)
-    warn_of_unfinished(benchmark, out)
     return OK
 
 
