@@ -1,10 +1,9 @@
-"""Pages of the site that are made from code: commands, the Python API, whole prompts, and the list of design notes."""
+"""Pages of the site that are made from code: commands, the Python API, whole prompts, the list of design notes."""
 
 from __future__ import annotations
 
 import inspect
 import re
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,11 @@ from typer.cli import get_docs_for_click
 
 import longbeam
 from longbeam.cli.entry import app
-from longbeam.cli.prompt_docs import write_pages
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-_OUTSIDE = re.compile(r"\[([^\]]*)\]\((?:\.\./)+(?:README|CONTRIBUTING|CHANGELOG|LICENSE|longbeam|tests|benchmarks)[^)]*\)")
+_OUTSIDE = re.compile(
+    r"\[([^\]]*)\]\((?:\.\./)+(?:README|CONTRIBUTING|CHANGELOG|LICENSE|longbeam|tests|benchmarks)[^)]*\)"
+)
 
 
 def on_files(files: Files, *, config: Any) -> Files:
@@ -38,6 +38,8 @@ def _pages() -> Iterator[tuple[str, str]]:
     context = typer.Context(command, info_name="longbeam")
     yield "reference/commands.md", "# Commands, from the code\n\n" + get_docs_for_click(obj=command, ctx=context)
     yield "reference/api.md", _api()
+    for page in sorted((REPOSITORY / "output" / "prompts").glob("*.md")):  # where `make docs-prompts` was run
+        yield f"prompts/{page.name}", page.read_text("utf-8")
     notes = sorted((REPOSITORY / "docs" / "design").glob("*.md"))
     listed = (f"- [{note.read_text('utf-8').splitlines()[0].lstrip('# ')}](../design/{note.name})" for note in notes)
     yield "reference/design.md", "# Design notes\n\n" + "\n".join(listed) + "\n"

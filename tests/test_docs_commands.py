@@ -91,3 +91,11 @@ def test_a_memory_system_in_the_current_folder_is_found_as_the_page_says(tmp_pat
         "longbeam suite canvas_standard --name planted && longbeam evaluate planted --system people:PEOPLE", tmp_path
     )
     assert "people:PEOPLE" in shown
+
+
+@pytest.mark.slow
+def test_the_tutorial_runs_as_written(tmp_path: Path) -> None:
+    shown = in_a_fresh_shell("\n".join(blocks(REPOSITORY / "docs" / "tutorial.md", "sh")), tmp_path)
+    assert "1 of 1 conversation finished" in shown
+    assert (tmp_path / "report.html").exists()
+    assert (tmp_path / "exported" / "README.md").exists()
