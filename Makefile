@@ -84,7 +84,7 @@ coverage: venv
 	$(BIN)/coverage report --skip-covered --sort=cover
 
 nightly: export LONGBEAM_NIGHTLY := 1
-nightly: coverage properties e2e browser
+nightly: coverage properties e2e browser docs
 
 # 2,000 cases of each property, other ones each night; in `make test` they have 25 or 100, always the same.
 properties: venv

@@ -16,9 +16,7 @@ import longbeam
 from longbeam.cli.entry import app
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-_OUTSIDE = re.compile(
-    r"\[([^\]]*)\]\((?:\.\./)+(?:README|CONTRIBUTING|CHANGELOG|LICENSE|longbeam|tests|benchmarks)[^)]*\)"
-)
+_OUTSIDE = re.compile(r"\[([^\]]*)\]\((?:\.\./)+(?:[A-Z]+|longbeam|tests|benchmarks)\b[^)]*\)")
 
 
 def on_files(files: Files, *, config: Any) -> Files:
@@ -30,7 +28,7 @@ def on_files(files: Files, *, config: Any) -> Files:
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Return a page's text without links to files of the repository that the site does not hold."""
-    return _OUTSIDE.sub(r"\1", markdown)
+    return _OUTSIDE.sub(r"\1", markdown).replace("](design/)", "](reference/design.md)")
 
 
 def _pages() -> Iterator[tuple[str, str]]:
