@@ -13,11 +13,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from longbeam.generators.probes.candidates import LAST_TENTH
 from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.probes import Probe
-
-LAST_TENTH = 0.9
-"""Share of the messages after which nothing is asked on the way: that would be the end."""
 
 
 class Moment(NamedTuple):

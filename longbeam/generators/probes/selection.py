@@ -3,12 +3,14 @@
 The choice is greedy, in rounds over the abilities. Each ability takes the probe that, in this order,
 
 1. no check doubts;
-2. shares fewest facts and bullets with the conversation's other selected probes;
-3. is worded unlike those of its ability;
-4. in a conversation of many plans, rests on evidence that lies far apart;
-5. has the level that its ability has least of;
-6. lies in the deciles with the fewest probes;
-7. the model ranked first.
+2. cites nothing in the last tenth of the conversation, where a memory of the newest messages finds it;
+3. where hard ones are asked for, trivial memories answer least;
+4. shares fewest facts and bullets with the conversation's other selected probes;
+5. is worded unlike those of its ability;
+6. in a conversation of many plans, rests on evidence that lies far apart;
+7. has the level that its ability has least of;
+8. lies in the deciles with the fewest probes;
+9. the model ranked first.
 
 Abilities that cite little choose first, because wide ones overlap with something in any case.
 """
@@ -20,7 +22,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from longbeam.generators.probes.candidates import crowd_of, deciles_of, is_narrow
+from longbeam.generators.probes.candidates import crowd_of, deciles_of, is_late, is_narrow
 from longbeam.schemas.probes import Probe
 
 ALIKE = 0.7
@@ -37,6 +39,8 @@ class Places:
     total_messages: int
     prefers_wide: bool = False
     """Whether evidence that spans a fifth of the conversation comes before evidence that lies together."""
+    answered: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Best score of a trivial memory, and the sum of all, by probe_id; empty where they do not count."""
 
 
 @dataclass
@@ -56,11 +60,13 @@ class _Load:
         known = self.given.positions
         return [known[e.message_key] for e in probe.evidence if e.message_key in known]
 
-    def cost(self, probe: Probe) -> tuple[bool, int, int, bool, int, float, int, str]:
+    def cost(self, probe: Probe) -> tuple[bool, bool, tuple[float, float], int, int, bool, int, float, int, str]:
         """Return how much a probe repeats; the probe with the smallest cost is taken."""
         total = self.given.total_messages
         return (
             probe.probe_id in self.doubted,
+            is_late(self.places(probe), total),
+            self.given.answered.get(probe.probe_id, (0.0, 0.0)),
             sum(self.subjects[s] for s in _subjects(probe)),
             sum(_similarity(_words(probe), q) >= ALIKE for q in self.questions.get(probe.ability, ())),
             self.given.prefers_wide and is_narrow(self.places(probe), total),
