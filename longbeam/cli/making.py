@@ -407,7 +407,7 @@ def _outlook(benchmark: Benchmark, meter: CostMeter) -> Outlook | None:
 
     if not is_worth_rehearsing(benchmark.spec):
         return None
-    print(f"{benchmark.spec.name}: counting the calls of this spec in an offline rehearsal", file=sys.stderr)
+    print(f"{benchmark.spec.name}: counting the calls of this spec in a rehearsal", file=sys.stderr)
     rehearsal = rehearsal_of(benchmark, services())
     outlook = Outlook(benchmark, meter, rehearsal)
     print(f"{benchmark.spec.name}: {outlook.line()}", file=sys.stderr)

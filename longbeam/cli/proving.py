@@ -125,6 +125,7 @@ def stats(
     name: Name,
     json: AsJson = False,
     to: Annotated[Path | None, typer.Option(help="Write to this file instead of the terminal.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write charts and tables to this file as one page.")] = None,
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Print a benchmark's tables beside BEAM's published ones."""
@@ -133,15 +134,19 @@ def stats(
     from longbeam.store.files import write_atomically
     from longbeam.store.layout import open_benchmark
     from longbeam.validation.statistics import as_json
+    from longbeam.validation.statistics_page import render_page
     from longbeam.validation.statistics_text import render_text
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
     statistics = count_and_store(benchmark)
     text = as_json(statistics) if json else render_text(statistics)
-    if to is None:
+    if html is not None:
+        write_atomically(html, render_page(name, statistics))
+        print(f"written to {html}", file=sys.stderr if json else sys.stdout)
+    if to is None and (json or html is None):
         print(text, end="")
-    else:
+    elif to is not None:
         write_atomically(to, text)
         print(f"written to {to}")
     if (language := benchmark.spec.language) != ENGLISH:

@@ -207,6 +207,15 @@ def test_stats_to_a_file(sealed: Benchmark, capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out == "written to stats.json\n"
 
 
+def test_stats_as_a_page_needs_nothing_else(sealed: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["stats", "tiny", "--html", "stats.html"]) == OK
+    page = Path("stats.html").read_text(encoding="utf-8")
+    assert "Where the evidence is" in page
+    assert "information extraction" in page
+    assert "http" not in page.split("<pre>")[0].replace("http-equiv", "")
+    assert capsys.readouterr().out == "written to stats.html\n"
+
+
 def test_validate_and_stats_keep_what_the_other_found(sealed: Benchmark) -> None:
     from longbeam.store.benchmark import read_findings, read_statistics
     from tests.store.stored_seeds import stored_seeds
