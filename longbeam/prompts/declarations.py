@@ -13,6 +13,7 @@ from longbeam.prompts import narrowing
 from longbeam.prompts.calls import checks as check_calls
 from longbeam.prompts.calls import evaluation as evaluation_calls
 from longbeam.prompts.calls import memory as memory_calls
+from longbeam.prompts.calls.advice import AdviceInputs, AdviceReply
 from longbeam.prompts.calls.dialogue import (
     AssistantReplyInputs,
     CompactInputs,
@@ -52,7 +53,7 @@ _STAGE = ("seed", "profile", "people", "stage")
 _DIALOGUE = ("context", "summary")
 
 
-def _probe(ability: str, *used: str, version: int = 2) -> Prompt:
+def _probe(ability: str, *used: str, version: int = 3) -> Prompt:
     """Declare the prompt that words a probe; `used` are the optional inputs that its template shows."""
     optional = {"ability", "difficulty", "variety", "computed_value", "condition", "requirement", "items"}
     return Prompt(
@@ -102,6 +103,7 @@ PROMPTS: tuple[Prompt, ...] = (
         fixed=("seed",),
         narrow=narrowing.augment,
     ),
+    Prompt("advise", 1, Role.PLANNER, AdviceInputs, AdviceReply, fixed=("seed",), narrow=narrowing.advise),
     # The user's questions.
     Prompt(
         "user_turns",
@@ -125,7 +127,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The dialogue.
     Prompt(
         "assistant_reply",
-        6,
+        7,
         Role.ASSISTANT,
         AssistantReplyInputs,
         fixed=_DIALOGUE,
@@ -156,16 +158,16 @@ PROMPTS: tuple[Prompt, ...] = (
         fixed=_DIALOGUE,
         history="history",
     ),
-    Prompt("compact_memory", 6, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
+    Prompt("compact_memory", 7, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
     Prompt("probe_candidates", 2, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
-    _probe("information_extraction", "difficulty", "variety"),
+    _probe("information_extraction", "difficulty", "variety", "computed_value", "items"),
     _probe("multi_session_reasoning", "difficulty", "variety", "computed_value"),
     _probe("knowledge_update"),
     _probe("temporal_reasoning", "computed_value"),
-    _probe("event_ordering", "variety", "items", version=3),
-    _probe("contradiction_resolution", "variety", version=3),
-    _probe("summarization", version=3),
+    _probe("event_ordering", "variety", "items", version=4),
+    _probe("contradiction_resolution", "variety", version=4),
+    _probe("summarization", version=4),
     _probe("preference_following", "variety", "condition", "requirement"),
     _probe("instruction_following", "condition", "requirement"),
     Prompt("probe_abstention", 4, Role.PROBER, AbstentionInputs, AbstentionReply, narrow=narrowing.abstention),

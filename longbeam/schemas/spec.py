@@ -314,6 +314,13 @@ class PlanSettings(Record):
     times as large; refused ones make them smaller."""
 
 
+class ProbeSettings(Record):
+    """What the probes ask for."""
+
+    assistant_share: float = Field(default=0.25, ge=0, le=0.5)
+    """Share of the selected probes that need a message of the assistant's; 0: the assistant brings nothing in."""
+
+
 class BenchmarkSpec(Record):
     """One benchmark. Once it exists, the fields that FIXED_FIELDS names may not change."""
 
@@ -340,6 +347,7 @@ class BenchmarkSpec(Record):
     sampling: dict[str, RoleSampling] = Field(default_factory=dict)
     """By role; `default` serves the settings that a role leaves out."""
     plan: PlanSettings = PlanSettings()
+    probes: ProbeSettings = ProbeSettings()
     turn_lengths: TurnLengths = TurnLengths.BEAM
     on_contradiction: OnContradiction = OnContradiction.IGNORE
     """Whether the assistant of the conversations lets a contradiction pass or asks about it."""

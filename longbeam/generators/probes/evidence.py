@@ -18,7 +18,7 @@ from typing import Any
 from longbeam.generators.probes.histories import Life, Step
 from longbeam.generators.probes.voices import Voices
 from longbeam.prompts.calls.probes import Excerpt
-from longbeam.schemas.dialogue import Message
+from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.plans import Bullet, Value
 from longbeam.schemas.probes import EvidencePart
 from longbeam.text.matching import quote_for, says
@@ -48,7 +48,7 @@ _WORD = re.compile(rf"[{_UNDIVIDED}]|[^\W_{_UNDIVIDED}]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
-    """Words of a user message, and the bullet or fact that they are evidence for.
+    """Words of a message, and the bullet, advice or fact that they are evidence for.
 
     A long conversation has thousands of quotes. Holding the message, bullet and fact themselves would take ten times
     the memory, so a quote holds only the fields that probes need.
@@ -59,6 +59,7 @@ class Quote:
     """Ordinal of the message in the conversation."""
     session: int
     said_on: dt.date
+    speaker: MessageRole = MessageRole.USER
     quote: str
     bullet_id: str
     topic: str
@@ -74,6 +75,7 @@ class Quote:
             ordinal=ordinal,
             said_on=self.said_on,
             quote=self.quote,
+            speaker=self.speaker,
             part=part,
             group=group,
             topic=self.topic,
@@ -85,7 +87,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactQuote(Quote):
-    """Words of a user message that give a fact a value."""
+    """Words of a message that give a fact a value; what the assistant brings in has no `fact_id`."""
 
     value: Value
     past: tuple[Value, ...] = ()

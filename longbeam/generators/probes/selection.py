@@ -3,24 +3,26 @@
 The choice is greedy, in rounds over the abilities. Each ability takes the probe that, in this order,
 
 1. no check doubts;
-2. shares fewest facts and bullets with the conversation's other selected probes;
-3. is worded unlike those of its ability;
-4. in a conversation of many plans, rests on evidence that lies far apart;
-5. has the level that its ability has least of;
-6. lies in the deciles with the fewest probes;
-7. the model ranked first.
+2. needs a message of the assistant's, as long as the ability has not its share of those, and none afterwards;
+3. shares fewest facts and bullets with the conversation's other selected probes;
+4. is worded unlike those of its ability;
+5. in a conversation of many plans, rests on evidence that lies far apart;
+6. has the level that its ability has least of;
+7. lies in the deciles with the fewest probes;
+8. the model ranked first.
 
 Abilities that cite little choose first, because wide ones overlap with something in any case.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from longbeam.generators.probes.candidates import crowd_of, deciles_of, is_narrow
+from longbeam.generators.probes.candidates import crowd_of, deciles_of, is_narrow, needs_reply
 from longbeam.schemas.probes import Probe
 
 ALIKE = 0.7
@@ -37,6 +39,8 @@ class Places:
     total_messages: int
     prefers_wide: bool = False
     """Whether evidence that spans a fifth of the conversation comes before evidence that lies together."""
+    assistant_share: float = 0.0
+    """Share of the selected probes that should need a message of the assistant's."""
 
 
 @dataclass
@@ -50,17 +54,20 @@ class _Load:
     levels: Counter[tuple[str, str]] = field(default_factory=Counter)
     deciles: Counter[int] = field(default_factory=Counter)
     questions: dict[str, list[frozenset[str]]] = field(default_factory=dict)
+    due: Counter[str] = field(default_factory=Counter)
+    """Probes of each ability that still have to need a message of the assistant's."""
 
     def places(self, probe: Probe) -> list[int]:
         """Return the positions of a probe's evidence, as far as they are known."""
         known = self.given.positions
         return [known[e.message_key] for e in probe.evidence if e.message_key in known]
 
-    def cost(self, probe: Probe) -> tuple[bool, int, int, bool, int, float, int, str]:
+    def cost(self, probe: Probe) -> tuple[bool, bool, int, int, bool, int, float, int, str]:
         """Return how much a probe repeats; the probe with the smallest cost is taken."""
         total = self.given.total_messages
         return (
             probe.probe_id in self.doubted,
+            needs_reply(probe.bullet_ids) is not (self.due[probe.ability] > 0),
             sum(self.subjects[s] for s in _subjects(probe)),
             sum(_similarity(_words(probe), q) >= ALIKE for q in self.questions.get(probe.ability, ())),
             self.given.prefers_wide and is_narrow(self.places(probe), total),
@@ -75,6 +82,7 @@ class _Load:
         self.subjects.update(_subjects(probe))
         self.questions.setdefault(probe.ability, []).append(_words(probe))
         self.levels[probe.ability, probe.difficulty] += 1
+        self.due[probe.ability] -= needs_reply(probe.bullet_ids)
         self.deciles.update(deciles_of(self.places(probe), self.given.total_messages))
 
 
@@ -90,6 +98,7 @@ def select_probes(
     for probe in sorted(probes, key=lambda p: (p.ability, p.rank, p.probe_id)):
         pools.setdefault(probe.ability, []).append(probe)
     load = _Load(places, doubted)
+    load.due.update(_shares_of_replies(pools, per_ability, places.assistant_share))
     order = {ability: list[Probe]() for ability in pools}
     turns = sorted(pools, key=lambda ability: (_width(pools[ability]), ability))
     for _ in range(per_ability):
@@ -105,6 +114,17 @@ def select_probes(
         for ability in sorted(order)
         for rank, p in enumerate(order[ability])
     ]
+
+
+def _shares_of_replies(pools: Mapping[str, Sequence[Probe]], per_ability: int, share: float) -> Counter[str]:
+    """Return how many probes of each ability should need a message of the assistant's, as even as their pools allow."""
+    left = {ability: sum(needs_reply(p.bullet_ids) for p in pool) for ability, pool in sorted(pools.items())}
+    wanted, due = math.ceil(share * per_ability * len(pools) - 1e-9), Counter[str]()
+    for _ in range(per_ability):
+        for ability in sorted(pools):
+            if due.total() < wanted and due[ability] < left[ability]:
+                due[ability] += 1
+    return due
 
 
 def _take_best(pool: list[Probe], ranked: list[Probe], load: _Load) -> None:

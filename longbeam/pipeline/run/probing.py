@@ -131,7 +131,12 @@ class _Pool:
         if (order := remembered_order(self.units.log)) is not None:
             self.refused |= (left := refusals(self.units.log, self.probes))
             return select_as_before(self.probes, order, left, per_ability)
-        places = Places(self.positions, len(self.messages), prefers_wide=len(self.text.head.plans) > 1)
+        places = Places(
+            self.positions,
+            len(self.messages),
+            prefers_wide=len(self.text.head.plans) > 1,
+            assistant_share=self.units.spec.probes.assistant_share,
+        )
         return select_probes(self.probes, per_ability, places, doubted=self.doubted)
 
     def short(self, selected: Iterable[Probe]) -> list[str]:
