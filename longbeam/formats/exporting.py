@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar
 
 from longbeam import __version__
 from longbeam.errors import UserError
@@ -28,6 +28,7 @@ from longbeam.schemas.probes import Probe
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.files import sha256_of
 
+T = TypeVar("T")
 MANIFEST = "manifest.json"
 CARD = "README.md"
 
@@ -306,8 +307,8 @@ def cited_keys(reader: ConversationReader) -> frozenset[str]:
     return frozenset(e.message_key for probe in reader.probes() if probe.is_selected for e in probe.evidence)
 
 
-def cited_ids(reader: ConversationReader, probe: Probe, message_ids: Mapping[str, int]) -> list[int]:
-    """Return the ordinals of the messages that a probe cites, in the order of its evidence.
+def cited_ids(reader: ConversationReader, probe: Probe, message_ids: Mapping[str, T]) -> list[T]:
+    """Return the ordinals, or what else stands for them, of the messages that a probe cites, in its evidence's order.
 
     Raises UserError if the conversation does not have one of them.
     """

@@ -5,8 +5,10 @@ docs/export-format.md is the contract. Streamed: of a conversation the places of
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
 from contextlib import ExitStack
+from datetime import datetime
 
 from longbeam import __version__
 from longbeam.formats.croissant import CROISSANT, croissant
@@ -18,12 +20,12 @@ from longbeam.formats.exporting import (
     cited_ids,
     cited_keys,
 )
-from longbeam.formats.jsonl_lines import LINES, ConversationCounts, conversation_line, message_line, probe_line
+from longbeam.formats.jsonl_lines import LINES, Cited, ConversationCounts, conversation_line, message_line, probe_line
 from longbeam.schemas.conversation import ConversationReader
 from longbeam.schemas.dialogue import MessageKind, MessageRole
 
 FORMAT = "longbeam-jsonl"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 """Version of the columns, which the parquet export shares."""
 
 
@@ -54,12 +56,13 @@ export_jsonl = FormatExporter(FORMAT, FORMAT_VERSION, _write)
 
 def _write_conversation(writer: ExportWriter, reader: ConversationReader, files: dict[str, HashedFile]) -> None:
     head = reader.head
-    wanted, message_ids = cited_keys(reader), dict[str, int]()
+    wanted, places, times = cited_keys(reader), dict[str, Cited](), list[datetime]()
     before = writer.counts
     seen = dict.fromkeys(("user_messages", "user_tokens", "tokens", *MessageKind), 0)
     for ordinal, message in writer.messages_of(reader):
         if message.message_key in wanted:
-            message_ids[message.message_key] = ordinal
+            places[message.message_key] = Cited(ordinal, message.role.value, message.speaker)
+        times.append(message.sent_at)
         files["messages"].write_line(message_line(head.conversation_id, ordinal, message).model_dump(mode="json"))
         seen[message.kind] += 1
         seen["tokens"] += message.tokens
@@ -67,8 +70,10 @@ def _write_conversation(writer: ExportWriter, reader: ConversationReader, files:
             seen["user_messages"] += 1
             seen["user_tokens"] += message.tokens
     for probe, status in writer.probes_of(reader):
-        cited = cited_ids(reader, probe, message_ids)
-        files["probes"].write_line(probe_line(head.conversation_id, probe, cited, status).model_dump(mode="json"))
+        cited = cited_ids(reader, probe, places)
+        after = None if probe.asked_at is None else bisect_right(times, probe.asked_at) - 1
+        line = probe_line(head.conversation_id, probe, cited, after, status)
+        files["probes"].write_line(line.model_dump(mode="json"))
     counts = ConversationCounts(
         messages=writer.messages - before["messages"],
         user_messages=seen["user_messages"],
@@ -80,5 +85,5 @@ def _write_conversation(writer: ExportWriter, reader: ConversationReader, files:
         user_tokens=seen["user_tokens"],
         probes=writer.probes - before["probes"],
     )
-    line = conversation_line(head, counts).model_dump(mode="json")
-    files["conversations"].write_long_line(line, "plans", (plan.model_dump(mode="json") for plan in head.plans))
+    told = conversation_line(head, counts).model_dump(mode="json")
+    files["conversations"].write_long_line(told, "plans", (plan.model_dump(mode="json") for plan in head.plans))

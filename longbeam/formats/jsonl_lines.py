@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from longbeam.formats.exporting import CANARY, json_text
 from longbeam.schemas.base import Record
@@ -15,7 +16,7 @@ from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, PartKind
 from longbeam.schemas.people import Person, Profile, RelationshipGraph
 from longbeam.schemas.plans import Narrative, Plan, PlanSeed
-from longbeam.schemas.probes import Difficulty, Nugget, Probe, ProbeDetails
+from longbeam.schemas.probes import Difficulty, MeasuredDifficulty, Nugget, Probe, ProbeDetails
 from longbeam.schemas.seeds import Category, Domain, Seed, Timeline
 
 
@@ -115,6 +116,8 @@ class EvidenceColumns(Record):
 
     message_id: int
     message_key: str
+    role: str = ""  # exports of former versions have no such column, here and below
+    speaker: str = ""
     quote: str
     part: str
     group: int | None
@@ -125,7 +128,7 @@ class DetailColumns(Record):
     """`ProbeDetails` with `extra` as JSON text."""
 
     variety: str
-    on_contradiction: str = ""  # exports of former versions have no such column
+    on_contradiction: str = ""
     old_value: str
     new_value: str
     computed_from: tuple[str, ...]
@@ -136,6 +139,7 @@ class DetailColumns(Record):
     searches: tuple[str, ...]
     instruction: str
     preference: str
+    difficulty: MeasuredDifficulty = MeasuredDifficulty()
     extra: str
 
 
@@ -161,6 +165,8 @@ class ProbeLine(Record):
     fact_ids: tuple[str, ...]
     details: DetailColumns
     asked_at: datetime | None
+    asked_after: int | None = None
+    """`message_id` of the last message before a question asked on the way."""
     review: ReviewColumns
     canary: str
 
@@ -213,8 +219,18 @@ def message_line(conversation_id: str, message_id: int, message: Message) -> Mes
     )
 
 
-def probe_line(conversation_id: str, probe: Probe, cited: Sequence[int], review_status: str) -> ProbeLine:
-    """Return the line of a probe; `cited` are the ordinals of the messages of its evidence."""
+class Cited(NamedTuple):
+    """A cited message: its ordinal in the conversation, and who said it."""
+
+    message_id: int
+    role: str
+    speaker: str
+
+
+def probe_line(
+    conversation_id: str, probe: Probe, cited: Sequence[Cited], asked_after: int | None, review_status: str
+) -> ProbeLine:
+    """Return the line of a probe; `cited` are the messages of its evidence."""
     return ProbeLine(
         conversation_id=conversation_id,
         probe_id=probe.probe_id,
@@ -225,13 +241,13 @@ def probe_line(conversation_id: str, probe: Probe, cited: Sequence[int], review_
         gold_answer=probe.gold_answer,
         rubric=probe.rubric,
         evidence=tuple(
-            EvidenceColumns(message_id=message_id, **e.model_dump())
-            for message_id, e in zip(cited, probe.evidence, strict=True)
+            EvidenceColumns(**said._asdict(), **e.model_dump()) for said, e in zip(cited, probe.evidence, strict=True)
         ),
         bullet_ids=probe.bullet_ids,
         fact_ids=probe.fact_ids,
         details=_detail_columns(probe.details),
         asked_at=probe.asked_at,
+        asked_after=asked_after,
         review=ReviewColumns(status=review_status),
         canary=CANARY,
     )

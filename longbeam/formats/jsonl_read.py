@@ -26,6 +26,8 @@ from longbeam.schemas.probes import Evidence, Probe, ProbeDetails
 from longbeam.schemas.seeds import Seed
 
 MANIFEST, CONVERSATIONS, MESSAGES, PROBES = "manifest.json", "conversations.jsonl", "messages.jsonl", "probes.jsonl"
+READ_VERSIONS = (2, FORMAT_VERSION)
+"""Version 2 lacks the columns whose records have a default in `jsonl_lines`."""
 _Line = TypeVar("_Line", bound=Record)
 
 
@@ -59,8 +61,9 @@ def _check_folder(path: Path) -> None:
             raise UserError(f"{path}: there is no {name}; name the folder that `longbeam export --format jsonl` wrote")
     told = want_dict(read_json(path / MANIFEST), str(path / MANIFEST), "an object")
     found = (told.get("format"), told.get("format_version"))
-    if found != (FORMAT, FORMAT_VERSION):
-        refuse(str(path / MANIFEST), f"format {found[0]!r} version {found[1]!r}; {FORMAT!r} {FORMAT_VERSION} is read")
+    if found[0] != FORMAT or found[1] not in READ_VERSIONS:
+        read = " and ".join(map(str, READ_VERSIONS))
+        refuse(str(path / MANIFEST), f"format {found[0]!r} version {found[1]!r}; {FORMAT!r} {read} are read")
 
 
 def _starts(path: Path) -> dict[str, int]:
@@ -130,9 +133,10 @@ def _messages(path: Path, start: int, conversation_id: str) -> Iterator[Message]
 
 def _probe(line: ProbeLine, rank: int) -> Probe:
     fields = _fields(line, ProbeLine)
-    for name in ("conversation_id", "review", "canary"):
+    for name in ("conversation_id", "asked_after", "review", "canary"):
         fields.pop(name)
-    fields["evidence"] = tuple(Evidence(**e.model_dump(exclude={"message_id"})) for e in line.evidence)
+    said = {"message_id", "role", "speaker"}  # the messages have it
+    fields["evidence"] = tuple(Evidence(**e.model_dump(exclude=said)) for e in line.evidence)
     fields["details"] = ProbeDetails(**line.details.model_dump() | {"extra": _open(line.details.extra)})
     return Probe(**fields, is_selected=True, rank=rank)
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plans import Frame
@@ -29,6 +30,7 @@ from longbeam.text.grounding import (
     asked_keys,
     is_derivable,
     loose_keys,
+    own_words,
     stated_values,
     value_keys,
     values_with_keys,
@@ -59,6 +61,7 @@ _OWN = re.compile(
     re.IGNORECASE,
 )
 """Words in front of a value that is the user's own: `your 749 PLN`, `your budget of`, `your first call took`."""
+_USER = re.compile(r"\byou(?:r|['’]ve)?\b", re.IGNORECASE)
 _UNREAL = re.compile(
     r"\b(?:if|say|suppose|imagine|could|would|should|might|may|let's|for example|e\.g\.)\b", re.IGNORECASE
 )
@@ -72,11 +75,11 @@ class ClosedWorld:
         """Read the values of the frame, of the ledger, and of `earlier`, texts of what was told before the sub-plan."""
         self._since: dict[Key, dt.date] = {}
         self._values: list[tuple[dt.date, Value]] = []
+        self._unread: list[tuple[str, dt.date, dt.date]] = []
         self._free = _OF_EXERCISES if frame.seed.category is Category.MATH else frozenset[ValueKind]()
         timeline = frame.seed.timeline
         first = timeline.start if timeline else _ALWAYS
-        for text in (*_texts_of(frame), *earlier):
-            self._add_text(text, _ALWAYS, first)
+        self._unread += ((text, _ALWAYS, first) for text in (*_texts_of(frame), *earlier))
         for age in (frame.profile.age, *(p.age for p in frame.relationships.people)):
             for value in (duration(age, "years"), number(age), duration(age + 1, "years"), number(age + 1)):
                 self._add(value, value_keys(value, first), _ALWAYS)
@@ -84,7 +87,7 @@ class ClosedWorld:
             for year in range(timeline.start.year - 1, timeline.end.year + 2):
                 self._since[("bare", float(year))] = _ALWAYS
         for bullet in ledger.bullets:
-            self._add_text(bullet.text, bullet.happens_on, bullet.happens_on)
+            self._unread.append((bullet.text, bullet.happens_on, bullet.happens_on))
             for assertion in ledger.by_bullet.get(bullet.bullet_id, ()):
                 if assertion.value is not None:
                     self._add(assertion.value, value_keys(assertion.value, bullet.happens_on), bullet.happens_on)
@@ -94,7 +97,7 @@ class ClosedWorld:
 
     def hear(self, text: str, day: dt.date) -> None:
         """Add the values of a message of this sub-plan, which later messages may take up."""
-        self._add_text(text, _ALWAYS, day)
+        self._unread.append((text, _ALWAYS, day))
 
     def ungrounded(
         self, text: str, day: dt.date, *, near: Iterable[str] = (), declared: Iterable[Value] = ()
@@ -105,13 +108,15 @@ class ClosedWorld:
         that the turn may state although no fact has them.
         """
         stated, prose = stated_values(spell_out(text, day))
+        gated = [s for s in stated if s.value.kind not in self._free]
+        if not gated:
+            return ()
         allowed = {key for value in declared for key in (*value_keys(value, day), *loose_keys(value))}
         allowed.update(value_keys(_day_value(day), day))
         close: list[Value] = []
-        for value, keys in (pair for given in near for pair in values_with_keys(given, day)):
+        for value, keys in (pair for given in near for pair in _values_of(given, day)):
             allowed.update(keys, loose_keys(value))
             close.append(value)
-        gated = [s for s in stated if s.value.kind not in self._free]
         unknown = [s for s in gated if not self._is_known(asked_keys(s, prose, day), day, allowed)]
         close += (s.value for s in stated if s not in unknown)
         return tuple(s.value for s in unknown if not self._follows(s.value, close, day))
@@ -132,7 +137,7 @@ class ClosedWorld:
         claimed = [(value, keys) for value, keys in gated if not self._is_known(keys, day, set())]
         if not claimed:
             return ()
-        given = [v for v, keys in values_with_keys(reply, day) if self._is_known(keys, day, set())]
+        given = [v for v, keys in _values_of(reply, day) if self._is_known(keys, day, set())]
         return tuple(v for v, _ in claimed if not self._follows(v, given, day))
 
     def claim_faults(self, reply: str, day: dt.date) -> Iterator[str]:
@@ -140,9 +145,12 @@ class ClosedWorld:
         for value in self.false_claims(reply, day):
             yield f"it says {value.text!r} of the user, who never said so; leave it out, or use what the user said"
 
-    def _add_text(self, text: str, since: dt.date, day: dt.date) -> None:
-        for value, keys in values_with_keys(spell_out(text, day), day):
-            self._add(value, keys, since)
+    def _read(self) -> None:
+        """Add the values of all texts: only when a value is not known otherwise, because most messages state none."""
+        for text, since, day in self._unread:
+            for value, keys in _values_of(spell_out(text, day), day):
+                self._add(value, keys, since)
+        self._unread.clear()
 
     def _add(self, value: Value, keys: Iterable[Key], since: dt.date) -> None:
         self._values.append((since, value))
@@ -150,6 +158,11 @@ class ClosedWorld:
             self._since[key] = min(since, self._since.get(key, since))
 
     def _is_known(self, keys: Iterable[Key], day: dt.date, allowed: set[Key]) -> bool:
+        if self._unread and not self._has(keys, day, allowed):
+            self._read()
+        return self._has(keys, day, allowed)
+
+    def _has(self, keys: Iterable[Key], day: dt.date, allowed: set[Key]) -> bool:
         return any(key in allowed or self._since.get(key, dt.date.max) <= day for key in keys)
 
     def _follows(self, value: Value, near: Sequence[Value], day: dt.date) -> bool:
@@ -186,13 +199,22 @@ def _day_value(day: dt.date) -> Value:
     return Value(kind=ValueKind.DATE, text=day.isoformat(), date=day)
 
 
-def _claims(reply: str, day: dt.date) -> Iterator[tuple[Value, frozenset[Key]]]:
-    """Yield the values that a reply ascribes to the user, with their keys."""
-    stated, prose = stated_values(reply)
-    spans = sentences(prose) if stated else ()
+@lru_cache(maxsize=1024)
+def _values_of(text: str, day: dt.date) -> tuple[tuple[Value, frozenset[Key]], ...]:
+    return tuple(values_with_keys(text, day))
+
+
+@lru_cache(maxsize=16)
+def _claims(reply: str, day: dt.date) -> tuple[tuple[Value, frozenset[Key]], ...]:
+    """Return the values that a reply ascribes to the user, with their keys."""
+    own = own_words(reply)
+    return tuple(pair for a, b in sentences(own) if _USER.search(own, a, b) for pair in _claimed_in(own[a:b], day))
+
+
+def _claimed_in(sentence: str, day: dt.date) -> Iterator[tuple[Value, frozenset[Key]]]:
+    stated, prose = stated_values(sentence)
     for found in stated:
-        start = next((a for a, b in spans if a <= found.start < b), 0)
-        front = prose[start : found.start]
+        front = prose[: found.start]
         is_reported = _SAID.search(front) is not None
         is_stated = (_DID.search(front) or _OWN.search(front)) and not _UNREAL.search(front)
         if is_reported or is_stated:

@@ -72,6 +72,31 @@ class Evidence(Record):
     nugget_ids: tuple[str, ...] = ()
 
 
+class MeasuredDifficulty(Record):
+    """How far a probe is from its evidence, and how much of it trivial memories find; None: not measured.
+
+    No model is asked: a floor's score is that of a reader that says a nugget
+    when the floor's context contains every quote that the nugget rests on.
+    """
+
+    evidence_from: float | None = None
+    """Share of the conversation, in messages, before the first cited message."""
+    evidence_to: float | None = None
+    """Share of the conversation before the last cited message."""
+    tokens_to_question: int | None = None
+    """Tokens between the last cited message and the question."""
+    competitors: int | None = None
+    """Other values in the ledger for the same attribute, or of the same kind for the same thing."""
+    lexical_overlap: float | None = None
+    """Share of the question's content words that stand in the quotes."""
+    bm25: float | None = None
+    """Score of the exchanges that BM25 finds for the question."""
+    random_units: float | None = None
+    """Score of exchanges drawn at random."""
+    user_only: float | None = None
+    """Score of the user's messages without the assistant's."""
+
+
 class ProbeDetails(Record):
     """Optional typed fields; the same in every line of the export."""
 
@@ -94,6 +119,7 @@ class ProbeDetails(Record):
     """Terms that were searched in the whole conversation to show that `missing` is missing."""
     instruction: str = ""
     preference: str = ""
+    difficulty: MeasuredDifficulty = MeasuredDifficulty()
     extra: dict[str, Any] = Field(default_factory=dict)
     """Fields of an import's source that no field here holds."""
 
@@ -116,7 +142,8 @@ class Probe(Record):
     fact_ids: tuple[str, ...] = ()
     details: ProbeDetails = ProbeDetails()
     asked_at: datetime | None = None
-    """Local time of the question; None: after the last message."""
+    """Local time of a question asked on the way: when the last message before it was sent. None: after the last
+    message."""
     is_selected: bool = False
     rank: int = 0
     """Order of preference among the candidates of its ability, 0 best."""

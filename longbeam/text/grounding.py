@@ -42,8 +42,8 @@ _QUALIFIED = re.compile(
 )
 """A length of time with an adjective: `two extra days`."""
 _MONTHS = {"months": 1, "quarters": 3, "years": 12}
-_IN_NAME = re.compile(r"[^\W\d_][-–]$")
-"""Text in front of a number that is part of a name: `SHA-256`, `COVID-19`."""
+_IN_NAME = re.compile(r"[^\W\d_][-–]")
+"""Two characters in front of a number that is part of a name: `SHA-256`, `COVID-19`."""
 MIN_TELLING = 20
 """Numbers from here on are compared without their noun, which varies (`24 jars`, `24 came`); small ones are not."""
 _CLOCK = re.compile(r"(\d{1,2})(?::(\d\d))?\s?([ap])?", re.IGNORECASE)
@@ -55,10 +55,19 @@ def stated_values(text: str) -> tuple[tuple[Stated, ...], str]:
     Code, formulas, quotations and rough numbers are left out. So are the numbers of lists, small counts without unit,
     and `100%`.
     """
-    prose = _VAGUE.sub(" ", _FORMULA.sub(" ", _QUOTED.sub(" ", without_code(text))))
+    prose = _VAGUE.sub(" ", _FORMULA.sub(" ", own_words(text)))
     prose = normalize_values(LIST_NUMBER.sub(" ", prose))
-    found = (s for s in stated_in(prose) if not is_enumeration(s.value) and not _IN_NAME.search(prose[: s.start]))
+    found = (s for s in stated_in(prose) if not is_enumeration(s.value) and not _is_in_name(prose, s.start))
     return tuple(s for s in found if not (s.value.kind is ValueKind.RATIO and s.value.number == 1)), prose
+
+
+def own_words(text: str) -> str:
+    """Return a text without code and quotations."""
+    return _QUOTED.sub(" ", without_code(text))
+
+
+def _is_in_name(text: str, start: int) -> bool:
+    return _IN_NAME.match(text, max(0, start - 2), start) is not None
 
 
 def values_with_keys(text: str, day: dt.date) -> Iterator[tuple[Value, frozenset[Key]]]:

@@ -11,7 +11,11 @@ from longbeam.text.times import MONTH
 
 MAX_SPELLED = 12
 """Largest number that stays in words: up to it, words count or number things as often as they are facts."""
-_SPELLED_LARGE = re.compile(r"(?:teen|ty|hundred|thousand|million|teenth|tieth|ty-\w+)\b", re.IGNORECASE)
+_SPELLED_LARGE = re.compile(
+    r"(?:thir|four|fif|six|seven|eigh|nine)teen(?:th)?\b|(?:twen|thir|for|fif|six|seven|eigh|nine)t(?:y|ieth)\b|"
+    r"(?:hundred|thousand|million)\b",
+    re.IGNORECASE,
+)
 """Places where a text may spell a number from 13 up."""
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _LISTED_DAYS = re.compile(

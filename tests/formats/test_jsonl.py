@@ -15,9 +15,10 @@ from longbeam.errors import StoreError, UserError
 from longbeam.formats.dataset_card import features_of, who_wrote_it
 from longbeam.formats.exporting import ExportOptions, public_spec
 from longbeam.formats.jsonl import export_jsonl
-from longbeam.formats.jsonl_lines import LINES, DetailColumns
+from longbeam.formats.jsonl_lines import LINES, DetailColumns, EvidenceColumns
 from longbeam.schemas.conversation import Author
 from longbeam.schemas.dialogue import Message
+from longbeam.schemas.probes import MeasuredDifficulty
 from longbeam.schemas.spec import BenchmarkSpec
 from tests.tiny import TinyConversation, probe, tiny_conversation
 
@@ -30,7 +31,7 @@ COLUMNS = {
     "messages": "conversation_id message_id message_key role speaker kind session plan subplan turn sent_at "
     "content tokens bullet_ids parts details",
     "probes": "conversation_id probe_id ability source_category difficulty question gold_answer rubric "
-    "evidence bullet_ids fact_ids details asked_at review canary",
+    "evidence bullet_ids fact_ids details asked_at asked_after review canary",
 }
 FILES = {"README.md", "croissant.json", "manifest.json", *(f"{name}.jsonl" for name in LINES)}
 
@@ -75,6 +76,22 @@ def test_probes_are_the_selected_ones_with_the_ids_of_their_messages(tmp_path: P
     assert [e["message_id"] for e in lines[1]["evidence"]] == [0, 4]
     assert lines[0]["review"] == {"status": "unreviewed"}
     assert (report.conversations, report.messages, report.probes, report.tokens) == (1, 8, 2, 230)
+
+
+def test_evidence_names_its_speaker_and_a_question_on_the_way_the_message_before_it(tmp_path: Path) -> None:
+    tiny = tiny_conversation()
+    said = (tiny.said[0], tiny.said[1])  # the user's, and the reply to it
+    early = probe("information_extraction.0", "information_extraction", said, selected=True)
+    asked = replace(tiny, asked=(early.model_copy(update={"asked_at": tiny.said[3].sent_at}),))
+
+    export_jsonl([asked], SPEC, tmp_path / "out")
+
+    (line,) = read_lines(tmp_path / "out", "probes")
+    assert [(e["message_id"], e["role"], e["speaker"]) for e in line["evidence"]] == [
+        (0, "user", "user"),
+        (1, "assistant", "assistant"),
+    ]
+    assert (line["asked_at"], line["asked_after"]) == (tiny.said[3].sent_at.isoformat(), 3)
 
 
 def test_conversation_statistics_are_counted(tmp_path: Path) -> None:
@@ -133,7 +150,7 @@ def test_the_manifest_has_counts_and_digests(tmp_path: Path) -> None:
     report = export_jsonl([tiny_conversation()], SPEC, tmp_path / "out")
 
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
-    assert (manifest["format"], manifest["format_version"]) == ("longbeam-jsonl", 2)
+    assert (manifest["format"], manifest["format_version"]) == ("longbeam-jsonl", 3)
     assert manifest["counts"] == {"conversations": 1, "messages": 8, "probes": 2, "tokens": 230}
     for name in FILES - {"manifest.json"}:
         digest = hashlib.sha256((tmp_path / "out" / name).read_bytes()).hexdigest()
@@ -304,5 +321,5 @@ def test_every_column_is_documented() -> None:
         section = page.split(f"## {name}.jsonl")[1].split("\n## ")[0]
         for column in line.model_fields:
             assert f"`{column}`" in section
-    for column in DetailColumns.model_fields:
-        assert f"`{column}`" in page
+    for column in (*DetailColumns.model_fields, *EvidenceColumns.model_fields, *MeasuredDifficulty.model_fields):
+        assert f"`{column}`" in page or f"`{column}?`" in page

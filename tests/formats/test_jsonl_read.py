@@ -48,6 +48,22 @@ def test_messages_probes_and_ledger_come_back_whole(tmp_path: Path) -> None:
     ]
 
 
+def test_an_export_of_version_2_is_read_as_it_was(folder: Path) -> None:
+    probes = folder / "probes.jsonl"
+    new = read(import_jsonl, folder)
+    old = []
+    for line in map(json.loads, probes.read_text(encoding="utf-8").splitlines()):
+        del line["asked_after"], line["details"]["difficulty"]
+        for evidence in line["evidence"]:
+            del evidence["role"], evidence["speaker"]
+        old.append(json.dumps(line) + "\n")
+    probes.write_text("".join(old), encoding="utf-8")
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"format_version": 2}), encoding="utf-8")
+
+    assert [c.asked for c in read(import_jsonl, folder)] == [c.asked for c in new]
+
+
 def test_messages_can_be_read_twice(folder: Path) -> None:
     from longbeam.formats.reading import ImportOptions
 
@@ -75,7 +91,7 @@ def test_another_version_of_the_format_is_refused(folder: Path) -> None:
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     (folder / "manifest.json").write_text(json.dumps(manifest | {"format_version": 99}), encoding="utf-8")
 
-    with pytest.raises(UserError, match=r"version 99; 'longbeam-jsonl' 2 is read"):
+    with pytest.raises(UserError, match=r"version 99; 'longbeam-jsonl' 2 and 3 are read"):
         read(import_jsonl, folder)
 
 
