@@ -1,18 +1,20 @@
 """What the assistant brings in: figures, days, options, steps and corrections that no message of the user's has.
 
-Code decides which reply gives what, and computes every value from the ledger; a model words the statements and finds the
-options and steps. A later bullet may say which option the user took, without its name. The dialogue then asks the writer of
-that reply to say it, and checks that it does; a probe on it needs the assistant's message.
+Code decides which reply gives what, and computes every value from the ledger; a model words the statements and finds
+the options and steps. A later bullet may say which option the user took, without its name. The dialogue then asks the
+writer of that reply to say it, and checks that it does; a probe on it needs the assistant's message.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import math
 import random
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from longbeam.generators.augmentation import Augmented, augmented_plan
 from longbeam.generators.ledger import Ledger, line_of
@@ -28,7 +30,7 @@ from longbeam.prompts.calls.advice import (
     ChoiceDraft,
     ChoiceLine,
 )
-from longbeam.prompts.calls.plans import LedgerLine, Stage
+from longbeam.prompts.calls.plans import Stage
 from longbeam.schemas.base import Record, digest_of
 from longbeam.schemas.plans import (
     CLOSING,
@@ -49,7 +51,7 @@ from longbeam.text.values import date_value, duration, money, number
 from longbeam.text.words import content_words
 
 ADVICE_PROMPTS = ("advise",)
-BULLETS_PER_ADVICE = 5
+BULLETS_PER_ADVICE = 3
 """Bullets of a stage for each piece of advice in it."""
 ADVICE_PER_STAGE = (4, 7)
 """Fewest and most of these, besides corrections."""
@@ -71,6 +73,8 @@ _FIGURES: dict[ValueKind, tuple[str, tuple[float, ...]]] = {
 }
 """What the assistant works out from an amount of each kind, and by what it multiplies the amount."""
 _DAY = "review day"
+_STEPS = ((20, 1), (100, 5), (1_000, 10), (10_000, 100), (math.inf, 1_000))
+"""What an amount below a bound is rounded to."""
 
 
 class Advised(Record):
@@ -122,7 +126,9 @@ class _Sheet:
         chosen = {i for stage in task.before for i in stage.chosen}
         self._unchosen = [a for a in earlier if a.kind is AdviceKind.OPTIONS and a.advice_id not in chosen]
         self._slots = {(a.topic.casefold(), a.attribute) for a in earlier}
-        self._values = [a.value for a in (*task.plan.assertions, *earlier) if a.value is not None]
+        self._slots |= {(f.subject.casefold(), f.attribute.casefold()) for f in task.plan.facts}
+        told = (a.value for a in task.plan.assertions)
+        self._values = [value for value in (*told, *(a.value for a in earlier)) if value is not None]
         denied = {b.target_bullet_id for b in task.plan.bullets() if b.kind is BulletKind.CONTRADICTION}
         self._hosts = [b for b in self._sub_plan.bullets if _is_host(b) and b.bullet_id not in denied]
         self._rng.shuffle(self._hosts)
@@ -234,33 +240,16 @@ def _latest(former: Advice) -> dt.date:
     return value.date if value is not None and value.date is not None else dt.date.max
 
 
-def _line_for(
-    host: Bullet,
-    kind: AdviceKind,
-    attribute: str,
-    *,
-    base: LedgerLine | None = None,
-    value: Value | None = None,
-    count: int = 0,
-    former: Advice | None = None,
-) -> AdviceLine:
-    return AdviceLine(
-        line_id="a",
-        kind=kind,
-        bullet=host,
-        topic=host.topic,
-        attribute=attribute,
-        base=base,
-        value=value,
-        count=count,
-        former=former,
-    )
+def _line_for(host: Bullet, kind: AdviceKind, attribute: str, **more: Any) -> AdviceLine:  # Any: fields of AdviceLine
+    """Return a line without its final id."""
+    return AdviceLine(line_id="a", kind=kind, bullet=host, topic=host.topic, attribute=attribute, **more)
 
 
 def _scaled(value: Value, rate: float) -> Value | None:
     """Return a multiple of an amount as somebody would say it; None for one too small or without a unit."""
     assert value.number is not None  # amounts have numbers
-    amount = float(round(value.number * rate))
+    step = next(step for below, step in _STEPS if value.number * rate < below)
+    amount = float(round(value.number * rate / step) * step)
     if amount < 2 or amount == value.number or not value.unit:
         return None
     if value.kind is ValueKind.MONEY:
@@ -360,9 +349,7 @@ def _assembled(task: StageToAdvise, inputs: AdviceInputs, reply: AdviceReply) ->
     choices = [line for line in inputs.choices if line.line_id in worded]
     return Advised(
         stage_index=task.stage.stage_index,
-        advice=tuple(
-            _advice(str(key.advice(i)), line, drafts[line.line_id]) for i, line in enumerate(lines)
-        ),
+        advice=tuple(_advice(str(key.advice(i)), line, drafts[line.line_id]) for i, line in enumerate(lines)),
         choices=tuple(
             Bullet(
                 bullet_id=str(key.bullet(len(sub_plan.bullets) + i)),

@@ -251,7 +251,11 @@ class _Reader:
     def _items(self, attribute: str) -> tuple[str, list[str]]:
         """Return the thing that the question names, and the last list of the assistant's for it."""
         for subject in self._subjects_in(self.question, attribute):
-            lists = [[v for name, v in s.values if name == attribute] for s in self.known.advised if _same(s.subject, subject)]
+            lists = [
+                [v for name, v in s.values if name == attribute]
+                for s in self.known.advised
+                if _same(s.subject, subject)
+            ]
             if any(lists):
                 return subject, next(items for items in reversed(lists) if items)
         return "", []

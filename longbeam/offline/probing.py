@@ -266,8 +266,8 @@ def _across_sessions(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     excerpts = inputs.excerpts
     attribute = excerpts[0].attribute
     shared = all(e.attribute == attribute for e in excerpts)
-    given = all(e.speaker is MessageRole.ASSISTANT for e in excerpts)
-    if inputs.variety == "sum" and given:
+    forms: tuple[str, ...]
+    if inputs.variety == "sum" and all(e.speaker is MessageRole.ASSISTANT for e in excerpts):
         slots = listed([f"the one for {e.subject}" for e in excerpts])
         forms = (
             f"Of each {attribute} that you gave me, take {slots}: what do they add up to?",

@@ -14,7 +14,6 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 from string import Formatter
 
-from longbeam.generators.advice import OPTIONS, STEPS
 from longbeam.offline.advising import ATTRIBUTES, CHOICES, CORRECTIONS, DAYS, FIGURES, ITEMS, LISTS
 from longbeam.offline.packs import Pack, Standing, Thread, load_pack, pack_paths, wishes
 from longbeam.offline.planning import ENDING_LABEL, MOVED_ANYWHERE, NEVER_ANYWHERE
@@ -238,7 +237,7 @@ def _found_in(text: str) -> tuple[_Found, ...]:
 
 
 def understand(messages: Sequence[str], replies: Sequence[str] = ()) -> Understood:
-    """Return the statements and wishes of the user's messages and what the assistant's replies bring in, in their order.
+    """Return what the user's messages and the assistant's replies state, in their order.
 
     Packs share some phrases: of rules that match the same words, those of the pack with most matches in the text win.
     """

@@ -8,6 +8,7 @@ from __future__ import annotations
 from longbeam.abilities.registry import abilities, resolve
 from longbeam.validation import (
     abstention,
+    advice,
     arithmetic,
     computation,
     contradiction,
@@ -49,6 +50,7 @@ CHECKS: tuple[Check, ...] = (
     token_counts.CHECK,
     ledger.CHECK,
     voicing.CHECK,
+    advice.CHECK,
     leaks.CHECK,
     degenerate.CHECK,
     duplicates.CHECK,

@@ -259,7 +259,9 @@ def thin_out(
     limit: int = POOL,
     first: int = 0,
 ) -> list[ProbeCandidate]:
-    """Return up to `limit` candidates, numbered from `first`, spread over facts, levels and the deciles of the conversation.
+    """Return up to `limit` candidates, spread over facts, levels and the deciles of the conversation.
+
+    They are numbered from `first`.
 
     `sketch` makes a candidate of a group of evidence, or None. It must be cheap and pure: a long conversation has
     groups by the ten thousand, so sketches are dropped and made again when they are needed.

@@ -64,9 +64,13 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
 
 
 def _with_advice(days: Sequence[FactQuote], facts: Sequence[FactQuote]) -> Iterator[tuple[FactQuote, FactQuote]]:
-    """Yield each day that the assistant set with dates of the user's, those of the same thing or strand first."""
+    """Yield pairs of days that the assistant set, then each with dates of the user's, those of the same thing first.
+
+    The message that the reply answers is no distance away, so they are of different sessions.
+    """
+    yield from (pair for pair in combinations(days, 2) if pair[0].session != pair[1].session)
     for day in days:
-        others = [s for s in facts if s.position != day.position and s.value.date != day.value.date]
+        others = [s for s in facts if s.session != day.session and s.value.date != day.value.date]
         others.sort(key=lambda s: ((s.subject != day.subject) + (s.narrative != day.narrative), s.position))
         for other in others[:MAX_USES]:
             yield (day, other) if day.position < other.position else (other, day)

@@ -1,4 +1,4 @@
-"""Index of the messages that voice bullets, and of the replies that bring advice in: evidence is searched in these only.
+"""Index of the messages that voice bullets or bring advice in: evidence is searched in these only.
 
 Where there are many messages, they are in a temporary file, and the index holds twelve bytes per voiced bullet.
 """
@@ -39,7 +39,7 @@ class Voices:
         return cls(kept, positions, Grouped(kept, said(), lambda message, bullet_id: bullet_id in message.bullet_ids))
 
     def of_bullet(self, bullet_id: str) -> Iterator[tuple[int, Message]]:
-        """Yield the messages that voice a bullet or bring advice in, in order, with their ordinals among all messages."""
+        """Yield the messages with a bullet or a piece of advice, in order, with their ordinals among all messages."""
         for place, message in self.by_bullet.placed(bullet_id):
             yield self.positions[place], message
 
