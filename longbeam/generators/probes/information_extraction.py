@@ -60,9 +60,9 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
 
 def _of_assistant(given: GivenAdvice) -> Iterator[Sketch]:
     """Yield candidates on what the assistant said: a value, a list of options, and the one of them that was taken."""
-    yield from (_direct(said) for said in given.settled)
     for options in given.lists_of(AdviceKind.OPTIONS):
         yield _listed(options) if options.choice is None else _taken(options, options.choice)
+    yield from (_direct(said) for said in given.settled)
 
 
 def _sketch(asked: Asked) -> Sketch:
