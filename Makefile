@@ -71,6 +71,7 @@ demo: $(CORE)
 	@echo "  $(BIN)/longbeam stats demo                              its tables, next to BEAM's"
 	@echo "  $(BIN)/longbeam generate --name mine --length 500K      another length, another benchmark"
 	@echo "  $(BIN)/longbeam --help                                  every command"
+	@echo "  $(BIN)/longbeam sample                                  the samples that the package ships"
 
 # In the order of the files: those of tests/e2e have few tests that take long, and xdist would put them last.
 TEST = $(if $(HAS_MONITORING),COVERAGE_CORE=sysmon) $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder

@@ -28,7 +28,7 @@ ROWS = (
     ("review", "pipeline"),
     ("evaluation",),
     ("memory", "formats", "validation", "generators"),
-    ("offline",),
+    ("offline", "manual"),
     ("models", "store", "prompts"),
     ("abilities",),
     ("text",),

@@ -9,13 +9,25 @@ from __future__ import annotations
 
 # isort: off
 # Each module registers its commands; help lists them in this order, which is the order of the work.
-from longbeam.cli import making, showing, proving, mending, reviewing, measuring, studying, serving, sessions
+from longbeam.cli import (
+    making,
+    showing,
+    sampling,
+    proving,
+    mending,
+    reviewing,
+    measuring,
+    studying,
+    serving,
+    manual,
+    sessions,
+)
 
 # isort: on
 from longbeam.cli.app import INCOMPLETE, INTERRUPTED, OK, USER_ERROR
 from longbeam.cli.entry import main, run
 from longbeam.cli.making import report_run
 
-COMMANDS = (making, showing, proving, mending, reviewing, measuring, studying, serving, sessions)
+COMMANDS = (making, showing, sampling, proving, mending, reviewing, measuring, studying, serving, manual, sessions)
 
 __all__ = ["COMMANDS", "INCOMPLETE", "INTERRUPTED", "OK", "USER_ERROR", "main", "report_run", "run"]

@@ -23,6 +23,7 @@ from longbeam.cli.app import (
     warn_of_unfinished,
 )
 from longbeam.cli.display import Display, Target, display_for
+from longbeam.errors import UserError
 from longbeam.formats.registry import EXPORTS, IMPORTS, LOCOMO_SESSIONS
 from longbeam.stopping import run_stoppable
 from longbeam.terminal import counted
@@ -202,6 +203,21 @@ def import_(
     path: Annotated[Path, typer.Argument(help="File or folder to read.", show_default=False)],
     name: Annotated[str, typer.Option("--name", help="Name of the benchmark to make.", show_default=False)],
     chat: Annotated[Chat, typer.Option("--chat", help="BEAM: version of the chat, if there are two.")] = Chat.FULL,
+    join: Annotated[
+        bool | None,
+        typer.Option(
+            "--join/--no-join",
+            help="Chats: all of them are sessions of one conversation [default: where one person's export is read].",
+            show_default=False,
+        ),
+    ] = None,
+    redact: Annotated[
+        bool, typer.Option("--redact", help="Chats: replace names, e-mail addresses, telephone numbers and keys.")
+    ] = False,
+    redact_name: Annotated[
+        list[str] | None,
+        typer.Option("--redact-name", help="A further name to replace; may be repeated.", show_default=False),
+    ] = None,
     licence: Annotated[str, typer.Option("--licence", help="Licence of the data, which exports name.")] = "",
     tokenizer: Annotated[str, typer.Option("--tokenizer", help="Tokenizer that counts tokens.")] = "o200k_base",
     out: Out = DEFAULT_OUT,
@@ -210,10 +226,16 @@ def import_(
     from longbeam.formats.reading import ImportOptions
     from longbeam.formats.registry import importer
     from longbeam.pipeline.importing import Origin, import_benchmark
+    from longbeam.text.redaction import Redaction, render_found
 
-    options = ImportOptions(tokenizer=tokenizer, full_chat=chat is Chat.FULL)
+    if format != "chat" and (redact or redact_name or join is not None):
+        raise UserError(f"--redact, --redact-name and --join are of chats, not of {format}")
+    redaction = Redaction(redact_name or ()) if redact or redact_name else None
+    options = ImportOptions(tokenizer, chat is Chat.FULL, join, redaction)
     report = import_benchmark(importer(format)(path, options), name, out, Origin(format, licence, tokenizer))
     benchmark = report.benchmark
+    if redaction is not None:
+        print(render_found(redaction.found()), end="")
     print(
         f"{name}: {counted(report.conversations, 'conversation')}, {counted(report.messages, 'message')}, "
         f"{report.tokens:,} tokens, {counted(report.probes, 'probe')}; in {benchmark.root}"

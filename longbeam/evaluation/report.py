@@ -32,6 +32,7 @@ from longbeam.evaluation.table import (
     ranked_rows,
     rows_of,
     rule,
+    share_read,
 )
 from longbeam.evaluation.timings import Latency
 from longbeam.schemas.evaluation import AskedProbe, PreparationUsage, Result, Spending
@@ -355,6 +356,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "span": _span,
     "p": _p,
     "tokens": _tokens,
+    "share_read": share_read,
     "cut": _cut,
     "cell": _cell,
     "deciles": _deciles,

@@ -8,11 +8,10 @@ likely if the systems do not differ), so that few conversations cannot look like
 
 from __future__ import annotations
 
-import warnings
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
+from statistics import NormalDist, fmean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +25,10 @@ FEW = 6
 """Conversations below which no difference can reach p < 0.05, and intervals are too narrow."""
 _SEED = 20_251_027
 """Any fixed number: the same results give the same intervals."""
+
+_TAIL = 0.025
+_ROUNDING = 1e-12
+"""Difference below which two means are equal."""
 
 Grid = NDArray[np.float64]
 """Shape (conversations, abilities); NaN where a conversation has no scored probe of an ability."""
@@ -87,7 +90,7 @@ def compare(
     return Comparison(
         system=system,
         against=against,
-        difference=float(_macro(grid)),
+        difference=float(_macro(grid, np.ones(len(grid)))),
         conversations=len(grid),
         probes=len(shared),
         interval=_interval(grid) if len(grid) > 1 else None,
@@ -119,45 +122,62 @@ def _grid(values: Mapping[tuple[str, str, str], float]) -> Grid:
     return np.array(grid, dtype=np.float64).reshape(len(conversations), len(abilities))
 
 
-def _macro(grids: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the means over conversations, then abilities, of grids of shape (..., conversations, abilities)."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # an ability that no drawn conversation has is left out
-        found: NDArray[np.float64] = np.nanmean(np.nanmean(grids, axis=-2), axis=-1)
+def _macro(grid: Grid, draws: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the means over conversations, then abilities, one for each draw.
+
+    `draws` has shape (..., conversations): how often each conversation is in a draw. An ability that no drawn
+    conversation has is left out of its mean; NaN if none is left.
+    """
+    counts = draws @ ~np.isnan(grid)
+    sums = draws @ np.nan_to_num(grid)
+    there = counts > 0
+    means = np.divide(sums, counts, out=np.zeros_like(sums), where=there)
+    with np.errstate(invalid="ignore"):
+        found: NDArray[np.float64] = means.sum(axis=-1) / there.sum(axis=-1)
     return found
 
 
 def _interval(grid: Grid) -> Interval:
-    # Imported here because scipy.stats takes half a second and 70 MB, and most users of this package score nothing.
-    from scipy import stats
+    size = len(grid)
+    drawn = np.random.default_rng(_SEED).integers(0, size, size=(DRAWS, size))
+    draws = np.zeros((DRAWS, size))
+    np.add.at(draws, (np.arange(DRAWS)[:, None], drawn), 1)
+    resampled = _macro(grid, draws)
+    tails = (_TAIL, 1 - _TAIL)
+    low, high = np.percentile(resampled, [100 * tail for tail in _bca_tails(grid, resampled, tails) or tails])
+    return Interval(float(low), float(high))
 
-    def statistic(drawn: NDArray[np.int64], axis: int) -> NDArray[np.float64]:
-        return _macro(grid[np.moveaxis(drawn, axis, -1)])
 
-    for method in ("BCa", "percentile"):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # equal conversations leave BCa without an answer
-            found = stats.bootstrap(
-                (np.arange(len(grid)),), statistic, n_resamples=DRAWS, method=method, vectorized=True,
-                rng=np.random.default_rng(_SEED),
-            ).confidence_interval  # fmt: skip
-        if not np.isnan(found.low + found.high):
-            break
-    return Interval(float(found.low), float(found.high))
+def _bca_tails(grid: Grid, resampled: NDArray[np.float64], tails: Sequence[float]) -> list[float] | None:
+    """Return the percentiles of the resamples that BCa puts in place of `tails`; None where it has no answer."""
+    normal = NormalDist()
+    size = len(grid)
+    observed = _macro(grid, np.ones(size))
+    below = (np.mean(resampled < observed - _ROUNDING) + np.mean(resampled <= observed + _ROUNDING)) / 2
+    left_out = _macro(grid, 1 - np.eye(size))
+    influence = left_out.mean() - left_out
+    spread = np.sum(influence**2)
+    if not 0 < below < 1 or not spread > 0:  # equal conversations
+        return None
+    bias = normal.inv_cdf(float(below))
+    acceleration = float(np.sum(influence**3) / (6 * spread**1.5))
+    shifted = [bias + normal.inv_cdf(tail) for tail in tails]
+    return [normal.cdf(bias + z / (1 - acceleration * z)) for z in shifted]
 
 
 def _sign_flip(grid: Grid) -> float:
-    from scipy import stats
+    """Return the two-sided p-value of the mean: the share of sign patterns under which it is as far from 0.
 
-    ones = np.ones(len(grid))
-
-    def statistic(signs: NDArray[np.float64], _: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
-        return _macro(np.moveaxis(signs, axis, -1)[..., None] * grid)
-
-    # Swapping the elements of a pair (1, -1) flips the sign of its conversation; up to 2^14 patterns are tried, all of
-    # them where there are no more.
-    found = stats.permutation_test(
-        (ones, -ones), statistic, permutation_type="samples", vectorized=True, n_resamples=PATTERNS, batch=1_024,
-        rng=np.random.default_rng(_SEED),
-    )  # fmt: skip
-    return float(found.pvalue)
+    All patterns are tried where there are no more than PATTERNS; else as many are drawn, and the observed one counts.
+    """
+    size = len(grid)
+    # The mean is linear in the signs: each conversation has a weight.
+    weights = np.nan_to_num(grid / np.count_nonzero(~np.isnan(grid), axis=0)).mean(axis=1)
+    is_exact = 2**size <= PATTERNS
+    if is_exact:
+        bits = np.arange(2**size)[:, None] >> np.arange(size) & 1
+    else:
+        bits = np.random.default_rng(_SEED).integers(0, 2, size=(PATTERNS, size), dtype=np.int8)
+    means = np.abs((2.0 * bits - 1) @ weights)
+    extreme = np.count_nonzero(means >= abs(weights.sum()) - _ROUNDING)
+    return float(extreme / len(means) if is_exact else (extreme + 1) / (len(means) + 1))

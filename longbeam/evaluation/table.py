@@ -80,6 +80,14 @@ def _row(system: str, results: Sequence[Result]) -> Row:
     )
 
 
+def share_read(row: Row, tokens: int) -> str:
+    """Return the share of a conversation of this many tokens that a system reads for a question, in per cent."""
+    if row.tokens is None or not tokens:
+        return "–"
+    share = row.tokens / tokens
+    return f"{share:.0%}" if share >= 0.0995 else f"{share:.1%}"
+
+
 def rule(name: str) -> Measure:
     """Return the score under a rule as a measure."""
     return lambda result: result.score(name)

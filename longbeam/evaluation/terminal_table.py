@@ -7,11 +7,11 @@ from textwrap import wrap
 
 from longbeam.evaluation.calibration import calibration_of, reader_note
 from longbeam.evaluation.resampling import Interval, interval_of
-from longbeam.evaluation.table import Row, equal_systems, equality_line, ranked_rows, rows_of, rule
+from longbeam.evaluation.table import Row, equal_systems, equality_line, ranked_rows, rows_of, rule, share_read
 from longbeam.schemas.evaluation import EvaluationRun, Result
 
 WIDTH = 80
-_NAME, _ABILITIES = 20, 10
+_NAME, _ABILITIES = 17, 10
 """Columns of a name, and abilities beside each other."""
 
 
@@ -23,7 +23,7 @@ def render_table(run: EvaluationRun, results: Sequence[Result]) -> str:
     unscored = sum(row.unscored for row in rows)
     lines = [
         *([judged.refusal, ""] if judged.refusal else []),
-        *_main_table(ranked_rows(rows, _figure(judged.can_score)), intervals, is_scored=judged.can_score),
+        *_main_table(ranked_rows(rows, _figure(judged.can_score)), intervals, run.tokens, is_scored=judged.can_score),
         "",
         *(_ability_table(ranked_rows(rows, lambda r: r.paper), results) if judged.can_score else []),
         *filter(None, [equality_line(equal_systems(results)), reader_note(rows) if judged.can_score else ""]),
@@ -42,10 +42,11 @@ def _figure(is_scored: bool) -> Callable[[Row], float | None]:
 
 
 def _main_table(
-    rows: Sequence[tuple[int | None, Row]], intervals: Mapping[str, Interval | None], *, is_scored: bool
+    rows: Sequence[tuple[int | None, Row]], intervals: Mapping[str, Interval | None], of: int, *, is_scored: bool
 ) -> Iterator[str]:
+    """Yield the lines of the table; `of` is the length of a conversation, of which `read` is the share."""
     score = "  score  95 % interval" if is_scored else ""
-    yield f"{'':3} {'system':{_NAME}}{score}  evidence  source  hit@5   tokens"
+    yield f"{'':3} {'system':{_NAME}}{score}  evid.  source  hit@5   tokens  read"
     for rank, row in rows:
         name = row.system
         if len(name) > _NAME:
@@ -53,9 +54,9 @@ def _main_table(
             name, rank = "", None
         spread = intervals[row.system]
         cells = f"  {_cell(row.paper, 5)}  {_span(spread):>13}" if is_scored else ""
-        tokens = f"{row.tokens:7,.0f}" if row.tokens is not None else f"{'-':>7}"
+        tokens = f"{row.tokens:7,.0f}  {share_read(row, of):>4}" if row.tokens is not None else f"{'-':>7}  {'-':>4}"
         yield (
-            f"{rank or '':>3} {name:{_NAME}}{cells}  {_cell(row.evidence_recall, 8)}  {_cell(row.source_recall, 6)}"
+            f"{rank or '':>3} {name:{_NAME}}{cells}  {_cell(row.evidence_recall, 5)}  {_cell(row.source_recall, 6)}"
             f"  {_cell(row.hits[5], 5)}  {tokens}"
         )
 

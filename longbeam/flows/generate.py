@@ -1,4 +1,4 @@
-"""Prefect around the pipeline: a flow run is a benchmark, a task run is one stage of one plan of one conversation.
+"""Prefect's view of a run: a flow run is a benchmark, a task run is one stage of one plan of one conversation.
 
 Prefect shows what runs; the work log alone decides what is done. So nothing is cached or persisted here, and
 the live objects go to the tasks as they are (`quote`: Prefect is not to look into them). This module imports
@@ -8,13 +8,14 @@ Prefect, which reads its settings then: only `runner` imports it, when our serve
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import signal
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar, cast
+from dataclasses import dataclass
+from typing import Any, cast
 
 from prefect import flow, get_client, task
 from prefect.cache_policies import NO_CACHE
@@ -32,26 +33,8 @@ from prefect.events.worker import EventsWorker
 from prefect.states import Crashed, Failed
 from prefect.utilities.annotations import quote
 
-from longbeam.models.base import Models
-from longbeam.pipeline.run.driver import (
-    ConversationRun,
-    RunContext,
-    RunSummary,
-    StageOf,
-    conversation_gate,
-    conversations_of,
-    limited_models,
-    open_run,
-    run_conversation,
-    run_stage,
-    summarise,
-)
-from longbeam.pipeline.run.scheduling import Schedule
-from longbeam.pipeline.run.units import Progress
-from longbeam.schemas.seeds import Seed
-from longbeam.store.layout import Benchmark
+from longbeam.flows.begun import BegunRun, BegunStage
 
-T = TypeVar("T")
 FLOW_NAME = "generate"
 DRAIN_S = 20.0
 """Seconds that the last task runs may take to reach the server; after that Prefect's pages lack them."""
@@ -59,25 +42,12 @@ RECONNECTIONS = 3
 """Attempts to connect again for each event. Prefect's client waits a second before each further one."""
 
 
-@dataclass
-class Job:
-    """Objects that all tasks of a flow run use."""
+@dataclass(frozen=True)
+class Shown:
+    """A run, and the handler of SIGTERM that was there before Prefect's."""
 
-    context: RunContext
-    gate: asyncio.Semaphore
+    run: BegunRun
     terminate_handler: Any  # Any: what `signal.getsignal` returns
-    summary: RunSummary | None = None
-
-
-@dataclass
-class StageWork(Generic[T]):
-    """Input of a task run, and the list that receives its result."""
-
-    run: ConversationRun
-    stage: StageOf
-    work: Callable[[], Awaitable[T]]
-    results: list[T | None] = field(default_factory=list)
-    """The stage's result, once it has ended: a state carries no result that is not persisted."""
 
 
 @task(
@@ -87,54 +57,35 @@ class StageWork(Generic[T]):
     persist_result=False,
     retries=0,
 )
-async def run_stage_task(conversation_id: str, label: str, task_work: StageWork[Any]) -> State | None:
-    """Run a stage; failed units make the task run a failed one on Prefect's pages, and stop nothing."""
-    run, before = task_work.run, len(task_work.run.conversation.units.failed)
-    result = await run_stage(run, task_work.stage, task_work.work)
-    task_work.results.append(result)
-    if result is not None:
-        return None
-    failures = len(run.conversation.units.failed) - before
-    return Failed(message=run.stopped or f"{failures} units failed; see `longbeam status`")
+async def show_stage(conversation_id: str, label: str, trouble: asyncio.Future[str]) -> State | None:
+    """Wait until a stage has ended; failed units make the task run a failed one on Prefect's pages."""
+    why = await asyncio.shield(trouble)
+    return Failed(message=why) if why else None
 
 
 @flow(name=FLOW_NAME, flow_run_name="{name}", validate_parameters=False, persist_result=False, retries=0)
 async def generate_flow(name: str, shared: Any) -> State | None:  # Any: Prefect makes a schema of annotations
-    """Run every conversation of a benchmark through all stages, some at a time; `shared` is a `Job`."""
-    job: Job = shared
-    keep_terminate_handler(job.terminate_handler)
-    benchmark = job.context.benchmark
-    runs = await asyncio.gather(*(_run_conversation(i, seed, job) for i, seed in conversations_of(benchmark)))
-    job.summary = summarise(benchmark, runs)
-    if job.summary.failures or job.summary.stopped:
-        failed = f"{len(job.summary.failures)} units failed; see `longbeam status {name}`"
-        return Failed(message=job.summary.stopped or failed)
+    """Show every stage of a run as a task run, until the run has ended; `shared` is a `Shown`."""
+    shown: Shown = shared
+    keep_terminate_handler(shown.terminate_handler)
+    run = shown.run
+    async with asyncio.TaskGroup() as group:
+        while (stage := await run.begun.get()) is not None:
+            group.create_task(_show(stage))
+    if run.summary.exception() is not None:
+        return Failed(message="it was stopped by an error")
+    summary = run.summary.result()
+    if summary.failures or summary.stopped:
+        failed = f"{len(summary.failures)} units failed; see `longbeam status {name}`"
+        return Failed(message=summary.stopped or failed)
     return None
 
 
-async def _run_conversation(conversation_id: str, seed: Seed, job: Job) -> ConversationRun:
-    async with job.gate, open_run(job.context, conversation_id, seed) as run:
-        await run_conversation(run, _step)
-        return run
-
-
-async def _step(run: ConversationRun, stage: StageOf, work: Callable[[], Awaitable[T]]) -> T | None:
-    conversation = run.conversation
-    is_of_plan = stage.plan_index is not None and not conversation.is_single
-    label = f"p{stage.plan_index}/{stage.name}" if is_of_plan else stage.name
-    task_work = StageWork(run, stage, work)
+async def _show(stage: BegunStage) -> None:
     # Typed by Prefect as the state itself, though an async task must be awaited for it.
-    task_run = run_stage_task(conversation.conversation_id, label, quote(task_work), return_state=True)
-    try:
-        state = await cast(Awaitable[State], task_run)
-    except Exception:
-        if not task_work.results:
-            raise
-        # The stage has ended; Prefect's server is gone and does not learn it, and the run goes on without it.
-    if not task_work.results:
-        await state.aresult()  # raises what escaped the stage: a bug, not a failed unit
-        raise AssertionError("a stage without a result ends with an error")
-    return task_work.results[0]
+    task_run = show_stage(stage.conversation_id, stage.label, quote(stage.trouble), return_state=True)
+    with contextlib.suppress(Exception):  # Prefect's server is gone and does not learn of it; the run goes on
+        await cast(Awaitable[State], task_run)
 
 
 def keep_terminate_handler(handler: Any) -> None:  # Any: what `signal.getsignal` returns
@@ -146,27 +97,16 @@ def keep_terminate_handler(handler: Any) -> None:  # Any: what `signal.getsignal
         signal.signal(signal.SIGTERM, handler)
 
 
-async def run_flow(benchmark: Benchmark, models: Models, *, progress: Progress) -> RunSummary:
-    """Run the benchmark's flow on the server that the environment names, and return what it did."""
-    name = benchmark.spec.name
-    await close_former_runs(name)
+async def show_run(run: BegunRun) -> None:
+    """Show a run on the server that the environment names, until it has ended; what it raises is the caller's."""
+    await close_former_runs(run.name)
     async with delivered_events():
-        async with limited_models(models, benchmark.spec) as shared:
-            job = Job(
-                context=RunContext(benchmark, shared, Schedule(benchmark.spec.limits.concurrency), progress),
-                gate=conversation_gate(benchmark),
-                terminate_handler=signal.getsignal(signal.SIGTERM),
-            )
-            try:
-                state = await generate_flow(name, quote(job), return_state=True)
-            except Exception:
-                if job.summary is None:
-                    raise
-                # The work is done and in the work logs; a server that is gone only lacks the last states.
-        if job.summary is None:
-            await state.aresult()  # raises what escaped the flow
-            raise AssertionError("a flow without a summary ends with an error")
-        return job.summary
+        try:
+            await generate_flow(run.name, quote(Shown(run, signal.getsignal(signal.SIGTERM))), return_state=True)
+        except Exception:
+            if not run.summary.done():
+                raise
+            # The work is done and in the work logs; a server that is gone only lacks the last states.
 
 
 async def close_former_runs(name: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from longbeam.errors import require_extra
+from longbeam.flows.begun import begun_run
 from longbeam.flows.clusters import ClusterOptions, OpenCluster, own_host, refuse_unfit
 from longbeam.flows.server import prefect_server
 from longbeam.models.base import Models
@@ -20,18 +21,21 @@ HOME = ".prefect"
 
 
 async def run_with_prefect(benchmark: Benchmark, models: Models, *, progress: Progress) -> RunSummary:
-    """Run every conversation through all stages as Prefect tasks, and return what was done.
+    """Run every conversation through all stages, show each stage as a Prefect task, and return what was done.
 
-    Does what `pipeline.run.run_inline` does. Raises LongbeamError when Prefect's server does not start.
+    Does what `pipeline.run.run_inline` does, from the first moment: the server starts beside it. Raises LongbeamError
+    when Prefect's server does not start.
     """
     require_extra("flows", "--runner prefect", "prefect")
     had_prefect = "prefect" in sys.modules  # a notebook may have its own use for it
     try:
-        async with prefect_server(benchmark.root.parent / HOME):
-            _take_up_settings()
-            from longbeam.flows.generate import run_flow
+        async with begun_run(benchmark, models, progress) as begun:
+            async with prefect_server(benchmark.root.parent / HOME):
+                _take_up_settings()
+                from longbeam.flows.generate import show_run
 
-            return await run_flow(benchmark, models, progress=progress)
+                await show_run(begun)
+            return await begun.summary
     finally:
         if had_prefect:
             _take_up_settings()

@@ -15,20 +15,30 @@ import importlib
 import os
 import secrets
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from importlib.metadata import version
 from pathlib import Path
 
 from longbeam.errors import LongbeamError, StoreError, UserError
 from longbeam.flows.server_child import GRACE_S
+from longbeam.models.weights import cache_folder
+from longbeam.store.files import put_in_place, scratch_beside, write_atomically
 
 START_TIMEOUT_S = 180.0
 """The first start creates Prefect's database: 14 s on two cores, several times that on a busy machine."""
 POLL_S = 0.05
 LOOPBACK = "127.0.0.1"
+DATABASE = "prefect.db"
+UNUSED_SERVICES = (
+    *("SCHEDULER", "LATE_RUNS", "FOREMAN", "TRIGGERS", "REPOSSESSOR"),
+    *("CANCELLATION_CLEANUP", "PAUSE_EXPIRATIONS", "CLEANUP_RECONCILER"),
+)
+"""Services of deployments, schedules and automations, which the server of one command has not."""
 INSTEAD = "`--runner inline`, which does the same work without Prefect"
 
 
@@ -62,6 +72,9 @@ def server_settings(home: Path, port: int, host: str = LOOPBACK) -> dict[str, st
         "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "200",
         "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "0.5",
         "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_BATCH_SIZE": "200",
+        **{f"PREFECT_SERVER_SERVICES_{service}_ENABLED": "false" for service in UNUSED_SERVICES},
+        "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "[]",
+        "PREFECT_API_BLOCKS_REGISTER_ON_START": "false",
     }
 
 
@@ -82,11 +95,14 @@ async def prefect_server(home: Path, host: str = LOOPBACK) -> AsyncIterator[str]
         log = home / f"server-{os.getpid()}.log"
         async with _only_one_starting(home):
             _remove_logs_of_killed(home)
+            is_new = _begin_with_prepared(home / DATABASE)
             child = _start(listener, settings, log)
             try:
                 with _environment(settings, host):
                     importing = asyncio.to_thread(importlib.import_module, "prefect")  # 2 s, of no use later
                     await asyncio.gather(_wait_until_ready(child, (host, port), log), importing)
+                if is_new:
+                    _keep_prepared(home / DATABASE)
             except BaseException:
                 await _stop(child)
                 raise
@@ -113,6 +129,31 @@ def _make_home(home: Path) -> Path:
     except OSError as exc:
         raise StoreError(f"{home}: cannot make Prefect's home: {exc.strerror}; there is {INSTEAD}") from exc
     return home.resolve()
+
+
+def _prepared() -> Path:
+    """A database as this version of Prefect makes it, without any run: making one takes 6 s, copying one none."""
+    return cache_folder() / f"prefect-{version('prefect')}.db"
+
+
+def _begin_with_prepared(database: Path) -> bool:
+    """Copy the prepared database where there is none; return whether the server must make one."""
+    if database.exists():
+        return False
+    try:
+        write_atomically(database, _prepared().read_bytes())
+    except OSError:
+        return True
+    return False
+
+
+def _keep_prepared(database: Path) -> None:
+    """Keep a new database for the next folder; a cache that cannot be written only costs time."""
+    with contextlib.suppress(StoreError, sqlite3.Error), scratch_beside(_prepared()) as folder:
+        copy = folder / DATABASE
+        with contextlib.closing(sqlite3.connect(database)) as made, contextlib.closing(sqlite3.connect(copy)) as kept:
+            made.backup(kept)
+        put_in_place(copy, _prepared())
 
 
 def _listen(listener: socket.socket, host: str) -> None:

@@ -116,7 +116,7 @@ def _about(spec: BenchmarkSpec) -> dict[str, Any]:
         "tags": [
             "long-term-memory",
             "conversational-memory",
-            *([] if spec.imported_from else ["synthetic"]),
+            *([] if spec.imported_from and not spec.models else ["synthetic"]),
             "longbeam",
         ],
     }
@@ -127,7 +127,7 @@ def _front(header: Mapping[str, Any]) -> str:
 
 
 def _provenance(spec: BenchmarkSpec, version: str) -> str:
-    if spec.imported_from:
+    if spec.imported_from and not spec.models:
         return (
             f"Not longbeam: it was read from files in the {spec.imported_from} format. Its text, its questions and\n"
             "its gold answers are those of their authors, whose licence and citation apply."
@@ -225,7 +225,7 @@ def _body(
 Messages come in the order in which they were sent: `message_id` is 0, 1, 2, ... within a conversation. A
 probe is asked after the last message. Its `evidence` names the messages that make its gold answer true
 (`message_id`, `message_key`), each with a verbatim `quote`; only abstention probes have none. Each nugget of
-its `rubric` is one criterion that an answer is judged on. `review.status` is `unreviewed` unless a person
+its `rubric` is one criterion that an answer is judged on. `review.status` is `unreviewed` unless a reader
 has looked at the probe.
 
 ## Load it

@@ -1,7 +1,7 @@
 """Reads our own JSONL export back, as docs/export-format.md says it.
 
-Of what a benchmark holds, an export lacks the spare probes, the planned user turns, the models that wrote it (they
-stand in its manifest) and the reviews: a review starts afresh. All else comes back, the ledger too.
+Of what a benchmark holds, an export lacks the spare probes, the planned user turns and the reviews: a review starts
+afresh. All else comes back, the ledger too; the models that wrote it stand in its manifest.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from longbeam.formats.jsonl import FORMAT, FORMAT_VERSION
 from longbeam.formats.jsonl_lines import ConversationLine, MessageLine, ProbeLine, RelationshipColumns, SeedColumns
 from longbeam.formats.reading import ImportOptions, parse_json, read_json, refuse, want_dict
 from longbeam.schemas.base import Record
-from longbeam.schemas.conversation import ConversationHead, GivenConversation
+from longbeam.schemas.conversation import Author, ConversationHead, GivenConversation
 from longbeam.schemas.dialogue import Message, Part
 from longbeam.schemas.imports import ImportNote, NoteKind
 from longbeam.schemas.people import RelationshipGraph
@@ -36,7 +36,7 @@ def import_jsonl(path: Path, options: ImportOptions) -> Iterator[GivenConversati
 
     Raises UserError for a folder that is no JSONL export of this version, and for a line that does not fit.
     """
-    _check_folder(path)
+    authors = _authors(path)
     starts = _starts(path / MESSAGES)
     probes: dict[str, list[Probe]] = {}
     for probe_line, _ in _lines(path / PROBES, ProbeLine):
@@ -48,14 +48,15 @@ def import_jsonl(path: Path, options: ImportOptions) -> Iterator[GivenConversati
         start = starts[line.conversation_id]
         messages = partial(_messages, path / MESSAGES, start, line.conversation_id)
         found = tuple(probes.get(line.conversation_id, ()))
-        head = _head(line, f"c{number:03d}")
+        head = _head(line, f"c{number:03d}").model_copy(update={"authors": authors})
         if not found:
             note = ImportNote(kind=NoteKind.NO_PROBES, subject="conversation", message="there are no probes")
             head = head.model_copy(update={"import_notes": (note,)})
         yield GivenConversation(head, messages, found)
 
 
-def _check_folder(path: Path) -> None:
+def _authors(path: Path) -> tuple[Author, ...]:
+    """Return the models that wrote, as the manifest names them. Raises UserError for a folder that is no export."""
     for name in (MANIFEST, CONVERSATIONS, MESSAGES, PROBES):
         if not (path / name).is_file():
             raise UserError(f"{path}: there is no {name}; name the folder that `longbeam export --format jsonl` wrote")
@@ -64,6 +65,9 @@ def _check_folder(path: Path) -> None:
     if found[0] != FORMAT or found[1] not in READ_VERSIONS:
         read = " and ".join(map(str, READ_VERSIONS))
         refuse(str(path / MANIFEST), f"format {found[0]!r} version {found[1]!r}; {FORMAT!r} {read} are read")
+    spec = told.get("spec")
+    models = spec.get("models") if isinstance(spec, dict) else None
+    return tuple(Author(role=r, model=str(m)) for r, m in models.items()) if isinstance(models, dict) else ()
 
 
 def _starts(path: Path) -> dict[str, int]:

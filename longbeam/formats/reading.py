@@ -15,6 +15,7 @@ from typing import IO, Any, NoReturn
 from longbeam.errors import UserError
 from longbeam.schemas.conversation import GivenConversation
 from longbeam.schemas.imports import ImportNote, NoteKind
+from longbeam.text.redaction import Redaction
 
 _PIECE = 2**20
 _SPACE = " \t\r\n"
@@ -27,6 +28,10 @@ class ImportOptions:
     tokenizer: str = "o200k_base"
     full_chat: bool = True
     """BEAM: the whole chat of the release; False: the truncated chat of its paper's evaluation, if there is one."""
+    joins: bool | None = None
+    """Chats: whether all of them are sessions of one conversation; None: those of a product's export are."""
+    redaction: Redaction | None = None
+    """Chats: replaces private texts; None keeps them."""
 
 
 Importer = Callable[[Path, ImportOptions], Iterable[GivenConversation]]

@@ -20,6 +20,7 @@ IMPORTS = {
     "locomo": "longbeam.formats.locomo:import_locomo",
     "longmemeval": "longbeam.formats.longmemeval:import_longmemeval",
     "jsonl": "longbeam.formats.jsonl_read:import_jsonl",
+    "chat": "longbeam.formats.chat:import_chat",
 }
 """Module and function of each format that `import` reads."""
 

@@ -40,7 +40,7 @@ class Bm25Index:
             for text in texts
         ]
         self._size = len(tokens)
-        self._index = bm25s.BM25(k1=1.5, b=0.75)
+        self._index = bm25s.BM25(k1=1.5, b=0.75, csc_backend="numpy")
         if tokens:
             self._index.index(tokens, show_progress=False)
 

@@ -1,4 +1,8 @@
-"""Floors: trivial memory systems at the same budget, which every system under test has to beat."""
+"""Floors: trivial memory systems, which every system under test has to beat.
+
+Most read exchanges up to the same budget. `OneSide` reads one speaker's messages, as many as the reader's window holds:
+a benchmark that it answers needs no memory of both.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,9 @@ from longbeam.memory.base import ExchangeMemory, Tools
 from longbeam.memory.bm25 import Bm25Index
 from longbeam.memory.context import ContextBuilder
 from longbeam.memory.exchanges import said
+from longbeam.memory.long_context import LongContext, LongContextSettings
 from longbeam.schemas.base import Record
+from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.evaluation import Context, Exchange, PreparationUsage, Question
 from longbeam.text.words import words_of
 
@@ -43,6 +49,19 @@ class FloorMemory(ExchangeMemory[FloorSettings]):
         ranking = await self._best(question.text, len(self._exchanges))
         builder.put_while_fitting("retrieved", (self._exchanges[place] for place, _ in ranking))
         return builder.build()
+
+
+class OneSide(LongContext):
+    """Keeps the messages of one side and reads the newest ones that fit."""
+
+    def __init__(self, role: MessageRole, settings: LongContextSettings, tools: Tools) -> None:
+        super().__init__(settings, tools)
+        self._role = role
+
+    async def add(self, exchange: Exchange) -> None:
+        """Keep the side's messages of the exchange."""
+        if messages := tuple(m for m in exchange.messages if m.role is self._role):
+            await super().add(exchange.model_copy(update={"messages": messages}))
 
 
 class _Ranking:

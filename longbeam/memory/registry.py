@@ -24,6 +24,7 @@ from longbeam.memory.light.system import Light
 from longbeam.memory.paging.system import Paging, PagingSettings
 from longbeam.memory.product import Product, ProductSettings, memory_of
 from longbeam.schemas.base import Record
+from longbeam.schemas.dialogue import MessageRole
 
 ENTRY_POINTS = "longbeam.memory"
 """Group under which a package offers `Registered` objects: `name = "package.module:REGISTERED"`."""
@@ -53,6 +54,11 @@ class Registered:
 
 def _floor(floor: floors.Floor, purpose: str) -> Registered:
     return Registered(floors.FloorSettings, partial(floors.FloorMemory, floor), purpose, prompts=())
+
+
+def _one_side(role: MessageRole, purpose: str) -> Registered:
+    make = partial(floors.OneSide, role)
+    return Registered(long_context.LongContextSettings, make, purpose, reads_everything=True, prompts=())
 
 
 SYSTEMS: Mapping[str, Registered] = {
@@ -114,6 +120,8 @@ FLOORS: Mapping[str, Registered] = {
     "last_turns": _floor(floors.last_turns, "the newest exchanges"),
     "word_overlap": _floor(floors.word_overlap, "exchanges that share words"),
     "bm25": _floor(floors.bm25, "exchanges by BM25 at the same budget"),
+    "user_only": _one_side(MessageRole.USER, "the user's messages without the assistant's"),
+    "assistant_only": _one_side(MessageRole.ASSISTANT, "the assistant's messages without the user's"),
 }
 """Floors, which every table has beside the blank answer, the echoed question and the whole evidence."""
 

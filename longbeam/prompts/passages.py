@@ -16,7 +16,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 def passages_of(texts: Iterable[str]) -> frozenset[str]:
     """Return every run of COPIED_WORDS words in the texts, in one spelling."""
-    return frozenset(run for text in texts for run in _runs(text))
+    return frozenset(run for text in texts for run in words_in_a_row(text))
 
 
 def find_passage(text: str, passages: frozenset[str], known: Iterable[str]) -> str | None:
@@ -25,7 +25,7 @@ def find_passage(text: str, passages: frozenset[str], known: Iterable[str]) -> s
     `known` is read only if a passage is found.
     """
     spelled: list[str] | None = None
-    for run in _runs(text):
+    for run in words_in_a_row(text):
         if run in passages:
             spelled = [_spelled(k) for k in known] if spelled is None else spelled
             if not any(run in k for k in spelled):
@@ -33,7 +33,8 @@ def find_passage(text: str, passages: frozenset[str], known: Iterable[str]) -> s
     return None
 
 
-def _runs(text: str) -> Iterator[str]:
+def words_in_a_row(text: str) -> Iterator[str]:
+    """Yield every run of COPIED_WORDS words of a text, in one spelling."""
     words = _WORD.findall(text.casefold())
     return (" ".join(words[i : i + COPIED_WORDS]) for i in range(len(words) - COPIED_WORDS + 1))
 

@@ -34,7 +34,7 @@ from longbeam.prompts.environment import (
 )
 from longbeam.prompts.examples import find_copied
 from longbeam.prompts.narrowing import Narrow, narrowed
-from longbeam.prompts.passages import find_passage, passages_of
+from longbeam.prompts.passages import find_passage, passages_of, words_in_a_row
 from longbeam.prompts.shapes import schema_of, shape_of
 from longbeam.prompts.slots import Trusted, fenced, inline, listed
 from longbeam.schemas.calls import ChatMessage, PromptInputs, Retry, Tool
@@ -333,6 +333,16 @@ class PromptRegistry:
     def find_copied(self, text: str, known: Iterable[str]) -> str | None:
         """Return a term of the examples in a text that is in none of the `known` texts; None if there is none."""
         return find_copied(text, known)
+
+    def recognised(self, text: str) -> str | None:
+        """Return the id of the prompt that a rendered request is of, by the words of its template; None for another's.
+
+        The most words win, weighted by their share of the template: prompts of one role have parts in common.
+        """
+        runs = frozenset(words_in_a_row(text))
+        scores = {p.prompt_id: len(p.passages & runs) ** 2 / len(p.passages) for p in self if p.passages}
+        best = max(scores, key=scores.__getitem__)
+        return best if scores[best] else None
 
     def replaced(self, prompt: Prompt) -> PromptRegistry:
         """Return a registry in which this prompt replaces the one with the same id."""

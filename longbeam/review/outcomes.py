@@ -61,10 +61,7 @@ class ReviewedBenchmark:
 def reviewed_conversations(benchmark: Benchmark) -> Iterator[ReviewedBenchmark]:
     """Yield the conversations of a benchmark as exports show them; as sealed if nobody has reviewed."""
     with ExitStack() as stack:
-        workspace = None
-        if has_reviews(benchmark.reviews_path):
-            store = stack.enter_context(ReviewStore(benchmark.reviews_path, read_only=True))
-            workspace = Workspace(Archive(benchmark), ReviewLog(store))
+        workspace = _workspace_of(benchmark, stack)
         statuses: dict[tuple[str, str], str] = {}
 
         def opened() -> Generator[ConversationReader, None, None]:
@@ -97,6 +94,34 @@ def reviewed_probes(benchmark: Benchmark) -> dict[str, tuple[Probe, ...]] | None
                 p for p in kept if reviewed.statuses.get((conversation_id, p.probe_id)) not in UNFIT
             )
         return found
+
+
+@contextmanager
+def shown_conversations(benchmark: Benchmark) -> Iterator[Iterator[ConversationReader]]:
+    """Yield the conversations as sealed, one open at a time, with every probe that exports or the review show.
+
+    These are the selected probes, rejected ones among them, and those that replace rejected ones; none is edited.
+    """
+    with ExitStack() as stack:
+        workspace = _workspace_of(benchmark, stack)
+
+        def opened() -> Generator[ConversationReader, None, None]:
+            for conversation_id in benchmark.sealed_ids:
+                with SealedConversation(benchmark.sealed_path(conversation_id)) as reader:
+                    shown = _states(workspace, conversation_id) if workspace else ()
+                    sealed = {p.probe_id: p for p in reader.probes() if p.is_selected or p.probe_id in shown}
+                    selected = {i: p.model_copy(update={"is_selected": True}) for i, p in sealed.items()}
+                    yield ReviewedConversation(reader, selected)
+
+        yield stack.enter_context(closing(opened()))
+
+
+def _workspace_of(benchmark: Benchmark, stack: ExitStack) -> Workspace | None:
+    """Return the review of a benchmark, opened for reading; None if nobody has reviewed."""
+    if not has_reviews(benchmark.reviews_path):
+        return None
+    store = stack.enter_context(ReviewStore(benchmark.reviews_path, read_only=True))
+    return Workspace(Archive(benchmark), ReviewLog(store))
 
 
 def status_of(state: ItemState) -> str:

@@ -96,6 +96,12 @@ class MeasuredDifficulty(Record):
     user_only: float | None = None
     """Score of the user's messages without the assistant's."""
 
+    @property
+    def answered(self) -> tuple[float, float]:
+        """Best score of a floor, and the sum of all; zeros where they were not measured."""
+        scores = [score or 0.0 for score in (self.bm25, self.random_units, self.user_only)]
+        return max(scores), sum(scores)
+
 
 class ProbeDetails(Record):
     """Optional typed fields; the same in every line of the export."""

@@ -322,7 +322,7 @@ class ProbeSettings(Record):
     on_the_way: float = Field(default=0.1, ge=0, le=1)
     """Share of the selected probes that are asked on the way; the others are asked after the last message."""
     hard: bool = False
-    """Whether probes that no floor answers are selected first (`details.difficulty`)."""
+    """Whether probes that trivial memories answer least are selected first (`details.difficulty`)."""
 
 
 class BenchmarkSpec(Record):

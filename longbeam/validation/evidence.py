@@ -34,6 +34,9 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
     places = [index.position[e.message_key] for e in probe.evidence if e.message_key in index.position]
     if places != sorted(places):
         yield Problem("order", probe.probe_id, "evidence is not in the order of the conversation")
+    if probe.asked_at is not None and (late := [m for m in index.cited(probe) if m.sent_at > probe.asked_at]):
+        text = f"{late[0].message_key} is sent after the question, which is asked at {probe.asked_at:%Y-%m-%d %H:%M}"
+        yield Problem("after_question", probe.probe_id, text, (late[0].message_key,))
 
 
 def _unrelated(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
@@ -82,7 +85,7 @@ def _quote_problems(index: ConversationIndex, probe: Probe, evidence: Evidence) 
 
 CHECK = Check(
     name="evidence",
-    doc="Every probe but an abstention has evidence; cited messages exist and hold the quotes verbatim.",
+    doc="Every probe but an abstention has evidence; cited messages precede the question and hold the quotes verbatim.",
     severities={
         "none": ERROR,
         "import_none": WARNING,
@@ -90,6 +93,7 @@ CHECK = Check(
         "not_verbatim": ERROR,
         "no_quote": ERROR,
         "unknown_nugget": ERROR,
+        "after_question": ERROR,
         "order": WARNING,
         "unrelated": WARNING,
     },

@@ -38,6 +38,8 @@ COMMANDS = (
     "judge-agreement",
     "study",
     "leaderboard",
+    "serve-manual",
+    "sample",
 )
 HEAVY = ("prefect", "openai", "vllm", "duckdb", "faker", "networkx", "fastapi")
 

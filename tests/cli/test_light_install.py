@@ -13,6 +13,7 @@ EXTRAS = (
     *("prefect", "sqlalchemy", "dask", "distributed", "ray"),
     *("fastapi", "starlette", "uvicorn", "itsdangerous", "nh3", "markdown_it"),
     *("onnxruntime", "tokenizers", "xllamacpp", "vllm", "sentence_transformers"),
+    *("scipy", "pandas", "pyarrow"),  # the tests have them, the package needs none
 )
 # `None` in sys.modules is how Python marks a module that cannot be imported.
 CODE = """

@@ -11,6 +11,7 @@ from longbeam.cli import run
 from longbeam.errors import UserError
 from longbeam.evaluation.report import plots_of, render_html, render_markdown, sections_of
 from longbeam.evaluation.results import contexts_path, read_results, write_results
+from longbeam.evaluation.table import rows_of, share_read
 from longbeam.evaluation.terminal_table import render_table
 from longbeam.pipeline.evaluate.evaluating import results_path
 from longbeam.schemas.evaluation import Preparation, PreparationUsage
@@ -223,3 +224,12 @@ def test_report_and_agreement_from_the_command_line(
     assert "1.000  1.000" in capsys.readouterr().out
     assert run(["report", "mine", "--control", "shuffled"]) == 2
     assert "evidence-removed and swapped" in capsys.readouterr().err
+
+
+def test_the_share_of_the_conversation_that_a_system_reads_stands_beside_its_tokens() -> None:
+    made = evaluated({"rag": [[1]], "bm25": [[0]]}, tokens=1_000)
+    (row, *_) = rows_of(made.results)
+    tokens = int(row.tokens or 0)
+    assert [share_read(row, of) for of in (tokens, 10 * tokens, 23 * tokens, 0)] == ["100%", "10%", "4.3%", "–"]
+    for text in (render_table(made.run, made.results), render_markdown(sections_of([made]))):
+        assert share_read(row, 1_000) in text

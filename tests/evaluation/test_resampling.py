@@ -1,8 +1,13 @@
 from __future__ import annotations
 
-import pytest
+import warnings
 
-from longbeam.evaluation.resampling import compare, interval_of
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+from longbeam.evaluation.resampling import DRAWS, _interval, compare, interval_of
 from longbeam.evaluation.table import rule
 from tests.evaluation.evaluated import evaluated
 
@@ -59,3 +64,46 @@ def test_many_conversations_are_sampled_and_say_the_same_again() -> None:
 
 def test_nothing_shared_is_no_comparison() -> None:
     assert compare(evaluated({"a": [[None]], "bm25": [[1]]}).results, "a", "bm25", PAPER) is None
+
+
+@pytest.mark.parametrize("conversations", [3, 5, 12])
+def test_interval_and_p_are_those_of_scipy(conversations: int) -> None:
+    draw = np.random.default_rng(conversations)
+    scores = (
+        draw.integers(0, 5, size=(2, conversations, 4)) / 4
+    )  # quarters: scipy takes means that round apart for unequal
+    first, second = scores.tolist()
+    found = compare(evaluated({"a": first, "bm25": second}).results, "a", "bm25", PAPER)
+    assert found is not None
+    assert found.interval is not None
+
+    means = (scores[0] - scores[1]).mean(axis=1)  # one ability: the mean over conversations
+    expected = stats.bootstrap(
+        (means,), np.mean, n_resamples=DRAWS, method="BCa", rng=np.random.default_rng(20_251_027)
+    ).confidence_interval
+    p_value = stats.permutation_test((means, -means), _mean_of_first, permutation_type="samples", n_resamples=2**14)
+    assert found.interval.low == pytest.approx(expected.low, abs=1e-9)
+    assert found.interval.high == pytest.approx(expected.high, abs=1e-9)
+    assert found.p_value == pytest.approx(p_value.pvalue, abs=1e-9)
+
+
+def test_interval_of_two_abilities_with_gaps_is_that_of_scipy() -> None:
+    nan = np.nan
+    grid = np.array([[0.25, 1, nan], [0.5, nan, 0], [1, 0.75, nan], [0, 0.5, nan], [0.75, nan, 1]])
+
+    def macro(drawn: NDArray[np.int64], axis: int) -> NDArray[np.float64]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # nobody drawn has the third ability
+            means: NDArray[np.float64] = np.nanmean(np.nanmean(grid[np.moveaxis(drawn, axis, -1)], axis=-2), axis=-1)
+        return means
+
+    expected = stats.bootstrap(
+        (np.arange(5),), macro, n_resamples=DRAWS, vectorized=True, rng=np.random.default_rng(20_251_027)
+    ).confidence_interval
+    found = _interval(grid)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-9)
+
+
+def _mean_of_first(signed: NDArray[np.float64], _: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+    found: NDArray[np.float64] = signed.mean(axis=axis)
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from collections.abc import Callable
 from statistics import fmean
@@ -87,7 +88,22 @@ def test_paper_order_score_agrees_with_scipy_on_random_orders() -> None:
         order = draw.sample(range(size), draw.randint(2, size))
         ranks = [order.index(event) for event in sorted(order)]
         tau = kendalltau(sorted(order), ranks, variant="b").statistic
-        assert paper_order_score(order, size) == pytest.approx(max(0.0, tau) * len(order) / size)
+        assert paper_order_score(order, size) == pytest.approx(max(0.0, tau) * len(order) / size, abs=1e-9)
+
+
+def test_released_order_score_agrees_with_scipy_on_ties() -> None:
+    draw = random.Random(8)
+    for _ in range(50):
+        size = draw.randint(1, 8)
+        answered = [draw.choice([*range(size), "a remark"]) for _ in range(draw.randint(1, 12))]
+        union = list(dict.fromkeys([*range(size), *answered]))
+        absent = len(union) + 1
+        asked = [e + 1 if isinstance(e, int) else absent for e in union]
+        said = [answered.index(e) + 1 if e in answered else absent for e in union]
+        tau = kendalltau(asked, said, variant="b").statistic
+        assert released_order_score(answered, size) == pytest.approx(
+            0.5 if math.isnan(tau) else (tau + 1) / 2, abs=1e-9
+        )
 
 
 def test_half_credit_counts_half_in_the_paper_and_nothing_in_the_released_code() -> None:

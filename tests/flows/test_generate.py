@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+import time
 from pathlib import Path
 
 import pytest
@@ -82,8 +83,16 @@ def task_states(home: Path) -> list[str]:
 
 
 def recorded(home: Path, query: str) -> list[tuple[str, ...]]:
-    with closing(sqlite3.connect(home / "prefect.db")) as db:
+    with contextlib.closing(sqlite3.connect(home / "prefect.db")) as db:
         return db.execute(query).fetchall()
+
+
+def until_shown_as(states: list[str], home: Path) -> None:
+    found: list[str] = []
+    while found != states:
+        time.sleep(0.05)
+        with contextlib.suppress(sqlite3.OperationalError):  # the server is making its database
+            found = flow_states(home)
 
 
 def test_a_killed_run_leaves_no_process(benchmark: Benchmark) -> None:
@@ -95,7 +104,8 @@ def test_a_killed_run_leaves_no_process(benchmark: Benchmark) -> None:
     assert run.stdout is not None
     with run.stdout:
         try:
-            assert run.stdout.readline() == "asked\n"
+            assert run.stdout.readline() == "asked\n"  # the run does not wait for its server
+            until_shown_as(["RUNNING"], benchmark.root.parent / HOME)
             (server,) = servers_of(run.pid)
         finally:
             run.send_signal(signal.SIGKILL)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -37,6 +39,20 @@ async def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
         async with prefect_server(tmp_path):
             pass
     assert servers_of(os.getpid()) == []
+
+
+async def test_a_new_home_begins_with_the_prepared_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    async with prefect_server(tmp_path / "first"):
+        pass
+    (kept,) = (tmp_path / "cache" / "longbeam").iterdir()
+    with closing(sqlite3.connect(kept)) as db:
+        db.execute("CREATE TABLE mark (x)")
+    async with prefect_server(tmp_path / "second"):
+        pass
+    with closing(sqlite3.connect(tmp_path / "second" / "prefect.db")) as db:
+        assert db.execute("SELECT count(*) FROM mark").fetchone() == (0,)
+        assert db.execute("SELECT count(*) FROM flow_run").fetchone() == (0,)
 
 
 async def test_a_home_that_cannot_be_made_is_a_user_error(tmp_path: Path) -> None:

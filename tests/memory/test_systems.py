@@ -193,3 +193,16 @@ def test_the_tail_of_a_long_text_is_kept() -> None:
 def test_exchange_refuses_to_be_empty() -> None:
     with pytest.raises(ValueError, match="at least 1"):
         Exchange(position=0, messages=())
+
+
+@pytest.mark.parametrize(("name", "speaker"), [("user_only", "user"), ("assistant_only", "assistant")])
+async def test_a_floor_of_one_side_reads_all_its_messages_and_no_other(name: str, speaker: str) -> None:
+    context = await context_of(name, "anything", 1_000)
+    assert list(context.message_keys) == [m.message_key for m in messages() if m.role == speaker]
+    assert find_system(name).reads_everything
+
+
+async def test_a_floor_of_one_side_keeps_the_newest_where_not_all_fit() -> None:
+    context = await context_of("user_only", "anything", 32)
+    assert context.message_keys[-1] == [m.message_key for m in messages() if m.role == "user"][-1]
+    assert messages()[0].message_key not in context.message_keys

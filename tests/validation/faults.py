@@ -478,6 +478,11 @@ FAULTS = (
     Fault("evidence.no_quote", evidence("summarization", quote=""), "summarization.0"),
     Fault("evidence.unknown_nugget", evidence("summarization", nugget_ids=("summarization.0.n7",)), "summarization.0"),
     Fault(
+        "evidence.after_question",
+        on_probe("summarization", asked_at=dt.datetime(2020, 1, 1)),
+        "summarization.0",
+    ),
+    Fault(
         "evidence.order",
         lambda r: r.with_probe("summarization", evidence=r.probe("summarization").evidence[::-1]),
         "summarization.0",

@@ -3,13 +3,15 @@
 The choice is greedy, in rounds over the abilities. Each ability takes the probe that, in this order,
 
 1. no check doubts;
-2. needs a message of the assistant's, as long as the ability has not its share of those, and none afterwards;
-3. shares fewest facts and bullets with the conversation's other selected probes;
-4. is worded unlike those of its ability;
-5. in a conversation of many plans, rests on evidence that lies far apart;
-6. has the level that its ability has least of;
-7. lies in the deciles with the fewest probes;
-8. the model ranked first.
+2. cites nothing in the last tenth of the conversation, where a memory of the newest messages finds it;
+3. needs a message of the assistant's, as long as the ability has not its share of those, and none afterwards;
+4. where hard ones are asked for, trivial memories answer least;
+5. shares fewest facts and bullets with the conversation's other selected probes;
+6. is worded unlike those of its ability;
+7. in a conversation of many plans, rests on evidence that lies far apart;
+8. has the level that its ability has least of;
+9. lies in the deciles with the fewest probes;
+10. the model ranked first.
 
 Abilities that cite little choose first, because wide ones overlap with something in any case.
 """
@@ -22,7 +24,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from longbeam.generators.probes.candidates import crowd_of, deciles_of, is_narrow, needs_reply
+from longbeam.generators.probes.candidates import crowd_of, deciles_of, is_late, is_narrow, needs_reply
 from longbeam.schemas.probes import Probe
 
 ALIKE = 0.7
@@ -39,6 +41,8 @@ class Places:
     total_messages: int
     prefers_wide: bool = False
     """Whether evidence that spans a fifth of the conversation comes before evidence that lies together."""
+    answered: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Best score of a trivial memory, and the sum of all, by probe_id; empty where they do not count."""
     assistant_share: float = 0.0
     """Share of the selected probes that should need a message of the assistant's."""
 
@@ -62,12 +66,14 @@ class _Load:
         known = self.given.positions
         return [known[e.message_key] for e in probe.evidence if e.message_key in known]
 
-    def cost(self, probe: Probe) -> tuple[bool, bool, int, int, bool, int, float, int, str]:
+    def cost(self, probe: Probe) -> tuple[bool, bool, bool, tuple[float, float], int, int, bool, int, float, int, str]:
         """Return how much a probe repeats; the probe with the smallest cost is taken."""
         total = self.given.total_messages
         return (
             probe.probe_id in self.doubted,
+            is_late(self.places(probe), total),
             needs_reply(probe.bullet_ids) is not (self.due[probe.ability] > 0),
+            self.given.answered.get(probe.probe_id, (0.0, 0.0)),
             sum(self.subjects[s] for s in _subjects(probe)),
             sum(_similarity(_words(probe), q) >= ALIKE for q in self.questions.get(probe.ability, ())),
             self.given.prefers_wide and is_narrow(self.places(probe), total),
@@ -98,7 +104,7 @@ def select_probes(
     for probe in sorted(probes, key=lambda p: (p.ability, p.rank, p.probe_id)):
         pools.setdefault(probe.ability, []).append(probe)
     load = _Load(places, doubted)
-    load.due.update(_shares_of_replies(pools, per_ability, places.assistant_share))
+    load.due.update(_shares_of_replies(pools, per_ability, load))
     order = {ability: list[Probe]() for ability in pools}
     turns = sorted(pools, key=lambda ability: (_width(pools[ability]), ability))
     for _ in range(per_ability):
@@ -116,10 +122,16 @@ def select_probes(
     ]
 
 
-def _shares_of_replies(pools: Mapping[str, Sequence[Probe]], per_ability: int, share: float) -> Counter[str]:
+def _shares_of_replies(pools: Mapping[str, Sequence[Probe]], per_ability: int, load: _Load) -> Counter[str]:
     """Return how many probes of each ability should need a message of the assistant's, as even as their pools allow."""
-    left = {ability: sum(needs_reply(p.bullet_ids) for p in pool) for ability, pool in sorted(pools.items())}
-    wanted, due = math.ceil(share * per_ability * len(pools) - 1e-9), Counter[str]()
+    given, due = load.given, Counter[str]()
+    wanted = math.ceil(given.assistant_share * per_ability * len(pools) - 1e-9)
+
+    def is_usable(probe: Probe) -> bool:
+        is_sound = probe.probe_id not in load.doubted and not is_late(load.places(probe), given.total_messages)
+        return is_sound and needs_reply(probe.bullet_ids)
+
+    left = {ability: sum(map(is_usable, pool)) for ability, pool in pools.items()}
     for _ in range(per_ability):
         for ability in sorted(pools):
             if due.total() < wanted and due[ability] < left[ability]:

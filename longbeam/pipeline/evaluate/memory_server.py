@@ -1,7 +1,7 @@
 """A memory system behind the three HTTP routes that mem0's memory-benchmarks call, so that it runs in their harness.
 
     POST   /memories            {messages, user_id, timestamp?, ...}   the next messages of a user
-    POST   /search              {query, user_id, limit?}               what the system finds for a query
+    POST   /search              {query, user_id, limit?, timestamp?}   what the system finds for a query
     DELETE /memories?user_id=   forgets a user
 
 A user is a conversation. Our systems take in a whole conversation before they answer questions, so a search after a
@@ -73,6 +73,8 @@ class _SearchRequest(BaseModel):
     query: str
     user_id: str = Field(min_length=1)
     limit: int = Field(default=10, ge=1, le=10_000)
+    timestamp: datetime | None = None
+    """Time of the question; None: that of the last message."""
 
 
 _Body = TypeVar("_Body", _AddRequest, _SearchRequest)
@@ -172,7 +174,7 @@ class MemoryServer:
 
     async def _found(self, system: MemorySystem, asked: _SearchRequest, user: _User) -> list[dict[str, Any]]:
         last = user.messages[-1].sent_at
-        question = Question(text=asked.query, asked_at=last)
+        question = Question(text=asked.query, asked_at=_local(asked.timestamp) if asked.timestamp else last)
         passages = await system.retrieve(question, k=asked.limit) if self.gives == "passages" else ()
         if passages:
             return [_memory(p.passage_id, p.text, p.score, p.sent_at or last) for p in passages]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.evidence import closest
 from longbeam.schemas.base import Record
-from longbeam.schemas.probes import Evidence, Probe
+from longbeam.schemas.probes import Evidence, MeasuredDifficulty, Probe
 from longbeam.store.worklog import WorkLog
 from longbeam.text.matching import quote_for
 
@@ -43,8 +43,10 @@ class SelectionOrder(Record):
 
 
 def version_of(probe: Probe) -> str:
-    """Return the digest of a probe without its rank and selection, which a reviewer does not judge."""
-    return probe.model_copy(update={"rank": 0, "is_selected": False}).digest
+    """Return the digest of a probe without what its selection gives it: a reviewer judges none of that."""
+    details = probe.details.model_copy(update={"difficulty": MeasuredDifficulty()})
+    given = {"rank": 0, "is_selected": False, "asked_at": None, "details": details}
+    return probe.model_copy(update=given).digest
 
 
 def refuse(log: WorkLog, probe: Probe, reason: str) -> None:

@@ -220,13 +220,14 @@ async def run_inline(
     *,
     progress: Progress | None = None,
     prompts: PromptRegistry | None = None,
+    step: Step = run_stage,
 ) -> RunSummary:
-    """Run every conversation of a benchmark through all stages, in this process, without Prefect."""
+    """Run every conversation of a benchmark through all stages, in this process; `step` runs each stage."""
     schedule, gate = Schedule(benchmark.spec.limits.concurrency), conversation_gate(benchmark)
 
     async def one(context: RunContext, conversation_id: str, seed: Seed) -> ConversationRun:
         async with gate, open_run(context, conversation_id, seed) as run:
-            await run_conversation(run)
+            await run_conversation(run, step)
             return run
 
     conversations = conversations_of(benchmark)

@@ -103,7 +103,7 @@ class CheckedConversation:
         """Return the uncited passages nearest in words to each probe, oldest first, by probe_id."""
         queries = {p.probe_id: f"{p.question}\n{p.gold_answer}" for p in probes}
         vocabulary = frozenset(word for query in queries.values() for word in words_of(query))
-        # Imported here because `status` imports this module, and BM25 brings scipy, which takes half a second.
+        # Imported here because `status` imports this module, and BM25 brings numpy, which takes 0.1 s.
         from longbeam.memory.bm25 import Bm25Index, ranked
 
         index = Bm25Index((passage.content for passage in self._passages()), vocabulary=vocabulary)

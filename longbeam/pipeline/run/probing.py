@@ -9,6 +9,7 @@ from functools import cache
 
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.generators.probes.on_the_way import Moments, ask_on_the_way
 from longbeam.generators.probes.selection import Places, select_probes
 from longbeam.generators.probes.writing import (
     further_candidates,
@@ -89,7 +90,7 @@ async def write_probe_pool(units: Units, text: ConversationText) -> ProbePool:
     selected = pool.select()
     if has_model_checks(units.spec):
         selected = await _checked_selection(pool, selected)
-    return ProbePool(tuple(selected), pool.refused)
+    return ProbePool(tuple(pool.completed(selected)), pool.refused)
 
 
 @dataclass
@@ -131,13 +132,37 @@ class _Pool:
         if (order := remembered_order(self.units.log)) is not None:
             self.refused |= (left := refusals(self.units.log, self.probes))
             return select_as_before(self.probes, order, left, per_ability)
+        answered = (
+            {p.probe_id: p.details.difficulty.answered for p in self._measured(self.probes)}
+            if self.units.spec.probes.hard
+            else {}
+        )
         places = Places(
             self.positions,
             len(self.messages),
             prefers_wide=len(self.text.head.plans) > 1,
+            answered=answered,
             assistant_share=self.units.spec.probes.assistant_share,
         )
         return select_probes(self.probes, per_ability, places, doubted=self.doubted)
+
+    def completed(self, selected: Sequence[Probe]) -> list[Probe]:
+        """Return the probes, a share of the selected ones with a time on the way, all with measured difficulty."""
+        cited = {e.message_key for p in selected if p.is_selected for e in p.evidence}
+        moments = Moments.of(self.messages, cited)
+        return self._measured(ask_on_the_way(selected, moments, self.units.spec.probes.on_the_way, self._key))
+
+    def _measured(self, probes: Sequence[Probe]) -> list[Probe]:
+        # Imported here because commands that measure nothing import this module, and BM25 takes long to load.
+        from longbeam.evaluation.difficulty import DifficultyMeter
+
+        meter = DifficultyMeter(self.messages, probes, self.text.head.plans, self._key)
+        details = (p.details.model_copy(update={"difficulty": meter.of(p)}) for p in probes)
+        return [p.model_copy(update={"details": d}) for p, d in zip(probes, details, strict=True)]
+
+    @property
+    def _key(self) -> str:
+        return f"{self.units.spec.seed}/{self.text.head.conversation_id}"
 
     def short(self, selected: Iterable[Probe]) -> list[str]:
         """Return the abilities of which fewer probes are selected than asked for."""

@@ -58,15 +58,28 @@ def test_levels_of_an_ability_are_spread() -> None:
 
 
 def test_deciles_are_spread() -> None:
-    # 0 and 5 lie in the first decile, 95 in the last.
-    probes = [_probe("a", 0, at=0), _probe("a", 1, at=5), _probe("a", 2, at=95)]
+    # 0 and 5 lie in the first decile, 85 in the ninth.
+    probes = [_probe("a", 0, at=0), _probe("a", 1, at=5), _probe("a", 2, at=85)]
     assert _select(probes, 2) == ["a.0", "a.2"]
+
+
+def test_evidence_in_the_last_tenth_is_taken_only_where_there_is_no_other() -> None:
+    late, shared = _probe("a", 0, at=95), _probe("a", 1, at=1, fact="b.0")
+    assert _select([late, shared, _probe("b", 0, at=2)]) == ["a.1", "b.0"]
+    assert _select([late]) == ["a.0"]
+
+
+def test_hard_probes_are_those_that_trivial_memories_answer_least() -> None:
+    probes = [_probe("a", i, at=10 * i) for i in range(4)]
+    answered = {"a.0": (1.0, 2.0), "a.1": (1.0, 1.0), "a.2": (0.5, 0.5), "a.3": (0.0, 0.0)}
+    chosen = select_probes(probes, 2, Places(POSITIONS, 100, answered=answered))
+    assert [p.probe_id for p in chosen] == ["a.3", "a.2", "a.1", "a.0"]
 
 
 def test_questions_that_differ_by_a_name_are_not_taken_together() -> None:
     probes = [
         _probe("a", 0, at=0, question="What did I say the price of the roof is?"),
-        _probe("a", 1, at=95, question="What did I say the price of the porch is?"),
+        _probe("a", 1, at=85, question="What did I say the price of the porch is?"),
         _probe("a", 2, at=1, question="Can you remind me of the attic's builder?"),
     ]
     assert _select(probes, 2) == ["a.0", "a.2"]

@@ -10,7 +10,10 @@ import httpx
 import pytest
 
 from longbeam.evaluation.arms import arm_of
+from longbeam.memory.long_context import LongContext, LongContextSettings
+from longbeam.memory.registry import Registered
 from longbeam.pipeline.evaluate.memory_server import MemoryServer, listening
+from longbeam.schemas.evaluation import Context, Question
 from longbeam.schemas.spec import BenchmarkSpec
 from tests.wired import offline
 
@@ -73,6 +76,27 @@ async def test_what_is_added_after_a_search_is_found() -> None:
         assert await found(client, "launch audit") == []  # a word of it was never said
         await client.post("/memories", json=body_of(0))
         assert len(await found(client, "launch audit")) == 1
+
+
+class Clock(LongContext):
+    """Its context is the time of the question."""
+
+    async def context(self, question: Question, *, budget: int) -> Context:
+        return Context(text=f"{question.asked_at:%Y-%m-%d}", tokens=1)
+
+
+async def test_a_question_is_asked_at_the_last_message_or_at_its_own_time() -> None:
+    registered = Registered(LongContextSettings, Clock, "tells the time", prompts=())
+    spec = BenchmarkSpec(name="served", length=16_000)
+    server = MemoryServer("clock", registered, LongContextSettings(), offline(), spec)
+    async with listening(server) as url, httpx.AsyncClient(base_url=url) as client:
+        await client.post("/memories", json=body_of(1))  # 16 March 2024
+        asked = {"query": "What day is it?", "user_id": "beam_0"}
+        days = [
+            (await client.post("/search", json=asked | time)).json()["results"][0]["memory"]
+            for time in ({}, {"timestamp": "2024-05-01T10:00:00Z"})
+        ]
+    assert days == ["2024-03-16", "2024-05-01"]
 
 
 @pytest.mark.parametrize("system", ["long_context", "light", "summary", "truncation", "bm25"])

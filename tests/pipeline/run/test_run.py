@@ -19,8 +19,8 @@ from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.conversation import Author
 from longbeam.schemas.dialogue import Message, MessageKind, UserTurn
-from longbeam.schemas.probes import ABILITIES
-from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.schemas.probes import ABILITIES, Probe
+from longbeam.schemas.spec import BenchmarkSpec, ProbeSettings
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import create_benchmark
 from longbeam.validation.run import check_conversation
@@ -72,6 +72,30 @@ async def test_second_run_makes_no_call(spec: BenchmarkSpec, out: Path) -> None:
     again = CountingModel()
     summary = await run_inline(benchmark, answered_by(again))
     assert (summary.finished, again.calls) == (1, {})
+
+
+async def test_probes_are_measured_and_hard_ones_cost_no_call(spec: BenchmarkSpec, out: Path) -> None:
+    async def made(changes: dict[str, object]) -> list[Probe]:
+        changed = spec.model_copy(update={"probes": ProbeSettings.model_validate(changes)})
+        benchmark = create_benchmark(changed, out)
+        assert (await run_inline(benchmark, answered_by(model))).failures == ()
+        with SealedConversation(benchmark.sealed_path("c000")) as sealed:
+            return list(sealed.probes())
+
+    model = CountingModel()
+    probes = await made({})
+    assert sum(p.asked_at is not None for p in probes) == 2  # a tenth of the twenty selected
+    assert all(p.is_selected for p in probes if p.asked_at is not None)
+    assert all(p.details.difficulty.tokens_to_question is not None for p in probes if p.evidence)
+    before = model.calls.total()
+    hard = await made({"hard": True, "on_the_way": 0})
+    assert model.calls.total() == before
+    assert {p.asked_at for p in hard} == {None}
+
+    def answered(of: list[Probe]) -> float:
+        return sum(sum(p.details.difficulty.answered) for p in of if p.is_selected)
+
+    assert answered(hard) < answered(probes)
 
 
 async def test_more_conversations_cost_their_own_calls_only(spec: BenchmarkSpec, out: Path) -> None:

@@ -1,0 +1,166 @@
+"""Measured difficulty of probes: where their evidence lies, what competes with it, and what trivial memories find.
+
+No model is asked. A floor's score is that of an oracle reader: it says a nugget when the floor has read every message
+that the nugget rests on. So the figures are the same in every language and whoever wrote the conversation, and the same
+bytes in every run. The floors have the budgets of `evaluate`; `user_only` reads the newest of the user's messages.
+"""
+
+from __future__ import annotations
+
+import random
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from statistics import fmean
+
+from longbeam.memory.bm25 import Bm25Index, ranked
+from longbeam.memory.exchanges import exchanges_of, said
+from longbeam.schemas.dialogue import Message, MessageRole
+from longbeam.schemas.evaluation import EvaluationSettings
+from longbeam.schemas.plans import Fact, Plan, Value
+from longbeam.schemas.probes import MeasuredDifficulty, Probe
+from longbeam.text.matching import says
+from longbeam.text.words import ASKING_WORDS, content_words, words_of
+
+BUDGETS = EvaluationSettings()
+DIGITS = 3
+READ = 256
+"""Exchanges that a floor ranks at most; the budget ends long before."""
+
+
+@dataclass
+class _Places:
+    """Ordinals of cited messages, and the tokens and times of everything, as arrays."""
+
+    cited: dict[str, tuple[int, int, MessageRole]] = field(default_factory=dict)
+    """By key: ordinal of the message, ordinal of its exchange, and who said it."""
+    tokens: array[int] = field(default_factory=lambda: array("Q", [0]))
+    """Tokens before each message, and at last all of them."""
+    user_tokens: array[int] = field(default_factory=lambda: array("Q", [0]))
+    exchange_tokens: array[int] = field(default_factory=lambda: array("L"))
+    exchange_ends: list[datetime] = field(default_factory=list)
+    exchange_sizes: array[int] = field(default_factory=lambda: array("L"))
+
+
+class DifficultyMeter:
+    """Measures the probes of one conversation, which is read once."""
+
+    def __init__(self, messages: Iterable[Message], probes: Sequence[Probe], plans: Sequence[Plan], key: str) -> None:
+        """Read the conversation for these probes; `key` seeds the random floor."""
+        self._key = key
+        self._places = _Places()
+        cited = {e.message_key for p in probes for e in p.evidence}
+        vocabulary = frozenset(word for p in probes for word in words_of(p.question))
+        self._index = Bm25Index(self._texts(messages, cited), vocabulary=vocabulary)
+        self._competitors = _competitors(plans, probes)
+
+    def _texts(self, messages: Iterable[Message], cited: Collection[str]) -> Iterator[str]:
+        """Yield the exchanges as texts, and note what the measures need of them."""
+        places = self._places
+        for exchange in exchanges_of(messages):
+            for message in exchange.messages:
+                if message.message_key in cited:
+                    ordinal = len(places.tokens) - 1
+                    places.cited[message.message_key] = ordinal, len(places.exchange_ends), message.role
+                own = message.tokens if message.role is MessageRole.USER else 0
+                places.tokens.append(places.tokens[-1] + message.tokens)
+                places.user_tokens.append(places.user_tokens[-1] + own)
+            places.exchange_tokens.append(sum(m.tokens for m in exchange.messages))
+            places.exchange_sizes.append(len(exchange.messages))
+            places.exchange_ends.append(exchange.messages[-1].sent_at)
+            yield said(exchange)
+
+    def of(self, probe: Probe) -> MeasuredDifficulty:
+        """Return the probe's measures; those of its evidence are None where it cites nothing, or an unknown message."""
+        places = self._places
+        found = [places.cited.get(e.message_key) for e in probe.evidence]
+        if not found or None in found:
+            return MeasuredDifficulty(competitors=self._competitors.get(probe.probe_id))
+        exchanges = self._exchanges_before(probe)
+        messages = sum(places.exchange_sizes[:exchanges])
+        cited = sorted({place[0] for place in found if place is not None})
+        words = content_words(probe.question) - ASKING_WORDS
+        quoted = content_words("\n".join(e.quote for e in probe.evidence))
+        return MeasuredDifficulty(
+            evidence_from=round(cited[0] / (len(places.tokens) - 1), DIGITS),
+            evidence_to=round(cited[-1] / (len(places.tokens) - 1), DIGITS),
+            tokens_to_question=max(places.tokens[messages] - places.tokens[cited[-1] + 1], 0),
+            competitors=self._competitors.get(probe.probe_id),
+            lexical_overlap=round(len(words & quoted) / len(words), DIGITS) if words else None,
+            bm25=self._score(probe, self._read(self._found(probe, exchanges))),
+            random_units=self._score(probe, self._read(self._drawn(probe, exchanges))),
+            user_only=self._score(probe, self._user_side(messages)),
+        )
+
+    def _exchanges_before(self, probe: Probe) -> int:
+        ends = self._places.exchange_ends
+        return len(ends) if probe.asked_at is None else bisect_right(ends, probe.asked_at)
+
+    def _found(self, probe: Probe, exchanges: int) -> list[int]:
+        return ranked(self._index.scores(probe.question)[:exchanges], READ)
+
+    def _drawn(self, probe: Probe, exchanges: int) -> list[int]:
+        return random.Random(f"{self._key}/{probe.probe_id}").sample(range(exchanges), min(exchanges, READ))
+
+    def _read(self, order: Iterable[int]) -> Callable[[str], bool]:
+        """Return whether a message is in the exchanges, best first, up to the first that does not fit the budget."""
+        left, read = BUDGETS.budget, set[int]()
+        for exchange in order:
+            left -= self._places.exchange_tokens[exchange]
+            if left < 0:
+                break
+            read.add(exchange)
+        return lambda key: self._places.cited[key][1] in read
+
+    def _user_side(self, messages: int) -> Callable[[str], bool]:
+        tokens = self._places.user_tokens
+
+        def is_read(key: str) -> bool:
+            ordinal, _, role = self._places.cited[key]
+            return role is MessageRole.USER and tokens[messages] - tokens[ordinal] <= BUDGETS.window
+
+        return is_read
+
+    def _score(self, probe: Probe, is_read: Callable[[str], bool]) -> float:
+        """Return the share of nuggets whose messages are all read; all of the evidence for a nugget that names none."""
+        every = {e.message_key for e in probe.evidence}
+        needs = [{e.message_key for e in probe.evidence if n.nugget_id in e.nugget_ids} or every for n in probe.rubric]
+        return round(fmean(all(map(is_read, keys)) for keys in needs), DIGITS)
+
+
+def _competitors(plans: Sequence[Plan], probes: Sequence[Probe]) -> dict[str, int]:
+    """Return the number of competing values of each probe that rests on facts of the ledger, by probe_id.
+
+    They are the distinct values, other than those of the gold answer, of facts with an attribute of the probe's facts,
+    and of facts about the same thing with values of the same kind.
+    """
+    wanted = {fact_id for p in probes for fact_id in p.fact_ids}
+    own = {f.fact_id: f for plan in plans for f in plan.facts if f.fact_id in wanted}
+    groups = {group for fact in own.values() for group in _groups(fact)}
+    near = {f.fact_id: shared for plan in plans for f in plan.facts if (shared := groups.intersection(_groups(f)))}
+    values: dict[tuple[str, ...], dict[tuple[object, ...], Value]] = {}
+    for plan in plans:
+        for a in plan.assertions:
+            if a.value is not None:
+                for group in near.get(a.fact_id, ()):
+                    values.setdefault(group, {}).setdefault(_meaning(a.value), a.value)
+    found = {}
+    for probe in probes:
+        of = [own[fact_id] for fact_id in probe.fact_ids if fact_id in own]
+        if of:
+            others = {k: v for fact in of for group in _groups(fact) for k, v in values.get(group, {}).items()}
+            found[probe.probe_id] = sum(not says(probe.gold_answer, value) for value in others.values())
+    return found
+
+
+def _groups(fact: Fact) -> tuple[tuple[str, ...], ...]:
+    """Return what makes facts compete: an attribute, or a thing with a kind of value."""
+    return ("attribute", fact.attribute.casefold()), ("thing", fact.subject.casefold(), fact.kind.value)
+
+
+def _meaning(value: Value) -> tuple[object, ...]:
+    """Return what is equal of values that mean the same."""
+    is_text = value.number is None and value.date is None
+    return value.kind, value.number, value.unit, value.date, value.text.casefold() if is_text else ""

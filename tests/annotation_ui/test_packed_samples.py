@@ -1,0 +1,34 @@
+"""The review of a benchmark that is packed as a sample comes back when the sample is unpacked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from longbeam.cli.pack_sample import write
+from longbeam.pipeline.samples import REVIEWS, unpack
+from longbeam.review.log import import_log
+from longbeam.review.outcomes import rejections_of, reviewed_probes
+from longbeam.store.layout import Benchmark
+from tests.annotation_ui.conftest import Enter
+
+ITEM = "c000/information_extraction.0"
+SPARE = "c000/information_extraction.1"
+
+
+async def test_a_sample_keeps_the_review_the_rejected_probe_and_its_replacement(
+    enter: Enter, benchmark: Benchmark, tmp_path: Path
+) -> None:
+    ana = await enter("ana")
+    await ana.judge(ITEM, "reject")
+    await ana.judge(SPARE, "accept")
+    sample = write(benchmark.root.parent, benchmark.spec.name, tmp_path / "samples" / "s", "A trip")
+    card = (sample.folder / "README.md").read_text()
+    assert "Readers of the probes: language models; no person has reviewed them. They rejected 1 probe;" in card
+    assert "| `c000` | `information_extraction.0` |" in card
+    unpacked = unpack(sample, tmp_path / "out").benchmark
+    import_log(unpacked.reviews_path, sample.folder / REVIEWS)
+    assert rejections_of(unpacked) == rejections_of(benchmark)
+    ours, theirs = reviewed_probes(unpacked), reviewed_probes(benchmark)
+    assert ours is not None
+    assert theirs is not None
+    assert {p.probe_id for p in ours["c000"]} == {p.probe_id for p in theirs["c000"]}
