@@ -268,9 +268,9 @@ def _across_sessions(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     shared = all(e.attribute == attribute for e in excerpts)
     forms: tuple[str, ...]
     if inputs.variety == "sum" and all(e.speaker is MessageRole.ASSISTANT for e in excerpts):
-        slots = listed([f"the one for {e.subject}" for e in excerpts])
+        slots = listed([f"the one for {e.subject}" for e in excerpts[1:]])
         forms = (
-            f"Of each {attribute} that you gave me, take {slots}: what do they add up to?",
+            f"Add up {_slot(excerpts[0])} and {slots}. What do you get?",
             f"What do I get in total for the {attribute} that you gave me for {listed([e.subject for e in excerpts])}?",
         )
         opening = f"Together they come to {inputs.computed_value}"
