@@ -62,7 +62,8 @@ class Voicing:
             return faults
         for i, (text, voices) in enumerate(turns):
             doubtful = {b.bullet.text: b for b in self._own(voices) if self._ruling(text, b).answer is Answer.UNSURE}
-            missed = await unsaid_claims(self.asker, f"says.{i}", text, tuple(doubtful)) if doubtful else {}
+            message = self._in_full(text, voices)
+            missed = await unsaid_claims(self.asker, f"says.{i}", message, tuple(doubtful)) if doubtful else {}
             for claim, reason in missed.items():
                 self.refused.add((text, doubtful[claim].bullet.bullet_id))
                 faults.append(_fault_of(doubtful[claim], reason))
@@ -73,7 +74,7 @@ class Voicing:
         kept = []
         for brief in self._own(voices):
             bullet_id = brief.bullet.bullet_id
-            fault = fault_in(self._in_full(text, brief), brief, self.asker.spec.language)
+            fault = fault_in(self._in_full(text, [bullet_id]), brief, self.asker.spec.language)
             if fault or (text, bullet_id) in self.refused:
                 detail = fault or _fault_of(brief, "the checker does not find it there")
                 self.asker.note(Incident(kind=IncidentKind.NOT_ENTAILED, prompt_id="user_turns", detail=detail))
@@ -85,10 +86,10 @@ class Voicing:
         return [brief for brief in self.briefs if brief.bullet.bullet_id in voices]
 
     def _ruling(self, text: str, brief: BulletBrief) -> Ruling:
-        return rule_on_message(self._in_full(text, brief), brief, self.asker.spec.language)
+        return rule_on_message(self._in_full(text, [brief.bullet.bullet_id]), brief, self.asker.spec.language)
 
-    def _in_full(self, text: str, brief: BulletBrief) -> str:
-        return in_full(text, self.days.get(brief.bullet.bullet_id, ()))
+    def _in_full(self, text: str, bullet_ids: Iterable[str]) -> str:
+        return in_full(text, [day for bullet_id in bullet_ids for day in self.days.get(bullet_id, ())])
 
 
 async def unsaid_claims(asker: Asker, place: str, message: str, claims: Sequence[str]) -> dict[str, str]:

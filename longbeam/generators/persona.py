@@ -28,13 +28,14 @@ async def write_personality(asker: Asker, profile: Profile, traits: dict[str, st
     return profile.model_copy(update={"personality": text})
 
 
-async def write_narratives(asker: Asker, seed: Seed, counts: tuple[int, int]) -> tuple[Narrative, ...]:
+async def write_narratives(asker: Asker, seed: Seed, counts: tuple[int, int], home: str) -> tuple[Narrative, ...]:
     """Return narratives with distinct labels, of which good ones are kept over the replies.
 
-    `counts`: the fewest and the most that are asked for. A list that stays short is taken and noted.
+    `counts`: the fewest and the most that are asked for. A list that stays short is taken and noted. `home`: the place
+    where the user lives, which laws and currencies of the story follow from.
     """
     least, most = counts
-    inputs = NarrativesInputs(seed=seed, at_least=least, at_most=most)
+    inputs = NarrativesInputs(seed=seed, home=home, at_least=least, at_most=most)
 
     def sift(kept: tuple[Narrative, ...], reply: NarrativesReply) -> Sifted[Narrative]:
         first = {n.label.casefold(): n for n in reversed((*kept, *reply.narratives))}

@@ -75,7 +75,14 @@ async def write_outline(asker: Asker, frame: Frame, stages: tuple[Stage, ...]) -
 
     reply = await asker.structured("outline", inputs, accept=Acceptance(check=check, mend=mend))
     return tuple(
-        s.model_copy(update={"title": d.title, "summary": d.summary, "wants": tuple(d.wants[: len(s.cast)])})
+        s.model_copy(
+            update={
+                "title": d.title,
+                "summary": d.summary,
+                "wants": tuple(d.wants[: len(s.cast)]),
+                "spans": tuple(d.spans) if len(d.spans) == len(s.narratives) else (),
+            }
+        )
         for s, d in zip(stages, reply.stages, strict=True)
     )
 

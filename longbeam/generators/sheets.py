@@ -16,7 +16,7 @@ from functools import cached_property
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plan_seeds import SELF
-from longbeam.prompts.calls.plans import LedgerLine, NewSlot, SheetLine, Stage
+from longbeam.prompts.calls.plans import LedgerLine, NewSlot, SheetLine, Span, Stage
 from longbeam.schemas.people import Person
 from longbeam.schemas.plans import Bullet, BulletKind, Narrative, ValueKind
 from longbeam.schemas.seeds import Category, Timeline
@@ -251,7 +251,13 @@ class _Pen:
         if kind in TOLD and part != "opening":
             sets = self._slots(day, 1 + (self._rng.random() < SECOND_SLOT))
         return SheetLine(
-            line=ordinal + 1, kind=kind, day=day, narrative=self._narrative(kind), person=person, sets=sets, part=part
+            line=ordinal + 1,
+            kind=kind,
+            day=day,
+            narrative=self._narrative(kind, day),
+            person=person,
+            sets=sets,
+            part=part,
         )
 
     def _next_person(self) -> str:
@@ -259,12 +265,19 @@ class _Pen:
         self._met += 1
         return cast[(self._met - 1) % len(cast)] if cast else ""
 
-    def _narrative(self, kind: BulletKind) -> str:
-        labels = self._stage.narratives
+    def _narrative(self, kind: BulletKind, day: dt.date) -> str:
+        labels = self._moving(day) or self._stage.narratives
         if not labels or kind in {BulletKind.INTRODUCTION, BulletKind.PREFERENCE}:
             return labels[0] if labels else ""
         self._events += 1
         return labels[(self._events - 1) % len(labels)]
+
+    def _moving(self, day: dt.date) -> tuple[str, ...]:
+        """Return the narratives that move on a day; none where the outline does not say when they move."""
+        stage = self._stage
+        is_late = day - stage.first_day > (stage.last_day - stage.first_day) / 2
+        over = Span.EARLY if is_late else Span.LATE
+        return tuple(n for n, span in zip(stage.narratives, stage.spans, strict=False) if span is not over)
 
     def _slots(self, told: dt.date, count: int) -> tuple[NewSlot, ...]:
         """Return slots of different kinds."""

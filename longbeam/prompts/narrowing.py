@@ -66,11 +66,12 @@ def narratives(schema: Schema, inputs: NarrativesInputs) -> None:
 
 
 def outline(schema: Schema, inputs: OutlineInputs) -> None:
-    """Ask for one draft for each stage, and one want for each of its people."""
+    """Ask for one draft for each stage, with a want for each of its people, and no more spans than narratives."""
     _count(schema["properties"]["stages"], len(inputs.stages))
     casts = [len(stage.cast) for stage in inputs.stages]
     wants = _fields(schema, "StageDraft")["wants"]
     _count(wants, min(casts), max(casts))
+    _count(_fields(schema, "StageDraft")["spans"], 0, max(len(stage.narratives) for stage in inputs.stages))
 
 
 MORE_FACTS = 1

@@ -54,6 +54,11 @@ class Profile(Record):
     personality: str = ""
     """A third-person paragraph written from `mbti`; empty until that unit has run."""
 
+    @property
+    def home(self) -> str:
+        """City and country: `Helsinki, Finland`."""
+        return f"{self.city}, {self.country}"
+
 
 class RelationshipGraph(Record):
     """People around the user, by relation, and the same graph as NetworkX node-link data."""

@@ -14,7 +14,7 @@ from longbeam.generators.special_targets import Targets
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.checks import EntailmentInputs, ToldRemark
 from longbeam.prompts.calls.plans import Slip
-from longbeam.prompts.calls.user_turns import BulletBrief
+from longbeam.prompts.calls.user_turns import BulletBrief, SpokenDay
 from longbeam.schemas.incidents import IncidentKind
 from longbeam.schemas.plans import Bullet, BulletKind
 from longbeam.schemas.spec import Role
@@ -95,6 +95,17 @@ async def test_only_doubtful_wordings_are_judged_and_a_refused_one_voices_nothin
     assert call.inputs.claims == (TOLD,)
     assert voicing.said(text, ["p0.s0.b0", "p0.s0.b1"]) == ["p0.s0.b1"]
     assert [i.kind for i in voicing.asker.incidents] == [IncidentKind.NOT_ENTAILED]
+
+
+async def test_the_checker_reads_the_days_of_a_message_as_the_plan_writes_them() -> None:
+    told = Bullet(bullet_id="b", kind=BulletKind.EVENT, narrative="n", topic="t", text=TOLD, happens_on=ANCHORS[0])
+    model = ScriptedModel({"check_entailment": [_verdicts(True)]})
+    voicing = Voicing(_asker(model), (BulletBrief(bullet=told),))
+    voicing.days = {"b": (SpokenDay(text="August 10, 2025", said="Sunday"),)}
+    assert await voicing.judge([("Sunday I nearly sold my kiln in May.", ["b"])]) == []
+    (call,) = model.calls
+    assert isinstance(call.inputs, EntailmentInputs)
+    assert call.inputs.message == "August 10, 2025 I nearly sold my kiln in May."
 
 
 # --- special bullets --------------------------------------------------------------------------------------------

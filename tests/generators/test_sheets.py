@@ -14,6 +14,7 @@ from longbeam.generators.sheets import (
     CHANGEABLE,
     LEADING,
     SETTLED_DAYS,
+    TOLD,
     SheetInputs,
     Story,
     bullet_counts,
@@ -21,7 +22,7 @@ from longbeam.generators.sheets import (
     stages_of,
     with_targets,
 )
-from longbeam.prompts.calls.plans import SheetLine
+from longbeam.prompts.calls.plans import SheetLine, Span
 from longbeam.schemas.people import Gender, Person, Relation
 from longbeam.schemas.plans import BulletKind, Narrative, ValueKind
 from longbeam.schemas.seeds import Category, Timeline
@@ -67,6 +68,18 @@ def test_narratives_that_lead_move_in_every_stage_and_the_others_take_turns() ->
     # 20 bullets: five narratives a stage, three of them in turn
     assert [stage.narratives[LEADING:] for stage in STAGES[:2]] == [("n2", "n3", "n4"), ("n5", "n6", "n7")]
     assert {label for stage in STAGES for label in stage.narratives} == set(labels)
+
+
+def test_narratives_move_in_the_part_of_a_stage_that_the_outline_gives_them() -> None:
+    spans = (Span.WHOLE, Span.EARLY, Span.LATE)
+    stages = tuple(s.model_copy(update={"narratives": s.narratives[:3], "spans": spans}) for s in STAGES)
+    for stage, lines in zip(
+        stages, draw_sheet(SheetInputs(LAYOUT, stages, Category.GENERAL, 0, True, "k")), strict=True
+    ):
+        middle = stage.first_day + (stage.last_day - stage.first_day) / 2
+        told = [line for line in lines if line.kind in TOLD]
+        assert {line.narrative for line in told if line.day <= middle} == set(stage.narratives[:2])
+        assert {line.narrative for line in told if line.day > middle} == {stage.narratives[0], stage.narratives[2]}
 
 
 def test_mondays_of_a_stage_are_its_calendar() -> None:

@@ -28,7 +28,7 @@ def _reply(*labels: str) -> str:
 
 
 def _inputs(count: int) -> NarrativesInputs:
-    return NarrativesInputs(seed=SEED, at_least=count, at_most=count)
+    return NarrativesInputs(seed=SEED, home="Helsinki, Finland", at_least=count, at_most=count)
 
 
 def _sift(count: int, kept: tuple[Narrative, ...], reply: NarrativesReply) -> Sifted[Narrative]:

@@ -167,7 +167,9 @@ def test_two_packs_told_together_leave_room_for_the_narratives_of_every_story() 
         threads = {t.narrative for t in pack_for(seed).threads}
         labels = [
             n.label
-            for n in narratives(NarrativesInputs(seed=seed, at_least=15, at_most=20), random.Random(1)).narratives
+            for n in narratives(
+                NarrativesInputs(seed=seed, home="Helsinki, Finland", at_least=15, at_most=20), random.Random(1)
+            ).narratives
         ]
         assert threads | needed <= set(labels), (pack.pack, other.pack)
         assert len(labels) <= 20

@@ -96,10 +96,11 @@ async def test_questions_without_an_answer_are_proved_at_the_first_attempt() -> 
 
 async def test_narratives_are_accepted() -> None:
     model = RepeatingModel()
-    narratives = await write_narratives(
-        asker_of(model, "persona", "narratives"), recording.sealed().head.seed, (15, 20)
-    )
-    assert (narratives, model.refused()) == (recording.sealed().head.narratives, [])
+    head = recording.sealed().head
+    assert head.profile is not None
+    asker = asker_of(model, "persona", "narratives")
+    narratives = await write_narratives(asker, head.seed, (15, 20), head.profile.home)
+    assert (narratives, model.refused()) == (head.narratives, [])
 
 
 @pytest.mark.parametrize("reply", TURNS, ids=lambda r: r.unit_key.rpartition("/")[2])

@@ -19,6 +19,8 @@ class NarrativesInputs(PromptInputs):
     """Write the evolving aspects of a story."""
 
     seed: Seed
+    home: str
+    """Place where the user lives: `Helsinki, Finland`."""
     at_least: int
     at_most: int
 

@@ -103,6 +103,16 @@ class PlanSummaryInputs(PromptInputs):
     max_tokens: int
 
 
+class Span(StrEnum):
+    """Part of a stage in which a narrative moves."""
+
+    WHOLE = "whole"
+    EARLY = "early"
+    """Its matter comes to an end halfway."""
+    LATE = "late"
+    """Its matter begins halfway."""
+
+
 class Stage(Record):
     """One stage of a story; code sets its days, its people and its narratives, the outline the rest."""
 
@@ -113,6 +123,8 @@ class Stage(Record):
     """First names of the people who play a part in it."""
     narratives: tuple[str, ...] = ()
     """Labels of the narratives that move in it."""
+    spans: tuple[Span, ...] = ()
+    """Part of the stage in which each of the narratives moves; empty where the outline does not say."""
     title: str = ""
     summary: str = ""
     wants: tuple[str, ...] = ()
@@ -146,6 +158,8 @@ class StageDraft(ReplyModel):
     title: str
     summary: str
     wants: list[str] = Field(default_factory=list)
+    spans: list[Span] = Field(default_factory=list)
+    """Part of the stage in which each of its narratives moves, in the order given."""
 
 
 class OutlineReply(ReplyModel):
