@@ -28,6 +28,7 @@ READERS_OWN = frozenset({"graphrag_memory.py", "notes.py"})
 """Files that a page tells its reader to write."""
 OF_OTHERS = frozenset(
     {
+        "answer_generation.py",
         "download_dataset.py",
         "evaluate_gpts.py",
         "evaluate_qa.py",

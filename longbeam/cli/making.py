@@ -346,7 +346,7 @@ def _run_and_report(
 def _run(
     benchmark: Benchmark, runner: Runner, invocation_log: Path | None, cluster: ClusterOptions | None
 ) -> RunSummary:
-    from longbeam.pipeline.run.driver import RunSummary, run_inline
+    from longbeam.pipeline.run.driver import STAGES, RunSummary, run_inline
     from longbeam.pipeline.run.metering import open_meter
     from longbeam.wiring import services
 
@@ -357,9 +357,8 @@ def _run(
     models = services().models(meter)
     outlook = _outlook(benchmark, meter)
     try:
-        with display_for(
-            sys.stderr, Target(spec.conversations - len(benchmark.kept), spec.length), outlook
-        ) as progress:
+        target = Target(spec.conversations - len(benchmark.kept), spec.length, STAGES)
+        with display_for(sys.stderr, target, outlook) as progress:
             if runner is Runner.INLINE:
                 return run_stoppable(run_inline(benchmark, models, progress=progress))
             from longbeam.flows.runner import run_on_cluster, run_with_prefect
@@ -375,7 +374,7 @@ def _run(
     finally:
         if outlook is not None:
             outlook.save()
-            print(f"used {outlook.line()}", file=sys.stderr)
+            print(outlook.line(), file=sys.stderr)
 
 
 def _outlook(benchmark: Benchmark, meter: CostMeter) -> Outlook | None:
@@ -388,7 +387,7 @@ def _outlook(benchmark: Benchmark, meter: CostMeter) -> Outlook | None:
         return None
     rehearsal = rehearsal_of(benchmark, services())
     outlook = Outlook(benchmark, meter, rehearsal)
-    print(f"{benchmark.spec.name}: used {outlook.line()}", file=sys.stderr)
+    print(f"{benchmark.spec.name}: {outlook.line()}", file=sys.stderr)
     warnings = [unfit_cap(outlook), *short_contexts(benchmark.spec, rehearsal)]
     for warning in filter(None, warnings):
         print(f"warning: {warning}", file=sys.stderr)

@@ -30,7 +30,9 @@ async def run_with_prefect(benchmark: Benchmark, models: Models, *, progress: Pr
     had_prefect = "prefect" in sys.modules  # a notebook may have its own use for it
     try:
         async with begun_run(benchmark, models, progress) as begun:
+            progress.waiting("starting Prefect's server; the run goes on meanwhile")
             async with prefect_server(benchmark.root.parent / HOME):
+                progress.waiting("")
                 _take_up_settings()
                 from longbeam.flows.generate import show_run
 
@@ -55,11 +57,13 @@ async def run_on_cluster(
     open_cluster = _opener(kind)
     host = own_host(options.address, options.host)
     benchmark = replace(benchmark, root=benchmark.root.resolve())
+    controls.progress.waiting(f"starting Prefect's server and the {kind} cluster")
     async with (
         prefect_server(benchmark.root.parent / HOME, host) as api_url,
         open_cluster(options, benchmark.spec.conversations) as cluster,
     ):
         _take_up_settings()
+        controls.progress.waiting("")
         refuse_unfit(await cluster.survey(api_url, str(benchmark.root / "spec.json")), benchmark.root, api_url)
         from longbeam.flows.distributed import run_distributed
 

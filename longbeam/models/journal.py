@@ -47,8 +47,12 @@ class JournalledModel:
     """Calls answered from the journal."""
     asks: int = 0
     """Calls passed on to `inner`."""
+    output_tokens: int = 0
+    """Tokens of the replies of `inner`."""
     stopped: str = ""
     """Why no call is sent any more; empty while calls are sent."""
+    on_reply: Callable[[ModelCall, ModelReply], None] = lambda call, reply: None
+    """Called with every reply, also with those from the journal."""
     _in_flight: dict[str, asyncio.Event | None] = field(default_factory=dict)
     """Calls in flight by key, with the event that equal calls wait for, if there are some."""
 
@@ -63,14 +67,22 @@ class JournalledModel:
         recorded = self._recorded(call)
         if recorded is not None:
             self.hits += 1
+            self.on_reply(call, recorded)
             return recorded
         self._in_flight[key] = None
         try:
-            return await self._ask(call)
+            reply = await self._ask(call)
         finally:
             waited_for = self._in_flight.pop(key)
             if waited_for is not None:
                 waited_for.set()
+        self.on_reply(call, reply)
+        return reply
+
+    @property
+    def ended(self) -> int:
+        """Calls passed on to `inner` that have ended."""
+        return self.asks - len(self._in_flight)
 
     def _recorded(self, call: ModelCall) -> ModelReply | None:
         reply = self.journal.reply_of(call.key)
@@ -105,6 +117,7 @@ class JournalledModel:
             max_tokens=call.sampling.max_tokens,
         )
         self._stop_where(lambda: self.journal.record(entry))
+        self.output_tokens += reply.output_tokens
         return reply
 
     def _stop_where(self, keep: Callable[[], None]) -> None:

@@ -11,7 +11,11 @@ class Position(Record):
     stage: str = ""
     units_done: int = 0
     units_total: int = 0
+    restored: int = 0
+    """Units that an earlier run had done."""
     tokens: int = 0
     """Tokens of the conversation's messages."""
     calls: int = 0
-    """Model calls of this run."""
+    """Model calls of this run that have ended."""
+    output_tokens: int = 0
+    """Tokens of the replies to these calls."""

@@ -120,6 +120,25 @@ class AbilityStatistics(Record):
     """As `Statistics.median_span`, for this ability."""
 
 
+class EvidencePlaces(Record):
+    """Who said the evidence of the selected probes, and how far from question and next mention it lies."""
+
+    user_messages: int
+    """Cited messages of the user; a message counts once for each probe."""
+    assistant_messages: int
+    probes: int
+    probes_of_assistant: int
+    """Probes that cite a message of the assistant."""
+    asked_on_the_way: int
+    """Probes that are asked before the last message."""
+    tokens_to_question: float | None
+    """Median of the tokens between a probe's last cited message and its question; None without evidence."""
+    messages_to_next_mention: float | None
+    """Median distance, in messages, from a cited message to the next one that says a value of the gold in its words."""
+    mentioned_again: float | None
+    """Share of these values that a later message says again; None if no quote says a typed value of its gold."""
+
+
 class PublishedLength(Record):
     """BEAM's figures at one length, means per conversation; absent figures were neither published nor measured."""
 
@@ -211,6 +230,7 @@ class Statistics(Record):
     median_span: float | None
     """Median distance between the first and the last cited message of a probe, as a share of the conversation's
     messages, over probes that cite several; None if no probe does."""
+    evidence: EvidencePlaces
     borders: tuple[PlanBorder, ...] = ()
     """For conversations of many plans: one row for each plan but the first."""
     prompts: tuple[PromptLine, ...] = ()

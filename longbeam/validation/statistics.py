@@ -33,6 +33,7 @@ from longbeam.schemas.statistics import (
     Statistics,
 )
 from longbeam.validation.borders import borders_of
+from longbeam.validation.evidence_places import EvidenceTally
 from longbeam.validation.index import ConversationIndex, build_index
 from longbeam.validation.repetition import mask_of, measure_repetition
 
@@ -51,8 +52,10 @@ def index_statistics(indexes: Iterable[ConversationIndex]) -> Statistics:
     placed: list[_PlacedProbe] = []
     borders: list[PlanBorder] = []
     makings: list[Making] = []
+    evidence = EvidenceTally()
     for index in indexes:  # one index is in memory at a time
         row, probes, crossing = _count_conversation(index)
+        evidence.add(index)
         makings.append(index.head.making)
         rows.append(row)
         placed.extend(probes)
@@ -69,6 +72,7 @@ def index_statistics(indexes: Iterable[ConversationIndex]) -> Statistics:
         abilities=_by_ability(placed),
         deciles=_decile_shares(placed),
         median_span=_median_span(placed),
+        evidence=evidence.table(),
         borders=tuple(borders),
         prompts=prompt_lines(makings),
         incidents=incident_counts(makings),

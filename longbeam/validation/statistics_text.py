@@ -34,6 +34,7 @@ def render_text(statistics: Statistics) -> str:
         ("Tokens per message", _category_tokens(statistics)),
         ("Probes", _abilities(statistics)),
         ("Places of the evidence", _deciles(statistics)),
+        ("Evidence", _evidence(statistics)),
         ("Repetition, mean per conversation", _repetition(statistics)),
         ("Repetition by conversation", _repetition_by_conversation(statistics)),
         ("Most frequent masked sentences of replies", _frequent(statistics)),
@@ -149,6 +150,20 @@ def _deciles(statistics: Statistics) -> list[Row]:
         paper, measured = (column[index] if column else None for column in (beam.paper_deciles, beam.measured_deciles))
         table.append((str(index + 1), _percent(share), _percent(paper), _percent(measured)))
     return table
+
+
+def _evidence(statistics: Statistics) -> list[Row]:
+    found = statistics.evidence
+    return [
+        ("", "figure"),
+        ("cited messages of the user", _number(found.user_messages)),
+        ("cited messages of the assistant", _number(found.assistant_messages)),
+        ("probes that cite the assistant", f"{found.probes_of_assistant} of {found.probes}"),
+        ("probes asked on the way", f"{found.asked_on_the_way} of {found.probes}"),
+        ("tokens from evidence to question, median", _number(found.tokens_to_question)),
+        ("messages to the next mention of a value, median", _number(found.messages_to_next_mention)),
+        ("values that are mentioned again", _percent(found.mentioned_again)),
+    ]
 
 
 def _spread(statistics: Statistics) -> str:

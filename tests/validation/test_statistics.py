@@ -120,6 +120,23 @@ def test_a_probe_counts_once_per_tenth() -> None:
     assert statistics.abilities[0].cited_messages == 2
 
 
+def test_evidence_says_who_said_it_and_how_far_the_question_and_the_next_mention_are() -> None:
+    tiny = tiny_conversation()
+    texts = ("It's $80", "Fine.", "Not $800.", "So $80 it is.", "And $90?", "No.", "Bye.", "Bye.")
+    said = [m.model_copy(update={"content": text, "tokens": 10}) for m, text in zip(tiny.said, texts, strict=True)]
+    both = probe("a.0", "a", (said[0], said[5]), selected=True)
+    price = both.model_copy(update={"gold_answer": "It costs $80."})
+    other = probe("a.1", "a", (said[4],), selected=True).model_copy(update={"gold_answer": "$90."})
+    asked = other.model_copy(update={"asked_at": said[5].sent_at})
+
+    found = benchmark_statistics([TinyConversation(tiny.head, said, (price, asked))]).evidence
+
+    assert (found.user_messages, found.assistant_messages) == (2, 1)
+    assert (found.probes, found.probes_of_assistant, found.asked_on_the_way) == (2, 1, 1)
+    assert found.tokens_to_question == 15  # 20 from message 5 to the end, 10 from message 4 to the question after 5
+    assert (found.messages_to_next_mention, found.mentioned_again) == (3, 0.5)  # $80 after three messages, $90 never
+
+
 def test_no_evidence_leaves_the_tables_empty() -> None:
     tiny = tiny_conversation()
     statistics = benchmark_statistics([TinyConversation(tiny.head, tiny.said, ())])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,15 +107,16 @@ class Outlook:
         return self.benchmark.root / "pace.json"
 
     def line(self) -> str:
-        """`1,204,331 tokens, $0.42 of about 2,710,000 tokens, $1.10`."""
+        """`used 1,204,331 tokens, $0.42 of about 2,710,000 tokens, $1.10`."""
         self._renew()
         return outlook_line(self.meter.prices, self.meter.usage(), self._expected)
 
-    def calls_left(self) -> int | None:
-        """Return the number of calls still expected; None without a forecast."""
+    def calls_left(self) -> dict[str, int] | None:
+        """Return the number of calls still expected, by stage; None without a forecast."""
         if not self._expected:
             return None
-        return max(0, _total(self._expected, "calls") - _total(self.meter.usage(), "calls"))
+        expected, used = _calls_by_stage(self._expected), _calls_by_stage(self.meter.usage())
+        return {stage: max(0, calls - used[stage]) for stage, calls in expected.items()}
 
     def save(self) -> None:
         """Keep what the journals do not hold."""
@@ -170,8 +172,10 @@ def stored_outlook(benchmark: Benchmark, used: Sequence[Usage]) -> tuple[tuple[U
 
 def outlook_line(prices: Prices, used: Sequence[Usage], expected: Sequence[Usage]) -> str:
     """Return the used tokens and cost and, if known, the expected ones, as one line."""
-    line = _tokens_and_money(prices, used, "")
-    return f"{line} of {_tokens_and_money(prices, expected, 'about ')}" if expected else line
+    total = _tokens_and_money(prices, expected, "about ") if expected else ""
+    if total and not _total(used, "prompt_tokens"):
+        return f"expected: {total}"
+    return f"used {_tokens_and_money(prices, used, '')}{f' of {total}' if total else ''}"
 
 
 def _tokens_and_money(prices: Prices, rows: Sequence[Usage], about: str) -> str:
@@ -188,6 +192,13 @@ def money(usd: float | None) -> str:
     if usd is None:
         return "no price"
     return f"${usd:,.2f}" if usd >= 1 or usd == 0 else f"${usd:.4f}"
+
+
+def _calls_by_stage(rows: Iterable[Usage]) -> Counter[str]:
+    calls: Counter[str] = Counter()
+    for row in rows:
+        calls[row.stage] += row.calls
+    return calls
 
 
 def _total(rows: Iterable[Usage], name: str) -> int:

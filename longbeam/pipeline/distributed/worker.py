@@ -138,6 +138,9 @@ class _Hold:
         """Take in how far the conversation is; the heart tells the others."""
         self.position = position
 
+    def waiting(self, reason: str) -> None:
+        """Take no note: a worker's waits are not shown."""
+
     def _journal(self, log: WorkLog, files: ReplyFiles) -> CopiedJournal:
         merge_replies(self.lease.folder, log)
         return CopiedJournal(log.journal, files)

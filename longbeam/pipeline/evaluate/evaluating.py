@@ -46,7 +46,7 @@ from longbeam.pipeline.evaluate.conversations import ReadConversation, read_conv
 from longbeam.pipeline.evaluate.preparing import Preparation
 from longbeam.pipeline.evaluate.spending import preparations_of, spent, summed
 from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
-from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of, reporting
+from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of
 from longbeam.prompts.calls.evaluation import AnswerInputs
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.base import digest_of
@@ -218,7 +218,7 @@ async def _evaluate_conversation(benchmark: Benchmark, conversation_id: str, too
         units = Units(conversation_id, spec, log, replace(tools.models, chat=journalled), default_registry())
         if request.is_fresh:
             _forget(log, arms)
-        units.on_unit = reporting(tools.progress, conversation_id, journalled)
+        units.reporting_to(tools.progress, journalled)
         systems = folder / SYSTEMS_FOLDER / conversation_id
         subject = _Subject(conversation, units, request.settings, tools.embedder, tools.timings, systems)
         found = await all_of([_evaluate_arm(subject, arm) for arm in arms])

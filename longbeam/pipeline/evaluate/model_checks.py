@@ -24,7 +24,7 @@ from longbeam.pipeline.run.probe_checks import (
     kept_with,
 )
 from longbeam.pipeline.run.unit_spec import Dependencies
-from longbeam.pipeline.run.units import Progress, SilentProgress, Units, reporting
+from longbeam.pipeline.run.units import Progress, SilentProgress, Units
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.base import Record
 from longbeam.schemas.defaults import DEFAULT_MODEL
@@ -82,7 +82,7 @@ async def run_model_checks(
         with WorkLog.open(path) as log, SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
             journalled = JournalledModel(models.chat, log.journal)
             units = Units(conversation_id, spec, log, replace(models, chat=journalled), default_registry())
-            units.on_unit = reporting(progress or SilentProgress(), conversation_id, journalled)
+            units.reporting_to(progress or SilentProgress(), journalled)
             read = _checked(sealed)
             made = _kept_in(benchmark.work_path(conversation_id), read, lambda _: made_with)
             decided = [key for key, found in made.items() if not any(map(is_undecided, found))]

@@ -29,7 +29,7 @@ from longbeam.pipeline.run.planning import persona_stage, plan_stage, planning_o
 from longbeam.pipeline.run.scheduling import Schedule
 from longbeam.pipeline.run.stages import STAGES, probes_stage, seal_stage
 from longbeam.pipeline.run.talking import dialogue_stage, user_turns_stage
-from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of, reporting
+from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units, all_of
 from longbeam.prompts.declarations import default_registry
 from longbeam.prompts.registry import PromptRegistry
 from longbeam.schemas.seeds import Seed
@@ -118,9 +118,9 @@ async def open_run(context: RunContext, conversation_id: str, seed: Seed) -> Asy
         journal = log.journal if context.journal_of is None else context.journal_of(log)
         ordered = context.schedule.ordered(context.models.chat, partial(is_batched, spec))
         journalled = JournalledModel(ordered, journal, on_stop=context.schedule.stop)
-        on_unit = reporting(context.progress or SilentProgress(), conversation_id, journalled)
         models, gaps = replace(context.models, chat=journalled), open_gaps(log, spec.checks.gap_share)
-        units = Units(conversation_id, spec, log, models, prompts, on_unit=on_unit, gaps=gaps)
+        units = Units(conversation_id, spec, log, models, prompts, gaps=gaps)
+        units.reporting_to(context.progress or SilentProgress(), journalled)
         conversation = Conversation(
             conversation_id=conversation_id,
             index=int(conversation_id[1:]),

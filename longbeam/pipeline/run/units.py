@@ -16,12 +16,13 @@ from typing import Protocol, TypeVar, TypeVarTuple, cast
 from longbeam.errors import ProviderError, ReplyError, RunStopped, is_final
 from longbeam.keys import DialogueKey, UnitKey, natural_order
 from longbeam.models.asking import ATTEMPTS, Asker
-from longbeam.models.base import Models
+from longbeam.models.base import ModelCall, Models
 from longbeam.models.journal import JournalledModel
 from longbeam.pipeline.run.gaps import Gap, Gaps
 from longbeam.pipeline.run.unit_spec import DeclaredPrompts, Dependencies, UnitSpec
 from longbeam.prompts.registry import PromptRegistry
 from longbeam.schemas.base import Record
+from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.dialogue import Message
 from longbeam.schemas.incidents import Incident
 from longbeam.schemas.progress import Position
@@ -38,10 +39,13 @@ DIALOGUE = "dialogue"
 
 
 class Progress(Protocol):
-    """Receiver of the position of a conversation, whenever a unit ends."""
+    """Receiver of the position of a conversation, whenever a unit ends or a reply comes."""
 
     def update(self, conversation_id: str, position: Position) -> None:
         """Take in the position of a conversation."""
+
+    def waiting(self, reason: str) -> None:
+        """Take in what the run waits for; empty: nothing."""
 
 
 class SilentProgress:
@@ -50,17 +54,8 @@ class SilentProgress:
     def update(self, conversation_id: str, position: Position) -> None:
         """Show nothing."""
 
-
-def reporting(
-    progress: Progress, conversation_id: str, journalled: JournalledModel
-) -> Callable[[str, int, int, int], None]:
-    """Return an `on_unit` that reports to the progress of a run."""
-
-    def unit_ended(stage: str, done: int, total: int, tokens: int) -> None:
-        position = Position(stage=stage, units_done=done, units_total=total, tokens=tokens, calls=journalled.asks)
-        progress.update(conversation_id, position)
-
-    return unit_ended
+    def waiting(self, reason: str) -> None:
+        """Show nothing."""
 
 
 class Blocked(Exception):
@@ -83,15 +78,52 @@ class Units:
     log: WorkLog
     models: Models
     prompts: PromptRegistry
-    on_unit: Callable[[str, int, int, int], None] = lambda stage, done, total, tokens: None
-    """Called when a unit ends, with its stage, the stage's units done and begun, and the messages' tokens so far."""
+    on_position: Callable[[Position], None] = lambda position: None
+    """Called when a unit ends and when a reply comes."""
     failed: list[Unit] = field(default_factory=list)
     gaps: Gaps = field(default_factory=Gaps)
     """Number of the parts that the conversation consists of, and of those that are missing."""
     tokens: dict[str, int] = field(default_factory=dict)
     """Tokens of each unit that makes messages."""
+    _written: int = 0
+    """Their sum."""
     _begun: Counter[str] = field(default_factory=Counter)
     _ended: Counter[str] = field(default_factory=Counter)
+    _restored: Counter[str] = field(default_factory=Counter)
+    """Units that were done before this run."""
+
+    def reporting_to(self, progress: Progress, journalled: JournalledModel) -> None:
+        """Report to the progress of a run when a unit ends and when a reply comes."""
+
+        def position_changed(position: Position) -> None:
+            counts = {"calls": journalled.ended, "output_tokens": journalled.output_tokens}
+            progress.update(self.conversation_id, position.model_copy(update=counts))
+
+        self.on_position = position_changed
+        journalled.on_reply = self._reply_came
+
+    def _reply_came(self, call: ModelCall, reply: ModelReply) -> None:
+        key = UnitKey.parse(call.unit_key)
+        if key.stage == DIALOGUE and call.inputs.asked_tokens is not None:
+            # What the assistant says counts at once, until the whole sub-plan is counted.
+            sub_plan = str(DialogueKey.parse(key.unit).sub_plan)
+            self._count(sub_plan, self.tokens.get(sub_plan, 0) + reply.output_tokens - reply.reasoning_tokens)
+        self._report(key.stage)
+
+    def _report(self, stage: str) -> None:
+        self.on_position(
+            Position(
+                stage=stage,
+                units_done=self._ended[stage],
+                units_total=self._begun[stage],
+                restored=self._restored[stage],
+                tokens=self._written,
+            )
+        )
+
+    def _count(self, sub_plan: str, tokens: int) -> None:
+        self._written += tokens - self.tokens.get(sub_plan, 0)
+        self.tokens[sub_plan] = tokens
 
     async def run(
         self, spec: UnitSpec[R], key: str, *inputs: *Ts, work: Callable[[Asker, *Ts], Awaitable[Sequence[R]]]
@@ -109,8 +141,8 @@ class Units:
         if stage == DIALOGUE:
             # A sub-plan's extension holds what it extends: it counts in place of it.
             sub_plan = str(DialogueKey.parse(key).sub_plan)
-            self.tokens[sub_plan] = sum(m.tokens for m in records if isinstance(m, Message))
-        self.on_unit(stage, self._ended[stage], self._begun[stage], sum(self.tokens.values()))
+            self._count(sub_plan, sum(m.tokens for m in records if isinstance(m, Message)))
+        self._report(stage)
         return records
 
     async def run_or(
@@ -142,6 +174,7 @@ class Units:
         stage, fingerprint = spec.stage, self.fingerprint(spec, *inputs)
         unit = self.log.units.find(stage, key)
         if unit is not None and unit.status is UnitStatus.DONE and unit.fingerprint == fingerprint:
+            self._restored[stage] += 1
             if spec.tries:
                 self.gaps.count(self.log.units.records(stage, Incident, unit_keys=[key]))
             return tuple(self.log.units.records(stage, spec.record, unit_keys=[key]))

@@ -196,7 +196,7 @@ async def test_status_shows_what_was_used_and_what_is_expected(
     benchmark = create_benchmark(capped, tmp_path)
     kept = await asyncio.to_thread(module.rehearsal_of, benchmark, services())
     outlook = Outlook(benchmark, CostMeter(Scaled(), capped), kept)
-    assert "of about" in outlook.line()
+    assert "expected: about" in outlook.line()
     assert "about $0." in module.unfit_cap(outlook)
     await run_inline(benchmark, answered_by(outlook.meter))
     outlook.save()
@@ -206,18 +206,25 @@ async def test_status_shows_what_was_used_and_what_is_expected(
     assert " left" in text.splitlines()[-1]
     left = outlook.calls_left()
     assert left is not None
-    assert left > 0
+    assert sum(left.values()) > 0
     # The second time it is read, not made.
     assert await asyncio.to_thread(module.rehearsal_of, benchmark, services()) == kept
+
+
+def test_outlook_line_of_a_run_that_has_not_begun_says_what_is_expected() -> None:
+    row = Usage(
+        stage="plan", role="planner", prompt_id="p", model="openai:m", calls=2, prompt_tokens=900, output_tokens=100
+    )
+    assert outlook_line({"openai:m": None}, [], [row]) == "expected: about 1,000 tokens"
 
 
 def test_outlook_line_says_tokens_alone_without_a_price() -> None:
     row = Usage(
         stage="plan", role="planner", prompt_id="outline", model="openai:m", prompt_tokens=900, output_tokens=100
     )
-    assert outlook_line({"openai:m": None}, [row], []) == "1,000 tokens"
+    assert outlook_line({"openai:m": None}, [row], []) == "used 1,000 tokens"
     spec = BenchmarkSpec.model_validate({"name": "x", "endpoints": {"openai:m": {"price": {"input": 1.0}}}})
-    assert outlook_line(prices_of(spec), [row], [row]) == "1,000 tokens, $0.0009 of about 1,000 tokens, $0.0009"
+    assert outlook_line(prices_of(spec), [row], [row]) == "used 1,000 tokens, $0.0009 of about 1,000 tokens, $0.0009"
 
 
 def test_calls_beyond_a_context_are_told_in_one_line_beforehand(paid: BenchmarkSpec, rehearsal: Rehearsal) -> None:

@@ -14,12 +14,14 @@ from longbeam.models.base import ModelCall
 from longbeam.pipeline.run.conversation import PlanResult
 from longbeam.pipeline.run.driver import RunContext, open_run, run_inline, seeds_of, talk_conversation
 from longbeam.pipeline.run.scheduling import Schedule
+from longbeam.pipeline.run.units import SilentProgress
 from longbeam.pipeline.status import benchmark_status
 from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.calls import ModelReply
 from longbeam.schemas.conversation import Author
 from longbeam.schemas.dialogue import Message, MessageKind, UserTurn
 from longbeam.schemas.probes import ABILITIES, Probe
+from longbeam.schemas.progress import Position
 from longbeam.schemas.spec import BenchmarkSpec, ProbeSettings
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import create_benchmark
@@ -47,6 +49,34 @@ async def test_run_makes_a_conversation_that_passes_every_check(spec: BenchmarkS
         pool = [p.ability for p in sealed.probes()]
         # Two probes are asked for: up to 64K, one or two candidates more are planned.
         assert {ability: pool.count(ability) >= 3 for ability in ABILITIES} == dict.fromkeys(ABILITIES, True)
+
+
+async def test_progress_moves_with_every_reply_and_names_what_was_restored(spec: BenchmarkSpec, out: Path) -> None:
+    benchmark, progress = create_benchmark(spec.model_copy(update={"name": "moving"}), out), Positions()
+    summary = await run_inline(benchmark, answered_by(ModelWithUsage()), progress=progress)
+    dialogue = [p for p in progress.seen if p.stage == "dialogue"]
+    assert max(p.calls for p in progress.seen) == summary.calls
+    # Tokens of replies count before the sub-plan that they belong to has ended.
+    assert len({p.tokens for p in dialogue if p.units_done == 0}) > 10
+    assert [p.restored for p in progress.seen] == [0] * len(progress.seen)
+
+    again = Positions()
+    await run_inline(benchmark, offline(), progress=again)
+    assert all(p.restored == p.units_done and p.calls == 0 for p in again.seen)
+
+
+class ModelWithUsage(CountingModel):
+    async def complete(self, call: ModelCall) -> ModelReply:
+        reply = await super().complete(call)
+        return reply.model_copy(update={"output_tokens": len(reply.text) // 4})
+
+
+class Positions(SilentProgress):
+    def __init__(self) -> None:
+        self.seen: list[Position] = []
+
+    def update(self, conversation_id: str, position: Position) -> None:
+        self.seen.append(position)
 
 
 async def test_nothing_of_what_was_said_is_held_once_a_plan_is_talked(spec: BenchmarkSpec, out: Path) -> None:

@@ -1,0 +1,84 @@
+"""Probes need memory: their evidence is sufficient, nothing without it answers, and competing values are told apart."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from statistics import fmean
+
+import pytest
+
+from longbeam.evaluation.difficulty import DifficultyMeter
+from longbeam.evaluation.fixed_answers import with_other_values
+from longbeam.evaluation.judging import judge_answer
+from longbeam.evaluation.scoring import score_of
+from longbeam.memory.exchanges import dated, exchanges_of
+from longbeam.offline.writer import OfflineWriter
+from longbeam.pipeline.run.driver import run_inline
+from longbeam.prompts.calls.evaluation import AnswerInputs
+from longbeam.schemas.dialogue import Message
+from longbeam.schemas.evaluation import Answer
+from longbeam.schemas.probes import Probe
+from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.store.artifacts import SealedConversation
+from longbeam.store.layout import create_benchmark
+from longbeam.text.extraction import values_in
+from tests.generators.scripted import asker_for
+from tests.wired import offline
+
+Made = tuple[list[Message], list[Probe]]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """The messages of a conversation, and its selected probes with evidence."""
+    spec = BenchmarkSpec.model_validate({"name": "short", "seed": 5, "length": "16K", "domains": ["coding"]})
+    benchmark = create_benchmark(spec, tmp_path_factory.mktemp("made"))
+    asyncio.run(run_inline(benchmark, offline()))
+    with SealedConversation(benchmark.sealed_path("c000")) as sealed:
+        return list(sealed.messages()), [p for p in sealed.probes() if p.is_selected and p.evidence]
+
+
+def cited(messages: Iterable[Message], probe: Probe) -> list[Message]:
+    keys = {e.message_key for e in probe.evidence}
+    return [m for m in messages if m.message_key in keys]
+
+
+def test_an_oracle_that_reads_the_evidence_alone_says_every_nugget(made: Made) -> None:
+    messages, probes = made
+    for probe in probes:
+        alone = [m.model_copy(update={"tokens": 1}) for m in cited(messages, probe)]  # all of it fits the budget
+        at_end = probe.model_copy(update={"asked_at": None})
+        assert DifficultyMeter(alone, [at_end], (), "key").of(at_end).random_units == 1, probe.probe_id
+
+
+def test_an_oracle_says_nothing_where_the_evidence_is_not_read(made: Made) -> None:
+    messages, probes = made
+    for probe in probes:
+        # What is cited fills the budget alone, so that no floor can read it.
+        keys = {m.message_key for m in cited(messages, probe)}
+        heavy = [m.model_copy(update={"tokens": 200_000}) if m.message_key in keys else m for m in messages]
+        assert DifficultyMeter(heavy, [probe], (), "key").of(probe).answered == (0, 0), probe.probe_id
+
+
+async def test_with_competing_values_in_the_evidence_the_reader_gives_those(made: Made) -> None:
+    messages, probes = made
+    asked = [p for p in probes if all(values_in(n.text) for n in p.rubric)]
+    assert len(asked) >= 4
+
+    async def score(swapped: Callable[[str], str]) -> float:
+        return fmean([await _score(probe, cited(messages, probe), swapped) for probe in asked])
+
+    assert await score(lambda text: text) >= 0.95
+    assert await score(with_other_values) <= 0.25
+
+
+async def _score(probe: Probe, said: Sequence[Message], swapped: Callable[[str], str]) -> float:
+    asker = asker_for(OfflineWriter())
+    changed = [m.model_copy(update={"content": swapped(m.content)}) for m in said]
+    context = "\n\n".join(dated(exchange) for exchange in exchanges_of(changed))
+    asked_on = (probe.asked_at or said[-1].sent_at).date()
+    text = await asker.prose("answer", AnswerInputs(context=context, question=probe.question, asked_on=asked_on))
+    answer = Answer(conversation_id="c000", probe_id=probe.probe_id, system="evidence", text=text)
+    judgement = await judge_answer(probe, answer, asker, judge="lexical", is_strict=True)
+    return score_of(probe, judgement, text)[0].score or 0.0
