@@ -38,7 +38,7 @@ def test_selected_probes_do_not_share_a_fact_where_avoidable() -> None:
 def test_a_share_of_the_selected_probes_needs_the_assistant() -> None:
     said = [_probe(ability, i, at=10 * i) for ability in ("a", "b", "c", "d") for i in range(3)]
     given = [
-        _probe(ability, 9, at=95).model_copy(update={"bullet_ids": (f"p0.s0.a{i}",), "probe_id": f"{ability}.9"})
+        _probe(ability, 9, at=85).model_copy(update={"bullet_ids": (f"p0.s0.a{i}",), "probe_id": f"{ability}.9"})
         for i, ability in enumerate(("b", "c", "d"))
     ]
     chosen = select_probes([*said, *given], 2, Places(POSITIONS, 100, assistant_share=0.25))
