@@ -10,6 +10,7 @@ from functools import cache
 
 from longbeam.abilities.registry import abilities, resolve
 from longbeam.prompts import narrowing
+from longbeam.prompts.calls import chats as chat_calls
 from longbeam.prompts.calls import checks as check_calls
 from longbeam.prompts.calls import evaluation as evaluation_calls
 from longbeam.prompts.calls import memory as memory_calls
@@ -161,16 +162,18 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("compact_memory", 7, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
     Prompt("probe_candidates", 2, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
-    _probe("information_extraction", "difficulty", "variety", "computed_value", "items"),
+    _probe("information_extraction", "difficulty", "variety", "computed_value", "items", version=4),
     _probe("multi_session_reasoning", "difficulty", "variety", "computed_value"),
     _probe("knowledge_update"),
     _probe("temporal_reasoning", "computed_value"),
-    _probe("event_ordering", "variety", "items", version=4),
+    _probe("event_ordering", "variety", "items", version=5),
     _probe("contradiction_resolution", "variety", version=4),
     _probe("summarization", version=4),
     _probe("preference_following", "variety", "condition", "requirement"),
     _probe("instruction_following", "condition", "requirement"),
     Prompt("probe_abstention", 4, Role.PROBER, AbstentionInputs, AbstentionReply, narrow=narrowing.abstention),
+    # Somebody's own chats.
+    Prompt("extract_facts", 1, Role.PLANNER, chat_calls.ExtractFactsInputs, chat_calls.ExtractFactsReply),
     # Memory systems.
     Prompt("extract_keys", 1, Role.EXTRACTOR, memory_calls.ExtractKeysInputs, memory_calls.ExtractKeysReply),
     Prompt("take_notes", 1, Role.EXTRACTOR, memory_calls.TakeNotesInputs, memory_calls.TakeNotesReply),

@@ -40,6 +40,7 @@ COMMANDS = (
     "leaderboard",
     "serve-manual",
     "sample",
+    "probe",
 )
 HEAVY = ("prefect", "openai", "vllm", "duckdb", "faker", "networkx", "fastapi")
 
