@@ -48,10 +48,10 @@ def probe(
     """
     from dataclasses import replace
 
-    from longbeam.models.kinds import is_language_model
     from longbeam.pipeline.chat_probing import chats_of, probe_chats, probing_spec, redact_chats
     from longbeam.pipeline.run.metering import open_meter
     from longbeam.pipeline.spec_file import load_spec
+    from longbeam.schemas.spec import is_language_model
     from longbeam.store.layout import open_benchmark
     from longbeam.text.redaction import Redaction, render_found
     from longbeam.wiring import services

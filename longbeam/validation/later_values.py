@@ -118,10 +118,12 @@ def _retold(index: ConversationIndex, probe: Probe, value: Value, cited: Message
     )
     if value.kind is not ValueKind.DATE or len(words) < MIN_WORDS:
         return None
-    answer = answer_text(probe)
+    answer, after = answer_text(probe), index.position[cited.message_key]
     for place, message in index.user_messages_with(dict.fromkeys(words, 1.0), MIN_WORDS):
+        if place <= after or not CUES.search(message.content):
+            continue
         told, key = _spelled(message), message.message_key
-        for other in values_in(told) if place > index.position[cited.message_key] else ():
+        for other in values_in(told):
             if other.kind is not ValueKind.DATE or says(answer, other) or _is_recorded(index, message, other):
                 continue
             near = _around(told, other)
