@@ -19,7 +19,7 @@ DEMO = $(if $(wildcard output/demo),resume demo,generate --name demo --length 12
 HAS_MONITORING = $(shell $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 12))' && echo yes)
 COVER := --cov --cov-report= --cov-fail-under=85
 
-.PHONY: help venv demo test coverage nightly properties e2e browser wheel screenshots docs-prompts schemas lint format bench lock clean lint-scripts
+.PHONY: help venv demo test coverage nightly properties e2e browser wheel screenshots docs docs-prompts schemas lint format bench lock clean lint-scripts
 
 help:
 	@echo "make demo     one conversation of 128K tokens, offline: generated, validated, exported"
@@ -31,6 +31,7 @@ help:
 	@echo "make properties  10,500 hostile specs, command lines, imports and replies (minutes)"
 	@echo "make browser  the review pages in Chromium (a minute or two)"
 	@echo "make docs-prompts  every prompt as a model gets it, into output/prompts; and the table of them in docs/prompts"
+	@echo "make docs     the documentation as a site, into build/site; fails at a broken link"
 	@echo "make schemas  the JSON Schemas of the JSONL lines, into docs/schemas"
 	@echo "make lint     ruff, the format, mypy; biome and tsc for the review's scripts"
 	@echo "make format   rewrite the code in the house format"
@@ -85,7 +86,7 @@ coverage: venv
 	$(BIN)/coverage report --skip-covered --sort=cover
 
 nightly: export LONGBEAM_NIGHTLY := 1
-nightly: coverage properties e2e browser wheel
+nightly: coverage properties e2e browser wheel docs
 
 # 2,000 cases of each property, other ones each night; in `make test` they have 25 or 100, always the same.
 properties: venv
@@ -106,6 +107,11 @@ screenshots: venv
 
 docs-prompts: venv
 	$(BIN)/python -m longbeam.cli.prompt_docs output/prompts docs/prompts/README.md
+
+# After `make docs-prompts` the site has every prompt as a page, too.
+docs: venv
+	$(BIN)/python -m pip install --quiet 'mkdocs-material>=9.6,<10'
+	$(BIN)/mkdocs build --strict
 
 schemas: venv
 	$(BIN)/python -m longbeam.formats.json_schemas docs/schemas

@@ -9,6 +9,7 @@ compare part by part: `p0.s2` comes before `p0.s10`. `parse` raises ValueError f
 | `TurnKey` | `p0.s2.t5` | a user's turn of a sub-plan |
 | `MessageKey` | `p0.s2.t5.n0` | a message of a turn |
 | `BulletId` | `p0.s2.b7` | a bullet of a sub-plan |
+| `AdviceId` | `p0.s2.a1` | something that the assistant brings in, in a sub-plan |
 | `FactId` | `p0.f12` | a fact of a plan |
 | `DialogueKey` | `p0.s2`, `p0.s2.settle1` | a dialogue unit: a sub-plan's dialogue, or an extension of it |
 | `ProbeId` | `knowledge_update.3` | ability and rank |
@@ -70,6 +71,10 @@ class SubPlanKey(NamedTuple):
     def turn(self, turn_index: int) -> TurnKey:
         """Return the key of a turn of this sub-plan."""
         return TurnKey(*self, turn_index)
+
+    def advice(self, ordinal: int) -> AdviceId:
+        """Return the id of something that the assistant brings in, in this sub-plan."""
+        return AdviceId(*self, ordinal)
 
     def bullet(self, ordinal: int) -> BulletId:
         """Return the id of a bullet of this sub-plan."""
@@ -147,6 +152,27 @@ class BulletId(NamedTuple):
     def sub_plan(self) -> SubPlanKey:
         """Key of the bullet's sub-plan."""
         return SubPlanKey(self.plan_index, self.sub_plan_index)
+
+
+class AdviceId(NamedTuple):
+    """`p0.s2.a1`: something that the assistant brings in, in a sub-plan."""
+
+    plan_index: int
+    sub_plan_index: int
+    ordinal: int
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Return the id that `text` writes."""
+        return cls(*_numbers(text, "psa"))
+
+    def __str__(self) -> str:
+        return f"{SubPlanKey(self.plan_index, self.sub_plan_index)}.a{self.ordinal}"
+
+    @classmethod
+    def names(cls, text: str) -> bool:
+        """Return whether a text is such an id, and not that of a bullet."""
+        return text.rpartition(".")[2].startswith("a")
 
 
 class FactId(NamedTuple):

@@ -149,8 +149,7 @@ SUMMARIZATION = Ability(
         ),
     ),
     locomo_category=1,
-    # LongMemEval judges this type as it judges multi-session; a summary is the one gold that retells replies, too.
-    longmemeval_type="single-session-assistant",
+    longmemeval_type="multi-session",
 )
 TEMPORAL_REASONING = Ability(
     name="temporal_reasoning",

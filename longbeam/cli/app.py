@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,7 +25,6 @@ DEFAULT_OUT = Path("output")
 app = typer.Typer(
     help="Benchmarks of long conversational memory: generate, check, review, export, evaluate.",
     epilog="Begin with `longbeam generate`: one conversation of 128K tokens with its probes, offline.",
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -34,6 +34,15 @@ Name = Annotated[str, typer.Argument(help="The benchmark's name.", show_default=
 Out = Annotated[Path, typer.Option("--out", help="Folder that holds the benchmarks.")]
 InvocationLog = Annotated[Path | None, typer.Option("--invocation-log", hidden=True)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+class LogLevel(StrEnum):
+    """Least level of log lines."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
 
 
 def _print_version(is_asked: bool) -> None:
@@ -50,9 +59,22 @@ def _top(
     huge_pages: Annotated[
         bool, typer.Option("--huge-pages", help="Linux: use memory pages of 2 MB, which saves CPU time in long runs.")
     ] = False,
+    log_level: Annotated[
+        LogLevel, typer.Option("--log-level", help="Least level of log lines of libraries on stderr.")
+    ] = LogLevel.WARNING,
 ) -> None:
+    if log_level is not LogLevel.WARNING:  # Python's own default
+        _log_from(log_level)
     if huge_pages:
         begin_with_huge_pages()
+
+
+def _log_from(level: LogLevel) -> None:
+    import logging
+
+    logging.basicConfig(
+        level=level.value.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr
+    )
 
 
 def refuse_nothing_sealed(benchmark: Benchmark, out: Path) -> None:

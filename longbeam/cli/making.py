@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
@@ -106,6 +106,7 @@ def generate(
     scratch: Scratch = "",
     concurrency: Concurrency = None,
     max_cost: MaxCost = None,
+    json: AsJson = False,
     out: Out = DEFAULT_OUT,
     invocation_log: InvocationLog = None,
 ) -> int:
@@ -125,7 +126,7 @@ def generate(
     }
     cluster = _cluster(runner, workers, address, host, scratch)
     spec = load_spec(spec_file, {key: value for key, value in overrides.items() if value is not None})
-    return _run_and_report(_create(spec, out), runner, out, invocation_log, cluster)
+    return _run_and_report(_create(spec, out), _How(runner, invocation_log, cluster, json), out)
 
 
 @app.command(short_help="Continue a benchmark that was stopped.")
@@ -138,6 +139,7 @@ def resume(
     scratch: Scratch = "",
     concurrency: Concurrency = None,
     max_cost: MaxCost = None,
+    json: AsJson = False,
     out: Out = DEFAULT_OUT,
     invocation_log: InvocationLog = None,
 ) -> int:
@@ -156,7 +158,7 @@ def resume(
         spec = with_overrides(spec, {"limits": limits})
     benchmark = _create(spec, out)
     kept = finished_conversations(benchmark, default_registry())
-    code = _run_and_report(replace(benchmark, kept=kept), runner, out, invocation_log, cluster)
+    code = _run_and_report(replace(benchmark, kept=kept), _How(runner, invocation_log, cluster, json), out)
     _renew_damaged(benchmark)
     return code
 
@@ -322,44 +324,64 @@ def _cluster(runner: Runner, workers: int | None, address: str, host: str, scrat
 def generate_here(spec: BenchmarkSpec, out: Path) -> Benchmark:
     """Generate a benchmark in this process and return it."""
     benchmark = _create(spec, out)
-    _run(benchmark, Runner.INLINE, None, None)
+    _run(benchmark, _How(Runner.INLINE))
     return benchmark
 
 
-def _run_and_report(
-    benchmark: Benchmark, runner: Runner, out: Path, invocation_log: Path | None, cluster: ClusterOptions | None
-) -> int:
+@dataclass(frozen=True)
+class _How:
+    """How a run is made and reported."""
+
+    runner: Runner
+    invocation_log: Path | None = None
+    cluster: ClusterOptions | None = None
+    json: bool = False
+
+
+def _run_and_report(benchmark: Benchmark, how: _How, out: Path) -> int:
+    from longbeam.pipeline.status import kept_line
+
     name = benchmark.spec.name
-    if runner is Runner.AUTO:
-        runner = Runner.PREFECT if find_spec("prefect") else Runner.INLINE
-        if runner is Runner.INLINE:
+    if how.runner is Runner.AUTO:
+        how = replace(how, runner=Runner.PREFECT if find_spec("prefect") else Runner.INLINE)
+        if how.runner is Runner.INLINE:
             print("running inline: Prefect is not installed (pip install 'longbeam[flows]')", file=sys.stderr)
+    if kept := kept_line(benchmark):
+        print(kept, file=sys.stderr)
     try:
-        summary = _run(benchmark, runner, invocation_log, cluster)
+        summary = _run(benchmark, how)
     except KeyboardInterrupt:
         print(f"\nstopped; nothing is lost. Go on with: {command_line('resume', name, out)}", file=sys.stderr)
         return INTERRUPTED
     benchmark.require_spec()  # runners make folders where there are none
-    return report_run(benchmark, summary, out)
+    if how.json:
+        print(_summary_json(benchmark, summary))
+    return report_run(benchmark, summary, out, is_quiet=how.json)
 
 
-def _run(
-    benchmark: Benchmark, runner: Runner, invocation_log: Path | None, cluster: ClusterOptions | None
-) -> RunSummary:
+def _summary_json(benchmark: Benchmark, summary: RunSummary) -> str:
+    from json import dumps
+
+    failures = [{"conversation_id": i, **unit.model_dump(mode="json")} for i, unit in summary.failures]
+    said = {**asdict(replace(summary, failures=())), "failures": failures}
+    return dumps({"name": benchmark.spec.name, "root": str(benchmark.root), **said}, indent=2)
+
+
+def _run(benchmark: Benchmark, how: _How) -> RunSummary:
     from longbeam.pipeline.run.driver import STAGES, RunSummary, run_inline
     from longbeam.pipeline.run.metering import open_meter
     from longbeam.wiring import services
 
-    spec = benchmark.spec
+    spec, cluster = benchmark.spec, how.cluster
     if len(benchmark.kept) == spec.conversations:
         return RunSummary(spec.conversations, spec.conversations, (), 0, 0)
-    meter = open_meter(benchmark, services(), invocation_log=invocation_log)
+    meter = open_meter(benchmark, services(), invocation_log=how.invocation_log)
     models = services().models(meter)
     outlook = _outlook(benchmark, meter)
     try:
         target = Target(spec.conversations - len(benchmark.kept), spec.length, STAGES)
         with display_for(sys.stderr, target, outlook) as progress:
-            if runner is Runner.INLINE:
+            if how.runner is Runner.INLINE:
                 return run_stoppable(run_inline(benchmark, models, progress=progress))
             from longbeam.flows.runner import run_on_cluster, run_with_prefect
 
@@ -367,9 +389,9 @@ def _run(
                 from longbeam.pipeline.distributed.distributing import RunControls
                 from longbeam.pipeline.distributed.jobs import WorkerSetup
 
-                setup = WorkerSetup(services().reference, cluster.scratch, str(invocation_log or ""))
+                setup = WorkerSetup(services().reference, cluster.scratch, str(how.invocation_log or ""))
                 controls = RunControls(meter, progress, lambda line: print(f"note: {line}", file=sys.stderr), setup)
-                return run_stoppable(run_on_cluster(benchmark, runner.value, cluster, controls))
+                return run_stoppable(run_on_cluster(benchmark, how.runner.value, cluster, controls))
             return run_stoppable(run_with_prefect(benchmark, models, progress=progress))
     finally:
         if outlook is not None:
@@ -385,6 +407,7 @@ def _outlook(benchmark: Benchmark, meter: CostMeter) -> Outlook | None:
 
     if not is_worth_rehearsing(benchmark.spec):
         return None
+    print(f"{benchmark.spec.name}: counting the calls of this spec in a rehearsal", file=sys.stderr)
     rehearsal = rehearsal_of(benchmark, services())
     outlook = Outlook(benchmark, meter, rehearsal)
     print(f"{benchmark.spec.name}: {outlook.line()}", file=sys.stderr)
@@ -394,8 +417,8 @@ def _outlook(benchmark: Benchmark, meter: CostMeter) -> Outlook | None:
     return outlook
 
 
-def report_run(benchmark: Benchmark, summary: RunSummary, out: Path) -> int:
-    """Print the result of a run and the next commands; return the exit code."""
+def report_run(benchmark: Benchmark, summary: RunSummary, out: Path, *, is_quiet: bool = False) -> int:
+    """Print the result of a run and the next commands, if quiet only what is missing; return the exit code."""
     from longbeam.pipeline.run.gaps import describe_gaps, gaps_of
     from longbeam.pipeline.status import describe_failure
 
@@ -423,6 +446,8 @@ def report_run(benchmark: Benchmark, summary: RunSummary, out: Path) -> int:
             next_step += command_line("resume", name, out)
         print(next_step, file=sys.stderr)
         return INCOMPLETE
+    if is_quiet:
+        return OK
     print(f"{done}; in {benchmark.root}")
     target = benchmark.root / "export"
     print("Next:")

@@ -158,11 +158,12 @@ def report(
         Path | None, typer.Option("--pages", metavar="DIR", help="Folder for one page a probe.", show_default=False)
     ] = None,
     probes: Annotated[int, typer.Option("--probes", help="Probes per ability shown one by one.", min=0)] = 20,
+    json: AsJson = False,
     out: Out = DEFAULT_OUT,
 ) -> int:
-    """Report on the last evaluation of a benchmark; without a file option, print the report as Markdown."""
+    """Report on the last evaluation of a benchmark; without a file option, print the report as Markdown or JSON."""
     from longbeam.evaluation.controls import find_control
-    from longbeam.evaluation.report import render_html, render_markdown, render_probe, sections_of
+    from longbeam.evaluation.report import render_html, render_markdown, render_probe, report_json, sections_of
     from longbeam.evaluation.results import read_results, reworded
     from longbeam.pipeline.evaluate.evaluating import results_path
     from longbeam.review.outcomes import reviewed_probes
@@ -193,8 +194,10 @@ def report(
         ]  # fmt: skip
     for file, text in written:
         write_atomically(file, text)
-        print(f"written to {file}")
-    if not written:
+        print(f"written to {file}", file=sys.stderr if json else sys.stdout)
+    if json:
+        print(report_json(sections), end="")
+    elif not written:
         print(render_markdown(sections), end="")
     return OK
 

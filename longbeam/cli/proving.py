@@ -125,6 +125,7 @@ def stats(
     name: Name,
     json: AsJson = False,
     to: Annotated[Path | None, typer.Option(help="Write to this file instead of the terminal.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write charts and tables to this file as one page.")] = None,
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Print a benchmark's tables beside BEAM's published ones."""
@@ -133,15 +134,19 @@ def stats(
     from longbeam.store.files import write_atomically
     from longbeam.store.layout import open_benchmark
     from longbeam.validation.statistics import as_json
+    from longbeam.validation.statistics_page import render_page
     from longbeam.validation.statistics_text import render_text
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
     statistics = count_and_store(benchmark)
     text = as_json(statistics) if json else render_text(statistics)
-    if to is None:
+    if html is not None:
+        write_atomically(html, render_page(name, statistics))
+        print(f"written to {html}", file=sys.stderr if json else sys.stdout)
+    if to is None and (json or html is None):
         print(text, end="")
-    else:
+    elif to is not None:
         write_atomically(to, text)
         print(f"written to {to}")
     if (language := benchmark.spec.language) != ENGLISH:
@@ -166,9 +171,13 @@ def export(
         int,
         typer.Option("--most-sessions", min=0, help="locomo: days beyond this number are merged; 0: merge none."),
     ] = LOCOMO_SESSIONS,
+    json: AsJson = False,
     out: Out = DEFAULT_OUT,
 ) -> int:
     """Write the finished conversations and their selected probes, in their reviewed form, as files."""
+    from dataclasses import asdict
+    from json import dumps
+
     from longbeam.formats.exporting import ExportOptions
     from longbeam.formats.registry import exporter
     from longbeam.review.outcomes import reviewed_conversations
@@ -179,6 +188,10 @@ def export(
     with reviewed_conversations(benchmark) as reviewed:
         options = ExportOptions(reviewed.statuses, reviewed_only, most_sessions)
         report = exporter(format)(reviewed.readers, benchmark.spec, to, options)
+    warn_of_unfinished(benchmark, out)
+    if json:
+        print(dumps(asdict(report), indent=2, default=str))
+        return OK
     print(
         f"{to}: {counted(report.conversations, 'conversation')}, {counted(report.messages, 'message')}, "
         f"{report.tokens:,} tokens, {counted(report.probes, 'probe')}; begin with {to / 'README.md'}"
@@ -193,7 +206,6 @@ def export(
             print(f"left out: {counted(count, 'probe')} {reason}")
     for warning in report.warnings:
         print(f"warning: {warning}", file=sys.stderr)
-    warn_of_unfinished(benchmark, out)
     return OK
 
 

@@ -6,9 +6,10 @@ The HTML file loads nothing and runs nothing. The template engine escapes texts 
 from __future__ import annotations
 
 import importlib.resources
+import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from statistics import fmean
 from typing import Any
@@ -260,6 +261,21 @@ def render_html(sections: Sequence[Section]) -> str:
 def render_markdown(sections: Sequence[Section]) -> str:
     """Return the tables of the report as Markdown."""
     return _render("report.md.j2", sections, [], is_html=False)
+
+
+def report_json(sections: Sequence[Section]) -> str:
+    """Return ranks, scores, intervals and comparisons as JSON, an object for each evaluation."""
+    shown = [
+        {
+            "run": section.evaluated.run.model_dump(mode="json", exclude={"probes"}),
+            "lines": [asdict(line) for line in section.lines],
+            "comparisons": [asdict(comparison) for comparison in section.comparisons],
+            "judge": section.calibration.refusal or section.calibration.line,
+            "warning": section.warning,
+        }
+        for section in sections
+    ]
+    return json.dumps(shown, indent=2, default=str) + "\n"
 
 
 def _render(template: str, sections: Sequence[Section], plots: Sequence[tuple[str, Markup]], *, is_html: bool) -> str:

@@ -45,6 +45,7 @@ from longbeam.formats.session_reading import (
     session_head,
     session_times,
 )
+from longbeam.keys import AdviceId
 from longbeam.schemas.conversation import ConversationHead, ConversationReader, GivenConversation
 from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.imports import NoteKind
@@ -406,11 +407,20 @@ class _Question:
         return {"question": probe.question, **gold, **kept}
 
 
+def _question_type(probe: Probe) -> str:
+    """Return LongMemEval's type of a generated probe; what the assistant brought in decides on its own."""
+    ability = ability_of(probe.ability)
+    kind = ability.longmemeval_type or probe.ability
+    if kind != "single-session-user" or not any(map(AdviceId.names, probe.bullet_ids)):
+        return kind
+    return "single-session-assistant" if len({e.message_key for e in probe.evidence}) == 1 else "multi-session"
+
+
 def _own_question(head: ConversationHead, probe: Probe, last: datetime) -> dict[str, Any]:
     ability = ability_of(probe.ability)
     return {
         "question_id": f"{head.conversation_id}_{probe.probe_id}{ABSTENTION if ability.has(Trait.ABSTAINS) else ''}",
-        "question_type": ability.longmemeval_type or probe.ability,
+        "question_type": _question_type(probe),
         "question": probe.question,
         "answer": probe.gold_answer,
         "question_date": longmemeval_time(probe.asked_at or last + timedelta(hours=1)),

@@ -17,6 +17,7 @@ from dataclasses import InitVar, dataclass, field
 from functools import cache, cached_property, partial
 
 from longbeam.errors import ProviderError, ReplyError, is_final
+from longbeam.generators.advice import advice_faults, known_advice, said_advice
 from longbeam.generators.budget import Budget, Waiting
 from longbeam.generators.closed_world import report, world_of
 from longbeam.generators.demand import demand_of
@@ -42,7 +43,7 @@ from longbeam.generators.turn_loop import (
     waiting_of,
 )
 from longbeam.generators.user_turns import FurtherTurns, Scene, write_more_turns
-from longbeam.keys import MessageKey, plan_index_of
+from longbeam.keys import MessageKey, SubPlanKey, plan_index_of
 from longbeam.models.asking import Acceptance, Asker
 from longbeam.models.kinds import TOKENIZER_MARGIN, model_context
 from longbeam.models.tokens import Tokenizer
@@ -64,7 +65,7 @@ from longbeam.schemas.base import digest_of
 from longbeam.schemas.calls import ChatMessage
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
 from longbeam.schemas.incidents import Incident, IncidentKind
-from longbeam.schemas.plans import CLOSING, Bullet, BulletKind, SubPlan
+from longbeam.schemas.plans import CLOSING, Advice, AdviceKind, Bullet, BulletKind, SubPlan
 from longbeam.schemas.spec import BenchmarkSpec, OnContradiction, Role, TurnWriting
 from longbeam.text.spoken_days import spell_out
 from longbeam.text.traces import trace_problem
@@ -108,6 +109,8 @@ class SubPlanMaterial:
     """Session of the plan's first sub-plan."""
     earlier_plans: str = ""
     """Summary of the plans before this one."""
+    advice: tuple[Advice, ...] = ()
+    """What the assistant brings in during the plan."""
 
     @cached_property
     def scene(self) -> Scene:
@@ -117,7 +120,7 @@ class SubPlanMaterial:
     @cached_property
     def digest(self) -> str:
         """SHA-256 (hex) of everything that the dialogue is made from."""
-        return digest_of(self.scene.digest, self.turns, self.share, self.first_session, self.earlier_plans)
+        return digest_of(self.scene.digest, self.turns, self.share, self.first_session, self.earlier_plans, self.advice)
 
 
 def history_tokens(spec: BenchmarkSpec) -> int:
@@ -180,6 +183,7 @@ def context_of(material: SubPlanMaterial, on_contradiction: OnContradiction) -> 
         slips=tuple(b.text for b in earlier if b.kind is BulletKind.CONTRADICTION),
         replaced=tuple(b.text for b in replaced_wishes(earlier)),
         earlier_plans=material.earlier_plans,
+        advised=_advised_earlier(material),
         on_contradiction=on_contradiction,
     )
 
@@ -190,6 +194,13 @@ def _told_earlier(material: SubPlanMaterial) -> tuple[Bullet, ...]:
     before = ledger.bullets[: ledger.position[sub_plan.bullets[0].bullet_id]]
     own = f"p{sub_plan.plan_index}."
     return tuple(b for b in before if b.bullet_id.startswith(own))
+
+
+def _advised_earlier(material: SubPlanMaterial) -> tuple[str, ...]:
+    """Return what the assistant brought in during the plan's earlier sub-plans."""
+    own = material.sub_plan
+    earlier = {str(SubPlanKey(own.plan_index, i)) for i in range(own.sub_plan_index)}
+    return known_advice(material.advice, earlier)
 
 
 def _carried(material: SubPlanMaterial) -> tuple[Bullet, ...]:
@@ -262,7 +273,8 @@ class Talk:
         self.bullets = self.material.ledger.bullet
         self.turns_asked = list(self.material.turns)
         self.budget = Budget(self.material.share, sum(m.tokens for m in before))
-        self.heard = [self.bullets[i] for m in before for i in m.bullet_ids]
+        self.heard = [self.bullets[i] for m in before if m.role is MessageRole.USER for i in m.bullet_ids]
+        self.listed = tuple(a.topic for a in self.material.advice if a.kind is AdviceKind.OPTIONS)
         self.history += (ChatMessage(role=m.role.value, content=m.content) for m in before)
         self.sizes = [m.tokens for m in before]
         self.fill_until = _fill_until(self.material)
@@ -460,10 +472,12 @@ class Talk:
             bullets=briefs,
             standing=standing_bullets(heard),
             known=self.material.ledger.known_about(briefs[-1].bullet.topic, now) if briefs else (),
+            listed=self.listed,
         )
 
     async def _reply(self, moment: Moment, kind: MessageKind, waiting: Waiting, exchange: int) -> None:
         await self._fold()
+        due = self._due(moment.turn) if kind is MessageKind.QUESTION else ()
         inputs = AssistantReplyInputs(
             context=self.context,
             summary=self.summary,
@@ -474,6 +488,7 @@ class Talk:
             changed=self.material.ledger.lines_updated_by(self.heard),
             wishes=tuple(b.text for b in standing_bullets(self.heard)),
             replaced=tuple(b.text for b in replaced_wishes([*self.carried, *self.heard])),
+            advice=due,
         )
         day = self.said.lines[-1].day
         place = f"{moment.turn.turn_id}/reply{kind.value}{exchange}"
@@ -482,14 +497,21 @@ class Talk:
             inputs,
             place=place,
             accept=Acceptance(
-                check=lambda text: self._faults(text, MessageRole.ASSISTANT, day, is_repeat=text in self.taken),
+                check=lambda text: (
+                    *self._faults(text, MessageRole.ASSISTANT, day, is_repeat=text in self.taken),
+                    *advice_faults(due, text),
+                ),
                 mend=_as_it_is,
             ),
             state=lambda: moment.state_of(kind, exchange),
         )
         report(self.asker, "assistant_reply", self._new_values(text, MessageRole.ASSISTANT, day), place)
-        self._say(MessageRole.ASSISTANT, MessageKind.REPLY, text, day)
+        self._say(MessageRole.ASSISTANT, MessageKind.REPLY, text, day, said_advice(due, text))
         self.reply = text
+
+    def _due(self, turn: UserTurn) -> tuple[Advice, ...]:
+        """Return what the reply to a turn has to bring in."""
+        return tuple(a for a in self.material.advice if a.bullet_id in turn.bullet_ids)
 
     async def _user(self, moment: Moment, kind: MessageKind, ordinal: int, reply: str) -> str:
         inputs = UserReplyInputs(
@@ -625,9 +647,11 @@ class Talk:
 
     # --- helpers --------------------------------------------------------------------------------------------
 
-    def _say(self, speaker: MessageRole, kind: MessageKind, text: str, day: dt.date) -> None:
-        """Say a message that voices no bullet."""
-        self._add(Line(speaker, kind, self.turn_index, day, self.tokenizer.count(text), (), text))
+    def _say(
+        self, speaker: MessageRole, kind: MessageKind, text: str, day: dt.date, advice_ids: tuple[str, ...] = ()
+    ) -> None:
+        """Say a message that voices no bullet of the user's, but perhaps brings some advice in."""
+        self._add(Line(speaker, kind, self.turn_index, day, self.tokenizer.count(text), advice_ids, text))
 
     def _add(self, line: Line) -> None:
         if self.world is not None:

@@ -54,7 +54,8 @@ async def mend_turn(
             talk = _talk(asker, place, [*place.before, *said[:i]], message.tokens, reason)
             await talk.say_anew(message, asked)
             anew = talk.said.lines[-1]
-            said[i] = message.model_copy(update={"content": talk.said.last_text, "tokens": anew.tokens})
+            update = {"content": talk.said.last_text, "tokens": anew.tokens, "bullet_ids": anew.bullet_ids}
+            said[i] = message.model_copy(update=update)
     return tuple(said)
 
 
@@ -68,7 +69,7 @@ async def voice_bullet(
 
 async def _question(asker: Asker, place: Place, message: Message, problem: str) -> UserTurn:
     m = place.material
-    if message.bullet_ids:
+    if message.bullet_ids:  # a question: nothing else of the user's voices a bullet
         (turn,) = await _voicing(asker, m, message.bullet_ids, problem)
         return turn
     bullets = {b.bullet_id: b for b in m.sub_plan.bullets}

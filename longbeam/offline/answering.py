@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from longbeam.offline import reading
+from longbeam.offline.advising import NTH
 from longbeam.offline.probe_wording import listed, neutral, number_word, plural, to_you
 from longbeam.offline.understanding import ME, How, Statement, Understood, Wish, understand
 from longbeam.prompts.calls.evaluation import AnswerInputs
-from longbeam.schemas.plans import Value, ValueKind
+from longbeam.schemas.plans import AdviceKind, Value, ValueKind
 from longbeam.text.computing import recompute
 from longbeam.text.extraction import values_in
 from longbeam.text.times import format_date
@@ -38,7 +39,8 @@ def answer(inputs: AnswerInputs) -> str:
 
 @lru_cache(maxsize=64)
 def _understood(context: str) -> Understood:
-    return understand(reading.told(context))
+    told = reading.told(context)
+    return understand(told.by_user, told.by_assistant)
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,8 @@ class _Reader:
     def answer(self) -> str:
         """Return the answer of the first reading that understands the question; empty if none does."""
         ways = (
+            (r"\bwhich of (?:your|the) three options\b", self._taken),
+            (r"\bsteps\b", self._steps),
             (r"\b(?:how many days|counting in days)\b", self._days),
             (r"\bin total\b|\badd up\b|\badding things up\b|\btogether\?", self._sum),
             (r"\bdifference\b|\bhow far apart\b|\bby how much\b", self._difference),
@@ -91,6 +95,11 @@ class _Reader:
                 return found
         # The thing is known, but no statement on it has the attribute that is asked for.
         return reading.NO_INFORMATION if self._subjects_in(self.question) else ""
+
+    @property
+    def _every(self) -> tuple[Statement, ...]:
+        """Statements of both sides: what the assistant brings in has attributes of its own."""
+        return (*self.known.statements, *self.known.advised)
 
     # --- what is asked about --------------------------------------------------------------------------------------
 
@@ -110,18 +119,16 @@ class _Reader:
 
     def _slot(self, attribute: str, subject: str) -> _Slot | None:
         said = tuple(
-            (s, value)
-            for s in self.known.statements
-            if _same(s.subject, subject)
-            for name, value in s.values
-            if name == attribute
+            (s, listed(values))
+            for s in self._every
+            if _same(s.subject, subject) and (values := [value for name, value in s.values if name == attribute])
         )
         return _Slot(attribute, subject, said) if said else None
 
     def _subjects_in(self, text: str, attribute: str = "") -> list[str]:
         """Return the things that a text names, in its order, and that have the attribute."""
         names = dict.fromkeys(
-            s.subject for s in self.known.statements if s.subject and (not attribute or attribute in dict(s.values))
+            s.subject for s in self._every if s.subject and (not attribute or attribute in dict(s.values))
         )
         places: list[tuple[int, str]] = []
         left = text.casefold()
@@ -134,7 +141,7 @@ class _Reader:
 
     def _attributes(self) -> list[tuple[str, int, int]]:
         """Return (attribute, start, end) of the attributes in the question, in its order; the longest match wins."""
-        told = {name for s in self.known.statements for name, _ in s.values}
+        told = {name for s in self._every for name, _ in s.values}
         left, found = self.question.casefold(), list[tuple[str, int, int]]()
         for attribute in sorted(told, key=lambda name: (-len(name), name)):
             for match in re.finditer(rf"\b{re.escape(attribute.casefold())}\b", left):
@@ -240,6 +247,29 @@ class _Reader:
             if s.subject and s.how is not How.DENIED and (not attribute or attribute in dict(s.values)):
                 named.setdefault(neutral(s.subject).casefold(), neutral(s.subject))
         return list(named.values())
+
+    def _items(self, attribute: str) -> tuple[str, list[str]]:
+        """Return the thing that the question names, and the last list of the assistant's for it."""
+        for subject in self._subjects_in(self.question, attribute):
+            lists = [
+                [v for name, v in s.values if name == attribute]
+                for s in self.known.advised
+                if _same(s.subject, subject)
+            ]
+            if any(lists):
+                return subject, next(items for items in reversed(lists) if items)
+        return "", []
+
+    def _steps(self) -> str:
+        _, steps = self._items(AdviceKind.STEPS.value)
+        return "\n".join(f"{i}) {step}" for i, step in enumerate(steps, 1))
+
+    def _taken(self) -> str:
+        subject, options = self._items(AdviceKind.OPTIONS.value)
+        taken = [dict(s.values)["taken"] for s in self.known.taken if _same(s.subject, subject)]
+        if not options or not taken or taken[-1] not in NTH:
+            return ""
+        return f"You took this one: {options[NTH.index(taken[-1])]}."
 
     def _details_of(self, subject: str) -> list[str]:
         """Return the attributes that each statement on a thing told first, those of one statement together."""

@@ -40,6 +40,7 @@ from longbeam.prompts.calls.probes import (
     ProbeReply,
 )
 from longbeam.schemas.calls import PromptInputs
+from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.plans import Bullet, BulletKind, Value, ValueKind
 from longbeam.schemas.probes import Difficulty
 from longbeam.text.matching import says
@@ -89,6 +90,8 @@ def _shown(value: Value | None) -> str:
 
 
 def _slot(excerpt: Excerpt) -> str:
+    if excerpt.speaker is MessageRole.ASSISTANT:
+        return f"the {excerpt.attribute} that you gave me for {excerpt.subject}"
     return _slots([excerpt.attribute], excerpt.subject)
 
 
@@ -99,13 +102,38 @@ def _slots(attributes: Sequence[str], subject: str) -> str:
     return f"{listed([f'the {attribute}' for attribute in attributes])} of {subject}"
 
 
+def _to_user(excerpt: Excerpt) -> str:
+    """Return a slot as the assistant names it to the user."""
+    if excerpt.speaker is MessageRole.ASSISTANT:
+        return f"the {excerpt.attribute} that I gave you for {to_you(excerpt.subject)}"
+    return to_you(_slot(excerpt))
+
+
+def _of_user(excerpt: Excerpt) -> str:
+    """Return a slot as somebody names it who speaks of both."""
+    if excerpt.speaker is MessageRole.ASSISTANT:
+        return f"the {excerpt.attribute} that the assistant gave for {of_user(excerpt.subject)}"
+    return of_user(_slot(excerpt))
+
+
 def _fact_nugget(excerpt: Excerpt) -> NuggetDraft:
-    text = f"States that {of_user(_slot(excerpt))} is {_shown(excerpt.value)}"
+    text = f"States that {_of_user(excerpt)} is {_shown(excerpt.value)}"
     return NuggetDraft(text=text, excerpts=[excerpt.ordinal])
 
 
 def _ask_fact(excerpt: Excerpt, rng: random.Random) -> str:
     slot = _slot(excerpt)
+    if excerpt.speaker is MessageRole.ASSISTANT:
+        named = f"{excerpt.attribute} for {excerpt.subject}"
+        return rng.choice(
+            (
+                f"Which {excerpt.attribute} did you give me for {excerpt.subject}?",
+                f"What was {slot}?",
+                f"You once gave me a {named}. What is it?",
+                f"I need {slot} again. What is it?",
+                f"Can you remind me of {slot}?",
+            )
+        )
     kind = excerpt.value.kind if excerpt.value else ValueKind.TEXT
     forms = [
         f"What is {slot}?",
@@ -123,7 +151,9 @@ def _ask_fact(excerpt: Excerpt, rng: random.Random) -> str:
 
 
 def _tell_fact(excerpt: Excerpt, rng: random.Random) -> str:
-    slot, value = to_you(_slot(excerpt)), _shown(excerpt.value)
+    slot, value = _to_user(excerpt), _shown(excerpt.value)
+    if excerpt.speaker is MessageRole.ASSISTANT:
+        return sentence(f"{slot} is {value}.")
     forms = (
         f"{slot} is {value}.",
         f"you said that {slot} is {value}.",
@@ -133,6 +163,8 @@ def _tell_fact(excerpt: Excerpt, rng: random.Random) -> str:
 
 
 def _extraction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    if inputs.variety in _LIST_WRITERS:
+        return _LIST_WRITERS[inputs.variety](inputs, rng)
     clues = [e for e in inputs.excerpts if e.part == "clue"]
     asked = [e for e in inputs.excerpts if e.part != "clue"]
     if clues:
@@ -151,6 +183,39 @@ def _extraction(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     return ProbeReply(question=question, gold_answer=gold, nuggets=[_fact_nugget(e) for e in asked])
 
 
+def _options(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    count, it = number_word(len(inputs.items)), inputs.topic
+    forms = (
+        f"Which {count} options did you list for {it}?",
+        f"You once gave me {count} options for {it}. Which were they?",
+        f"Can you name the {count} options again that you saw for {it}?",
+    )
+    gold = f"I listed these options for {to_you(it)}: {listed(inputs.items)}."
+    nuggets = [
+        NuggetDraft(text=f"States that {item} is one of the options for {of_user(it)}", excerpts=[0])
+        for item in inputs.items
+    ]
+    return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=nuggets)
+
+
+def _taken(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    it, item = inputs.topic, inputs.computed_value
+    forms = (
+        f"Which of your three options for {it} did I take?",
+        f"Which of the three options that you gave me for {it} did I go for?",
+        f"I have to explain it to somebody: which of your three options for {it} have I settled on?",
+    )
+    nugget = f"States that of the options for {of_user(it)} the user took this one: {item}"
+    return ProbeReply(
+        question=rng.choice(forms),
+        gold_answer=f"Of the three options for {to_you(it)}, you took this one: {item}.",
+        nuggets=[NuggetDraft(text=nugget, excerpts=[0, 1])],
+    )
+
+
+_LIST_WRITERS: dict[str, WordingRule] = {"listed": _options, "taken": _taken}
+
+
 def _ask_by_clue(asked: Excerpt, clue: Excerpt, rng: random.Random) -> str:
     known = _shown(clue.value)
     forms = (
@@ -163,7 +228,7 @@ def _ask_by_clue(asked: Excerpt, clue: Excerpt, rng: random.Random) -> str:
 
 def _update(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     updated = next(e for e in inputs.excerpts if e.part == "updated")
-    gold = sentence(f"{to_you(_slot(updated))} is {_shown(updated.value)}.")
+    gold = sentence(f"{_to_user(updated)} is {_shown(updated.value)}.")
     return ProbeReply(question=_ask_fact(updated, rng), gold_answer=gold, nuggets=[_fact_nugget(updated)])
 
 
@@ -181,10 +246,10 @@ def _temporal(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     days = inputs.computed_value
     verb = "is" if days.startswith("1 ") else "are"
     gold = (
-        f"There {verb} {days} between {to_you(_slot(first))} ({_shown(first.value)}) and "
-        f"{to_you(_slot(second))} ({_shown(second.value)})."
+        f"There {verb} {days} between {_to_user(first)} ({_shown(first.value)}) and "
+        f"{_to_user(second)} ({_shown(second.value)})."
     )
-    total = f"States that there {verb} {days} between {of_user(_slot(first))} and {of_user(_slot(second))}"
+    total = f"States that there {verb} {days} between {_of_user(first)} and {_of_user(second)}"
     nuggets = [NuggetDraft(text=total, excerpts=sorted((first.ordinal, second.ordinal)))]
     return ProbeReply(
         question=rng.choice(forms), gold_answer=gold, nuggets=[*nuggets, _fact_nugget(first), _fact_nugget(second)]
@@ -201,7 +266,15 @@ def _across_sessions(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     excerpts = inputs.excerpts
     attribute = excerpts[0].attribute
     shared = all(e.attribute == attribute for e in excerpts)
-    if inputs.variety == "sum":
+    forms: tuple[str, ...]
+    if inputs.variety == "sum" and all(e.speaker is MessageRole.ASSISTANT for e in excerpts):
+        slots = listed([f"the one for {e.subject}" for e in excerpts[1:]])
+        forms = (
+            f"Add up {_slot(excerpts[0])} and {slots}. What do you get?",
+            f"What do I get in total for the {attribute} that you gave me for {listed([e.subject for e in excerpts])}?",
+        )
+        opening = f"Together they come to {inputs.computed_value}"
+    elif inputs.variety == "sum":
         subjects = listed([e.subject for e in excerpts])
         forms = (
             f"What is the {attribute} of {subjects} in total?",
@@ -225,7 +298,7 @@ def _across_sessions(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
             f"What is the difference between {slots}?",
         )
         opening = f"The difference is {inputs.computed_value}"
-    told = listed([f"{to_you(_slot(e))} is {_shown(e.value)}" for e in excerpts])
+    told = listed([f"{_to_user(e)} is {_shown(e.value)}" for e in excerpts])
     result = f"States that the {'total' if inputs.variety == 'sum' else 'difference'} is {inputs.computed_value}"
     nuggets = [NuggetDraft(text=result, excerpts=[e.ordinal for e in excerpts])]
     nuggets += [_fact_nugget(e) for e in excerpts]
@@ -259,6 +332,8 @@ def _count(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
 
 def _ordering(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     count, theme = number_word(len(inputs.items)), inputs.topic
+    if inputs.variety == "steps":
+        return _steps(inputs, rng)
     if theme.endswith(OF_THINGS):
         told = theme.removesuffix(OF_THINGS)
         first = "the first " if inputs.variety == "first" else ""
@@ -285,6 +360,17 @@ def _ordering(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     gold = "You brought them up in this order: " + ", ".join(f"{i}) {x}" for i, x in enumerate(inputs.items, 1)) + "."
     nuggets = [NuggetDraft(text=f"Mentions {item}", excerpts=[i]) for i, item in enumerate(inputs.items)]
     return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=nuggets)
+
+
+def _steps(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    count, it = number_word(len(inputs.items)), inputs.topic
+    forms = (
+        f"You drew up a plan for {it} for me. What were its {count} steps, in their order?",
+        f"Which {count} steps did you give me for {it}, and in which order?",
+    )
+    gold = f"I gave you these steps for {to_you(it)}: " + ", ".join(f"{i}) {x}" for i, x in enumerate(inputs.items, 1))
+    nuggets = [NuggetDraft(text=f"Mentions {item}", excerpts=[i]) for i, item in enumerate(inputs.items)]
+    return ProbeReply(question=rng.choice(forms), gold_answer=f"{gold}.", nuggets=nuggets)
 
 
 # --- behaviour --------------------------------------------------------------------------------------------------

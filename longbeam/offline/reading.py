@@ -10,6 +10,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from longbeam.prompts.calls.evaluation import AnswerInputs
 from longbeam.schemas.dialogue import MessageRole
@@ -53,9 +54,19 @@ def answer(inputs: AnswerInputs) -> str:
     return "\n".join(f"{said[i][0]}: {said[i][1]}" if said[i][0] else said[i][1] for i in chosen)
 
 
-def told(context: str) -> tuple[str, ...]:
-    """Return the user's messages and the lines of notes in a context, oldest first."""
+@dataclass(frozen=True)
+class Told:
+    """The messages of a context, oldest first."""
+
+    by_user: tuple[str, ...]
+    """The user's messages, and the lines of notes."""
+    by_assistant: tuple[str, ...]
+
+
+def told(context: str) -> Told:
+    """Return the messages of both sides in a context."""
     found: list[tuple[dt.date, str]] = []
+    replies: list[tuple[dt.date, str]] = []
     for day, segment in _segments(context):
         said_on = dt.datetime.strptime(day, "%d %B %Y").date() if day else dt.date.min
         marks = [*_SPEAKER.finditer(segment)]
@@ -63,12 +74,17 @@ def told(context: str) -> tuple[str, ...]:
         lines = (line for line in segment[: starts[0]].split("\n") if line.strip())
         found += (noted for line in lines if (noted := _noted(line, said_on)) is not None)
         for mark, end in zip(marks, starts[1:], strict=True):
-            if mark[1] != MessageRole.ASSISTANT.value:
-                said = segment[mark.end() : end]
+            said = segment[mark.end() : end]
+            if mark[1] == MessageRole.ASSISTANT.value:
+                replies.append((said_on, said))
+            else:
                 found.append((said_on, spell_out(said, said_on) if day else said))
-    return tuple(
-        text for _, text in sorted(found, key=lambda pair: pair[0])
-    )  # Stable: the lines of a day stay in order.
+    return Told(_in_order(found), _in_order(replies))
+
+
+def _in_order(said: list[tuple[dt.date, str]]) -> tuple[str, ...]:
+    # Stable: the lines of a day stay in order.
+    return tuple(text for _, text in sorted(said, key=lambda pair: pair[0]))
 
 
 def _noted(line: str, said_on: dt.date) -> tuple[dt.date, str] | None:

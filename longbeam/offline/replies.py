@@ -15,6 +15,7 @@ from functools import partial
 from typing import TypeVar
 
 from longbeam.offline import blocks, figures, openings, tables
+from longbeam.offline.advising import placed
 from longbeam.offline.arithmetic import CHOICE
 from longbeam.offline.farewell import farewell_blocks
 from longbeam.offline.language import is_new, shuffled, within_sentence
@@ -87,6 +88,8 @@ class Situation:
     said: str
     """The assistant's recent messages, which the reply does not repeat."""
     rng: random.Random
+    has_options: bool = False
+    """Whether the assistant lists options for the thing once, and so compares none here."""
     spoken: list[str] = field(default_factory=list)
     """The blocks of this reply so far."""
 
@@ -123,7 +126,9 @@ def assistant_reply(inputs: AssistantReplyInputs, state: TurnState, rng: random.
         return "\n\n".join(farewell_blocks(situation.brief, rng))
     room = int(inputs.target_tokens * CHARACTERS_PER_TOKEN)
     ending = _ending(situation, inputs, state.ordinal)
-    text = assemble(_recorded(_blocks(situation), situation.spoken), room - len(ending))
+    advice = [one.text for one in inputs.advice]
+    room -= sum(len(text) + 2 for text in advice)
+    text = placed(assemble(_recorded(_blocks(situation), situation.spoken), room - len(ending)), advice)
     if not ending and text.endswith("?"):
         # A question within the advice is rhetorical; as the last line it would read as one to the user.
         ending = openings.closing(situation.thing, situation.today, situation.rng)
@@ -183,6 +188,7 @@ def situation_of(inputs: AssistantReplyInputs, state: TurnState, rng: random.Ran
         others=_others(pack, inputs.context, thing),
         said="\n".join([m.content for m in inputs.history if m.role == "assistant"][-REMEMBERED:]),
         rng=rng,
+        has_options=thing in state.listed,
     )
 
 
@@ -296,13 +302,14 @@ def _figures(s: Situation) -> Makers:
     is_denied = s.brief is not None and s.brief.bullet.kind is BulletKind.CONTRADICTION
     due = None if is_denied else tables.next_date((*(s.brief.facts if s.brief else ()), *s.known), s.today)
     makers: list[tuple[float, Callable[[], str]]] = [
-        (0.55, partial(tables.options_table, s.thread, s.fields, s.said, rng)),
         (0.5, partial(tables.schedule_block, s.card, s.frame(s.said), s.today, due)),
         (0.4, lambda: tables.milestones(s.thread, s.frame(s.heard), s.today, due)),
         (0.6, partial(tables.recap_table, s.thread, s.fields, s.said, rng)),
         (0.6, partial(figures.message_draft, s.thread, s.fields, s.brief, s.today, rng)),
         (0.6, partial(tables.numbers_block, s.brief, it, rng)),
     ]
+    if not s.has_options:
+        makers.insert(0, (0.55, partial(tables.options_table, s.thread, s.fields, s.said, rng)))
     if not s.is_person:
         makers.extend(_illustrations(s))
         if not is_denied:

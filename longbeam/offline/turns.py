@@ -34,7 +34,7 @@ from longbeam.prompts.calls.user_turns import (
     UserTurnsInputs,
     UserTurnsReply,
 )
-from longbeam.schemas.plans import CLOSING, Bullet, BulletKind
+from longbeam.schemas.plans import CLOSING, TAKEN, Bullet, BulletKind
 from longbeam.text import times
 
 _LONG_AGO = (
@@ -287,6 +287,8 @@ def _question(pack: Pack, brief: BulletBrief, reading: Reading | None, rng: rand
         return rng.choice(pack.intro_ask).q
     elif brief.bullet.variety == CLOSING:
         asks = _LAST_ASKS if thing == WHOLE else _CLOSING_ASKS
+    elif brief.bullet.variety == TAKEN:
+        asks = _SPECIAL_ASKS[BulletKind.UPDATE]
     elif reading is not None and reading.beat is not None:
         asks = [a.q for a in reading.beat.ask if can_fill(a.q, fields)] or _WISH_ASKS
     template = rng.choice(asks)

@@ -14,6 +14,7 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 from string import Formatter
 
+from longbeam.offline.advising import ATTRIBUTES, CHOICES, CORRECTIONS, DAYS, FIGURES, ITEMS, LISTS
 from longbeam.offline.packs import Pack, Standing, Thread, load_pack, pack_paths, wishes
 from longbeam.offline.planning import ENDING_LABEL, MOVED_ANYWHERE, NEVER_ANYWHERE
 from longbeam.offline.story import people_thread
@@ -67,6 +68,10 @@ class Understood:
 
     statements: tuple[Statement, ...]
     wishes: tuple[Wish, ...]
+    advised: tuple[Statement, ...] = ()
+    """What the assistant brought in."""
+    taken: tuple[Statement, ...] = ()
+    """Which of its options the user took."""
 
 
 @dataclass(frozen=True)
@@ -231,8 +236,8 @@ def _found_in(text: str) -> tuple[_Found, ...]:
     return tuple(found)
 
 
-def understand(messages: Sequence[str]) -> Understood:
-    """Return the statements and wishes of the messages, in their order.
+def understand(messages: Sequence[str], replies: Sequence[str] = ()) -> Understood:
+    """Return what the user's messages and the assistant's replies state, in their order.
 
     Packs share some phrases: of rules that match the same words, those of the pack with most matches in the text win.
     """
@@ -250,13 +255,53 @@ def understand(messages: Sequence[str]) -> Understood:
                 wished.append(Wish(one.rule.standing, quote))
             else:
                 statements.append(_statement(one, quote))
-    return Understood(tuple(statements), tuple(wished))
+    advised = (_statement(one, "") for text in replies for one in _advised_in(text))
+    taken = (_statement(one, "") for text in messages for one in _matches(_choice_rules(), text))
+    return Understood(tuple(statements), tuple(wished), tuple(advised), tuple(taken))
+
+
+@lru_cache(maxsize=1)
+def _advice_rules() -> tuple[_Rule, ...]:
+    """Return the rules for what the assistant brings in."""
+    rules = []
+    for attribute, kind in ATTRIBUTES.items():
+        for text in (*(DAYS if kind is ValueKind.DATE else FIGURES), *CORRECTIONS):
+            told = text.replace("{attribute}", attribute)
+            rules.append(_Rule(told, {"new": kind}, "", f"advice/{attribute}", "", How.TOLD, {"new": attribute}))
+    for kind_, texts in LISTS.items():
+        names = [f"item{i}" for i in range(ITEMS[kind_])]
+        listed = "\n".join(f"{i}. {{{name}}}" for i, name in enumerate(names, 1))
+        for text in texts:
+            told, attributes = text.replace("{list}", listed), dict.fromkeys(names, kind_.value)
+            rules.append(_Rule(told, {}, "", f"advice/{kind_}", "", How.TOLD, attributes))
+    return tuple(rules)
+
+
+@lru_cache(maxsize=1)
+def _choice_rules() -> tuple[_Rule, ...]:
+    return tuple(_Rule(text, {}, "", "taken", "", How.TOLD, {"nth": "taken"}) for text in CHOICES)
+
+
+@lru_cache(maxsize=16_384)
+def _advised_in(text: str) -> tuple[_Found, ...]:
+    return tuple(_best_of(_matches(_advice_rules(), text), {}))
+
+
+def _matches(rules: Iterable[_Rule], text: str) -> list[_Found]:
+    """Return the matches of some rules in a text."""
+    folded, found = text.lower(), []
+    for rule in rules:
+        if rule.literal in folded:
+            for match in rule.pattern.finditer(text):
+                fields = tuple((k, v) for k, v in match.groupdict().items() if v is not None)
+                found.append(_Found(rule, match.start(), match.end(), fields))
+    return found
 
 
 def _best_of(found: Iterable[_Found], fits: Mapping[str, int]) -> list[_Found]:
     """Return matches that do not overlap, longer ones preferred, in the order of the text."""
     kept: list[_Found] = []
-    for one in sorted(found, key=lambda f: (-(len(f.rule.literal)), -fits[f.rule.pack], f.start)):
+    for one in sorted(found, key=lambda f: (-(len(f.rule.literal)), -fits.get(f.rule.pack, 0), f.start)):
         if all(one.end <= k.start or one.start >= k.end for k in kept):
             kept.append(one)
     return sorted(kept, key=lambda f: f.start)

@@ -18,6 +18,7 @@ from pydantic import BaseModel
 from longbeam.keys import UnitKey
 from longbeam.models.base import ModelCall
 from longbeam.offline import (
+    advising,
     answering,
     canvassing,
     chapters,
@@ -101,6 +102,7 @@ _RULES: dict[str, Callable[[Any, random.Random], BaseModel | str]] = {
     "plan_seeds": lambda inputs, _: chapters.plan_seeds(inputs),
     "plan_summary": lambda inputs, _: chapters.plan_summary(inputs),
     "outline": planning.outline,
+    "advise": advising.advise,
     "question_detector": lambda inputs, _: turns.detect_question(inputs),
     "word_turn": lambda inputs, _: inputs.draft,
     "compact_memory": lambda inputs, _: replies.compact(inputs),

@@ -24,6 +24,7 @@ from longbeam.prompts.calls.checks import ToldRemark
 from longbeam.prompts.declarations import default_registry
 from longbeam.prompts.docs import Captured
 from longbeam.schemas.calls import ModelReply
+from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.evaluation import EvaluationSettings
 from longbeam.schemas.plans import BulletKind
 from longbeam.schemas.spec import BenchmarkSpec, Checks
@@ -100,7 +101,7 @@ async def _judge_wording(benchmark: Benchmark, models: Models) -> None:
     asker = Asker(models, default_registry(), spec, UnitKey(conversation_id, "user_turns", "p0.s0.b0"))
     with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
         bullets = {b.bullet_id: b for plan in sealed.head.plans for b in plan.bullets()}
-        messages = [m for m in sealed.messages() if m.bullet_ids]
+        messages = [m for m in sealed.messages() if m.bullet_ids and m.role is MessageRole.USER]
     for message in messages[:JUDGED]:
         claims = [bullets[i].text for i in message.bullet_ids]
         await unsaid_claims(asker, message.message_key, message.content, claims)

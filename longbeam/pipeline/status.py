@@ -21,6 +21,9 @@ from longbeam.store.units import Unit, UnitStatus
 from longbeam.store.worklog import WorkLog
 from longbeam.terminal import counted, duration
 
+MOST_NAMED = 3
+"""Conversations that `kept_line` names."""
+
 
 class ConversationStatus(Record):
     """How far one conversation is."""
@@ -70,6 +73,25 @@ class BenchmarkStatus(Record):
     def calls(self) -> int:
         """Model calls in all journals."""
         return sum(t.calls for c in self.conversations for t in c.calls)
+
+
+def kept_line(benchmark: Benchmark) -> str:
+    """Return one line on what earlier runs have done and where unfinished conversations go on; empty if nothing is."""
+    going_on, units = [], 0
+    for conversation_id in benchmark.conversation_ids:
+        if conversation_id in benchmark.kept or not (path := benchmark.work_path(conversation_id)).exists():
+            continue
+        with WorkLog.open_read_only(path) as log:
+            done = {stage: counts[UnitStatus.DONE] for stage, counts in log.units.counts().items()}
+        units += sum(done.values())
+        if begun := [stage for stage in STAGES if done.get(stage)]:
+            going_on.append(f"{conversation_id} from {begun[-1]} on")
+    if not (going_on or benchmark.kept):
+        return ""
+    finished = f"{len(benchmark.kept)} of {counted(len(benchmark.conversation_ids), 'conversation')} kept"
+    more = f" and {len(going_on) - MOST_NAMED} more" if len(going_on) > MOST_NAMED else ""
+    left = f"; {', '.join(going_on[:MOST_NAMED])}{more}, with {counted(units, 'unit')} kept" if going_on else ""
+    return f"{benchmark.spec.name}: {finished}{left}"
 
 
 def benchmark_status(benchmark: Benchmark) -> BenchmarkStatus:

@@ -14,6 +14,7 @@ from longbeam.prompts.calls import chats as chat_calls
 from longbeam.prompts.calls import checks as check_calls
 from longbeam.prompts.calls import evaluation as evaluation_calls
 from longbeam.prompts.calls import memory as memory_calls
+from longbeam.prompts.calls.advice import AdviceInputs, AdviceReply
 from longbeam.prompts.calls.dialogue import (
     AssistantReplyInputs,
     CompactInputs,
@@ -104,6 +105,7 @@ PROMPTS: tuple[Prompt, ...] = (
         fixed=("seed",),
         narrow=narrowing.augment,
     ),
+    Prompt("advise", 1, Role.PLANNER, AdviceInputs, AdviceReply, fixed=("seed",), narrow=narrowing.advise),
     # The user's questions.
     Prompt(
         "user_turns",
@@ -127,7 +129,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The dialogue.
     Prompt(
         "assistant_reply",
-        6,
+        7,
         Role.ASSISTANT,
         AssistantReplyInputs,
         fixed=_DIALOGUE,
@@ -159,14 +161,14 @@ PROMPTS: tuple[Prompt, ...] = (
         history="history",
     ),
     Prompt("word_turn", 1, Role.USER, WordTurnInputs, fixed=_DIALOGUE, history="history"),
-    Prompt("compact_memory", 6, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
+    Prompt("compact_memory", 7, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
     Prompt("probe_candidates", 2, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
-    _probe("information_extraction", "difficulty", "variety"),
+    _probe("information_extraction", "difficulty", "variety", "computed_value", "items", version=4),
     _probe("multi_session_reasoning", "difficulty", "variety", "computed_value"),
     _probe("knowledge_update"),
     _probe("temporal_reasoning", "computed_value"),
-    _probe("event_ordering", "variety", "items", version=4),
+    _probe("event_ordering", "variety", "items", version=5),
     _probe("contradiction_resolution", "variety", version=4),
     _probe("summarization", version=4),
     _probe("preference_following", "variety", "condition", "requirement"),

@@ -14,6 +14,7 @@ from typing import Any
 from longbeam.abilities.record import Trait
 from longbeam.abilities.registry import ability_of
 from longbeam.prompts.calls import memory as memory_calls
+from longbeam.prompts.calls.advice import AdviceInputs
 from longbeam.prompts.calls.checks import EntailmentInputs
 from longbeam.prompts.calls.persona import NarrativesInputs
 from longbeam.prompts.calls.plans import AugmentInputs, NewSlot, OutlineInputs, SheetLine, SubPlanInputs
@@ -130,6 +131,14 @@ def augment(schema: Schema, inputs: AugmentInputs) -> None:
         _count(schema["properties"][name], len(ids))
         _choose(_fields(schema, draft), field, ids)
     _count(schema["properties"]["instructions"], len(inputs.instructions))
+
+
+def advise(schema: Schema, inputs: AdviceInputs) -> None:
+    """Ask for one draft for each line; offer the ids of the lines."""
+    for name, draft, lines in (("advice", "AdviceDraft", inputs.advice), ("choices", "ChoiceDraft", inputs.choices)):
+        _count(schema["properties"][name], len(lines))
+        if lines:
+            _choose(_fields(schema, draft), "line_id", (line.line_id for line in lines))
 
 
 def user_turns(schema: Schema, inputs: UserTurnsInputs) -> None:

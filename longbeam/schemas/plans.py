@@ -164,7 +164,58 @@ class Bullet(Record):
     """Instructions and preferences: a checkable claim about a compliant answer."""
     variety: str = ""
     """Contradictions: `never_statement`, `other_value`, `not_yet`. Preferences: `evolved` for a changed one.
-    Events: `closing` for those that end the story."""
+    Events: `closing` for those that end the story, `taken` for the choice of one of the assistant's options."""
+
+
+TAKEN = "taken"
+"""Variety of the events by which the user says which of the assistant's options they took."""
+
+
+class AdviceKind(StrEnum):
+    """What the assistant brings in."""
+
+    FIGURE = "figure"
+    """An amount that it works out from one of the user's."""
+    DAY = "day"
+    """A day that it sets."""
+    OPTIONS = "options"
+    """A list to choose from; the user may say later which of them they took."""
+    STEPS = "steps"
+    """A plan: what to do, in its order."""
+    CORRECTION = "correction"
+    """A figure or a day in place of one that it gave before."""
+
+
+class Advice(Record):
+    """Something that the assistant brings in, and that nobody else says; code decides where it stands and its value."""
+
+    advice_id: str
+    """`p0.s2.a1`: plan, sub-plan, ordinal in the sub-plan."""
+    kind: AdviceKind
+    bullet_id: str
+    """The user's bullet whose message the reply answers."""
+    narrative: str
+    topic: str
+    """Subject of the advice, a short noun phrase."""
+    attribute: str
+    """What it gives of the subject: `safety margin`, `options`, `steps`."""
+    text: str
+    """The statement, as the assistant would say it, with its value or items."""
+    value: Value | None = None
+    """Value of a figure, a day or a correction."""
+    items: tuple[str, ...] = ()
+    """The options or steps, in their order."""
+    corrects: str = ""
+    """Id of the advice that a correction replaces."""
+    taken: int = 0
+    """Ordinal, from 1, of the option that the user took; 0: they do not say."""
+    taken_in: str = ""
+    """Id of the bullet that says so."""
+
+    @property
+    def sub_plan(self) -> str:
+        """`p0.s2`."""
+        return self.advice_id.rpartition(".")[0]
 
 
 class SubPlan(Record):
@@ -190,6 +241,8 @@ class Plan(Record):
     facts: tuple[Fact, ...]
     assertions: tuple[Assertion, ...]
     """In the order of the bullets that make them."""
+    advice: tuple[Advice, ...] = ()
+    """What the assistant brings in, in the order of the story."""
 
     def bullets(self) -> tuple[Bullet, ...]:
         """All bullets in the order of the story."""

@@ -329,6 +329,8 @@ class PlanSettings(Record):
 class ProbeSettings(Record):
     """Which probes are selected, and when they are asked."""
 
+    assistant_share: float = Field(default=0.25, ge=0, le=0.5)
+    """Share of the selected probes that need a message of the assistant's; 0: the assistant brings nothing in."""
     on_the_way: float = Field(default=0.1, ge=0, le=1)
     """Share of the selected probes that are asked on the way; the others are asked after the last message."""
     hard: bool = False

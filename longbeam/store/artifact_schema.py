@@ -117,6 +117,23 @@ CREATE TABLE assertions (
     "value" STRUCT(kind VARCHAR, "text" VARCHAR, number DOUBLE, unit VARCHAR, "date" DATE)
 )""",
     """
+CREATE TABLE advice (  -- what the assistant brings in
+    plan_index INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,  -- in the plan
+    advice_id VARCHAR NOT NULL,
+    kind VARCHAR NOT NULL,
+    bullet_id VARCHAR NOT NULL,  -- the bullet whose message the reply answers
+    narrative VARCHAR NOT NULL,
+    topic VARCHAR NOT NULL,
+    attribute VARCHAR NOT NULL,
+    "text" VARCHAR NOT NULL,
+    "value" STRUCT(kind VARCHAR, "text" VARCHAR, number DOUBLE, unit VARCHAR, "date" DATE),
+    items VARCHAR[] NOT NULL,
+    corrects VARCHAR NOT NULL,  -- advice_id; empty: it corrects nothing
+    taken INTEGER NOT NULL,  -- place of the item that the user took, from 1; 0: they do not say
+    taken_in VARCHAR NOT NULL  -- the bullet that says so
+)""",
+    """
 CREATE TABLE user_turns (
     ordinal INTEGER NOT NULL,
     turn_id VARCHAR NOT NULL,
@@ -202,7 +219,7 @@ CREATE TABLE evidence (
 
 SEALED_CONVERSATION = Kind(
     name="sealed conversation",
-    version=6,
+    version=7,
     tables=_TABLES,
     remedy="`longbeam resume` makes it again, `longbeam import` an imported one",
     oldest_readable=5,

@@ -23,7 +23,7 @@ from longbeam.schemas.dialogue import Message, UserTurn
 from longbeam.schemas.imports import ImportNote
 from longbeam.schemas.incidents import Incident, PromptRecord
 from longbeam.schemas.people import Person, RelationshipGraph
-from longbeam.schemas.plans import Assertion, Bullet, Fact, Narrative, Plan, PlanSeed, SubPlan
+from longbeam.schemas.plans import Advice, Assertion, Bullet, Fact, Narrative, Plan, PlanSeed, SubPlan
 from longbeam.schemas.probes import Evidence, Nugget, Probe
 from longbeam.store.artifact_schema import SEALED_CONVERSATION
 from longbeam.store.duck import (
@@ -39,6 +39,8 @@ from longbeam.store.duck import (
 )
 from longbeam.store.spill import LazySequence, SpilledSequence
 
+WITH_MAKING, WITH_ADVICE = 6, 7
+"""Versions of the file that first had the table."""
 _CACHE_MB = 8
 """Memory limit of DuckDB at first: without one it keeps every page that it has read, 32 MB at 50M tokens."""
 _MOST_MB = 64 * 1024
@@ -161,7 +163,7 @@ class SealedConversation:
         return RelationshipGraph.model_validate({"people": people, "node_link": json.loads(row["node_link"])})
 
     def _making(self) -> Row:
-        if self._version < SEALED_CONVERSATION.version:  # it was sealed before this was recorded
+        if self._version < WITH_MAKING:  # it was sealed before this was recorded
             return {}
         (row,) = self._rows("making", ("gap_share",))
         prompts = self._rows("prompts", PromptRecord, "ORDER BY ordinal")
@@ -184,6 +186,7 @@ class SealedConversation:
             "sub_plans": [{**row, "bullets": bullets[row["sub_plan_index"]]} for row in sub_plans],
             "facts": rows("facts", Fact, "ordinal"),
             "assertions": rows("assertions", Assertion, "ordinal"),
+            "advice": rows("advice", Advice, "ordinal") if self._version >= WITH_ADVICE else (),
         }
         return Plan.model_validate(plan)
 
@@ -258,6 +261,7 @@ def _load_head(file: Loader, head: ConversationHead, user_turns: Iterable[UserTu
     file.load("sub_plans", _sub_plan_rows(head))
     file.load("bullets", (row for plan in head.plans for sub_plan in plan.sub_plans for row in _bullet_rows(sub_plan)))
     file.load("facts", (row for plan in head.plans for row in _rows_of(plan.facts, _place_of(plan))))
+    file.load("advice", (row for plan in head.plans for row in _rows_of(plan.advice, _place_of(plan))))
     file.load("assertions", (row for plan in head.plans for row in _rows_of(plan.assertions, _place_of(plan))))
 
 

@@ -52,6 +52,8 @@ def _speaker_problems(index: ConversationIndex, probe: Probe) -> Iterator[Proble
         if message is None or message.role is MessageRole.USER:
             continue
         # Imports may ask what the assistant said; our facts and bullets are always the user's.
+        if set(probe.bullet_ids) & set(message.bullet_ids):
+            continue  # it brings in what the probe asks for
         if not index.is_import and (probe.bullet_ids or probe.fact_ids or evidence.part != EvidencePart.SUPPORT):
             text = f"the {evidence.part} is what the user said, and {evidence.message_key} is the assistant's"
             yield Problem("speaker", probe.probe_id, text, (evidence.message_key,))

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from longbeam.schemas.conversation import ConversationHead, ConversationReader
 from longbeam.schemas.dialogue import Message, MessageRole
-from longbeam.schemas.plans import Assertion, Bullet, Fact, Stance
+from longbeam.schemas.plans import Advice, Assertion, Bullet, Fact, Stance
 from longbeam.schemas.probes import Evidence, Probe
 from longbeam.store.folded import FoldedTexts
 from longbeam.store.lookups import Grouped, Keyed, Ordinals
@@ -181,6 +181,11 @@ class ConversationIndex:
         values = (a.value for a in self._assertions if a.value is not None)
         # The texts of values would be most of it; equal values share their other keys.
         return frozenset(key for v in values for key in value_keys(v, v.date or _ANY_DAY) if key[0] != "text")
+
+    @cached_property
+    def advice(self) -> Mapping[str, Advice]:
+        """What the assistant brings in, by id."""
+        return {a.advice_id: a for plan in self.head.plans for a in plan.advice}
 
     @cached_property
     def _voicing(self) -> Grouped[Message]:

@@ -49,7 +49,7 @@ def _key_problems(
     if last is not None and parsed < last:
         yield Problem("key_order", key, f"message_key {key!r} stands behind a later one", (key,))
     for bullet_id in message.bullet_ids:
-        if bullet_id not in index.bullets:
+        if bullet_id not in index.bullets and bullet_id not in index.advice:
             yield Problem("unknown_bullet", key, f"message voices {bullet_id!r}, which no plan has", (key,))
 
 

@@ -10,6 +10,7 @@ from longbeam.abilities.registry import abilities, resolve
 from longbeam.plugins import load, offered, unfit
 from longbeam.validation import (
     abstention,
+    advice,
     arithmetic,
     computation,
     contradiction,
@@ -54,6 +55,7 @@ CHECKS: tuple[Check, ...] = (
     token_counts.CHECK,
     ledger.CHECK,
     voicing.CHECK,
+    advice.CHECK,
     leaks.CHECK,
     degenerate.CHECK,
     duplicates.CHECK,

@@ -14,6 +14,7 @@ import pytest
 import longbeam
 from longbeam.cli import INCOMPLETE, INTERRUPTED, OK, USER_ERROR, report_run, run
 from longbeam.pipeline.run.driver import RunSummary
+from longbeam.pipeline.status import kept_line
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.artifacts import seal_conversation
 from longbeam.store.benchmark import read_statistics
@@ -206,6 +207,15 @@ def test_stats_to_a_file(sealed: Benchmark, capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out == "written to stats.json\n"
 
 
+def test_stats_as_a_page_needs_nothing_else(sealed: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["stats", "tiny", "--html", "stats.html"]) == OK
+    page = Path("stats.html").read_text(encoding="utf-8")
+    assert "Where the evidence is" in page
+    assert "information extraction" in page
+    assert "http" not in page.split("<pre>")[0].replace("http-equiv", "")
+    assert capsys.readouterr().out == "written to stats.html\n"
+
+
 def test_validate_and_stats_keep_what_the_other_found(sealed: Benchmark) -> None:
     from longbeam.store.benchmark import read_findings, read_statistics
     from tests.store.stored_seeds import stored_seeds
@@ -224,6 +234,32 @@ def test_export_writes_the_finished_conversations(sealed: Benchmark, capsys: pyt
     assert captured.out.startswith("there: 1 conversation, 8 messages, 230 tokens, 2 probes")
     assert "1 of 2 conversations are not finished" in captured.err
     assert len((Path("there") / "messages.jsonl").read_text(encoding="utf-8").splitlines()) == 8
+
+
+def test_export_as_json_has_counts_and_files(sealed: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["export", "tiny", "--to", "exported", "--json"]) == OK
+    said = json.loads(capsys.readouterr().out)
+    assert said["conversations"] == 1
+    assert "probes.jsonl" in said["sha256"]
+
+
+def test_generate_as_json_says_what_was_done(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    small = ["--name", "counted", "--length", "16K", "--runner", "inline", "--json"]
+    assert run(["generate", *small]) == OK
+    said = json.loads(capsys.readouterr().out)
+    assert (said["name"], said["finished"], said["failures"]) == ("counted", 1, [])
+    assert run(["resume", "counted", "--json"]) == OK
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["calls"] == 0
+    assert captured.err == "counted: 1 of 1 conversation kept\n"
+
+
+def test_a_run_that_goes_on_says_in_one_line_what_it_keeps(out: Path) -> None:
+    benchmark = create_benchmark(BenchmarkSpec(name="going", conversations=2, length=16_000), out)
+    with WorkLog.open(benchmark.work_path("c000")) as log:
+        log.units.finish("persona", "p", fingerprint="f", records=[])
+        log.units.finish("plan", "p0.s0", fingerprint="f", records=[])
+    assert kept_line(benchmark) == "going: 0 of 2 conversations kept; c000 from plan on, with 2 units kept"
 
 
 def test_reviewed_only_says_what_it_left_out(sealed: Benchmark, capsys: pytest.CaptureFixture[str]) -> None:

@@ -120,7 +120,10 @@ def qa_metrics(entries: list[Entry]) -> dict[str, float]:
 
 
 def test_every_mean_is_over_something(tmp_path: Path) -> None:
-    report = export_longmemeval([OWN], SPEC, tmp_path / "out")
+    said = OWN.probe("information_extraction")
+    of_assistant = said.model_copy(update={"probe_id": "information_extraction.a", "bullet_ids": ("p0.s0.a0",)})
+    every = MemoryReader(OWN.head, OWN.said, (*OWN.asked, of_assistant))
+    report = export_longmemeval([every], SPEC, tmp_path / "out")
     assert qa_metrics(entries_of(tmp_path / "out")) == dict.fromkeys((*TYPES, "abstention"), 1.0)
     assert report.warnings == ()
 

@@ -14,6 +14,7 @@ from longbeam.prompts.calls import chats as chat_calls
 from longbeam.prompts.calls import checks as check_calls
 from longbeam.prompts.calls import evaluation as evaluation_calls
 from longbeam.prompts.calls import memory as memory_calls
+from longbeam.prompts.calls.advice import AdviceInputs, AdviceLine, ChoiceLine
 from longbeam.prompts.calls.dialogue import (
     AssistantReplyInputs,
     CompactInputs,
@@ -52,7 +53,7 @@ from longbeam.schemas.base import KeptJson
 from longbeam.schemas.calls import ChatMessage, PromptInputs
 from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.people import Gender, Person, Profile, Relation
-from longbeam.schemas.plans import Bullet, BulletKind, Narrative, PlanSeed, Value, ValueKind
+from longbeam.schemas.plans import Advice, AdviceKind, Bullet, BulletKind, Narrative, PlanSeed, Value, ValueKind
 from longbeam.schemas.probes import Difficulty
 from longbeam.schemas.seeds import Category, Domain, Seed, Timeline
 from longbeam.schemas.spec import Strategy
@@ -197,6 +198,26 @@ BRIEFS = (
     BulletBrief(bullet=CONTRADICTION),
     BulletBrief(bullet=INSTRUCTION),
 )
+MARGIN = Advice(
+    advice_id="p0.s0.a0",
+    kind=AdviceKind.FIGURE,
+    bullet_id=SIGNING.bullet_id,
+    narrative=SIGNING.narrative,
+    topic="the lease",
+    attribute="safety margin",
+    text="For the lease, I would set the safety margin at 1,400 NOK.",
+    value=money(1_400, "NOK"),
+)
+GLAZES = Advice(
+    advice_id="p0.s0.a1",
+    kind=AdviceKind.OPTIONS,
+    bullet_id=PREFERENCE.bullet_id,
+    narrative=PREFERENCE.narrative,
+    topic="glazes",
+    attribute="options",
+    text="For glazes, I see three options:\n1. wood ash\n2. a bought frit\n3. slip alone",
+    items=("wood ash", "a bought frit", "slip alone"),
+)
 CURRENT_BULLETS = (OPENING_DAY.text, CONTRADICTION.text, INSTRUCTION.text)
 """Texts of the bullets of the sub-plan whose dialogue is held."""
 CONTEXT = DialogueContext(
@@ -207,6 +228,7 @@ CONTEXT = DialogueContext(
     earlier_bullets=(INTRODUCTION.text, SIGNING.text, PREFERENCE.text),
     state=LEDGER,
     instructions=(PREFERENCE.text,),
+    advised=(GLAZES.text,),
 )
 HISTORY = (
     ChatMessage(role="user", content="The opening night will be on May 12, 2023. What do I need by then?"),
@@ -399,6 +421,43 @@ SAMPLES: dict[str, PromptInputs] = {
         instructions=(InstructionTarget(target_id="i0", area="Money and lease", place=PLACE),),
         taken_conditions=("when I ask about permits",),
     ),
+    "advise": AdviceInputs(
+        seed=SEED,
+        stage=STAGES[1],
+        advice=(
+            AdviceLine(
+                line_id="a0",
+                kind=AdviceKind.FIGURE,
+                bullet=SIGNING,
+                topic="the lease",
+                attribute="safety margin",
+                base=LEDGER[1],
+                value=MARGIN.value,
+            ),
+            AdviceLine(
+                line_id="a1",
+                kind=AdviceKind.OPTIONS,
+                bullet=OPENING_DAY,
+                topic="the opening night",
+                attribute="options",
+                count=3,
+            ),
+            AdviceLine(
+                line_id="a2",
+                kind=AdviceKind.CORRECTION,
+                bullet=OPENING_DAY,
+                topic="the lease",
+                attribute="safety margin",
+                value=money(1_800, "NOK"),
+                former=MARGIN,
+            ),
+        ),
+        choices=(
+            ChoiceLine(
+                line_id="c0", after=OPENING_DAY.bullet_id, day=OPENING_DAY.happens_on, options=GLAZES, ordinal=2
+            ),
+        ),
+    ),
     "user_turns": UserTurnsInputs(
         **_STAGE_INPUTS,  # type: ignore[arg-type]
         batch=BRIEFS,
@@ -413,7 +472,7 @@ SAMPLES: dict[str, PromptInputs] = {
         asked_before=("What do I need for the opening night?",),
     ),
     "assistant_reply": AssistantReplyInputs(
-        context=CONTEXT, summary=SUMMARY, history=(*HISTORY, ASKED), target_tokens=640, today=TODAY
+        context=CONTEXT, summary=SUMMARY, history=(*HISTORY, ASKED), target_tokens=640, today=TODAY, advice=(MARGIN,)
     ),
     "question_detector": QuestionDetectorInputs(reply=HISTORY[1].content),
     "user_answer": UserReplyInputs(

@@ -215,7 +215,7 @@ def test_further_questions_see_no_old_value_beside_the_new_one() -> None:
 
 def test_the_assistant_sees_what_has_changed_since_the_part_began() -> None:
     inputs = SAMPLES["assistant_reply"].model_copy(
-        update={"changed": LEDGER[:1], "wishes": (INSTRUCTION.text,), "replaced": (PREFERENCE.text,)}
+        update={"changed": LEDGER[:1], "wishes": (INSTRUCTION.text,), "replaced": (PREFERENCE.text,), "advice": ()}
     )
     note = default_registry()["assistant_reply"].render(inputs)[-1].content
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from longbeam.schemas.dialogue import MessageKind
 from longbeam.schemas.imports import ImportNote, NoteKind
-from longbeam.schemas.plans import Assertion, Fact, Narrative, Plan, Stance, Value, ValueKind
+from longbeam.schemas.plans import Advice, AdviceKind, Assertion, Fact, Narrative, Plan, Stance, Value, ValueKind
 from longbeam.schemas.probes import Difficulty, Evidence, Probe
 from longbeam.schemas.seeds import Domain
 from longbeam.text.values import date_value, money, name
@@ -283,6 +283,41 @@ def stated(text: str) -> Spoil:
     return spoil
 
 
+ADVICE = Advice(
+    advice_id="p0.s0.a0",
+    kind=AdviceKind.FIGURE,
+    bullet_id="p0.s0.b1",
+    narrative="",
+    topic="the lease",
+    attribute="safety margin",
+    text="Keep $77,777 as a safety margin.",
+    value=money(77_777),
+)
+
+
+def brings_in(position: int | None) -> Spoil:
+    """Plan a figure for the assistant, and label the message at a position with it, which does not say it."""
+
+    def spoil(reader: MemoryReader) -> MemoryReader:
+        planned = reader.with_plan(advice=(ADVICE,))
+        return planned if position is None else planned.with_message(position, bullet_ids=(ADVICE.advice_id,))
+
+    return spoil
+
+
+def chooses(item: str) -> Spoil:
+    """Have the user name the option that they took, of a list that a reply gives."""
+
+    def spoil(reader: MemoryReader) -> MemoryReader:
+        taken_in = reader.said[4].bullet_ids[0]
+        options = {"kind": AdviceKind.OPTIONS, "value": None, "items": (item, "x"), "taken": 1, "taken_in": taken_in}
+        listed = reader.with_plan(advice=(ADVICE.model_copy(update=options),))
+        given = listed.with_message(3, bullet_ids=(ADVICE.advice_id,), content=f"{reader.said[3].content} {item}, x.")
+        return given.with_message(4, content=f"{reader.said[4].content} I took {item}.")
+
+    return spoil
+
+
 def planned_after_done(reader: MemoryReader) -> MemoryReader:
     """The lease is done on March 6, and in April its end is still planned for May."""
     plan = reader.head.plans[0]
@@ -360,6 +395,10 @@ FAULTS = (
     Fault("voicing.special_not_voiced", message(14, bullet_ids=()), "p0.s1.b3"),
     Fault("voicing.not_voiced", message(6, bullet_ids=()), "p0.s0.b4"),
     Fault("voicing.value_not_said", say(16, "At the soft opening we sold everything! What now?"), "p0.s1.b4"),
+    Fault("advice.not_given", brings_in(None), "p0.s0.a0"),
+    Fault("advice.speaker", brings_in(2), "p0.s0.a0"),
+    Fault("advice.value_not_said", brings_in(3), "p0.s0.a0"),
+    Fault("advice.option_named", chooses("an old tile"), "p0.s0.a0"),
     Fault("leaks.marker", append(3, " ->-> next"), "p0.s0.t1.n1"),
     Fault("leaks.marker", append(3, "\n~~~reply\nfine"), "p0.s0.t1.n1"),
     Fault("leaks.marker", append(3, "\n```\np0.s1.b3\n```"), "p0.s0.t1.n1"),

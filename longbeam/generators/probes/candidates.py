@@ -17,7 +17,7 @@ from pydantic import Field
 
 from longbeam.generators.probes.evidence import Quote
 from longbeam.generators.probes.material import ProbeMaterial
-from longbeam.keys import ProbeId, plan_index_of
+from longbeam.keys import AdviceId, ProbeId, plan_index_of
 from longbeam.models.asking import Asker
 from longbeam.prompts.calls.probes import Excerpt, ProbeReply
 from longbeam.schemas.base import Record
@@ -28,6 +28,8 @@ from longbeam.text.matching import says
 
 T = TypeVar("T")
 G = TypeVar("G")
+ADVICE_POOL = 8
+"""Most candidates of one ability that need a message of the assistant's, besides the others."""
 POOL = 24
 """Most candidates of one ability that are offered to the model; about twice as many as are worded."""
 
@@ -73,6 +75,16 @@ class ProbeCandidate(Record):
     """The answer to that question, in languages other than English; in English code writes it."""
     rank: int = 0
     """Place in the model's choice, from 0, the best."""
+
+    @property
+    def needs_reply(self) -> bool:
+        """Whether a message of the assistant's is among the evidence."""
+        return needs_reply(self.bullet_ids)
+
+
+def needs_reply(bullet_ids: Iterable[str]) -> bool:
+    """Return whether a probe on these bullets and pieces of advice needs a message of the assistant's."""
+    return any(map(AdviceId.names, bullet_ids))
 
 
 Draft = Callable[[Asker, ProbeMaterial, int], Awaitable[list[ProbeCandidate]]]
@@ -250,9 +262,15 @@ def far_apart(said: Sequence[T], total_messages: int, place: Callable[[T], int])
 
 
 def thin_out(
-    groups: Iterable[G], sketch: Callable[[G], Sketch | None], total_messages: int, limit: int = POOL
+    groups: Iterable[G],
+    sketch: Callable[[G], Sketch | None],
+    total_messages: int,
+    limit: int = POOL,
+    first: int = 0,
 ) -> list[ProbeCandidate]:
-    """Return up to `limit` candidates, numbered, spread over facts, levels and the deciles of the conversation.
+    """Return up to `limit` candidates, spread over facts, levels and the deciles of the conversation.
+
+    They are numbered from `first`.
 
     `sketch` makes a candidate of a group of evidence, or None. It must be cheap and pure: a long conversation has
     groups by the ten thousand, so sketches are dropped and made again when they are needed.
@@ -267,8 +285,17 @@ def thin_out(
     while len(taken) < limit and (best := pool.take_best()) is not None:
         if not best.gives_itself_away():
             pool.count(best)
-            taken.append(best.candidate(len(taken)))
+            taken.append(best.candidate(first + len(taken)))
     return taken
+
+
+def with_advice(own: list[ProbeCandidate], sketches: Iterable[Sketch], total_messages: int) -> list[ProbeCandidate]:
+    """Return an ability's candidates on what the user said, and behind them those on what the assistant brought in."""
+    return [*own, *thin_out(list(sketches), _itself, total_messages, ADVICE_POOL, len(own))]
+
+
+def _itself(sketch: Sketch) -> Sketch:
+    return sketch
 
 
 class _CostKey(NamedTuple):

@@ -23,12 +23,14 @@ from longbeam.generators.probes.candidates import (
     difficulty_by_items,
     sessions_of,
     thin_out,
+    with_advice,
 )
 from longbeam.generators.probes.checks import check_form, check_voice, neutral, run_checks, shown
 from longbeam.generators.probes.evidence import FactQuote, Quote, coverage, find_words, words_of
+from longbeam.generators.probes.given_advice import GivenList
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls.probes import ProbeReply
-from longbeam.schemas.plans import BulletKind
+from longbeam.schemas.plans import AdviceKind, BulletKind
 from longbeam.schemas.probes import ProbeDetails
 from longbeam.schemas.spec import ENGLISH
 
@@ -74,7 +76,9 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     found = [series for theme, items in _attributes(material).items() for series in _of_theme(theme, items)]
     found += _after_each(*_first_mentions(material))
     found += _details(material)
-    return thin_out(found, _sketch, material.total_messages)
+    own = thin_out(found, _sketch, material.total_messages)
+    plans = (_steps(given) for given in material.advice.lists_of(AdviceKind.STEPS))
+    return with_advice(own, plans, material.total_messages)
 
 
 def _attributes(material: ProbeMaterial) -> dict[str, list[Item]]:
@@ -199,6 +203,21 @@ def _sketch(series: Series) -> Sketch:
         summary=f"{variety} {len(items)}, {theme}: {', then '.join(names)}",
         items=names,
         details=ProbeDetails(variety=variety, items=names),
+    )
+
+
+def _steps(given: GivenList) -> Sketch:
+    """Return the question for the steps of a plan that the assistant drew up."""
+    advice = given.advice
+    return Sketch.of(
+        ABILITY,
+        cite(given.items, grouped=True),
+        difficulty=difficulty_by_items(len(advice.items)),
+        variety="steps",
+        topic=advice.topic,
+        summary=f"the {len(advice.items)} steps for {advice.topic}: {', then '.join(advice.items)}",
+        items=advice.items,
+        details=ProbeDetails(variety="steps", items=advice.items),
     )
 
 

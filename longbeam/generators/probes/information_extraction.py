@@ -1,16 +1,17 @@
 """Information extraction: what was said once, and never changed or denied.
 
 Easy: one fact, asked for by its name. Medium: two facts of one thing. Hard: one fact of a thing that the question
-refers to only by something else that was said of it.
+refers to only by something else that was said of it. Of what the assistant said: a value, its list of options (medium),
+and the option that the user took, who names only its number (hard).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import combinations, islice
 
 from longbeam.abilities.beam import INFORMATION_EXTRACTION
-from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, cite, thin_out
+from longbeam.generators.probes.candidates import AbilityGenerator, ProbeCandidate, Sketch, cite, thin_out, with_advice
 from longbeam.generators.probes.checks import (
     check_coverage,
     check_form,
@@ -19,10 +20,13 @@ from longbeam.generators.probes.checks import (
     neutral,
     run_checks,
 )
-from longbeam.generators.probes.evidence import FactQuote, coverage, words_of
+from longbeam.generators.probes.evidence import FactQuote, Quote, coverage, words_of
+from longbeam.generators.probes.given_advice import GivenAdvice, GivenList
 from longbeam.generators.probes.material import ProbeMaterial
 from longbeam.prompts.calls.probes import ProbeReply
-from longbeam.schemas.probes import Difficulty
+from longbeam.schemas.plans import AdviceKind
+from longbeam.schemas.probes import Difficulty, ProbeDetails
+from longbeam.text.values import plain
 
 ABILITY = INFORMATION_EXTRACTION.name
 Asked = tuple[str, FactQuote] | tuple[str, FactQuote, FactQuote]
@@ -50,7 +54,15 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
         # Each fact of a thing is asked for once, with the next one as the clue.
         clues = zip(group, group[1:] + group[:1], strict=True)
         found += [("indirect", asked, clue) for asked, clue in clues if _is_clue(clue, asked, by_attribute)]
-    return thin_out(found, _sketch, material.total_messages)
+    own = thin_out(found, _sketch, material.total_messages)
+    return with_advice(own, _of_assistant(material.advice), material.total_messages)
+
+
+def _of_assistant(given: GivenAdvice) -> Iterator[Sketch]:
+    """Yield candidates on what the assistant said: a value, a list of options, and the one of them that was taken."""
+    for options in given.lists_of(AdviceKind.OPTIONS):
+        yield _listed(options) if options.choice is None else _taken(options, options.choice)
+    yield from (_direct(said) for said in given.settled)
 
 
 def _sketch(asked: Asked) -> Sketch:
@@ -105,6 +117,36 @@ def _indirect(asked: FactQuote, clue: FactQuote) -> Sketch:
         f"{clue.value.text}: {asked.value.text}",
         cited=(ordinal,),
         answers=(asked.value,),
+    )
+
+
+def _listed(given: GivenList) -> Sketch:
+    advice = given.advice
+    return Sketch.of(
+        ABILITY,
+        cite([given.whole]),
+        difficulty=Difficulty.MEDIUM,
+        variety="listed",
+        topic=advice.topic,
+        summary=f"the {len(advice.items)} {advice.attribute} for {advice.topic}: {'; '.join(advice.items)}",
+        answers=tuple(map(plain, advice.items)),
+        items=advice.items,
+    )
+
+
+def _taken(given: GivenList, choice: Quote) -> Sketch:
+    advice = given.advice
+    item = advice.items[advice.taken - 1]
+    return Sketch.of(
+        ABILITY,
+        cite([given.whole, choice]),
+        difficulty=Difficulty.HARD,
+        variety="taken",
+        topic=advice.topic,
+        summary=f"which of the {advice.attribute} for {advice.topic} was taken: {item}",
+        cited=(0, 1),
+        answers=(plain(item),),
+        details=ProbeDetails(variety="taken", computed_value=item),
     )
 
 

@@ -13,6 +13,7 @@ from longbeam.generators.probes.candidates import (
     cite,
     difficulty_by_gap,
     thin_out,
+    with_advice,
 )
 from longbeam.generators.probes.checks import (
     check_coverage,
@@ -35,8 +36,10 @@ GIVEAWAYS = (
 
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
-    """Return one candidate for each fact with exactly one change, both sides said in different messages."""
-    return thin_out(material.stated.updated_once, _sketch, material.total_messages)
+    """Return one candidate for each fact with exactly one change, and for each value that the assistant corrected."""
+    own = thin_out(material.stated.updated_once, _sketch, material.total_messages)
+    corrected = (_sketch(pair) for pair in material.advice.corrected)
+    return with_advice(own, filter(None, corrected), material.total_messages)
 
 
 def _sketch(change: tuple[FactQuote, FactQuote]) -> Sketch | None:

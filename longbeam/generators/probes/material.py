@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from longbeam.generators.probes.given_advice import GivenAdvice, find_given_advice
 from longbeam.generators.probes.histories import Histories
 from longbeam.generators.probes.stated_facts import StatedFacts, find_stated_facts
 from longbeam.generators.probes.voices import Voices
@@ -81,3 +82,8 @@ class ProbeMaterial:
     def stated(self) -> StatedFacts:
         """The facts of all plans, with the messages that state them."""
         return find_stated_facts(self.histories, self.voices)
+
+    @cached_property
+    def advice(self) -> GivenAdvice:
+        """What the assistant brought in, with the replies that give it."""
+        return find_given_advice(self.head.plans, self.voices)

@@ -21,6 +21,7 @@ from longbeam.generators.probes.candidates import (
     difficulty_by_sessions,
     sessions_of,
     thin_out,
+    with_advice,
 )
 from longbeam.generators.probes.checks import check_coverage, check_form, check_values, check_voice, run_checks
 from longbeam.generators.probes.evidence import FactQuote
@@ -50,7 +51,16 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     if len(found) < 14:
         pairs = _same_thing(material.stated.current)
         found += [("difference", pair) for pair in pairs if _is_askable("difference", pair)]
-    return thin_out(found, _sketch, material.total_messages)
+    own = thin_out(found, _sketch, material.total_messages)
+    return with_advice(own, map(_sketch, _of_assistant(material)), material.total_messages)
+
+
+def _of_assistant(material: ProbeMaterial) -> Iterator[Asked]:
+    """Yield sums and differences of figures that the assistant gave."""
+    given = sorted((*material.advice.settled, *(new for _, new in material.advice.corrected)), key=lambda s: s.position)
+    for family in _families(given):
+        yield from (("sum", group) for group in _sums(family) if _is_askable("sum", group))
+        yield from (("difference", pair) for pair in _pairs(family) if _is_askable("difference", pair))
 
 
 def _families(facts: Sequence[FactQuote]) -> Iterator[list[FactQuote]]:

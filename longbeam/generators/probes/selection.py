@@ -4,25 +4,27 @@ The choice is greedy, in rounds over the abilities. Each ability takes the probe
 
 1. no check doubts;
 2. cites nothing in the last tenth of the conversation, where a memory of the newest messages finds it;
-3. where hard ones are asked for, trivial memories answer least;
-4. shares fewest facts and bullets with the conversation's other selected probes;
-5. is worded unlike those of its ability;
-6. in a conversation of many plans, rests on evidence that lies far apart;
-7. has the level that its ability has least of;
-8. lies in the deciles with the fewest probes;
-9. the model ranked first.
+3. needs a message of the assistant's, as long as the ability has not its share of those, and none afterwards;
+4. where hard ones are asked for, trivial memories answer least;
+5. shares fewest facts and bullets with the conversation's other selected probes;
+6. is worded unlike those of its ability;
+7. in a conversation of many plans, rests on evidence that lies far apart;
+8. has the level that its ability has least of;
+9. lies in the deciles with the fewest probes;
+10. the model ranked first.
 
 Abilities that cite little choose first, because wide ones overlap with something in any case.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from longbeam.generators.probes.candidates import crowd_of, deciles_of, is_late, is_narrow
+from longbeam.generators.probes.candidates import crowd_of, deciles_of, is_late, is_narrow, needs_reply
 from longbeam.schemas.probes import Probe
 
 ALIKE = 0.7
@@ -41,6 +43,8 @@ class Places:
     """Whether evidence that spans a fifth of the conversation comes before evidence that lies together."""
     answered: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Best score of a trivial memory, and the sum of all, by probe_id; empty where they do not count."""
+    assistant_share: float = 0.0
+    """Share of the selected probes that should need a message of the assistant's."""
 
 
 @dataclass
@@ -54,18 +58,21 @@ class _Load:
     levels: Counter[tuple[str, str]] = field(default_factory=Counter)
     deciles: Counter[int] = field(default_factory=Counter)
     questions: dict[str, list[frozenset[str]]] = field(default_factory=dict)
+    due: Counter[str] = field(default_factory=Counter)
+    """Probes of each ability that still have to need a message of the assistant's."""
 
     def places(self, probe: Probe) -> list[int]:
         """Return the positions of a probe's evidence, as far as they are known."""
         known = self.given.positions
         return [known[e.message_key] for e in probe.evidence if e.message_key in known]
 
-    def cost(self, probe: Probe) -> tuple[bool, bool, tuple[float, float], int, int, bool, int, float, int, str]:
+    def cost(self, probe: Probe) -> tuple[bool, bool, bool, tuple[float, float], int, int, bool, int, float, int, str]:
         """Return how much a probe repeats; the probe with the smallest cost is taken."""
         total = self.given.total_messages
         return (
             probe.probe_id in self.doubted,
             is_late(self.places(probe), total),
+            needs_reply(probe.bullet_ids) is not (self.due[probe.ability] > 0),
             self.given.answered.get(probe.probe_id, (0.0, 0.0)),
             sum(self.subjects[s] for s in _subjects(probe)),
             sum(_similarity(_words(probe), q) >= ALIKE for q in self.questions.get(probe.ability, ())),
@@ -81,6 +88,7 @@ class _Load:
         self.subjects.update(_subjects(probe))
         self.questions.setdefault(probe.ability, []).append(_words(probe))
         self.levels[probe.ability, probe.difficulty] += 1
+        self.due[probe.ability] -= needs_reply(probe.bullet_ids)
         self.deciles.update(deciles_of(self.places(probe), self.given.total_messages))
 
 
@@ -96,6 +104,7 @@ def select_probes(
     for probe in sorted(probes, key=lambda p: (p.ability, p.rank, p.probe_id)):
         pools.setdefault(probe.ability, []).append(probe)
     load = _Load(places, doubted)
+    load.due.update(_shares_of_replies(pools, per_ability, load))
     order = {ability: list[Probe]() for ability in pools}
     turns = sorted(pools, key=lambda ability: (_width(pools[ability]), ability))
     for _ in range(per_ability):
@@ -111,6 +120,23 @@ def select_probes(
         for ability in sorted(order)
         for rank, p in enumerate(order[ability])
     ]
+
+
+def _shares_of_replies(pools: Mapping[str, Sequence[Probe]], per_ability: int, load: _Load) -> Counter[str]:
+    """Return how many probes of each ability should need a message of the assistant's, as even as their pools allow."""
+    given, due = load.given, Counter[str]()
+    wanted = math.ceil(given.assistant_share * per_ability * len(pools) - 1e-9)
+
+    def is_usable(probe: Probe) -> bool:
+        is_sound = probe.probe_id not in load.doubted and not is_late(load.places(probe), given.total_messages)
+        return is_sound and needs_reply(probe.bullet_ids)
+
+    left = {ability: sum(map(is_usable, pool)) for ability, pool in pools.items()}
+    for _ in range(per_ability):
+        for ability in sorted(pools):
+            if due.total() < wanted and due[ability] < left[ability]:
+                due[ability] += 1
+    return due
 
 
 def _take_best(pool: list[Probe], ranked: list[Probe], load: _Load) -> None:

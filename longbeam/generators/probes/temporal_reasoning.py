@@ -7,7 +7,7 @@ messages, in sessions.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from longbeam.abilities.beam import TEMPORAL_REASONING
@@ -19,6 +19,7 @@ from longbeam.generators.probes.candidates import (
     difficulty_by_gap,
     far_apart,
     thin_out,
+    with_advice,
 )
 from longbeam.generators.probes.checks import (
     check_coverage,
@@ -57,7 +58,22 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
         pairs = _pairs(facts)
     if len(pairs) < ENOUGH:
         pairs = _pairs(sorted([*facts, *_event_days(material)], key=lambda s: s.position))
-    return thin_out(pairs, _sketch, material.total_messages)
+    own = thin_out(pairs, _sketch, material.total_messages)
+    days = [s for s in material.advice.settled if s.value.kind is ValueKind.DATE]
+    return with_advice(own, map(_sketch, _with_advice(days, facts)), material.total_messages)
+
+
+def _with_advice(days: Sequence[FactQuote], facts: Sequence[FactQuote]) -> Iterator[tuple[FactQuote, FactQuote]]:
+    """Yield pairs of days that the assistant set, then each with dates of the user's, those of the same thing first.
+
+    The message that the reply answers is no distance away, so they are of different sessions.
+    """
+    yield from (pair for pair in combinations(days, 2) if pair[0].session != pair[1].session)
+    for day in days:
+        others = [s for s in facts if s.session != day.session and s.value.date != day.value.date]
+        others.sort(key=lambda s: ((s.subject != day.subject) + (s.narrative != day.narrative), s.position))
+        for other in others[:MAX_USES]:
+            yield (day, other) if day.position < other.position else (other, day)
 
 
 def _pairs(dated: list[FactQuote]) -> list[tuple[FactQuote, FactQuote]]:

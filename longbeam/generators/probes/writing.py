@@ -16,6 +16,8 @@ from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.probes import Probe
 
 CHOICE_PROMPT = "probe_candidates"
+GIVEN_PART = 3
+"""Of an ability's candidates, a third may need a message of the assistant's."""
 DEFAULT_COUNT = 12
 """Candidates worded per ability: at least eight checked ones are to be left."""
 
@@ -42,7 +44,12 @@ async def plan_candidates(
         chosen = await generator.draft(asker, material, count)
     else:
         pool = generator.candidates(material)
-        chosen = pool if len(pool) <= count else await _choose(asker, material.head, ability, pool, count)
+        # What the assistant brought in has places of its own: a selection needs a share of it.
+        told, given = ([c for c in pool if c.needs_reply is of_reply] for of_reply in (False, True))
+        given = given[: max(count // GIVEN_PART, count - len(told))]
+        left = count - len(given)
+        told = told if len(told) <= left else await _choose(asker, material.head, ability, told, left)
+        chosen = [*told, *given]
     return [c.model_copy(update={"rank": rank, "language": material.language}) for rank, c in enumerate(chosen)]
 
 

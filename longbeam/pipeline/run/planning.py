@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
+from longbeam.generators.advice import ADVICE_PROMPTS, Advised, StageToAdvise, advised_plan, write_advice
 from longbeam.generators.augmentation import (
     AUGMENT_PROMPTS,
     Augmented,
@@ -85,6 +86,7 @@ PLAN_NARRATIVES = UnitSpec("plan", Narrative, NARRATIVE_PROMPTS, tries=TRIES)
 OUTLINE = UnitSpec("plan", Stage, OUTLINE_PROMPTS, tries=TRIES)
 SUB_PLAN = UnitSpec("plan", Drafted, SUB_PLAN_PROMPTS, tries=TRIES)
 SPECIAL_BULLETS = UnitSpec("plan", Augmented, AUGMENT_PROMPTS, tries=TRIES, version=3)
+ADVICE = UnitSpec("plan", Advised, ADVICE_PROMPTS, tries=TRIES)
 PLAN_SUMMARY = UnitSpec("plan", PlanSummary, PLAN_SUMMARY_PROMPTS, tries=TRIES)
 
 
@@ -173,7 +175,12 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
     for targets in choose_targets(base, layout, rng_key, history, labels):
         task = StageToAugment(frame, base, stages[targets.stage_index], targets, tuple(augmented))
         augmented += await _special_bullets(c, plan_index, task)
-    plan = augmented_plan(base, augmented)
+    special = augmented_plan(base, augmented)
+    advised: list[Advised] = []
+    for stage in stages if spec.probes.assistant_share else ():
+        lines = StageToAdvise(frame, special, stage, tuple(advised), rng_key)
+        advised += await _advice(c, plan_index, lines)
+    plan = advised_plan(special, advised)
     if plan_index == len(planning.history.plans):
         planning.history.add(plan)
     return PlanResult(
@@ -310,6 +317,15 @@ async def _special_bullets(c: Conversation, plan_index: int, task: StageToAugmen
     key = f"{SubPlanKey(plan_index, task.targets.stage_index)}.special"
     none = Gap((Augmented(stage_index=task.targets.stage_index, bullets=(), after=(), assertions=()),))
     return await c.units.run_or(SPECIAL_BULLETS, key, task, work=_write_special, otherwise=none)
+
+
+async def _advice(c: Conversation, plan_index: int, task: StageToAdvise) -> Sequence[Advised]:
+    key, none = f"{SubPlanKey(plan_index, task.stage.stage_index)}.advice", Advised(stage_index=task.stage.stage_index)
+    return await c.units.run_or(ADVICE, key, task, work=_write_advice, otherwise=Gap((none,)))
+
+
+async def _write_advice(asker: Asker, task: StageToAdvise) -> Sequence[Advised]:
+    return (await write_advice(asker, task),)
 
 
 async def _write_special(asker: Asker, task: StageToAugment) -> Sequence[Augmented]:

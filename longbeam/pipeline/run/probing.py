@@ -137,8 +137,13 @@ class _Pool:
             if self.units.spec.probes.hard
             else {}
         )
-        is_wide = len(self.text.head.plans) > 1
-        places = Places(self.positions, len(self.messages), prefers_wide=is_wide, answered=answered)
+        places = Places(
+            self.positions,
+            len(self.messages),
+            prefers_wide=len(self.text.head.plans) > 1,
+            answered=answered,
+            assistant_share=self.units.spec.probes.assistant_share,
+        )
         return select_probes(self.probes, per_ability, places, doubted=self.doubted)
 
     def completed(self, selected: Sequence[Probe]) -> list[Probe]:

@@ -96,6 +96,7 @@ def _material(planned: PlannedTurns, sub_plan: SubPlan, share: int) -> SubPlanMa
         share=share,
         first_session=made.first_session,
         earlier_plans=made.earlier_plans,
+        advice=made.plan.advice,
     )
 
 

@@ -9,7 +9,7 @@ from longbeam.prompts.calls.user_turns import BulletBrief
 from longbeam.schemas.base import KeptJson
 from longbeam.schemas.calls import ChatMessage, PromptInputs, ReplyModel
 from longbeam.schemas.people import Person, Profile
-from longbeam.schemas.plans import Bullet
+from longbeam.schemas.plans import Advice, Bullet
 from longbeam.schemas.seeds import Seed
 from longbeam.schemas.spec import OnContradiction
 
@@ -34,6 +34,8 @@ class DialogueContext(KeptJson):
     """Those of the earlier bullets that state a wish which a later one has replaced."""
     earlier_plans: str = ""
     """Summary of the plans before this one; empty in the first."""
+    advised: tuple[str, ...] = ()
+    """What the assistant brought in during the plan's earlier sub-plans and has not corrected, oldest first."""
     on_contradiction: OnContradiction = OnContradiction.IGNORE
     """Reaction of the assistant to a contradiction of the user's."""
 
@@ -54,6 +56,8 @@ class TurnState(KeptJson):
     kind: str = "question"
     """Kind of the user message that the call answers or writes."""
     previous_reply: str = ""
+    listed: tuple[str, ...] = ()
+    """Topics for which the assistant lists options once in the plan, so that it lists none for them elsewhere."""
 
 
 class AssistantReplyInputs(PromptInputs):
@@ -72,6 +76,8 @@ class AssistantReplyInputs(PromptInputs):
     """Standing wishes that this sub-plan's messages have told so far and that still hold."""
     replaced: tuple[str, ...] = ()
     """Wishes that they have replaced."""
+    advice: tuple[Advice, ...] = ()
+    """What this reply has to bring in."""
 
     @property
     def asked_tokens(self) -> int:

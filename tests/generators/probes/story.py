@@ -20,7 +20,7 @@ from longbeam.schemas.calls import ChatMessage, ModelReply, PromptInputs, Retry
 from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
 from longbeam.schemas.people import Gender, Person, Profile, Relation, RelationshipGraph
-from longbeam.schemas.plans import Assertion, Bullet, BulletKind, Fact, Plan, Stance, SubPlan, Value
+from longbeam.schemas.plans import Advice, AdviceKind, Assertion, Bullet, BulletKind, Fact, Plan, Stance, SubPlan, Value
 from longbeam.schemas.seeds import Domain, Seed
 from longbeam.schemas.spec import BenchmarkSpec, Role
 from longbeam.text.values import date_value, money, name
@@ -42,6 +42,7 @@ class Story:
     facts: list[Fact] = field(default_factory=list)
     assertions: list[Assertion] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
+    advice: list[Advice] = field(default_factory=list)
 
     def tell(
         self,
@@ -76,6 +77,25 @@ class Story:
             self.assertions.append(Assertion(bullet_id=bullet_id, fact_id=fact.fact_id, stance=stance, value=value))
         self._say(session, said if said is not None else f"Hello again. {text} What do you think?", (bullet_id,))
         return bullet_id
+
+    def bring_in(self, bullet_id: str, kind: AdviceKind, attribute: str, text: str, **fields: Any) -> str:
+        """Have the reply to a bullet's message bring something in; returns its id."""
+        bullet = next(b for bullets in self.bullets for b in bullets if b.bullet_id == bullet_id)
+        advice_id = f"{bullet_id.rpartition('.')[0]}.a{len(self.advice)}"
+        self.advice.append(
+            Advice(
+                **{"topic": bullet.topic, "narrative": bullet.narrative, **fields},
+                advice_id=advice_id,
+                kind=kind,
+                bullet_id=bullet_id,
+                attribute=attribute,
+                text=text,
+            )
+        )
+        place = next(i for i, m in enumerate(self.messages) if bullet_id in m.bullet_ids) + 1
+        said = {"content": f"I see. {text} Good luck.", "bullet_ids": (advice_id,)}
+        self.messages[place] = self.messages[place].model_copy(update=said)
+        return advice_id
 
     def _fact(self, subject: str, attribute: str, value: Value | None) -> Fact:
         for fact in self.facts:
@@ -116,6 +136,7 @@ class Story:
             for i, bullets in enumerate(self.bullets)
         )
         plan = Plan(plan_index=0, sub_plans=sub_plans, facts=tuple(self.facts), assertions=tuple(self.assertions))
+        plan = plan.model_copy(update={"advice": tuple(self.advice)})
         people = tuple(
             Person(person_id=f"n{i}", first_name=n, gender=Gender.FEMALE, age=40, relation=Relation.FRIEND)
             for i, n in enumerate(("Dana", "Ruth", "Olga"))

@@ -35,6 +35,19 @@ def test_selected_probes_do_not_share_a_fact_where_avoidable() -> None:
     assert _select(probes) == ["a.0", "b.1"]
 
 
+def test_a_share_of_the_selected_probes_needs_the_assistant() -> None:
+    said = [_probe(ability, i, at=10 * i) for ability in ("a", "b", "c", "d") for i in range(3)]
+    given = [
+        _probe(ability, 9, at=85).model_copy(update={"bullet_ids": (f"p0.s0.a{i}",), "probe_id": f"{ability}.9"})
+        for i, ability in enumerate(("b", "c", "d"))
+    ]
+    chosen = select_probes([*said, *given], 2, Places(POSITIONS, 100, assistant_share=0.25))
+
+    selected = [p.probe_id for p in chosen if p.is_selected]
+    assert [i for i in selected if i.endswith(".9")] == ["b.9", "c.9"]
+    assert len(selected) == 8
+
+
 def test_sharing_is_accepted_when_there_is_nothing_else() -> None:
     assert _select([_probe("a", 0, at=0, fact="f"), _probe("b", 0, at=50, fact="f")]) == ["a.0", "b.0"]
 

@@ -1,0 +1,468 @@
+"""What the assistant brings in: figures, days, options, steps and corrections that no message of the user's has.
+
+Code decides which reply gives what, and computes every value from the ledger; a model words the statements and finds
+the options and steps. A later bullet may say which option the user took, without its name. The dialogue then asks the
+writer of that reply to say it, and checks that it does; a probe on it needs the assistant's message.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import random
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from longbeam.generators.augmentation import Augmented, augmented_plan
+from longbeam.generators.ledger import Ledger, line_of
+from longbeam.generators.plan_seeds import SELF
+from longbeam.generators.plans import Frame
+from longbeam.keys import SubPlanKey
+from longbeam.models.asking import Acceptance, Asker
+from longbeam.prompts.calls.advice import (
+    AdviceDraft,
+    AdviceInputs,
+    AdviceLine,
+    AdviceReply,
+    ChoiceDraft,
+    ChoiceLine,
+)
+from longbeam.prompts.calls.plans import Stage
+from longbeam.schemas.base import Record, digest_of
+from longbeam.schemas.plans import (
+    CLOSING,
+    TAKEN,
+    Advice,
+    AdviceKind,
+    Bullet,
+    BulletKind,
+    Plan,
+    SubPlan,
+    Value,
+    ValueKind,
+)
+from longbeam.schemas.spec import ENGLISH
+from longbeam.text.matching import quote_for, says
+from longbeam.text.sentences import sentences
+from longbeam.text.values import date_value, duration, money, number
+from longbeam.text.words import content_words
+
+ADVICE_PROMPTS = ("advise",)
+BULLETS_PER_ADVICE = 3
+"""Bullets of a stage for each piece of advice in it."""
+ADVICE_PER_STAGE = (4, 7)
+"""Fewest and most of these, besides corrections."""
+ROUND = (AdviceKind.OPTIONS, AdviceKind.FIGURE, AdviceKind.STEPS, AdviceKind.FIGURE, AdviceKind.DAY)
+"""Kinds of a stage's advice, in turn."""
+CORRECTIONS_PER_STAGE = 2
+OPTIONS, STEPS = 3, 4
+"""Items of a list of options, and of a plan."""
+ORDINALS = ("first", "second", "third")
+HOSTS = frozenset({BulletKind.EVENT, BulletKind.UPDATE})
+"""Kinds of bullets whose reply may bring something in."""
+AHEAD = (5, 25)
+"""Days from a reply to the day that it sets."""
+MOST_ITEM_WORDS = 14
+_FIGURES: dict[ValueKind, tuple[str, tuple[float, ...]]] = {
+    ValueKind.MONEY: ("safety margin", (0.1, 0.15, 0.2, 0.25, 0.3)),
+    ValueKind.DURATION: ("time limit", (1.25, 1.5, 1.75, 2.0)),
+    ValueKind.NUMBER: ("warning mark", (1.1, 1.2, 1.25, 1.3, 1.5)),
+}
+"""What the assistant works out from an amount of each kind, and by what it multiplies the amount."""
+_DAY = "review day"
+_STEPS = ((20, 1), (100, 5), (1_000, 10), (10_000, 100), (math.inf, 1_000))
+"""What an amount below a bound is rounded to."""
+
+
+class Advised(Record):
+    """What the assistant brings in during one stage, and the user's choices from earlier stages' options."""
+
+    stage_index: int
+    advice: tuple[Advice, ...] = ()
+    choices: tuple[Bullet, ...] = ()
+    after: tuple[str, ...] = ()
+    """For each choice, the id of the bullet that it follows."""
+    chosen: tuple[str, ...] = ()
+    """For each choice, the id of the advice whose option was taken."""
+    ordinals: tuple[int, ...] = ()
+    """For each choice, the place of that option, from 1."""
+
+
+@dataclass(frozen=True)
+class StageToAdvise:
+    """Inputs of what the assistant brings in during one stage."""
+
+    frame: Frame
+    plan: Plan
+    """The plan with its special bullets."""
+    stage: Stage
+    before: tuple[Advised, ...]
+    """What it brings in during the stages before."""
+    rng_key: str
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (hex) of all parts."""
+        return digest_of(self.frame, self.plan.digest, self.stage, self.before, self.rng_key)
+
+
+# --- what code draws ----------------------------------------------------------------------------------------------
+
+
+class _Sheet:
+    """Draws the lines of one stage."""
+
+    def __init__(self, task: StageToAdvise) -> None:
+        self._task = task
+        self._rng = random.Random(f"{task.rng_key}/advice/{task.stage.stage_index}")
+        self._facts = {f.fact_id: f for f in task.plan.facts}
+        self._assertions = Ledger.of(task.plan).by_bullet
+        earlier = [a for stage in task.before for a in stage.advice]
+        replaced = {a.corrects for a in earlier}
+        self._open = [a for a in earlier if a.value is not None and a.advice_id not in replaced and not a.corrects]
+        chosen = {i for stage in task.before for i in stage.chosen}
+        self._unchosen = [a for a in earlier if a.kind is AdviceKind.OPTIONS and a.advice_id not in chosen]
+        self._slots = {(a.topic.casefold(), a.attribute) for a in earlier}
+        self._slots |= {(f.subject.casefold(), f.attribute.casefold()) for f in task.plan.facts}
+        told = (a.value for a in task.plan.assertions)
+        self._values = [value for value in (*told, *(a.value for a in earlier)) if value is not None]
+        denied = {b.target_bullet_id for b in task.plan.bullets() if b.kind is BulletKind.CONTRADICTION}
+        self._hosts = [b for b in self._sub_plan.bullets if _is_host(b) and b.bullet_id not in denied]
+        self._rng.shuffle(self._hosts)
+
+    @property
+    def _sub_plan(self) -> SubPlan:
+        return self._task.plan.sub_plans[self._task.stage.stage_index]
+
+    def advice(self) -> tuple[AdviceLine, ...]:
+        """Return the stage's lines in the order of the story."""
+        least, most = ADVICE_PER_STAGE
+        wanted = min(max(len(self._hosts) // BULLETS_PER_ADVICE, least), most, len(self._hosts))
+        drawn = [line for _ in range(CORRECTIONS_PER_STAGE) if (line := self._correction()) is not None]
+        first = self._task.stage.stage_index
+        for i in range(wanted):
+            line = self._line(ROUND[(first + i) % len(ROUND)])
+            drawn += [line] if line is not None else []
+        place = {b.bullet_id: i for i, b in enumerate(self._sub_plan.bullets)}
+        drawn.sort(key=lambda line: place[line.bullet.bullet_id])
+        return tuple(line.model_copy(update={"line_id": f"a{i}"}) for i, line in enumerate(drawn))
+
+    def _line(self, kind: AdviceKind) -> AdviceLine | None:
+        """Return a line of this kind, or of a day where no bullet gives what the kind needs."""
+        makers: dict[AdviceKind, Callable[[Bullet], AdviceLine | None]] = {
+            AdviceKind.FIGURE: self._figure,
+            AdviceKind.DAY: self._day,
+            AdviceKind.OPTIONS: lambda b: self._list(b, AdviceKind.OPTIONS, OPTIONS),
+            AdviceKind.STEPS: lambda b: self._list(b, AdviceKind.STEPS, STEPS),
+        }
+        for maker in (makers[kind], self._day):
+            for host in self._hosts:
+                line = maker(host)
+                if line is not None and (host.topic.casefold(), line.attribute) not in self._slots:
+                    self._hosts.remove(host)
+                    self._slots.add((host.topic.casefold(), line.attribute))
+                    self._values += [line.value] if line.value is not None else []
+                    return line
+        return None
+
+    def _figure(self, host: Bullet) -> AdviceLine | None:
+        for assertion in self._assertions.get(host.bullet_id, ()):
+            fact, value = self._facts.get(assertion.fact_id), assertion.value
+            if fact is None or value is None or value.kind not in _FIGURES:
+                continue
+            attribute, rates = _FIGURES[value.kind]
+            found = [new for rate in self._rng.sample(rates, len(rates)) if (new := _scaled(value, rate)) is not None]
+            if new := next(filter(self._is_new, found), None):
+                return _line_for(host, AdviceKind.FIGURE, attribute, base=line_of(fact, value), value=new)
+        return None
+
+    def _day(self, host: Bullet) -> AdviceLine | None:
+        days = [host.happens_on + dt.timedelta(days=n) for n in range(AHEAD[0], AHEAD[1] + 1)]
+        new = [value for day in days if self._is_new(value := date_value(day))]
+        return _line_for(host, AdviceKind.DAY, _DAY, value=self._rng.choice(new)) if new else None
+
+    def _list(self, host: Bullet, kind: AdviceKind, count: int) -> AdviceLine:
+        return _line_for(host, kind, kind.value, count=count)
+
+    def _correction(self) -> AdviceLine | None:
+        """Return a line that corrects what was said in an earlier stage; None if there is nothing to correct."""
+        if not self._open or not self._hosts:
+            return None
+        former = self._rng.choice(self._open)
+        # A day is put off before it has come; a word on the thing itself is the best occasion.
+        hosts = [b for b in self._hosts if b.happens_on < _latest(former)]
+        host = next((b for b in hosts if b.topic == former.topic), hosts[0] if hosts else None)
+        value = self._other(former, host) if host is not None else None
+        if host is None or value is None:
+            return None
+        self._open.remove(former)
+        self._hosts.remove(host)
+        self._values.append(value)
+        line = _line_for(host, AdviceKind.CORRECTION, former.attribute, value=value, former=former)
+        return line.model_copy(update={"topic": former.topic})
+
+    def _other(self, former: Advice, host: Bullet) -> Value | None:
+        old = former.value
+        assert old is not None  # only what has a value is corrected
+        if old.kind is ValueKind.DATE:
+            day = self._day(host)
+            return day.value if day is not None else None
+        found = (_scaled(old, rate) for rate in self._rng.sample((0.5, 0.75, 1.25, 1.5, 2.0), 5))
+        return next((value for value in found if value is not None and self._is_new(value)), None)
+
+    def _is_new(self, value: Value) -> bool:
+        return not any(value.means_same_as(other) for other in self._values)
+
+    def choices(self) -> tuple[ChoiceLine, ...]:
+        """Return the user's choices from the options of earlier stages, each behind a bullet of this stage."""
+        places = [b for b in self._sub_plan.bullets if b.kind is BulletKind.EVENT and b.variety != CLOSING]
+        lines = []
+        for i, options in enumerate(self._unchosen if places else ()):
+            after = self._rng.choice(places)
+            ordinal = self._rng.randint(1, len(options.items))
+            lines.append(
+                ChoiceLine(
+                    line_id=f"c{i}", after=after.bullet_id, day=after.happens_on, options=options, ordinal=ordinal
+                )
+            )
+        return tuple(lines)
+
+
+def _is_host(bullet: Bullet) -> bool:
+    return bullet.kind in HOSTS and bullet.variety != CLOSING and bullet.topic.casefold() not in SELF
+
+
+def _latest(former: Advice) -> dt.date:
+    value = former.value
+    return value.date if value is not None and value.date is not None else dt.date.max
+
+
+def _line_for(host: Bullet, kind: AdviceKind, attribute: str, **more: Any) -> AdviceLine:  # Any: fields of AdviceLine
+    """Return a line without its final id."""
+    return AdviceLine(line_id="a", kind=kind, bullet=host, topic=host.topic, attribute=attribute, **more)
+
+
+def _scaled(value: Value, rate: float) -> Value | None:
+    """Return a multiple of an amount as somebody would say it; None for one too small or without a unit."""
+    assert value.number is not None  # amounts have numbers
+    step = next(step for below, step in _STEPS if value.number * rate < below)
+    amount = float(round(value.number * rate / step) * step)
+    if amount < 2 or amount == value.number or not value.unit:
+        return None
+    if value.kind is ValueKind.MONEY:
+        return money(amount, value.unit)
+    return duration(amount, value.unit) if value.kind is ValueKind.DURATION else number(amount, value.unit)
+
+
+# --- what a model words -------------------------------------------------------------------------------------------
+
+
+async def write_advice(asker: Asker, task: StageToAdvise) -> Advised:
+    """Return what the assistant brings in during a stage; lines whose words stay faulty are left out."""
+    sheet = _Sheet(task)
+    inputs = AdviceInputs(seed=task.frame.seed, stage=task.stage, advice=sheet.advice(), choices=sheet.choices())
+    if not inputs.advice and not inputs.choices:
+        return Advised(stage_index=task.stage.stage_index)
+    told = "\n".join(b.text for b in task.plan.bullets()).casefold()
+
+    def check(reply: AdviceReply) -> Iterator[str]:
+        drafts, choices = _by_line(reply)
+        for line in inputs.advice:
+            if fault := _advice_fault(line, drafts.get(line.line_id), told):
+                yield f"{line.line_id} {fault}"
+        for choice in inputs.choices:
+            if fault := _choice_fault(choice, choices.get(choice.line_id), asker.spec.language):
+                yield f"{choice.line_id} {fault}"
+
+    def mend(reply: AdviceReply) -> AdviceReply:
+        wrong = {fault.partition(" ")[0] for fault in check(reply)}
+        return AdviceReply(
+            advice=[d for d in reply.advice if d.line_id not in wrong],
+            choices=[d for d in reply.choices if d.line_id not in wrong],
+        )
+
+    reply: AdviceReply = await asker.structured("advise", inputs, accept=Acceptance(check=check, mend=mend))
+    return _assembled(task, inputs, reply)
+
+
+def _by_line(reply: AdviceReply) -> tuple[dict[str, AdviceDraft], dict[str, ChoiceDraft]]:
+    return {d.line_id: d for d in reversed(reply.advice)}, {d.line_id: d for d in reversed(reply.choices)}
+
+
+def _advice_fault(line: AdviceLine, draft: AdviceDraft | None, told: str) -> str:
+    """Return what is wrong with a draft; empty if nothing is."""
+    if draft is None:
+        return "is missing"
+    if line.value is not None and not says(draft.text, line.value):
+        return f"must say {line.value.text!r}, in these words"
+    former = line.former.value if line.former is not None else None
+    if former is not None and says(draft.text, former):
+        return f"repeats {former.text!r}, which it replaces; leave the earlier value out"
+    items = [item.strip().casefold() for item in draft.items]
+    if len(items) != line.count or len(set(items)) != len(items):
+        return f"has {len(set(items))} different items; exactly {line.count} are asked for"
+    if long := [item for item in items if not item or len(item.split()) > MOST_ITEM_WORDS]:
+        return f"has the item {long[0]!r}; an item has 1 to {MOST_ITEM_WORDS} words"
+    if known := [item for item in items if item in told]:
+        return f"has the item {known[0]!r}, which the user tells by themselves; find another"
+    if not _in_order(draft.text, items):
+        return "must have its items in its text, in the same words and order"
+    return ""
+
+
+def _choice_fault(line: ChoiceLine, draft: ChoiceDraft | None, language: str) -> str:
+    if draft is None or not draft.text.strip():
+        return "is missing"
+    named = next((item for item in line.options.items if _names(draft.text, item, line.options)), None)
+    if named is not None:
+        return f"gives {named!r} away; say by its number which one the user took"
+    if language == ENGLISH and not re.search(rf"\b{ORDINALS[line.ordinal - 1]}\b", draft.text, re.IGNORECASE):
+        return f"must say that it was the {ORDINALS[line.ordinal - 1]} of them"
+    return ""
+
+
+def _names(text: str, item: str, options: Advice) -> bool:
+    """Return whether a text has the item, or all of its words that topic and other items do not have."""
+    others = " ".join((options.topic, *(i for i in options.items if i != item)))
+    own = content_words(item) - content_words(others)
+    return item.casefold() in text.casefold() or (bool(own) and own <= content_words(text))
+
+
+def _in_order(text: str, items: Iterable[str]) -> bool:
+    folded, at = text.casefold(), 0
+    for item in items:
+        at = folded.find(item.casefold(), at)
+        if at < 0:
+            return False
+        at += len(item)
+    return True
+
+
+def _assembled(task: StageToAdvise, inputs: AdviceInputs, reply: AdviceReply) -> Advised:
+    drafts, worded = _by_line(reply)
+    sub_plan = task.plan.sub_plans[task.stage.stage_index]
+    key = SubPlanKey(sub_plan.plan_index, sub_plan.sub_plan_index)
+    lines = [line for line in inputs.advice if line.line_id in drafts]
+    choices = [line for line in inputs.choices if line.line_id in worded]
+    return Advised(
+        stage_index=task.stage.stage_index,
+        advice=tuple(_advice(str(key.advice(i)), line, drafts[line.line_id]) for i, line in enumerate(lines)),
+        choices=tuple(
+            Bullet(
+                bullet_id=str(key.bullet(len(sub_plan.bullets) + i)),
+                kind=BulletKind.EVENT,
+                narrative=line.options.narrative,
+                topic=line.options.topic,
+                text=worded[line.line_id].text.strip(),
+                happens_on=line.day,
+                variety=TAKEN,
+            )
+            for i, line in enumerate(choices)
+        ),
+        after=tuple(line.after for line in choices),
+        chosen=tuple(line.options.advice_id for line in choices),
+        ordinals=tuple(line.ordinal for line in choices),
+    )
+
+
+def _advice(advice_id: str, line: AdviceLine, draft: AdviceDraft) -> Advice:
+    return Advice(
+        advice_id=advice_id,
+        kind=line.kind,
+        bullet_id=line.bullet.bullet_id,
+        narrative=line.bullet.narrative,
+        topic=line.topic,
+        attribute=line.attribute,
+        text=draft.text.strip(),
+        value=line.value,
+        items=tuple(item.strip() for item in draft.items),
+        corrects=line.former.advice_id if line.former is not None else "",
+    )
+
+
+def advised_plan(plan: Plan, advised: Sequence[Advised]) -> Plan:
+    """Return the plan with what the assistant brings in, and the user's choices at their places."""
+    taken = {
+        advice_id: (ordinal, bullet.bullet_id)
+        for stage in advised
+        for advice_id, ordinal, bullet in zip(stage.chosen, stage.ordinals, stage.choices, strict=True)
+    }
+    advice = (a for stage in advised for a in stage.advice)
+    told = tuple(
+        a.model_copy(update={"taken": taken[a.advice_id][0], "taken_in": taken[a.advice_id][1]})
+        if a.advice_id in taken
+        else a
+        for a in advice
+    )
+    chosen = [Augmented(stage_index=s.stage_index, bullets=s.choices, after=s.after, assertions=()) for s in advised]
+    return augmented_plan(plan, chosen).model_copy(update={"advice": told})
+
+
+# --- what a reply says --------------------------------------------------------------------------------------------
+
+
+def advice_quote(advice: Advice, text: str) -> str | None:
+    """Return the words of a reply that give a piece of advice, verbatim; None if it does not give it."""
+    if advice.value is not None:
+        quote = quote_for(text, [advice.value])
+        return quote if quote is None else _with_name(text, quote, advice.attribute)
+    spans = [item_span(advice, text, i) for i in range(len(advice.items))]
+    found = [span for span in spans if span is not None]
+    if len(found) < len(spans):
+        return None
+    return text[found[0][0] : found[-1][1]]
+
+
+def _with_name(text: str, quote: str, attribute: str) -> str | None:
+    """Return a quote, with the sentence before it where only that names the attribute; None if neither does."""
+    wanted = content_words(attribute)
+    if wanted <= content_words(quote):
+        return quote
+    start = text.find(quote)
+    earlier = [span for span in sentences(text) if span[1] <= start]
+    if not earlier or not wanted <= content_words(text[earlier[-1][0] : start]):
+        return None
+    return text[earlier[-1][0] : start + len(quote)]
+
+
+def item_span(advice: Advice, text: str, place: int) -> tuple[int, int] | None:
+    """Return start and end of the sentence or line of a reply that has an item, behind the items before it."""
+    folded, at = text.casefold(), 0
+    if len(folded) != len(text):
+        folded = text.lower()
+    for item in advice.items[:place]:
+        at = folded.find(item.casefold(), at) + len(item)
+    found = folded.find(advice.items[place].casefold(), at)
+    if found < 0:
+        return None
+    end = found + len(advice.items[place])
+    own = [span for span in sentences(text) if span[0] <= found < span[1]]
+    first = max(own[0][0] if own else found, text.rfind("\n", 0, found) + 1)
+    line_end = text.find("\n", end)
+    last = min(own[0][1] if own and own[0][1] >= end else end, len(text) if line_end < 0 else line_end)
+    return first, max(last, end)
+
+
+def advice_faults(due: Iterable[Advice], text: str) -> Iterator[str]:
+    """Yield what a reply does not say of what it has to bring in."""
+    for advice in due:
+        if advice_quote(advice, text) is None:
+            said = advice.value.text if advice.value is not None else "; ".join(advice.items)
+            yield (
+                f"it must give the {advice.attribute} for {advice.topic}, under this name and in these words: {said}"
+            )
+
+
+def said_advice(due: Iterable[Advice], text: str) -> tuple[str, ...]:
+    """Return the ids of the advice that a reply gives."""
+    return tuple(a.advice_id for a in due if advice_quote(a, text) is not None)
+
+
+def known_advice(advice: Iterable[Advice], sub_plans: Collection[str]) -> tuple[str, ...]:
+    """Return the statements of what the assistant brought in during these sub-plans, without what it corrected."""
+    given = [a for a in advice if a.sub_plan in sub_plans]
+    replaced = {a.corrects for a in given}
+    return tuple(a.text for a in given if a.advice_id not in replaced)

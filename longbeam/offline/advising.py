@@ -1,0 +1,109 @@
+"""What the offline writer's assistant brings in, in words that fit any domain, and the user's choices from it.
+
+`understanding` reads the same templates back.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from longbeam.offline.language import fill
+from longbeam.offline.packs import Thread, pack_for
+from longbeam.offline.planning import thread_of
+from longbeam.offline.story import people_thread
+from longbeam.prompts.calls.advice import AdviceDraft, AdviceInputs, AdviceLine, AdviceReply, ChoiceDraft, ChoiceLine
+from longbeam.schemas.plans import AdviceKind, ValueKind
+
+FIGURES = (
+    "For {it}, I would set the {attribute} at {new}.",
+    "My {attribute} for {it} would be {new}, and I would write it down today.",
+    "I would go with {new} as the {attribute} for {it}, no less.",
+    "Take {new} as the {attribute} for {it}.",
+    "If you want a {attribute} for {it} from me, it is {new}.",
+    "As the {attribute} for {it}, I suggest {new}.",
+)
+DAYS = (
+    "Put {new} down as the {attribute} for {it}.",
+    "I would make {new} the {attribute} for {it}, and change nothing before then.",
+    "Let {new} be the {attribute} for {it}.",
+    "As the {attribute} for {it}, I suggest {new}.",
+)
+CORRECTIONS = (
+    "I have to correct myself: take {new} as the {attribute} for {it}.",
+    "On second thought, the {attribute} for {it} should be {new}.",
+    "One correction from my side: {new} is the better {attribute} for {it}.",
+    "What I gave you as the {attribute} for {it} does not hold up; make it {new}.",
+)
+LISTS = {
+    AdviceKind.OPTIONS: (
+        "For {it}, I see three options:\n{list}",
+        "There are three options for {it}, as far as I can see:\n{list}",
+        "These are your options for {it}:\n{list}",
+    ),
+    AdviceKind.STEPS: (
+        "My plan for {it} has four steps:\n{list}",
+        "For {it}, I would take these four steps, in this order:\n{list}",
+        "The steps for {it}, one after the other:\n{list}",
+    ),
+}
+CHOICES = (
+    "I took the {nth} of your three options for {it}, and so far I don't regret it.",
+    "Of the three options you gave me for {it}, I went for the {nth}.",
+    "It's the {nth} of your three options for {it} that I've settled on.",
+    "With your three options for {it}, it came down to the {nth} in the end.",
+)
+ITEMS = {AdviceKind.OPTIONS: 3, AdviceKind.STEPS: 4}
+"""Items of the lists, which the templates name."""
+NTH = ("first", "second", "third")
+ATTRIBUTES = {
+    "safety margin": ValueKind.MONEY,
+    "time limit": ValueKind.DURATION,
+    "warning mark": ValueKind.NUMBER,
+    "review day": ValueKind.DATE,
+}
+"""What is given of a thing, with the kind of its values."""
+_FURTHER_OPTION = "leaving it as it is for another month"
+
+
+def advise(inputs: AdviceInputs, rng: random.Random) -> AdviceReply:
+    """Return words for each line: values as they are given, options and steps from the thread's knowledge."""
+    pack = pack_for(inputs.seed)
+    drafts = []
+    for line in inputs.advice:
+        thread = thread_of(pack, line.bullet.narrative) or rng.choice(pack.threads)
+        drafts.append(_draft(line, thread, rng))
+    return AdviceReply(advice=drafts, choices=[_choice(line, rng) for line in inputs.choices])
+
+
+def _draft(line: AdviceLine, thread: Thread, rng: random.Random) -> AdviceDraft:
+    fields = {"it": line.topic, "attribute": line.attribute, "new": line.value.text if line.value else ""}
+    if line.kind in LISTS:
+        items = _items(line, thread, rng)
+        listed = "\n".join(f"{i}. {item}" for i, item in enumerate(items, 1))
+        text = fill(rng.choice(LISTS[line.kind]), {**fields, "list": listed})
+        return AdviceDraft(line_id=line.line_id, text=text, items=items)
+    forms = {AdviceKind.FIGURE: FIGURES, AdviceKind.DAY: DAYS, AdviceKind.CORRECTION: CORRECTIONS}[line.kind]
+    return AdviceDraft(line_id=line.line_id, text=fill(rng.choice(forms), fields))
+
+
+def _items(line: AdviceLine, thread: Thread, rng: random.Random) -> list[str]:
+    fields = {"it": line.topic, "matter": "the visit" if thread is people_thread() else line.topic}
+    if line.kind is AdviceKind.OPTIONS:
+        names = [option.name for option in thread.options]
+        rng.shuffle(names)
+        known = [*names, _FURTHER_OPTION]
+    else:
+        known = [point.do for point in rng.choice(thread.cards).points]
+    return [template.format(**fields) for template in known[: line.count]]
+
+
+def _choice(line: ChoiceLine, rng: random.Random) -> ChoiceDraft:
+    fields = {"it": line.options.topic, "nth": NTH[line.ordinal - 1]}
+    return ChoiceDraft(line_id=line.line_id, text=fill(rng.choice(CHOICES), fields))
+
+
+def placed(reply: str, statements: Sequence[str]) -> str:
+    """Return a reply with what it has to bring in behind its first paragraph."""
+    first, gap, rest = reply.partition("\n\n")
+    return "\n\n".join((first, *statements)) + gap + rest

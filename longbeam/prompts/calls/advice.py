@@ -1,0 +1,77 @@
+"""Inputs and replies of the prompt that words what the assistant brings in, and the user's choices from it."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from pydantic import Field
+
+from longbeam.prompts.calls.plans import LedgerLine, Stage
+from longbeam.schemas.base import Record
+from longbeam.schemas.calls import PromptInputs, ReplyModel
+from longbeam.schemas.plans import Advice, AdviceKind, Bullet, Value
+from longbeam.schemas.seeds import Seed
+
+
+class AdviceLine(Record):
+    """Something for the assistant to bring in: where, what, and its value; the words are the writer's."""
+
+    line_id: str
+    """`a0`, `a1`, ..."""
+    kind: AdviceKind
+    bullet: Bullet
+    """The user's statement that the assistant answers."""
+    topic: str
+    attribute: str
+    base: LedgerLine | None = None
+    """The user's amount that a figure is worked out from."""
+    value: Value | None = None
+    """Value of a figure, a day or a correction."""
+    count: int = 0
+    """Number of options or steps."""
+    former: Advice | None = None
+    """What a correction replaces."""
+
+
+class ChoiceLine(Record):
+    """A statement of the user's that says which of the assistant's options they took, without its name."""
+
+    line_id: str
+    """`c0`, `c1`, ..."""
+    after: str
+    """Id of the bullet that it follows."""
+    day: dt.date
+    options: Advice
+    ordinal: int
+    """Place of the option that was taken, from 1."""
+
+
+class AdviceInputs(PromptInputs):
+    """Word what the assistant brings in during one stage."""
+
+    seed: Seed
+    stage: Stage
+    advice: tuple[AdviceLine, ...]
+    choices: tuple[ChoiceLine, ...]
+
+
+class AdviceDraft(ReplyModel):
+    """A statement of the assistant's; `items` are the options or steps."""
+
+    line_id: str
+    text: str
+    items: list[str] = Field(default_factory=list)
+
+
+class ChoiceDraft(ReplyModel):
+    """A statement of the user's on what they took."""
+
+    line_id: str
+    text: str
+
+
+class AdviceReply(ReplyModel):
+    """A draft for each line."""
+
+    advice: list[AdviceDraft]
+    choices: list[ChoiceDraft] = Field(default_factory=list)

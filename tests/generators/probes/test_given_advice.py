@@ -1,0 +1,113 @@
+"""Probes on what the assistant brought in: code finds the reply, its words and the value."""
+
+from __future__ import annotations
+
+from longbeam.generators.probes import (
+    event_ordering,
+    information_extraction,
+    knowledge_update,
+    multi_session_reasoning,
+    temporal_reasoning,
+)
+from longbeam.generators.probes.candidates import ProbeCandidate
+from longbeam.schemas.dialogue import MessageRole
+from longbeam.schemas.plans import TAKEN, AdviceKind
+from longbeam.schemas.probes import EvidencePart
+from longbeam.text.values import money
+from tests.generators.probes.story import Story, day
+
+OPTIONS = ("a cork floor", "old tiles", "bare boards")
+STEPS = ("measure twice", "buy the glue", "lay one row", "seal the rest")
+MARGIN = "safety margin"
+
+
+def _given(candidates: list[ProbeCandidate]) -> list[ProbeCandidate]:
+    return [c for c in candidates if c.needs_reply]
+
+
+def _priced(story: Story, session: int, thing: str, amount: int) -> str:
+    return story.tell(session, thing, f"The price of {thing} is ${amount}.", (thing, "price", money(amount)))
+
+
+def _margin(story: Story, bullet_id: str, amount: int, **fields: str) -> str:
+    text = f"Take ${amount} as the safety margin."
+    kind = AdviceKind.CORRECTION if fields else AdviceKind.FIGURE
+    return story.bring_in(bullet_id, kind, MARGIN, text, value=money(amount), **fields)
+
+
+def test_a_figure_of_the_assistants_is_asked_for_with_its_reply_as_evidence() -> None:
+    story = Story()
+    _margin(story, _priced(story, 0, "the kitchen", 400), 60)
+    (candidate,) = _given(information_extraction.find_candidates(story.material()))
+
+    (excerpt,) = candidate.excerpts
+    assert (excerpt.speaker, excerpt.quote) == (MessageRole.ASSISTANT, "Take $60 as the safety margin.")
+    assert [v.text for v in candidate.answers] == ["$60"]
+    assert candidate.message_keys == ("p0.s0.t0.n1",)
+
+
+def test_a_reply_that_does_not_name_the_figure_is_no_evidence() -> None:
+    story = Story()
+    bullet_id = _priced(story, 0, "the kitchen", 400)
+    story.bring_in(bullet_id, AdviceKind.FIGURE, MARGIN, "Take $60.", value=money(60))
+    assert not _given(information_extraction.find_candidates(story.material()))
+
+
+def test_the_option_that_the_user_took_needs_both_speakers() -> None:
+    story = Story()
+    floor = story.tell(0, "the floor", "The floor creaks.")
+    taken = story.tell(1, "the floor", "I took the second of your three options for the floor.", variety=TAKEN)
+    listed = "Options for the floor:\n" + "\n".join(f"{i}. {o}" for i, o in enumerate(OPTIONS, 1)) + "\n\n"
+    story.bring_in(floor, AdviceKind.OPTIONS, "options", listed, items=OPTIONS, taken=2, taken_in=taken)
+    (candidate,) = _given(information_extraction.find_candidates(story.material()))
+
+    assert [e.speaker for e in candidate.excerpts] == [MessageRole.ASSISTANT, MessageRole.USER]
+    assert [v.text for v in candidate.answers] == ["old tiles"]
+    assert all(option in candidate.excerpts[0].quote for option in OPTIONS)
+
+
+def test_a_corrected_figure_is_an_update_of_the_assistants() -> None:
+    story = Story()
+    first = _margin(story, _priced(story, 0, "the kitchen", 400), 60)
+    _margin(story, _priced(story, 2, "the roof", 900), 85, corrects=first, topic="the kitchen")
+    (candidate,) = _given(knowledge_update.find_candidates(story.material()))
+
+    assert [e.part for e in candidate.excerpts] == [EvidencePart.ORIGINAL, EvidencePart.UPDATED]
+    assert (candidate.details.old_value, candidate.details.new_value) == ("$60", "$85")
+    assert not _given(information_extraction.find_candidates(story.material()))
+
+
+def test_a_slot_that_the_user_fills_too_is_not_asked_for() -> None:
+    story = Story()
+    _margin(story, _priced(story, 0, "the kitchen", 400), 60)
+    story.tell(1, "the kitchen", "My safety margin is $90.", ("the kitchen", MARGIN, money(90)))
+    assert not _given(information_extraction.find_candidates(story.material()))
+
+
+def test_figures_of_two_sessions_are_added_up() -> None:
+    story = Story()
+    _margin(story, _priced(story, 0, "the kitchen", 400), 60)
+    _margin(story, _priced(story, 1, "the roof", 900), 85)
+    found = _given(multi_session_reasoning.find_candidates(story.material()))
+    assert {c.variety: c.details.computed_value for c in found} == {"sum": "$145", "difference": "$25"}
+
+
+def test_days_between_a_day_of_the_assistants_and_one_of_the_users() -> None:
+    story = Story()
+    floor = story.tell(0, "the floor", "The floor creaks.")
+    story.bring_in(floor, AdviceKind.DAY, "review day", f"Make {day(30).text} the review day.", value=day(30))
+    story.tell(1, "the roof", f"The roof is due on {day(44).text}.", ("the roof", "due date", day(44)))
+    (candidate,) = _given(temporal_reasoning.find_candidates(story.material()))
+    assert candidate.details.computed_value == "14 days"
+
+
+def test_the_steps_of_a_plan_are_asked_for_in_its_order() -> None:
+    story = Story()
+    floor = story.tell(0, "the floor", "The floor creaks.")
+    listed = "Steps for the floor:\n" + "\n".join(f"{i}. {s}" for i, s in enumerate(STEPS, 1)) + "\n\n"
+    story.bring_in(floor, AdviceKind.STEPS, "steps", listed, items=STEPS)
+    (candidate,) = _given(event_ordering.find_candidates(story.material()))
+
+    assert candidate.items == STEPS
+    assert [e.group for e in candidate.excerpts] == [0, 1, 2, 3]
+    assert all(step in e.quote for step, e in zip(STEPS, candidate.excerpts, strict=True))

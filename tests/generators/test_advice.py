@@ -1,0 +1,120 @@
+"""What the assistant brings in: values are drawn by code, and words that give too much or too little are refused."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+
+from longbeam.generators.advice import Advised, StageToAdvise, advice_faults, advised_plan, known_advice, write_advice
+from longbeam.generators.plans import Frame
+from longbeam.models.base import ModelCall
+from longbeam.prompts.calls.advice import AdviceDraft, AdviceInputs, AdviceReply, ChoiceDraft
+from longbeam.prompts.calls.plans import Stage
+from longbeam.schemas.plans import TAKEN, Advice, AdviceKind, Plan
+from longbeam.text.matching import says
+from longbeam.text.values import money
+from tests.builders import good_conversation
+from tests.generators.scripted import ScriptedModel, asker_for, faults_of
+from tests.generators.test_special_targets import ANCHORS, _plan
+
+
+def _task(stage_index: int = 0, before: tuple[Advised, ...] = (), plan: Plan | None = None) -> StageToAdvise:
+    head = good_conversation().head
+    frame = Frame(seed=head.seed, profile=head.profile, relationships=head.relationships, narratives=head.narratives)
+    first = ANCHORS[stage_index]
+    stage = Stage(stage_index=stage_index, first_day=first, last_day=first + dt.timedelta(days=30))
+    return StageToAdvise(frame, plan or _plan(), stage, before, "seed")
+
+
+def _worded(inputs: AdviceInputs) -> AdviceReply:
+    items = {line.line_id: [f"{line.topic} way {n}" for n in range(line.count)] for line in inputs.advice}
+    return AdviceReply(
+        advice=[
+            AdviceDraft(
+                line_id=line.line_id,
+                text=f"The {line.attribute}: {line.value.text if line.value else '; '.join(items[line.line_id])}",
+                items=items[line.line_id],
+            )
+            for line in inputs.advice
+        ],
+        choices=[
+            ChoiceDraft(line_id=c.line_id, text=f"I took the {('first', 'second', 'third')[c.ordinal - 1]} one.")
+            for c in inputs.choices
+        ],
+    )
+
+
+def _answer(call: ModelCall) -> str:
+    assert isinstance(call.inputs, AdviceInputs)
+    return _worded(call.inputs).model_dump_json()
+
+
+def _written(*tasks: StageToAdvise) -> list[Advised]:
+    model = ScriptedModel({"advise": _answer})
+    return [asyncio.run(write_advice(asker_for(model), task)) for task in tasks]
+
+
+def test_every_value_is_new_and_follows_an_event_of_the_stage() -> None:
+    task = _task()
+    (made,) = _written(task)
+    told = [a.value for a in task.plan.assertions if a.value is not None]
+    hosts = {b.bullet_id for b in task.plan.sub_plans[0].bullets}
+
+    assert {AdviceKind.OPTIONS, AdviceKind.STEPS} <= {a.kind for a in made.advice}
+    assert not any(a.value.means_same_as(v) for a in made.advice if a.value for v in told)
+    assert {a.bullet_id for a in made.advice} <= hosts
+    assert len({(a.topic, a.attribute) for a in made.advice}) == len(made.advice)
+
+
+def test_a_later_stage_corrects_a_value_and_chooses_an_option_without_its_name() -> None:
+    first, *_ = _written(_task())
+    (second,) = _written(_task(1, (first,)))
+    plan = advised_plan(_plan(), (first, second))
+    corrections = [a for a in plan.advice if a.kind is AdviceKind.CORRECTION]
+    taken = [a for a in plan.advice if a.taken]
+
+    assert {a.corrects for a in corrections} <= {a.advice_id for a in first.advice}
+    assert corrections
+    assert taken
+    for options in taken:
+        bullet = next(b for b in plan.bullets() if b.bullet_id == options.taken_in)
+        assert bullet.variety == TAKEN
+        assert not any(item in bullet.text for item in options.items)
+
+
+def test_the_draw_is_the_same_in_every_run() -> None:
+    assert _written(_task()) == _written(_task())
+
+
+def test_words_without_the_value_are_refused_and_then_left_out() -> None:
+    def without_values(call: ModelCall) -> str:
+        assert isinstance(call.inputs, AdviceInputs)
+        drafts = [d.model_copy(update={"text": "Well."}) for d in _worded(call.inputs).advice]
+        return AdviceReply(advice=drafts).model_dump_json()
+
+    model = ScriptedModel({"advise": without_values})
+    made = asyncio.run(write_advice(asker_for(model), _task()))
+
+    assert made.advice == ()
+    assert "must say" in faults_of(model.calls[1])
+
+
+def test_a_reply_has_to_give_the_value_under_its_name() -> None:
+    margin = Advice(
+        advice_id="p0.s0.a0", kind=AdviceKind.FIGURE, bullet_id="p0.s0.b1", narrative="Money", topic="the roof",
+        attribute="safety margin", text="Take $60 as the safety margin.", value=money(60),
+    )  # fmt: skip
+    assert not [*advice_faults([margin], "I would set a safety margin. It should be $60, no less.")]
+    assert "safety margin" in next(advice_faults([margin], "Keep $60 in a drawer."))
+    assert "$60" in next(advice_faults([margin], "Keep a safety margin."))
+
+
+def test_what_was_corrected_is_not_known_any_more() -> None:
+    first, *_ = _written(_task())
+    (second,) = _written(_task(1, (first,)))
+    plan = advised_plan(_plan(), (first, second))
+    known = known_advice(plan.advice, {"p0.s0", "p0.s1"})
+    replaced = [a for a in plan.advice if any(b.corrects == a.advice_id for b in plan.advice)]
+
+    assert replaced
+    assert not any(a.value is not None and says(text, a.value) for a in replaced for text in known)
