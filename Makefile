@@ -19,7 +19,7 @@ DEMO = $(if $(wildcard output/demo),resume demo,generate --name demo --length 12
 HAS_MONITORING = $(shell $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 12))' && echo yes)
 COVER := --cov --cov-report= --cov-fail-under=85
 
-.PHONY: help venv demo test coverage nightly properties e2e browser screenshots docs docs-prompts lint format bench lock clean lint-scripts
+.PHONY: help venv demo test coverage nightly properties e2e browser wheel screenshots docs docs-prompts schemas lint format bench lock clean lint-scripts
 
 help:
 	@echo "make demo     one conversation of 128K tokens, offline: generated, validated, exported"
@@ -27,10 +27,12 @@ help:
 	@echo "make coverage the same tests, with the share of lines that they run"
 	@echo "make e2e      the long end-to-end runs (minutes)"
 	@echo "make nightly  coverage, e2e and browser: everything, also what takes longer than a change may wait"
+	@echo "make wheel    the wheel in an empty environment of each Python: installed, used, measured (minutes)"
 	@echo "make properties  10,500 hostile specs, command lines, imports and replies (minutes)"
 	@echo "make browser  the review pages in Chromium (a minute or two)"
 	@echo "make docs-prompts  every prompt as a model gets it, into output/prompts; and the table of them in docs/prompts"
 	@echo "make docs     the documentation as a site, into build/site; fails at a broken link"
+	@echo "make schemas  the JSON Schemas of the JSONL lines, into docs/schemas"
 	@echo "make lint     ruff, the format, mypy; biome and tsc for the review's scripts"
 	@echo "make format   rewrite the code in the house format"
 	@echo "make bench    speed and memory measurements"
@@ -84,7 +86,7 @@ coverage: venv
 	$(BIN)/coverage report --skip-covered --sort=cover
 
 nightly: export LONGBEAM_NIGHTLY := 1
-nightly: coverage properties e2e browser docs
+nightly: coverage properties e2e browser wheel docs
 
 # 2,000 cases of each property, other ones each night; in `make test` they have 25 or 100, always the same.
 properties: venv
@@ -96,6 +98,10 @@ e2e: venv
 browser: venv
 	$(BIN)/python -m pytest -m slow --timeout=300 tests/browser
 
+# For each Python from 3.11 to 3.13 that is found; minutes, and the package registry.
+wheel:
+	$(or $(PYTHON),python3) benchmarks/wheel_check.py
+
 screenshots: venv
 	$(BIN)/python -m tests.browser.screenshots docs/review
 
@@ -106,6 +112,9 @@ docs-prompts: venv
 docs: venv
 	$(BIN)/python -m pip install --quiet 'mkdocs-material>=9.6,<10'
 	$(BIN)/mkdocs build --strict
+
+schemas: venv
+	$(BIN)/python -m longbeam.formats.json_schemas docs/schemas
 
 lint: venv lint-scripts
 	$(BIN)/ruff check .

@@ -156,7 +156,8 @@ def no_conflict(reader: MemoryReader, rng: random.Random) -> Planted | None:
     for probe in _probes(reader, rng, "contradiction_resolution"):
         by_part = {e.part: e for e in probe.evidence}
         places = {m.message_key: i for i, m in enumerate(reader.said)}
-        if {"statement", "denial"} - by_part.keys():
+        # Where two messages make the statement, the other one still makes it.
+        if {"statement", "denial"} - by_part.keys() or sum(e.part == "statement" for e in probe.evidence) > 1:
             continue
         stated, denied = (places[by_part[p].message_key] for p in ("statement", "denial"))
         match = re.search(r"never (\w+) ([^,.!?]+)", reader.said[denied].content)

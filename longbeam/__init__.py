@@ -1,5 +1,6 @@
 """Benchmarks of long conversational memory: generate, check, review, export, evaluate.
 
+`generate`, `load`, `validate`, `evaluate`, `import_benchmark` and `export` are coroutines, which `run` runs.
 Names are imported when they are first used, so that `import longbeam` costs nothing.
 """
 
@@ -12,51 +13,71 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from longbeam.errors import LongbeamError, ProviderError, SpecError, StoreError, UserError
     from longbeam.formats.jsonl import export_jsonl
+    from longbeam.library.benchmark import LoadedBenchmark, LoadedConversation
+    from longbeam.library.operations import Evaluation, evaluate, export, generate, import_benchmark, load, validate
+    from longbeam.library.running import run
+    from longbeam.library.tables import Table
     from longbeam.pipeline.spec_file import load_spec
     from longbeam.schemas.spec import BenchmarkSpec
-    from longbeam.store.artifacts import SealedConversation
     from longbeam.store.layout import Benchmark, create_benchmark, open_benchmark
     from longbeam.validation.run import check_benchmark, check_conversation
     from longbeam.validation.statistics import benchmark_statistics
-    from longbeam.wiring import generate
 
 _MODULES = {
     "Benchmark": "longbeam.store.layout",
     "BenchmarkSpec": "longbeam.schemas.spec",
+    "Evaluation": "longbeam.library.operations",
+    "LoadedBenchmark": "longbeam.library.benchmark",
+    "LoadedConversation": "longbeam.library.benchmark",
     "LongbeamError": "longbeam.errors",
     "ProviderError": "longbeam.errors",
-    "SealedConversation": "longbeam.store.artifacts",
     "SpecError": "longbeam.errors",
     "StoreError": "longbeam.errors",
+    "Table": "longbeam.library.tables",
     "UserError": "longbeam.errors",
     "benchmark_statistics": "longbeam.validation.statistics",
     "check_benchmark": "longbeam.validation.run",
     "check_conversation": "longbeam.validation.run",
     "create_benchmark": "longbeam.store.layout",
+    "evaluate": "longbeam.library.operations",
+    "export": "longbeam.library.operations",
     "export_jsonl": "longbeam.formats.jsonl",
-    "generate": "longbeam.wiring",
+    "generate": "longbeam.library.operations",
+    "import_benchmark": "longbeam.library.operations",
+    "load": "longbeam.library.operations",
     "load_spec": "longbeam.pipeline.spec_file",
     "open_benchmark": "longbeam.store.layout",
+    "run": "longbeam.library.running",
+    "validate": "longbeam.library.operations",
 }
 
 __all__ = [
     "Benchmark",
     "BenchmarkSpec",
+    "Evaluation",
+    "LoadedBenchmark",
+    "LoadedConversation",
     "LongbeamError",
     "ProviderError",
-    "SealedConversation",
     "SpecError",
     "StoreError",
+    "Table",
     "UserError",
     "__version__",
     "benchmark_statistics",
     "check_benchmark",
     "check_conversation",
     "create_benchmark",
+    "evaluate",
+    "export",
     "export_jsonl",
     "generate",
+    "import_benchmark",
+    "load",
     "load_spec",
     "open_benchmark",
+    "run",
+    "validate",
 ]
 
 

@@ -23,6 +23,7 @@ PACKAGE = REPOSITORY / "longbeam"
 # import each other.
 ROWS = (
     ("cli",),
+    ("library",),
     ("wiring",),
     ("flows", "annotation_ui"),
     ("review", "pipeline"),
@@ -33,6 +34,7 @@ ROWS = (
     ("abilities",),
     ("text",),
     ("schemas",),
+    ("plugins",),
 )
 ROW_OF_ROOM = {room: row for row, rooms in enumerate(ROWS) for room in rooms}
 

@@ -81,6 +81,7 @@ def test_every_call_of_a_run_says_the_language(frisian: tuple[Path, FrisianModel
         "answer_by_reasoning",
         "bookmark_pages",
         "extract_artifacts",
+        "extract_facts",
         "extract_keys",
         "glean_artifacts",
         "notes_relevant",

@@ -24,10 +24,17 @@ _PATH = re.compile(
 )
 _ANY_NAME = re.compile(r"<\w+>|\*|(?<![A-Z])(?:NAME|NNNN)(?![A-Z])")
 
-READERS_OWN = frozenset({"graphrag_memory.py", "notes.py"})
+READERS_OWN = frozenset(
+    {
+        "graphrag_memory.py",
+        "notes.py",
+        *(f"example_{kind}.py" for kind in ("check", "domain", "format", "memory", "model", "reranker")),
+    }
+)
 """Files that a page tells its reader to write."""
 OF_OTHERS = frozenset(
     {
+        "answer_generation.py",
         "download_dataset.py",
         "evaluate_gpts.py",
         "evaluate_qa.py",

@@ -7,14 +7,16 @@ ability's name, and it names an `Ability`. A record is loaded when its ability i
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Any
 
 from longbeam.abilities.beam import BEAM_ABILITIES
 from longbeam.abilities.record import Ability
 from longbeam.errors import SpecError
+from longbeam.plugins import load, offered, unfit
 
 ENTRY_POINTS = "longbeam.abilities"
 """Group under which a package offers an `Ability`: `name = "package.module:ABILITY"`."""
@@ -68,28 +70,17 @@ def resolve(name: str) -> Any:  # Any: whatever a record names
 
 
 @cache
-def _plug_ins() -> dict[str, EntryPoint]:
-    """Return the entry points of installed packages by ability; raises SpecError for a name that stands there twice."""
-    found: dict[str, EntryPoint] = {}
-    for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: (point.name, point.value)):
-        if point.name != ability_named(point.name):
-            raise SpecError(f"abilities: {point.name!r} is no name; use lower-case letters, digits and _")
-        if point.name in _BUILT_IN:
-            raise SpecError(f"abilities: {point.name!r} is built in, and {point.value} registers it again; rename it")
-        if point.name in found:
-            other = found[point.name].value
-            raise SpecError(f"abilities: {point.name!r} is registered twice, by {other} and {point.value}; remove one")
-        found[point.name] = point
+def _plug_ins() -> Mapping[str, EntryPoint]:
+    """Return the entry points of installed packages by ability; SpecError for a name that cannot be used."""
+    found = offered(ENTRY_POINTS, _BUILT_IN)
+    if unnamed := [name for name in found if name != ability_named(name)]:
+        raise SpecError(f"abilities: {unnamed[0]!r} is no name; use lower-case letters, digits and _")
     return found
 
 
 @cache
 def _load(name: str) -> Ability:
-    point = _plug_ins()[name]
-    try:
-        ability = point.load()
-    except (ImportError, AttributeError) as exc:
-        raise SpecError(f"abilities: {name!r} ({point.value}) cannot be loaded: {exc}") from exc
+    ability = load(ENTRY_POINTS, name)
     if not isinstance(ability, Ability) or ability.name != name:
-        raise SpecError(f"abilities: {point.value} is no Ability of the name {name!r}")
+        raise unfit(ENTRY_POINTS, name, f"Ability of the name {name!r}")
     return ability

@@ -14,6 +14,7 @@ from longbeam.cli import (
     showing,
     sampling,
     proving,
+    probing,
     mending,
     reviewing,
     measuring,
@@ -28,6 +29,19 @@ from longbeam.cli.app import INCOMPLETE, INTERRUPTED, OK, USER_ERROR
 from longbeam.cli.entry import main, run
 from longbeam.cli.making import report_run
 
-COMMANDS = (making, showing, sampling, proving, mending, reviewing, measuring, studying, serving, manual, sessions)
+COMMANDS = (
+    making,
+    showing,
+    sampling,
+    proving,
+    probing,
+    mending,
+    reviewing,
+    measuring,
+    studying,
+    serving,
+    manual,
+    sessions,
+)
 
 __all__ = ["COMMANDS", "INCOMPLETE", "INTERRUPTED", "OK", "USER_ERROR", "main", "report_run", "run"]

@@ -44,8 +44,10 @@ class AgreementReport(Record):
 def agreement_of(first: Evaluated, second: Evaluated) -> AgreementReport:
     """Return the agreement on the answers that both files have; blank answers, which no judge saw, are left out.
 
-    Raises UserError if the files share no answer.
+    An answer to another wording of a probe is another answer. Raises UserError if the files share no probe or no
+    answer.
     """
+    asked = _asked_by_both(first, second)
     others = {(r.conversation_id, r.probe_id, r.system): r for r in second.results}
     pairs: dict[str, list[tuple[float, float]]] = defaultdict(list)
     other_answers = failed = 0
@@ -54,7 +56,7 @@ def agreement_of(first: Evaluated, second: Evaluated) -> AgreementReport:
         if theirs is None or mine.judgement is None or theirs.judgement is None or not mine.answer.text.strip():
             continue
         # Verdicts on different answers say nothing about the judges.
-        if mine.answer.text != theirs.answer.text:
+        if (mine.conversation_id, mine.probe_id) not in asked or mine.answer.text != theirs.answer.text:
             other_answers += 1
             continue
         verdicts = {n.nugget_id: n.score for n in theirs.judgement.nuggets}
@@ -78,6 +80,18 @@ def agreement_of(first: Evaluated, second: Evaluated) -> AgreementReport:
         other_answers=other_answers,
         failed=failed,
     )
+
+
+def _asked_by_both(first: Evaluated, second: Evaluated) -> set[tuple[str, str]]:
+    """Return the keys of the probes that both files ask in the same words; UserError if there is none."""
+    asked = [{p.key: (p.question, p.rubric) for p in of.run.probes} for of in (first, second)]
+    same = {key for key in asked[0] if asked[0][key] == asked[1].get(key)}
+    if not same:
+        raise UserError(
+            f"the results of {first.label!r} and {second.label!r} ask no common question, so they are of different "
+            "benchmarks; evaluate the same benchmark under two judges"
+        )
+    return same
 
 
 def _agreement(ability: str, pairs: Sequence[tuple[float, float]]) -> Agreement:

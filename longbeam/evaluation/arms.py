@@ -10,7 +10,7 @@ from typing import get_args
 
 from longbeam.errors import SpecError
 from longbeam.evaluation.fixed_answers import FIXED_ANSWERS
-from longbeam.memory.registry import FLOORS, Registered, find_system, settings_of
+from longbeam.memory.registry import FLOORS, Registered, find_system, registered, settings_of
 from longbeam.schemas.base import Record
 
 EVIDENCE = "evidence"
@@ -44,12 +44,13 @@ def always_there() -> tuple[Arm, ...]:
     return (*(Arm(name) for name in FIXED_ANSWERS), *floors, Arm(EVIDENCE))
 
 
-def arm_of(system: str, values: Mapping[str, object]) -> Arm:
-    """Return a system with settings given as texts; SpecError names a setting that does not fit."""
-    found = find_system(system)
-    settings = settings_of(system, found, values)
+def arm_of(system: str | type, values: Mapping[str, object]) -> Arm:
+    """Return a system, by its name or its class, with settings; SpecError names a setting that does not fit."""
+    name = system if isinstance(system, str) else system.__name__
+    found = find_system(system) if isinstance(system, str) else registered(system, name)
+    settings = settings_of(name, found, values)
     given = ",".join(f"{key}={value}" for key, value in sorted(values.items()))
-    return Arm(f"{system}[{given}]" if given else system, found, settings)
+    return Arm(f"{name}[{given}]" if given else name, found, settings)
 
 
 def arms_of(systems: str, settings: Sequence[str], grid: Sequence[str]) -> list[Arm]:

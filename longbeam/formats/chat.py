@@ -237,7 +237,8 @@ def _conversation(
     if unsaid:
         notes.add(NoteKind.ODD_VALUE, "conversation", f"{len(unsaid)} system messages are kept in details, unsaid")
     notes.add(NoteKind.NO_PROBES, "conversation", "chats have no probes; `longbeam probe` makes them")
-    head = session_head(conversation_id, titles[0] if titles else "A chat", tokenizer, details, notes)
+    title = titles[0] if titles and len(chats) == 1 else f"{len(chats)} chats" if len(chats) > 1 else "A chat"
+    head = session_head(conversation_id, title, tokenizer, details, notes)
     return GivenConversation(head, partial(iter, messages), ())
 
 

@@ -116,7 +116,7 @@ def _about(spec: BenchmarkSpec) -> dict[str, Any]:
         "tags": [
             "long-term-memory",
             "conversational-memory",
-            *([] if spec.imported_from and not spec.models else ["synthetic"]),
+            *([] if spec.imported_from == "chat" or (spec.imported_from and not spec.models) else ["synthetic"]),
             "longbeam",
         ],
     }
@@ -127,6 +127,10 @@ def _front(header: Mapping[str, Any]) -> str:
 
 
 def _provenance(spec: BenchmarkSpec, version: str) -> str:
+    if spec.imported_from == "chat":
+        read = "The conversations are somebody's own chats, read from files; no licence for them is implied."
+        made = f"Questions, gold answers and rubrics were made from them.\n{who_wrote_it(spec.models, version)}"
+        return f"{read}\n\n{made}" if spec.models else read
     if spec.imported_from and not spec.models:
         return (
             f"Not longbeam: it was read from files in the {spec.imported_from} format. Its text, its questions and\n"

@@ -1,4 +1,5 @@
-"""All formats by name. A new format is a module with an `Importer` or `Exporter`, and one line here.
+"""All formats by name. A new format is a module with an `Importer` or `Exporter`, and one line here; other packages
+add theirs as plug-ins.
 
 Modules are named, not imported, so that `longbeam --help` lists the formats without loading them.
 """
@@ -6,10 +7,12 @@ Modules are named, not imported, so that `longbeam --help` lists the formats wit
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 from longbeam.errors import UserError
+from longbeam.plugins import load, offered, unfit
 
 if TYPE_CHECKING:
     from longbeam.formats.exporting import Exporter
@@ -40,6 +43,18 @@ LOCOMO_SESSIONS = 49
 """Sessions of a conversation that LoCoMo's own scripts read: they count from 1 to 49."""
 
 
+ENTRY_POINTS = "longbeam.formats"
+"""Group under which a package offers a `Format`: `name = "package.module:FORMAT"`."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of another package; `read` serves `import`, `write` serves `export`."""
+
+    read: Importer | None = None
+    write: Exporter | None = None
+
+
 def importer(name: str) -> Importer:
     """Return the function that reads a format; UserError if there is none."""
     return cast("Importer", _function(IMPORTS, name, "imported"))
@@ -51,7 +66,14 @@ def exporter(name: str) -> Exporter:
 
 
 def _function(formats: Mapping[str, str], name: str, done: str) -> object:
-    if name not in formats:
-        raise UserError(f"format {name!r} cannot be {done}; formats that can: {', '.join(formats)}")
-    module, _, function = formats[name].partition(":")
-    return getattr(import_module(module), function)
+    plug_ins = offered(ENTRY_POINTS, {*IMPORTS, *EXPORTS})
+    if name in formats:
+        module, _, function = formats[name].partition(":")
+        return getattr(import_module(module), function)
+    if name in plug_ins:
+        found = load(ENTRY_POINTS, name)
+        if not isinstance(found, Format):
+            raise unfit(ENTRY_POINTS, name, "longbeam.formats.registry.Format")
+        if served := found.read if done == "imported" else found.write:
+            return served
+    raise UserError(f"format {name!r} cannot be {done}; formats that can: {', '.join([*formats, *plug_ins])}")

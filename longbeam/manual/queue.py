@@ -91,7 +91,7 @@ class Slot:
         return "claimed" if self.claimed_until > now else "open"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Queue:
     """The requests of one folder; for the processes of one machine."""
 
@@ -106,7 +106,7 @@ class Queue:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as exc:
             raise UserError(describe_os_error(self.folder, exc)) from exc
-        object.__setattr__(self, "_db", open_for_writing(self.path, QUEUE))
+        self._db = open_for_writing(self.path, QUEUE)
 
     @property
     def path(self) -> Path:

@@ -6,7 +6,6 @@ import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import entry_points
 from typing import Any
 
 from pydantic import ValidationError
@@ -23,6 +22,7 @@ from longbeam.memory.light.settings import LightSettings
 from longbeam.memory.light.system import Light
 from longbeam.memory.paging.system import Paging, PagingSettings
 from longbeam.memory.product import Product, ProductSettings, memory_of
+from longbeam.plugins import load, offered
 from longbeam.schemas.base import Record
 from longbeam.schemas.dialogue import MessageRole
 
@@ -141,25 +141,25 @@ def find_system(name: str) -> Registered:
     known = {**SYSTEMS, **FLOORS}
     if name in known:
         return known[name]
-    for point in entry_points(group=ENTRY_POINTS):
-        if point.name == name:
-            return _registered(point.load(), name)
+    if name in (plug_ins := offered(ENTRY_POINTS, known)):
+        return registered(load(ENTRY_POINTS, name), name)
     if name.startswith(("http://", "https://")):
         return product(partial(HttpProduct, name), "a memory server", HttpSettings)
     module, colon, attribute = name.partition(":")
     if colon:
         try:
-            return _registered(getattr(importlib.import_module(module), attribute), name)
+            return registered(getattr(importlib.import_module(module), attribute), name)
         except (ImportError, AttributeError) as exc:
             raise SpecError(f"system {name!r}: {exc}; write package.module:object") from exc
-    offered = sorted({*known, *(p.name for p in entry_points(group=ENTRY_POINTS))})
+    names = ", ".join(sorted({*known, *plug_ins}))
     raise SpecError(
-        f"system {name!r} is unknown; there are {', '.join(offered)}, package.module:object for one of your own, "
+        f"system {name!r} is unknown; there are {names}, package.module:object for one of your own, "
         "and http://HOST:PORT for a memory server"
     )
 
 
-def _registered(found: object, name: str) -> Registered:
+def registered(found: object, name: str) -> Registered:
+    """Return what was found under a name as a system: a `Registered`, or a class with `add` and `search`."""
     if isinstance(found, Registered):
         return found
     if isinstance(found, type) and hasattr(found, "add") and hasattr(found, "search"):

@@ -14,7 +14,8 @@ from longbeam.models.batching import BatchingModel, BatchLog
 from longbeam.models.kinds import Kinds
 from longbeam.models.openai_client import OpenAIModel
 from longbeam.models.router import Router
-from longbeam.schemas.spec import BenchmarkSpec, provider_of
+from longbeam.plugins import load, offered
+from longbeam.schemas.spec import MODEL_PLUG_INS, BenchmarkSpec, Endpoint, provider_of
 
 OPENAI_KEY = "OPENAI_API_KEY"
 
@@ -85,7 +86,10 @@ def _client(spec: BenchmarkSpec, name: str, role: str, kinds: Kinds, around: Sur
 
             check_gguf(name, role, spec.path_of(name), endpoint)
             return GgufModel(name, spec.path_of(name), endpoint, logs=around.logs, notice=around.notice)
-    known = ", ".join([*kinds, "openai:NAME", "vllm:NAME"])
+        case provider if name.partition(":")[2] and provider in offered(MODEL_PLUG_INS):
+            make: Callable[[str, Endpoint], ChatModel] = load(MODEL_PLUG_INS, provider)
+            return make(name, endpoint)
+    known = ", ".join([*kinds, "openai:NAME", "vllm:NAME", *(f"{p}:NAME" for p in offered(MODEL_PLUG_INS))])
     raise SpecError(f"models.{role} = {name!r}: no such model; write {known} or gguf:PATH")
 
 

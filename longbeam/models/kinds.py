@@ -14,7 +14,7 @@ from longbeam.errors import SpecError
 from longbeam.models.base import ChatModel
 from longbeam.models.weights import default_context
 from longbeam.schemas.defaults import DEFAULT_MODEL
-from longbeam.schemas.spec import LANGUAGE_PROVIDERS, BenchmarkSpec, Role, provider_of
+from longbeam.schemas.spec import BenchmarkSpec, Role, is_language_model, provider_of
 
 TOKENIZER_MARGIN = 1.2
 """Factor from the spec's tokenizer to a model's own: SmolLM2 needs 7 to 15 % more tokens for our prompts."""
@@ -38,11 +38,6 @@ class ModelKind:
 
 Kinds = Mapping[str, ModelKind]
 """Kinds by the name that a spec gives the model."""
-
-
-def is_language_model(model: str) -> bool:
-    """Return whether a model, as `models` of a spec names it, is a language model."""
-    return provider_of(model) in LANGUAGE_PROVIDERS
 
 
 def is_rule_writer(name: str) -> bool:

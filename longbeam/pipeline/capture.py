@@ -6,9 +6,11 @@ import asyncio
 import tempfile
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
 from longbeam.evaluation.arms import arm_of
+from longbeam.generators.chat_ledger import passages_of, read_passage
 from longbeam.generators.entailment_judge import contradiction_fault, unsaid_claims
 from longbeam.keys import UnitKey
 from longbeam.models.asking import Asker
@@ -31,6 +33,8 @@ from longbeam.store.layout import Benchmark, create_benchmark
 SEEDS = 5
 JUDGED = 30
 """Messages that the checker judges; in a run it judges those that rules leave in doubt."""
+PASSAGES = 5
+"""Passages that are read as chats."""
 SPEC: dict[str, object] = {"name": "captured", "seed": 4, "length": "128K", "domains": ["home_real_estate"]}
 _SYSTEMS: tuple[tuple[str, dict[str, object]], ...] = (
     ("rag", {}),
@@ -78,6 +82,7 @@ async def _run(benchmark: Benchmark, models: Models) -> None:
     """Generate, check, evaluate."""
     await run_inline(benchmark, models)
     await _judge_wording(benchmark, models)
+    await _read_as_chat(benchmark, models)
     await run_model_checks(benchmark, benchmark.spec, models)
     await evaluate(
         benchmark,
@@ -106,6 +111,16 @@ async def _judge_wording(benchmark: Benchmark, models: Models) -> None:
                 ToldRemark(text=b.text, day=b.happens_on) for b in (bullets[bullet.target_bullet_id], bullet)
             )
             await contradiction_fault(planning, bullet.bullet_id, earlier, later)
+
+
+async def _read_as_chat(benchmark: Benchmark, models: Models) -> None:
+    """Read the first passages of the conversation as somebody's own chats are read."""
+    (conversation_id,) = benchmark.sealed_ids
+    asker = Asker(models, default_registry(), benchmark.spec, UnitKey(conversation_id, "ledger", "passage0"))
+    known: list[str] = []
+    with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
+        for number, passage in enumerate(islice(passages_of(sealed.messages()), PASSAGES)):
+            known += [s.line for s in await read_passage(asker.within(str(number)), passage, known)]
 
 
 def _captured(calls: list[ModelCall], tokenizer: Tokenizer) -> Captured:

@@ -18,6 +18,7 @@ from pydantic_core import ErrorDetails
 from longbeam.errors import SpecError
 from longbeam.generators.seeds_file import domain_of
 from longbeam.pipeline.preflight import check_abilities
+from longbeam.plugins import load, offered, unfit
 from longbeam.schemas.seeds import Domain
 from longbeam.schemas.spec import Batch, BenchmarkSpec, Checks, Endpoint, EndpointLimits, Limits, Price, RoleSampling
 
@@ -44,6 +45,9 @@ TABLES: Mapping[str, type[BaseModel]] = {
     "sampling.*": RoleSampling,
 }
 """Tables of a spec that have fixed keys; `*` stands for any name."""
+
+DOMAIN_PLUG_INS = "longbeam.domains"
+"""Group under which a package offers a domain: `name = "package.module:PATH_OF_SEEDS"`; docs/plugins.md."""
 
 FILE_MODEL = "gguf:"
 """Provider of models that are files."""
@@ -110,12 +114,27 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
 def _with_places(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """The fields with an absolute seeds file and with the domains' proper names for their aliases."""
-    placed = dict(fields)
+    placed = _with_plug_in_domain(fields)
     if isinstance(placed.get("seeds_file"), str) and placed["seeds_file"]:
         placed["seeds_file"] = str(_resolved("seeds_file", folder, placed["seeds_file"]))
     if isinstance(placed.get("domains"), list | tuple):
         placed["domains"] = [domain_of(d) or d if isinstance(d, str) else d for d in placed["domains"]]
     return _with_model_files(placed, folder)
+
+
+def _with_plug_in_domain(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields with the seeds file of a domain that another package offers, in place of its name."""
+    domains = fields.get("domains")
+    names = [d for d in domains if isinstance(d, str)] if isinstance(domains, list | tuple) else []
+    plug_ins = offered(DOMAIN_PLUG_INS, tuple(Domain)) if names else {}
+    if not (chosen := [name for name in names if name in plug_ins]):
+        return dict(fields)
+    if len(names) > 1 or fields.get("seeds_file") is not None:
+        raise SpecError(f"domains: {chosen[0]!r} is of another package; name no other domain and no seeds file with it")
+    seeds = load(DOMAIN_PLUG_INS, chosen[0])
+    if not isinstance(seeds, str | Path):
+        raise unfit(DOMAIN_PLUG_INS, chosen[0], "path of a seeds file")
+    return {**fields, "domains": (), "seeds_file": str(seeds)}
 
 
 def _with_model_files(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from functools import cache
 
 from longbeam.abilities.registry import abilities, resolve
 from longbeam.prompts import narrowing
+from longbeam.prompts.calls import chats as chat_calls
 from longbeam.prompts.calls import checks as check_calls
 from longbeam.prompts.calls import evaluation as evaluation_calls
 from longbeam.prompts.calls import memory as memory_calls
@@ -52,7 +53,7 @@ _STAGE = ("seed", "profile", "people", "stage")
 _DIALOGUE = ("context", "summary")
 
 
-def _probe(ability: str, *used: str, version: int = 2) -> Prompt:
+def _probe(ability: str, *used: str, version: int = 3) -> Prompt:
     """Declare the prompt that words a probe; `used` are the optional inputs that its template shows."""
     optional = {"ability", "difficulty", "variety", "computed_value", "condition", "requirement", "items"}
     return Prompt(
@@ -163,12 +164,14 @@ PROMPTS: tuple[Prompt, ...] = (
     _probe("multi_session_reasoning", "difficulty", "variety", "computed_value"),
     _probe("knowledge_update"),
     _probe("temporal_reasoning", "computed_value"),
-    _probe("event_ordering", "variety", "items", version=3),
-    _probe("contradiction_resolution", "variety", version=3),
-    _probe("summarization", version=3),
+    _probe("event_ordering", "variety", "items", version=4),
+    _probe("contradiction_resolution", "variety", version=4),
+    _probe("summarization", version=4),
     _probe("preference_following", "variety", "condition", "requirement"),
     _probe("instruction_following", "condition", "requirement"),
     Prompt("probe_abstention", 4, Role.PROBER, AbstentionInputs, AbstentionReply, narrow=narrowing.abstention),
+    # Somebody's own chats.
+    Prompt("extract_facts", 1, Role.PLANNER, chat_calls.ExtractFactsInputs, chat_calls.ExtractFactsReply),
     # Memory systems.
     Prompt("extract_keys", 1, Role.EXTRACTOR, memory_calls.ExtractKeysInputs, memory_calls.ExtractKeysReply),
     Prompt("take_notes", 1, Role.EXTRACTOR, memory_calls.TakeNotesInputs, memory_calls.TakeNotesReply),

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from longbeam.plugins import offered
 from longbeam.schemas.base import Record
 from longbeam.schemas.defaults import DEFAULT_MODEL
 from longbeam.schemas.probes import ABILITIES
@@ -21,6 +22,8 @@ MAX_SINGLE_PLAN_LENGTH = 1_000_000
 ENGLISH = "English"
 LANGUAGE_PROVIDERS = frozenset({"openai", "vllm", "gguf"})
 """Providers of language models: the part before the colon in a model's name."""
+MODEL_PLUG_INS = "longbeam.models"
+"""Group under which a package offers a provider: `name = "package.module:make"`; docs/plugins.md."""
 FULL_POOL_LENGTH = 128_000
 """Length from which a plan holds candidates for any number of probes; a shorter plan is made for the number asked."""
 MAX_LENGTH = 64_000_000
@@ -367,7 +370,7 @@ class BenchmarkSpec(Record):
     @classmethod
     def _are_of_models(cls, value: dict[str, Endpoint]) -> dict[str, Endpoint]:
         for name, endpoint in value.items():
-            if provider_of(name) not in LANGUAGE_PROVIDERS:
+            if not is_language_model(name):
                 allowed = "openai:NAME, vllm:NAME or gguf:PATH"
                 raise ValueError(f"endpoints: {name!r} is no model with an endpoint; write {allowed}")
             if provider_of(name) == "gguf" and endpoint.base_url is not None:
@@ -464,7 +467,7 @@ class BenchmarkSpec(Record):
         read = {
             name: self.endpoint_for(name).model_copy(update={"sends_extras": True})
             for name in self.models.values()
-            if provider_of(name) in LANGUAGE_PROVIDERS
+            if is_language_model(name)
         }
         return self.model_copy(update={"endpoints": {**self.endpoints, **read}})
 
@@ -476,6 +479,12 @@ class BenchmarkSpec(Record):
 
 _STAND_IN = {Role.CHECKER: Role.JUDGE, Role.SECOND_CHECKER: ""}
 """Roles that a spec without a default model may leave out, and the role whose model serves them."""
+
+
+def is_language_model(model: str) -> bool:
+    """Return whether a model, as `models` of a spec names it, is a language model."""
+    provider, colon, _ = model.partition(":")
+    return provider in LANGUAGE_PROVIDERS or (bool(colon) and provider in offered(MODEL_PLUG_INS, LANGUAGE_PROVIDERS))
 
 
 def provider_of(model: str) -> str:

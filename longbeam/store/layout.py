@@ -100,10 +100,11 @@ def benchmark_names(out: Path) -> tuple[str, ...]:
     return tuple(sorted(p.parent.name for p in out.glob("*/spec.json")))
 
 
-def open_benchmark(out: Path, name: str) -> Benchmark:
+def open_benchmark(out: Path | str, name: str) -> Benchmark:
     """Open a benchmark; UserError, with the names of the existing ones, if there is none of that name."""
     if not NAME_PATTERN.fullmatch(name):
         raise UserError(f"benchmark name {name!r}: only letters, digits, '.', '_' and '-' are allowed")
+    out = Path(out)
     path = out / name / SPEC
     if not _exists(path, out):
         there = ", ".join(benchmark_names(out)) or "none"
@@ -129,13 +130,14 @@ def _exists(path: Path, out: Path) -> bool:
     return True
 
 
-def create_benchmark(spec: BenchmarkSpec, out: Path) -> Benchmark:
+def create_benchmark(spec: BenchmarkSpec, out: Path | str) -> Benchmark:
     """Make a benchmark's folder, or open an existing one and store the changed spec.
 
     Raises SpecError if a fixed field was changed.
     """
     if spec.is_given:
         raise SpecError(f"benchmark {spec.name!r} was {spec.source}; there is nothing to generate")
+    out = Path(out)
     root = out / spec.name
     if _exists(root / SPEC, out):
         _refuse_fixed_changes(open_benchmark(out, spec.name).spec, spec)

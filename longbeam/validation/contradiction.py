@@ -62,7 +62,8 @@ _AFTERWARDS = re.compile(
 _CLAUSES = re.compile(r"[,;:]\s|\s[-–]\s")
 MIN_TOLD = 2
 """Words of the denial that a sentence of the statement must have to be about the same thing."""
-_FIRST_PERSON = re.compile(r"\b(?:I|we|me|us|my own)\b")
+_FIRST_PERSON = re.compile(r"\b(?:I(?! (?:should|could|might|would|must|ought)\b)|we|me|us|my own)\b")
+"""The user as the one who does something; `my brother says that I should` tells of no deed."""
 _SOMEBODY = re.compile(
     r"\b(?:my|our) (?:\w+ )?(?:mother|father|mum|mom|dad|sister|brother|son|daughter|wife|husband|partner|friend|"
     r"cousin|uncle|aunt|colleague|neighbou?r|boss|roommate|grand\w+)\b",

@@ -49,8 +49,8 @@ def _faults(index: ConversationIndex, message: Message) -> Iterator[tuple[str, s
         yield "empty", "the message is empty"
         return
     if len(content) > MIN_COMPRESSED_CHARACTERS:
-        data = content.encode("utf-8", "replace")
-        ratio = len(zlib.compress(data, 1)) / len(data)
+        # A reply may begin well: its second half decides, too.
+        ratio = min(_ratio(content), _ratio(content[len(content) // 2 :]))
         if ratio < MIN_RATIO:
             yield "repeats_itself", f"{len(content)} characters compress to {ratio:.0%}: the text repeats itself"
     if _has_blanks(content):
@@ -61,6 +61,12 @@ def _faults(index: ConversationIndex, message: Message) -> Iterator[tuple[str, s
         yield "open_fence", "a code fence is opened and never closed"
     elif message.role is MessageRole.ASSISTANT and (_is_cut(content) or _ends_in_fragment(index, message)):
         yield "cut_off", f"the reply ends in the middle of a sentence: ...{shorten(content[-50:])}"
+
+
+def _ratio(text: str) -> float:
+    """Return the compressed share of a text."""
+    data = text.encode("utf-8", "replace")
+    return len(zlib.compress(data, 1)) / len(data)
 
 
 def _has_blanks(content: str) -> bool:

@@ -184,12 +184,13 @@ class ConversationIndex:
 
     @cached_property
     def _voicing(self) -> Grouped[Message]:
-        users = ((i, m) for i, m in enumerate(self.messages) if m.role is MessageRole.USER)
-        said = ((bullet_id, i) for i, m in users for bullet_id in m.bullet_ids)
+        # In imported chats the assistant brings facts in, too.
+        by = ((i, m) for i, m in enumerate(self.messages) if self.is_import or m.role is MessageRole.USER)
+        said = ((bullet_id, i) for i, m in by for bullet_id in m.bullet_ids)
         return Grouped(self.messages, said, lambda m, bullet_id: bullet_id in m.bullet_ids)
 
     def voicing(self, bullet_id: str) -> tuple[Message, ...]:
-        """Return the user messages that voice a bullet, in order."""
+        """Return the messages that voice a bullet, in order; the user's alone, except in imports."""
         return self._voicing.of(bullet_id)
 
     def values_over_time(self, fact_id: str) -> tuple[Assertion, ...]:

@@ -17,7 +17,9 @@ from longbeam.schemas.probes import Probe
 from longbeam.text.extraction import distinct_values, parse_value, values_in
 from longbeam.text.grounding import value_keys
 from longbeam.text.matching import says, says_equivalent
+from longbeam.text.relative_days import is_day_named
 from longbeam.text.sentences import sentences
+from longbeam.text.spoken_days import spell_out
 from longbeam.text.words import content_words
 from longbeam.validation.base import ERROR, INFO, WARNING, Check, Problem, has_trait, shorten
 from longbeam.validation.index import ConversationIndex
@@ -48,6 +50,13 @@ MIN_SHARED, MIN_WORDS = 0.6, 2
 WINDOW = 90
 """Characters on either side of a value in which the words naming it are looked for."""
 _CLAUSE = re.compile(r"[.;!?\n]\s|,\s(?=(?:and|but|so|can)\b)|\b(?:and|but|or|before|after|until|between)\b")
+_PARTS = re.compile(r"[.;!?\n]\s|,\s(?!\d{4}\b)")
+"""Ends of the clauses of a message; no comma within a date."""
+MIN_RETOLD, MIN_RETOLD_SHARE = 3, 0.75
+"""Number and share of the words of a cited clause that must stand near another day to tell the clause again."""
+_CORRECTS = re.compile(r"\b(?:correction|misspoke|correct (?:myself|what I said)|(?:date|day) wrong)\b", re.IGNORECASE)
+"""Words that announce a correction; with them, `MIN_WORDS` are enough."""
+_SPANS = content_words("day week month year")
 _KINDS = frozenset({ValueKind.DATE, ValueKind.MONEY, ValueKind.RATIO, ValueKind.NUMBER, ValueKind.DURATION})
 
 
@@ -57,7 +66,7 @@ def find_problems(index: ConversationIndex, probe: Probe) -> Iterator[Problem]:
         return
     cited = [m for m in index.cited(probe) if index.speaks_as_user(m)]
     for value in distinct_values(probe.gold_answer):
-        saying = [m for m in cited if says_equivalent(m.content, value)]
+        saying = [m for m in cited if says_equivalent(m.content, value) or is_day_named(m, value)]
         if value.kind in _KINDS and saying and (found := _change_of(index, probe, value, saying[-1])) is not None:
             yield found
 
@@ -72,10 +81,11 @@ def _wants_old_value(probe: Probe) -> bool:
 def _change_of(index: ConversationIndex, probe: Probe, value: Value, cited: Message) -> Problem | None:
     """Return the problem of the first later message that changes a value; None if none does."""
     found = _changed(index, probe, value, cited)
+    if found is not None and found.kind != "other_later":
+        return found
     # Where values are added up or compared, the gold names the thing of each too briefly to track a slot.
-    if has_trait(probe, Trait.ASKS_NEWEST_VALUE) and (found is None or found.kind == "other_later"):
-        return _tracked(index, probe, value, cited) or found
-    return found
+    tracked = _tracked(index, probe, value, cited) if has_trait(probe, Trait.ASKS_NEWEST_VALUE) else None
+    return tracked or _retold(index, probe, value, cited) or found
 
 
 def _changed(index: ConversationIndex, probe: Probe, value: Value, cited: Message) -> Problem | None:
@@ -95,6 +105,40 @@ def _changed(index: ConversationIndex, probe: Probe, value: Value, cited: Messag
             text = f"{message.message_key} says {other.text!r} of {_named(words)}, and the gold {value.text!r}"
             return Problem(kind, probe.probe_id, text, (cited.message_key, message.message_key))
     return None
+
+
+def _retold(index: ConversationIndex, probe: Probe, value: Value, cited: Message) -> Problem | None:
+    """Return the problem of the first later message that tells the cited clause again, with another day, as changed.
+
+    The gold may name the thing in other words than the user: here the user's own words are looked for.
+    """
+    clause = next((c for c in _PARTS.split(_spelled(cited)) if says_equivalent(c, value)), "")
+    words = (
+        _without_changes(content_words(clause)) - content_words(" ".join(v.text for v in values_in(clause))) - _SPANS
+    )
+    if value.kind is not ValueKind.DATE or len(words) < MIN_WORDS:
+        return None
+    answer, after = answer_text(probe), index.position[cited.message_key]
+    for place, message in index.user_messages_with(dict.fromkeys(words, 1.0), MIN_WORDS):
+        if place <= after or not CUES.search(message.content):
+            continue
+        told, key = _spelled(message), message.message_key
+        for other in values_in(told):
+            if other.kind is not ValueKind.DATE or says(answer, other) or _is_recorded(index, message, other):
+                continue
+            near = _around(told, other)
+            said = content_words(near)
+            least = max(MIN_WORDS if _CORRECTS.search(near) else MIN_RETOLD, MIN_RETOLD_SHARE * len(words))
+            is_retold = len(said & words) >= least and not is_other_end(words, said)
+            if is_retold and CUES.search(near) and not is_recalled(near, other):
+                text = f"{key} says {other.text!r} of {_named(words)}, and the gold {value.text!r}"
+                return Problem("maybe_changed", probe.probe_id, text, (cited.message_key, key))
+    return None
+
+
+def _spelled(message: Message) -> str:
+    """Return the text of a message with days as dates: `the 12th` is a value, too."""
+    return spell_out(message.content, message.sent_at.date())
 
 
 def _kind_of_change(probe: Probe, words: frozenset[str], text: str, other: Value) -> str:

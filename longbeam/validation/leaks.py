@@ -23,7 +23,7 @@ _MODEL = re.compile(
     re.IGNORECASE,
 )
 """Words that announce a text for the user to fill in and use."""
-_LABEL = re.compile(r"(?:^|\n)[\s>*_#\d.-]*[A-Z][^\n:]{0,40}:[\s*_$]*\Z|[|$@>]\s*[*_]*\Z|[\"“][^\"”\n]*\Z")
+_LABEL = re.compile(r"(?:^|\n)[\s>*_#\d.-]*[A-Z][^\n:]{0,40}:[\s*_$]*\Z|[|$@>][ \t]*[*_]*\Z|[\"“][^\"”\n]*\Z")
 """Text in front of a blank that is a field of a form, a cell of a table, or an open quotation."""
 
 _ADDRESS = re.compile(r"\byou(?:r|rs|'re|'ve|'d)?\b", re.IGNORECASE)
@@ -54,8 +54,10 @@ def _is_drafted(text: str, blank: str) -> bool:
     start = text.find(blank)
     if _LETTER.search(text) or _LABEL.search(text, 0, start):
         return True
-    line = text[text.rfind("\n", 0, start) + 1 :].partition("\n")[0]
-    return _MODEL.search(text) is not None and _ADDRESS.search(line.replace(blank, " ")) is None
+    line = text[text.rfind("\n", 0, start) + 1 :].partition("\n")[0].replace(blank, " ")
+    # `(insert example here)` names a model by itself; where it stands alone, nothing is there to be filled in.
+    is_note = blank.startswith("(") and not line.strip()
+    return not is_note and _MODEL.search(text) is not None and _ADDRESS.search(line) is None
 
 
 CHECK = Check(

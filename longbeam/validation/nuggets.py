@@ -30,15 +30,17 @@ _SECOND_PERSON = re.compile(r"\byou(?:r|rs|'re|'ve)?\b", re.IGNORECASE)
 _HANGING = re.compile(
     r"^(?:it|this|that|they|he|she|these|those|him|them|its|the (?:same|latter|former|above))\b", re.IGNORECASE
 )
+_THING = re.compile(r"\b[Tt]he (?:\w+ ){1,4}?of ((?:[\w'’-]+ ){1,6}?)(?:is|are|was|were)\b")
+"""The thing of which a nugget gives an attribute: `the date of the regional prize is`."""
 _QUOTED = re.compile(r"[\"“][^\"”]*[\"”]")
 _JOINED = re.compile(
-    r";|\band that (?:the|you|there|it)\b|[a-z]{4,}[.!?]\s+[A-Z]|,\s+(?:and|while|but)\s+\w+\s+\w+\s+\w+"
+    r";|\band that (?:the|you|there|it)\b|(?:[a-z]{4,}|\d{2,})[.!?]\s+[A-Z]|,\s+(?:and|while|but)\s+\w+\s+\w+\s+\w+"
 )
 
 
 _AND_CLAUSE = re.compile(
     r"\band (?=(?:the|a|an|your?|my|his|her|their|our|it|its|this|there|[A-Z][\w'’]*)\b)"
-    r"(?:(?!\b(?:that|which|who|whom|whose|where|when|and)\b)[^,;])*?\b(?:is|are|was|were|has|have|had|will|costs?|takes?)\b"
+    r"(?:(?!\b(?:that|which|who|whom|whose|where|when)\b)[^,;])*?\b(?:is|are|was|were|has|have|had|will|costs?|takes?)\b"
 )
 """`and` with a clause of its own behind it: a subject and a verb, not a second object or a relative clause."""
 _VERB = re.compile(r"\b(?:is|are|was|were|has|have|had|will|costs?|takes?)\b")
@@ -76,6 +78,9 @@ def _wording_problems(probe: Probe, nugget: Nugget, known: frozenset[str]) -> It
     own, name, text = probe.probe_id, nugget.nugget_id, claim(nugget.text)
     words = content_words(normalize_values(text))
     is_unrelated = len(words) >= MIN_WORDS and len(words & known) < MIN_SHARED * len(words)
+    thing = _THING.search(text)
+    if thing and (named := content_words(normalize_values(thing[1]))) and not named & known:
+        is_unrelated = True
     if is_unrelated and not has_trait(probe, Trait.WORDS_NUGGETS_FREELY):
         yield Problem("unrelated", own, f"neither gold nor evidence is about {name}: {shorten(text)}")
     unquoted = _QUOTED.sub(" ", text)

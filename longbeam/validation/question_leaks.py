@@ -15,8 +15,8 @@ from longbeam.validation.index import ConversationIndex
 
 SMALL = 12
 """Numbers without unit up to this one stand in many questions by chance."""
-MAX_RUN = 8
-"""Consecutive words of an instruction or preference from which a question counts as its copy."""
+MIN_RUN, MAX_RUN = 5, 8
+"""Consecutive words of an instruction or preference that make a question its copy: all of a short one, or so many."""
 REPEATS, RESEMBLES = 0.8, 0.5
 """Shares of the requirement's own words in the question from which the question repeats or resembles it."""
 _WORD = re.compile(r"[a-z]{4,}")
@@ -93,10 +93,10 @@ def _requirement_problems(probe: Probe, requirement: str, known: str) -> Iterato
 
 
 def _has_run(question: str, requirement: str) -> bool:
-    """Return whether a question holds `MAX_RUN` consecutive words of a requirement."""
+    """Return whether a question holds a whole requirement, or `MAX_RUN` consecutive words of it."""
     said, wanted = (re.findall(r"\w+", text.casefold()) for text in (question, requirement))
-    text = f" {' '.join(said)} "
-    return any(f" {' '.join(wanted[i : i + MAX_RUN])} " in text for i in range(len(wanted) - MAX_RUN + 1))
+    text, run = f" {' '.join(said)} ", max(MIN_RUN, min(MAX_RUN, len(wanted)))
+    return any(f" {' '.join(wanted[i : i + run])} " in text for i in range(len(wanted) - run + 1))
 
 
 def _words(text: str) -> frozenset[str]:

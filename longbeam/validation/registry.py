@@ -1,11 +1,13 @@
 """All checks, in the order in which findings of one severity are listed. A new check is one line here.
 
-Checks of an installed ability come from its record (`Ability.evidence_rules`).
+Checks of an installed ability come from its record (`Ability.evidence_rules`), others of installed packages from the
+entry points of `longbeam.checks`.
 """
 
 from __future__ import annotations
 
 from longbeam.abilities.registry import abilities, resolve
+from longbeam.plugins import load, offered, unfit
 from longbeam.validation import (
     abstention,
     arithmetic,
@@ -39,6 +41,9 @@ from longbeam.validation import (
     voicing,
 )
 from longbeam.validation.base import Check
+
+ENTRY_POINTS = "longbeam.checks"
+"""Group under which a package offers a `Check`: `name = "package.module:CHECK"`."""
 
 CHECKS: tuple[Check, ...] = (
     imports.CHECK,
@@ -76,10 +81,18 @@ CHECKS: tuple[Check, ...] = (
 
 
 def all_checks() -> tuple[Check, ...]:
-    """Return the checks of this package, then the evidence rules of installed abilities."""
+    """Return the checks of this package, then the evidence rules of installed abilities, then plug-ins.
+
+    SpecError for a plug-in that is no check of its name, or whose name is taken.
+    """
     found = {check.name: check for check in CHECKS}
     for ability in abilities():
         if ability.evidence_rules:
             check: Check = resolve(ability.evidence_rules)
             found.setdefault(check.name, check)
+    for name in offered(ENTRY_POINTS, found):
+        plug_in = load(ENTRY_POINTS, name)
+        if not isinstance(plug_in, Check) or plug_in.name != name:
+            raise unfit(ENTRY_POINTS, name, f"Check of the name {name!r}")
+        found[name] = plug_in
     return tuple(found.values())

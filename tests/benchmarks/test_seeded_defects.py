@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import datetime as dt
-from contextlib import ExitStack
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -75,11 +73,8 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
     spec = longbeam.BenchmarkSpec(
         name="ours", seed=3, length=48_000, conversations=3, domains=domains, probes_per_ability=6
     )
-    asyncio.run(longbeam.generate(spec, folder))
-    made = longbeam.open_benchmark(folder, "ours")
-    with ExitStack() as stack:
-        readers = [stack.enter_context(longbeam.SealedConversation(made.sealed_path(i))) for i in made.sealed_ids]
-        longbeam.export_jsonl(readers, spec, folder / "export")
+    made = longbeam.run(longbeam.generate(spec, folder))
+    longbeam.run(longbeam.export(made, folder / "export"))
     return folder / "export"
 
 

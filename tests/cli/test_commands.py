@@ -41,6 +41,7 @@ COMMANDS = (
     "leaderboard",
     "serve-manual",
     "sample",
+    "probe",
 )
 HEAVY = ("prefect", "openai", "vllm", "duckdb", "faker", "networkx", "fastapi")
 

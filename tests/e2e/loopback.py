@@ -11,7 +11,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -95,10 +95,16 @@ class HttpRun:
             time.sleep(0.2)
 
     def journalled(self) -> set[str]:
-        """`unit_key#generation` of the replies that are in the journals."""
+        """`unit_key#generation` of the replies that are in the journals, and in the reply files of workers."""
         found: set[str] = set()
-        for path in (self.bench.out / self.bench.name / "work").glob("*.sqlite"):
-            with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as db:
+        benchmark = self.bench.out / self.bench.name
+        for path in benchmark.glob("leases/*/*.replies"):
+            # The last line of a worker that was killed may be cut off: that reply is lost.
+            lines = [line for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
+            found.update(f"{row['unit_key']}#{row['generation']}" for row in (json.loads(line[9:]) for line in lines))
+        for path in benchmark.glob("work/*.sqlite"):
+            # Closed, because a worker refuses a work log that another process has open.
+            with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
                 found.update(f"{key}#{generation}" for key, generation in db.execute(
                     "SELECT unit_key, generation FROM replies"
                 ))  # fmt: skip

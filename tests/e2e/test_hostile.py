@@ -115,6 +115,7 @@ def test_an_endpoint_that_sends_without_an_end_is_one_line_and_bounded_memory(
     tmp_path: Path, first: bytes, more: bytes
 ) -> None:
     code, said, peak_mb = _run(tmp_path, endless(first, more))
+    print(f"at most {peak_mb:.0f} MB")
     assert code == 1
     assert "Traceback" not in said
     assert peak_mb < MOST_MB

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from longbeam.errors import UserError
@@ -27,3 +29,11 @@ def test_failures_and_other_answers_are_left_out_and_counted() -> None:
     assert (found.failed, found.rows[0].verdicts, found.rows[0].kappa) == (1, 1, None)
     with pytest.raises(UserError, match="no judged answer in common"):
         agreement_of(first, evaluated({"rag": [[1, 1]]}, text="another answer"))
+
+
+def test_results_of_two_benchmarks_are_refused() -> None:
+    first, second = evaluated({"rag": [[1]]}, text="same"), evaluated({"rag": [[1]]}, text="same", name="other")
+    (probe,) = second.run.probes
+    other = second.run.model_copy(update={"probes": (probe.model_copy(update={"question": "Another one?"}),)})
+    with pytest.raises(UserError, match="'mine' and 'other' ask no common question"):
+        agreement_of(first, replace(second, run=other))

@@ -102,6 +102,7 @@ def test_chats_of_an_export_are_sessions_of_one_conversation_oldest_first(tmp_pa
     earlier = CLAUDE | {"created_at": "2023-11-01T08:00:00Z", "chat_messages": [{"sender": "human", "text": "First"}]}
     (joined,) = imported(tmp_path, [CLAUDE, earlier])
     assert [(m.content, m.session) for m in joined.messages()] == [("First", 0), ("Hi", 1), ("Hello", 1)]
+    assert joined.head.seed.title == "2 chats"
     assert len(imported(tmp_path, [CLAUDE, earlier], joins=False)) == 2
     assert len(imported(tmp_path, [PAIR, PAIR])) == 2
     (dated,) = imported(tmp_path, [PAIR, PAIR], joins=True)

@@ -11,6 +11,8 @@ import ast
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
 from longbeam.formats.beam import import_beam
 from longbeam.formats.huggingface import export_huggingface
 from longbeam.schemas.probes import ABILITIES
@@ -26,6 +28,15 @@ datasets.load_dataset("out").save_to_disk("stored")
 found = datasets.load_from_disk("stored")
 print(json.dumps({size: list(rows) for size, rows in found.items()}))
 """
+REFUSED = """
+import datasets, json
+datasets.disable_progress_bars()
+try:
+    datasets.load_dataset("out")
+except ValueError as exc:
+    print(json.dumps(str(exc)))
+"""
+SIZES = ("100K", "500K", "1M")
 
 
 def user_messages(batches: list[dict[str, Any]]) -> list[str]:
@@ -59,21 +70,45 @@ def test_a_benchmark_of_all_sizes_becomes_folders(tmp_path: Path) -> None:
     splits = run_python(LOAD, tmp_path)
 
     assert report.warnings == ()
-    for size in ("100K", "500K", "1M"):
+    for size in SIZES:
         (row,) = splits[size]
-        assert all(isinstance(text, str) for text in (*texts(row), row["conversation_id"]))
-        planned = user_messages(row["user_questions"])
-        assert [text.partition(" ->-> ")[0] for text in planned] == [turn.text for turn in OWN.head.user_turns]
-        assert [turn[0]["content"] for turn in turns(row["chat"])] == [turn.text for turn in OWN.head.user_turns]
-        assert list(ast.literal_eval(row["probing_questions"])) == list(ABILITIES)
+        assert_becomes_a_folder(row)
 
 
-def test_a_benchmark_of_one_size_says_what_the_script_lacks(tmp_path: Path) -> None:
+def assert_becomes_a_folder(row: dict[str, Any]) -> None:
+    assert all(isinstance(text, str) for text in (*texts(row), row["conversation_id"]))
+    planned = user_messages(row["user_questions"])
+    assert [text.partition(" ->-> ")[0] for text in planned] == [turn.text for turn in OWN.head.user_turns]
+    assert [turn[0]["content"] for turn in turns(row["chat"])] == [turn.text for turn in OWN.head.user_turns]
+    assert list(ast.literal_eval(row["probing_questions"])) == list(ABILITIES)
+
+
+def test_a_benchmark_of_one_size_says_what_the_script_lacks_and_is_read_without_it(tmp_path: Path) -> None:
     report = export_huggingface([OWN], SPEC, tmp_path / "out")
+    splits = run_python(LOAD, tmp_path)
+
     assert report.warnings == (
         "there is no conversation of 500K and 1M, and BEAM's download_dataset.py asks for every size; "
         "take the others off its list, or export its folders with --format beam",
     )
+    assert [size for size in SIZES if size in splits] == ["100K"]  # the script's `sizes`, as our page writes it
+    (row,) = splits["100K"]
+    assert_becomes_a_folder(row)
+
+
+def test_a_size_without_conversations_cannot_be_an_empty_split(tmp_path: Path) -> None:
+    # Why the export warns: with such a split `datasets` loads none of the others either.
+    write(export_huggingface, [OWN], tmp_path / "out")
+    (file,) = (tmp_path / "out" / "data").iterdir()
+    duckdb.sql(f"COPY (FROM '{file}' WHERE false) TO '{file.with_name('500K-00000-of-00001.parquet')}'")
+    card = tmp_path / "out" / "README.md"
+    one = "  - split: 100K\n    path: data/100K-*.parquet\n"
+    text = card.read_text()
+    assert one in text
+    card.write_text(text.replace(one, one + one.replace("100K", "500K")))
+
+    said = run_python(REFUSED, tmp_path)
+    assert said == 'Instruction "500K" corresponds to no data!'
 
 
 def test_a_chat_of_several_plans_becomes_folders(tmp_path: Path) -> None:

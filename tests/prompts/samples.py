@@ -10,6 +10,7 @@ import datetime as dt
 from longbeam.generators.layout import Layout
 from longbeam.generators.sheets import SheetInputs, draw_sheet
 from longbeam.offline.extras import WriterExtras
+from longbeam.prompts.calls import chats as chat_calls
 from longbeam.prompts.calls import checks as check_calls
 from longbeam.prompts.calls import evaluation as evaluation_calls
 from longbeam.prompts.calls import memory as memory_calls
@@ -48,6 +49,7 @@ from longbeam.prompts.calls.seeds import SeedsInputs
 from longbeam.prompts.calls.user_turns import BatchState, BulletBrief, UserTurnsInputs
 from longbeam.schemas.base import KeptJson
 from longbeam.schemas.calls import ChatMessage, PromptInputs
+from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.people import Gender, Person, Profile, Relation
 from longbeam.schemas.plans import Bullet, BulletKind, Narrative, PlanSeed, Value, ValueKind
 from longbeam.schemas.probes import Difficulty
@@ -504,6 +506,23 @@ SAMPLES: dict[str, PromptInputs] = {
     ),
     "probe_abstention": AbstentionInputs(
         seed=SEED, people=PEOPLE, bullets=(INTRODUCTION, SIGNING, OPENING_DAY), count=14
+    ),
+    "extract_facts": chat_calls.ExtractFactsInputs(
+        messages=(
+            chat_calls.ReadMessage(
+                number=0,
+                role=MessageRole.USER,
+                said_on=dt.date(2023, 3, 3),
+                content="The kiln for the studio costs 2,400 euros, and the power line is booked for March 20, 2023.",
+            ),
+            chat_calls.ReadMessage(
+                number=1,
+                role=MessageRole.ASSISTANT,
+                said_on=dt.date(2023, 3, 3),
+                content="I would set 300 euros aside.",
+            ),
+        ),
+        known=("user: the old dairy, rent: 900 euros",),
     ),
     "extract_keys": memory_calls.ExtractKeysInputs(before="user: Is the oven old?", exchange=SAID),
     "take_notes": memory_calls.TakeNotesInputs(before="user: Is it old?", exchange=SAID, said_on=dt.date(2023, 3, 7)),

@@ -25,6 +25,7 @@ def of_sides(statement: str, denial: str, question: str, *, denial_first: bool =
         "I'm wondering if I should take Shelly's suggestion to read Daniel Dennett's books, since we met in 2005.",
         "Next month I'm going to read two books by Daniel Dennett.",
         "My sister has read all books by Daniel Dennett.",
+        "My sister keeps talking about two books by Daniel Dennett, and she says that I should read them, too.",
     ],
 )
 def test_a_plan_or_the_deed_of_another_is_no_contradiction_of_never(statement: str) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from longbeam.validation.run import check_conversation
 from tests.builders import MemoryReader, good_conversation
 from tests.validation.faults import append
+from tests.validation.told import asks, imported, names
 
 
 def _found(reader: MemoryReader) -> list[tuple[str, str]]:
@@ -27,3 +30,47 @@ def test_a_value_that_a_bullet_asserts_is_left_to_stale_gold() -> None:
     reader = _asking_for_paint(good_conversation())
     told = append(16, " Tom paints again, and now the shop front costs $7,400, like the oven.")(reader)
     assert _found(told) == []
+
+
+TALK = ("What else?", "Nothing.")
+MEETING = "I have a Zoom meeting with Professor Danielle on March 22 to review my draft."
+"""Said on March 4, 2024, and the talk goes on a week later."""
+
+
+def _later(told: str, cited: str = MEETING) -> list[str]:
+    question = "How many days are there between my review with the professor and April 18?"
+    gold = "There are 27 days between the review on March 22, 2024 and April 18, 2024."
+    probe = asks("temporal_reasoning", question, gold, {0: "first"})
+    return names(imported((cited, "I see.", *TALK, told, "I see."), probe), "later_values")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "My Zoom meeting with Professor Danielle to review my draft is on March 25 instead.",
+        "A correction: I have a Zoom meeting with Professor Danielle on the 25th to review my draft, it was postponed.",
+    ],
+)
+def test_a_message_that_tells_the_cited_clause_again_with_another_day_is_found(told: str) -> None:
+    assert _later(told) == ["later_values.maybe_changed"]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "I have a Zoom meeting with Professor Danielle on March 29 to review my second draft.",  # nothing is changed
+        "The Zoom call with my brother is on March 25 instead.",  # another thing
+        "The Zoom meeting with Professor Danielle to review my draft moved from March 19.",  # recalled
+    ],
+)
+def test_a_message_that_tells_something_else_is_not(told: str) -> None:
+    assert "later_values.maybe_changed" not in _later(told)
+
+
+def test_a_cited_day_without_its_month_is_followed_too() -> None:
+    cited = "I have a Zoom meeting with Professor Danielle on the 22nd to review my draft."
+    told = "My Zoom meeting with Professor Danielle to review my draft is on the 25th instead."
+    question, gold = "When does Professor Danielle review my draft?", "Professor Danielle reviews it on March 22, 2024."
+    probe = asks("information_extraction", question, gold, {0: "support"})
+    reader = imported((cited, "I see.", *TALK, told, "I see."), probe)
+    assert names(reader, "later_values") == ["later_values.maybe_changed"]

@@ -66,3 +66,24 @@ def test_a_blank_of_a_template_is_for_the_user_to_fill(reply: str) -> None:
 )
 def test_a_blank_in_what_is_told_is_a_warning(reply: str) -> None:
     assert names(imported(("What do you know?", reply)), "leaks") == ["leaks.maybe_placeholder"]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "| day | task |\n|---|---|\n| Monday | mow |\n\n(insert example here)",
+        "A small example: three heaps in the hall.\n\n(insert example here)",
+    ],
+)
+def test_a_note_to_the_writer_is_a_warning_below_a_table_and_beside_examples_too(reply: str) -> None:
+    assert names(imported(("What do you know?", reply)), "leaks") == ["leaks.maybe_placeholder"]
+
+
+def test_three_capital_x_of_the_user_are_a_blank_and_a_number_of_a_resume_is_none() -> None:
+    assert names(imported(("I am asking because of XXX.", "Fine.")), "leaks") == ["leaks.maybe_placeholder"]
+    assert names(imported(("I wear XXXL.", "Phone: XXX-XXX-XXXX")), "leaks") == []
+
+
+def test_a_direction_for_the_user_is_a_warning() -> None:
+    reply = "Take the train.\n\n(The user will now ask for the price.)"
+    assert names(imported(("How do I get there?", reply)), "leaks") == ["leaks.maybe_plan_word"]

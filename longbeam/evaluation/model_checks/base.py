@@ -9,11 +9,11 @@ from datetime import datetime
 from longbeam.errors import ReplyError
 from longbeam.evaluation.judging import judge_nugget
 from longbeam.models.asking import Asker
-from longbeam.models.kinds import is_language_model
 from longbeam.prompts.calls.checks import DatedMessage
 from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.findings import Finding, Severity
 from longbeam.schemas.probes import Nugget, Probe
+from longbeam.schemas.spec import is_language_model
 from longbeam.validation.base import Problem
 
 MOST_CHARACTERS = 8_000

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise, takewhile
@@ -18,7 +18,7 @@ from typing import Any
 from longbeam.generators.probes.histories import Life, Step
 from longbeam.generators.probes.voices import Voices
 from longbeam.prompts.calls.probes import Excerpt
-from longbeam.schemas.dialogue import Message
+from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.plans import Bullet, Value
 from longbeam.schemas.probes import EvidencePart
 from longbeam.text.matching import quote_for, says
@@ -48,7 +48,7 @@ _WORD = re.compile(rf"[{_UNDIVIDED}]|[^\W_{_UNDIVIDED}]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
-    """Words of a user message, and the bullet or fact that they are evidence for.
+    """Words of a message, and the bullet, advice or fact that they are evidence for.
 
     A long conversation has thousands of quotes. Holding the message, bullet and fact themselves would take ten times
     the memory, so a quote holds only the fields that probes need.
@@ -59,6 +59,7 @@ class Quote:
     """Ordinal of the message in the conversation."""
     session: int
     said_on: dt.date
+    speaker: MessageRole = MessageRole.USER
     quote: str
     bullet_id: str
     topic: str
@@ -74,6 +75,7 @@ class Quote:
             ordinal=ordinal,
             said_on=self.said_on,
             quote=self.quote,
+            speaker=self.speaker,
             part=part,
             group=group,
             topic=self.topic,
@@ -85,7 +87,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactQuote(Quote):
-    """Words of a user message that give a fact a value."""
+    """Words of a message that give a fact a value; what the assistant brings in has no `fact_id`."""
 
     value: Value
     past: tuple[Value, ...] = ()
@@ -101,10 +103,16 @@ def _of(bullet: Bullet, position: int, message: Message) -> dict[str, Any]:  # A
         "position": position,
         "session": message.session,
         "said_on": message.sent_at.date(),
+        "speaker": message.role,
         "bullet_id": bullet.bullet_id,
         "topic": intern(bullet.topic),
         "narrative": intern(bullet.narrative),
     }
+
+
+def _voicing(voices: Voices, bullet: Bullet, role: MessageRole = MessageRole.USER) -> Iterator[tuple[int, Message]]:
+    """Yield the messages of one speaker that voice a bullet: in imported chats the assistant voices some, too."""
+    return ((position, m) for position, m in voices.of_bullet(bullet.bullet_id) if m.role is role)
 
 
 @lru_cache(maxsize=2_048)
@@ -150,10 +158,10 @@ def restates(text: str, quote: str) -> bool:
     return bool(own) and (_share(own, said) >= RESTATED or _share(said, own) >= REPEATED)
 
 
-def find_value(voices: Voices, life: Life, step: Step) -> FactQuote | None:
-    """Return the quote in which a user message that voices the step's bullet says its value, or None."""
+def find_value(voices: Voices, life: Life, step: Step, role: MessageRole = MessageRole.USER) -> FactQuote | None:
+    """Return the quote in which a message of this role that voices the step's bullet says its value, or None."""
     fact = life.fact
-    for position, message in voices.of_bullet(step.bullet.bullet_id):
+    for position, message in _voicing(voices, step.bullet, role):
         quote = quote_for(message.content, [step.value], message.sent_at.date())
         if quote is not None:
             return FactQuote(
@@ -187,7 +195,7 @@ def find_words(voices: Voices, bullet: Bullet, *, values: Sequence[Value] = ()) 
 
     The quote must have at least a third of the bullet's content words, and say each of `values`.
     """
-    for position, message in voices.of_bullet(bullet.bullet_id):
+    for position, message in _voicing(voices, bullet):
         quote = closest(message.content, bullet.text)
         today = message.sent_at.date()
         if quote is not None and not all(says(quote, v, today) for v in values):
@@ -221,7 +229,7 @@ def find_event_day(voices: Voices, bullet: Bullet) -> FactQuote | None:
     The day is returned as a fact without an id, because no ledger has it: its subject is the event's topic.
     """
     value = date_value(bullet.happens_on)
-    for position, message in voices.of_bullet(bullet.bullet_id):
+    for position, message in _voicing(voices, bullet):
         quote = quote_for(message.content, [value])
         if quote is not None:
             return FactQuote(

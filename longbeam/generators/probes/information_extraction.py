@@ -40,7 +40,7 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
     by_attribute: dict[str, list[FactQuote]] = {}
     for said in facts:
         by_attribute.setdefault(said.attribute.casefold(), []).append(said)
-    found: list[Asked] = [("direct", said) for said in facts]
+    found: list[Asked] = [("direct", said) for said in (*facts, *material.stated.of_assistant)]
     for group in by_subject.values():
         found += [("several", *pair) for pair in islice(combinations(group, 2), MAX_PAIRS)]
         if not words_of(group[0].subject):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from longbeam.generators.probes.evidence import FactQuote, find_value
 from longbeam.generators.probes.histories import Histories, Life, Step
 from longbeam.generators.probes.voices import Voices
+from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.plans import Value
 
 
@@ -29,6 +30,8 @@ class StatedFacts:
     """Attributes of facts whose first value no message states."""
     with_attribute: Mapping[str, int]
     """Number of facts by attribute, case-folded."""
+    of_assistant: tuple[FactQuote, ...] = ()
+    """Facts of one value that the assistant brought into an imported chat, in the order of the ledger."""
 
     @property
     def settled(self) -> tuple[FactQuote, ...]:
@@ -41,19 +44,22 @@ def find_stated_facts(histories: Histories, voices: Voices) -> StatedFacts:
     current: list[FactQuote] = []
     updated_once: list[tuple[FactQuote, FactQuote]] = []
     firsts: list[FactQuote] = []
+    of_assistant: list[FactQuote] = []
     unsaid: set[str] = set()
     with_attribute = Counter[str]()
     values: dict[Value, Value] = {}
 
-    def find(life: Life, step: Step) -> FactQuote | None:
+    def find(life: Life, step: Step, role: MessageRole = MessageRole.USER) -> FactQuote | None:
         # Two in three values equal an earlier one; sharing the record saves its memory.
-        return find_value(voices, life, step._replace(value=values.setdefault(step.value, step.value)))
+        return find_value(voices, life, step._replace(value=values.setdefault(step.value, step.value)), role)
 
     for life in histories.lives():
         with_attribute[life.fact.attribute.casefold()] += 1
         first = find(life, life.first) if life.first is not None else None
         last = first if len(life.steps) < 2 else find(life, life.steps[-1])
-        if first is None:
+        if first is None and len(life.steps) == 1 and (given := find(life, life.steps[0], MessageRole.ASSISTANT)):
+            of_assistant.append(given)
+        elif first is None:
             unsaid.add(life.fact.attribute)
         else:
             firsts.append(first)
@@ -62,4 +68,6 @@ def find_stated_facts(histories: Histories, voices: Voices) -> StatedFacts:
         if len(life.steps) == 2 and first is not None and last is not None:
             updated_once.append((first, last))
     current.sort(key=lambda said: (said.position, said.fact_id))
-    return StatedFacts(tuple(current), tuple(updated_once), tuple(firsts), frozenset(unsaid), with_attribute)
+    return StatedFacts(
+        tuple(current), tuple(updated_once), tuple(firsts), frozenset(unsaid), with_attribute, tuple(of_assistant)
+    )

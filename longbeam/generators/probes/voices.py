@@ -1,4 +1,4 @@
-"""Index of the user messages that voice bullets: evidence is searched in these only.
+"""Index of the messages that voice bullets or bring advice in: evidence is searched in these only.
 
 Where there are many messages, they are in a temporary file, and the index holds twelve bytes per voiced bullet.
 """
@@ -9,20 +9,20 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from longbeam.schemas.dialogue import Message, MessageRole
+from longbeam.schemas.dialogue import Message
 from longbeam.store.lookups import Grouped
 from longbeam.store.spill import SpilledSequence
 
 
 @dataclass(frozen=True)
 class Voices:
-    """User messages that voice bullets, in the order of the conversation."""
+    """Messages that voice bullets or bring advice in, in the order of the conversation."""
 
     messages: Sequence[Message]
     positions: Sequence[int]
     """Ordinal of each among all messages."""
     by_bullet: Grouped[Message]
-    """The messages that voice each bullet."""
+    """The messages that voice each bullet, or bring each piece of advice in."""
 
     @classmethod
     def of(cls, messages: Iterable[Message]) -> Voices:
@@ -31,7 +31,7 @@ class Voices:
 
         def said() -> Iterator[tuple[str, int]]:
             for position, message in enumerate(messages):
-                if message.bullet_ids and message.role is MessageRole.USER:
+                if message.bullet_ids:
                     yield from ((bullet_id, len(positions)) for bullet_id in message.bullet_ids)
                     kept.append(message)
                     positions.append(position)
@@ -39,7 +39,7 @@ class Voices:
         return cls(kept, positions, Grouped(kept, said(), lambda message, bullet_id: bullet_id in message.bullet_ids))
 
     def of_bullet(self, bullet_id: str) -> Iterator[tuple[int, Message]]:
-        """Yield the messages that voice a bullet, in order, with their ordinals among all messages."""
+        """Yield the messages with a bullet or a piece of advice, in order, with their ordinals among all messages."""
         for place, message in self.by_bullet.placed(bullet_id):
             yield self.positions[place], message
 

@@ -11,7 +11,6 @@ import importlib.util
 import math
 from collections import Counter
 from collections.abc import Sequence
-from importlib.metadata import entry_points
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longbeam.errors import SpecError
+from longbeam.plugins import load, offered
 from longbeam.text.words import words_of
 
 ENTRY_POINTS = "longbeam.rerankers"
@@ -41,12 +41,10 @@ def make_reranker(name: str) -> Reranker | None:
         return LexicalReranker()
     if provider == "st" and model:
         return CrossEncoderReranker(name)
-    for point in entry_points(group=ENTRY_POINTS):
-        if point.name == name:
-            made: Reranker = point.load()()
-            return made
-    offered = ["none", "lexical", "st:NAME", *sorted(p.name for p in entry_points(group=ENTRY_POINTS))]
-    raise SpecError(f"reranker {name!r} is unknown; there are {', '.join(offered)}")
+    if name in (plug_ins := offered(ENTRY_POINTS)):
+        made: Reranker = load(ENTRY_POINTS, name)()
+        return made
+    raise SpecError(f"reranker {name!r} is unknown; there are {', '.join(['none', 'lexical', 'st:NAME', *plug_ins])}")
 
 
 class LexicalReranker:

@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from longbeam.memory.embedding import Embedder
-from longbeam.models.kinds import is_language_model
 from longbeam.models.tokens import load_tokenizer
 from longbeam.pipeline.cost.estimate import money
 from longbeam.pipeline.cost.rehearsal import CountingModel
@@ -19,7 +18,7 @@ from longbeam.pipeline.evaluate.evaluating import EvaluationRequest, evaluate
 from longbeam.pipeline.services import Services
 from longbeam.schemas.base import Record
 from longbeam.schemas.evaluation import Spending
-from longbeam.schemas.spec import Role
+from longbeam.schemas.spec import Role, is_language_model
 from longbeam.store.layout import Benchmark
 
 _ROLES = {"prepare": Role.EXTRACTOR, "answer": Role.READER, "judge": Role.JUDGE}

@@ -40,7 +40,6 @@ from longbeam.memory.exchanges import dated
 from longbeam.models.asking import Asker
 from longbeam.models.base import Models
 from longbeam.models.journal import JournalledModel
-from longbeam.models.kinds import is_language_model
 from longbeam.models.tokens import load_tokenizer
 from longbeam.pipeline.evaluate.conversations import ReadConversation, read_conversation
 from longbeam.pipeline.evaluate.preparing import Preparation
@@ -63,7 +62,7 @@ from longbeam.schemas.evaluation import (
     Spending,
 )
 from longbeam.schemas.probes import Probe
-from longbeam.schemas.spec import BenchmarkSpec, Role
+from longbeam.schemas.spec import BenchmarkSpec, Role, is_language_model
 from longbeam.store.files import write_atomically
 from longbeam.store.layout import Benchmark
 from longbeam.store.worklog import WorkLog

@@ -13,7 +13,6 @@ from pathlib import Path
 from longbeam.errors import RunStopped, UserError
 from longbeam.models.base import Models
 from longbeam.models.journal import JournalledModel
-from longbeam.models.kinds import is_language_model
 from longbeam.pipeline.run.probe_checks import (
     CHECKERS,
     CheckedConversation,
@@ -29,7 +28,7 @@ from longbeam.prompts.declarations import default_registry
 from longbeam.schemas.base import Record
 from longbeam.schemas.defaults import DEFAULT_MODEL
 from longbeam.schemas.findings import Finding
-from longbeam.schemas.spec import BenchmarkSpec, Role
+from longbeam.schemas.spec import BenchmarkSpec, Role, is_language_model
 from longbeam.store.artifacts import SealedConversation
 from longbeam.store.layout import Benchmark
 from longbeam.store.worklog import WorkLog

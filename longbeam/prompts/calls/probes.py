@@ -8,6 +8,7 @@ from pydantic import Field
 
 from longbeam.schemas.base import Record
 from longbeam.schemas.calls import PromptInputs, ReplyModel
+from longbeam.schemas.dialogue import MessageRole
 from longbeam.schemas.people import Person
 from longbeam.schemas.plans import Bullet, Value
 from longbeam.schemas.probes import Difficulty
@@ -22,6 +23,7 @@ class Excerpt(Record):
     said_on: dt.date
     quote: str
     """Verbatim words of the message."""
+    speaker: MessageRole = MessageRole.USER
     part: str
     group: int | None = None
     topic: str = ""

@@ -1,0 +1,19 @@
+# longbeam with its core. Not built yet where it was written: there is no Docker there.
+#   docker build -t longbeam .
+#   docker run --rm -v "$PWD/output:/data/output" longbeam generate --name demo --length 128K
+FROM python:3.12-slim AS build
+WORKDIR /source
+COPY . .
+RUN pip wheel --no-cache-dir --no-deps -w /dist .
+
+FROM python:3.12-slim
+COPY requirements-core.lock /tmp/
+COPY --from=build /dist /tmp/dist
+RUN pip install --no-cache-dir --no-compile --no-deps --require-hashes -r /tmp/requirements-core.lock \
+    && pip install --no-cache-dir --no-compile --no-deps /tmp/dist/*.whl \
+    && rm -r /tmp/dist /tmp/requirements-core.lock \
+    && useradd --create-home longbeam && mkdir /data && chown longbeam /data
+USER longbeam
+WORKDIR /data
+ENTRYPOINT ["longbeam"]
+CMD ["--help"]

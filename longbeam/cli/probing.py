@@ -1,0 +1,96 @@
+"""The command that makes probes over imported chats: probe."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from longbeam.cli.app import DEFAULT_OUT, INCOMPLETE, OK, Name, Out, app, command_line
+from longbeam.cli.display import Target, display_for
+from longbeam.errors import UserError
+from longbeam.schemas.defaults import DEFAULT_MODEL
+from longbeam.stopping import run_stoppable
+from longbeam.terminal import counted
+
+if TYPE_CHECKING:
+    from longbeam.store.layout import Benchmark
+
+
+@app.command(short_help="Make probes over imported chats.")
+def probe(
+    name: Name,
+    model: Annotated[
+        str | None, typer.Option("--model", help=f"Model of all roles [default: {DEFAULT_MODEL}].", show_default=False)
+    ] = None,
+    spec_file: Annotated[
+        Path | None,
+        typer.Option("--spec", metavar="SPEC.toml", help="Spec to take models, limits and probes_per_ability from."),
+    ] = None,
+    max_cost: Annotated[
+        float | None, typer.Option("--max-cost", help="Most USD to spend; the run stops before.", show_default=False)
+    ] = None,
+    redact: Annotated[
+        bool, typer.Option("--redact", help="First replace names, e-mail addresses, telephone numbers and keys.")
+    ] = False,
+    redact_name: Annotated[
+        list[str] | None,
+        typer.Option("--redact-name", help="A further name to replace; may be repeated.", show_default=False),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Send the messages without being asked.")] = False,
+    out: Out = DEFAULT_OUT,
+) -> int:
+    """Read a ledger out of imported chats and make probes on it; `review`, `export` and `evaluate` work on them.
+
+    Messages go to the models of the spec and nowhere else. What looks private in them is shown first.
+    """
+    from dataclasses import replace
+
+    from longbeam.pipeline.chat_probing import chats_of, probe_chats, probing_spec, redact_chats
+    from longbeam.pipeline.run.metering import open_meter
+    from longbeam.pipeline.spec_file import load_spec
+    from longbeam.schemas.spec import is_language_model
+    from longbeam.store.layout import open_benchmark
+    from longbeam.text.redaction import Redaction, render_found
+    from longbeam.wiring import services
+
+    benchmark = chats_of(open_benchmark(out, name))
+    given = {
+        "name": name,
+        "models": {"default": model} if model is not None else None,
+        "limits": {"max_cost_usd": max_cost} if max_cost is not None else None,
+    }
+    spec = load_spec(spec_file, {key: value for key, value in given.items() if value is not None})
+    probed = replace(benchmark, spec=probing_spec(benchmark, spec))
+    if redact or redact_name:
+        redaction = Redaction(redact_name or ())
+        redact_chats(probed, redaction)
+        print(f"Replaced in {name}, for good:\n{render_found(redaction.found())}", end="")
+    if any(map(is_language_model, probed.spec.models_in_use)) and not yes:
+        _ask_to_send(probed, out)
+    meter = open_meter(probed, services())
+    with display_for(sys.stderr, Target(len(probed.sealed_ids), 0)) as progress:
+        made = run_stoppable(probe_chats(probed, services().models(meter), progress))
+    print(f"{name}: {counted(made.statements, 'statement')}, {counted(made.probes, 'selected probe')}")
+    for line in made.failures:
+        print(f"failed: {line}", file=sys.stderr)
+    print(f"Read them with: {command_line('review', name, out)}")
+    return INCOMPLETE if made.failures else OK
+
+
+def _ask_to_send(benchmark: Benchmark, out: Path) -> None:
+    """Show where messages would go and what looks private in them; UserError unless the user agrees."""
+    from longbeam.pipeline.chat_probing import private_texts
+    from longbeam.text.redaction import render_found
+
+    spec = benchmark.spec
+    places = sorted({f"{m} ({spec.endpoint_for(m).base_url or 'its usual address'})" for m in spec.models_in_use})
+    print(f"All messages of {spec.name} are sent to {', '.join(places)}, and nowhere else. What looks private in them:")
+    print(render_found(private_texts(benchmark)), end="")
+    print("To replace such texts first, add --redact, and --redact-name NAME for names that the rules miss.")
+    if not sys.stdin.isatty():
+        raise UserError("nothing was sent; add --yes to send the messages as they are")
+    if not typer.confirm("Send them?"):
+        raise UserError("nothing was sent")

@@ -1,0 +1,221 @@
+"""The ledger of somebody's own chats: statements that a model finds, verified by code, as a plan with facts.
+
+Nothing is taken on the model's word: the quote has to stand in the message that is named, the value in the quote, and
+code reads the value's type. A value that differs without being called a change makes its fact contested, so that
+nothing is asked of it. Facts of the user and of the assistant are kept apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from longbeam.generators.probes.evidence import words_of
+from longbeam.keys import BulletId, FactId
+from longbeam.models.asking import Asker
+from longbeam.prompts.calls.chats import ExtractFactsInputs, ExtractFactsReply, ReadMessage, Says, StatementDraft
+from longbeam.schemas.base import Record
+from longbeam.schemas.dialogue import Message, MessageRole
+from longbeam.schemas.plans import (
+    Assertion,
+    Bullet,
+    BulletKind,
+    Fact,
+    Narrative,
+    Plan,
+    Stance,
+    SubPlan,
+    Value,
+    ValueKind,
+    slot_key,
+)
+from longbeam.text.extraction import named_value
+from longbeam.text.matching import says
+from longbeam.text.values import name
+
+EXTRACT_PROMPT = "extract_facts"
+PASSAGE_CHARACTERS = 16_000
+"""Characters of the messages that one call reads."""
+MESSAGE_CHARACTERS = 8_000
+"""Characters of a message that are read; of a longer one, the first and the last half of these."""
+MOST_KNOWN = 80
+"""Statements of earlier passages that a call is shown, the latest ones."""
+LONGEST_NAME = 60
+"""Characters of a subject or attribute."""
+CHATS = Narrative(label="the chats", description="What was said in the chats.", sub_labels=("the chats",))
+
+_KINDS = {"instruction": BulletKind.INSTRUCTION, "preference": BulletKind.PREFERENCE}
+"""Bullets of the user's standing wishes."""
+
+
+class Statement(Record):
+    """A verified statement of one message."""
+
+    message_key: str
+    role: MessageRole
+    quote: str
+    """Verbatim words of the message."""
+    says: Says
+    subject: str
+    attribute: str = ""
+    value: Value | None = None
+    condition: str = ""
+    requirement: str = ""
+
+    @property
+    def line(self) -> str:
+        """The statement as later passages are shown it."""
+        value = "" if self.value is None else f": {self.value.text}"
+        return f"{self.role.value}: {self.subject}, {self.attribute}{value}"
+
+
+def passages_of(messages: Iterable[Message]) -> Iterator[tuple[Message, ...]]:
+    """Yield the messages in runs of at most PASSAGE_CHARACTERS that are read; a run has at least one message."""
+    run: list[Message] = []
+    size = 0
+    for message in messages:
+        length = min(len(message.content), MESSAGE_CHARACTERS)
+        if run and size + length > PASSAGE_CHARACTERS:
+            yield tuple(run)
+            run, size = [], 0
+        run.append(message)
+        size += length
+    if run:
+        yield tuple(run)
+
+
+async def read_passage(asker: Asker, messages: Sequence[Message], known: Sequence[str]) -> list[Statement]:
+    """Return the statements of a passage that code can verify, each once."""
+    read = (
+        ReadMessage(number=i, role=m.role, said_on=m.sent_at.date(), content=_shortened(m.content))
+        for i, m in enumerate(messages)
+    )
+    inputs = ExtractFactsInputs(messages=tuple(read), known=tuple(known[-MOST_KNOWN:]))
+    reply: ExtractFactsReply = await asker.structured(EXTRACT_PROMPT, inputs)
+    found: dict[str, Statement] = {}
+    for draft in reply.statements:
+        if (statement := verified(draft, messages)) is not None:
+            found.setdefault(statement.digest, statement)
+    return list(found.values())
+
+
+def verified(draft: StatementDraft, messages: Sequence[Message]) -> Statement | None:
+    """Return the statement of a draft; None if its message, its quote, its value or a name of it does not hold."""
+    if not 0 <= draft.message < len(messages):
+        return None
+    message = messages[draft.message]
+    quote, subject, attribute = _standing(draft.quote, message.content), _named(draft.subject), _named(draft.attribute)
+    if not quote or not subject:
+        return None
+    made = Statement(message_key=message.message_key, role=message.role, quote=quote, says=draft.says, subject=subject)
+    if draft.says in _KINDS:
+        condition, requirement = draft.condition.strip(), draft.requirement.strip()
+        is_whole = message.role is MessageRole.USER and condition and requirement
+        return made.model_copy(update={"condition": condition, "requirement": requirement}) if is_whole else None
+    value = _value(draft.value, quote)
+    if value is None or not attribute or says(subject, value) or says(attribute, value):
+        return None
+    return made.model_copy(update={"attribute": attribute, "value": value})
+
+
+def _shortened(content: str) -> str:
+    half = MESSAGE_CHARACTERS // 2
+    return content if len(content) <= MESSAGE_CHARACTERS else f"{content[:half]}\n[...]\n{content[-half:]}"
+
+
+def _standing(quote: str, content: str) -> str:
+    """Return the words of the content that a quote repeats, other spaces allowed; empty if they do not stand there."""
+    words = quote.split()
+    found = re.search(r"\s+".join(map(re.escape, words)), content) if words else None
+    return found.group() if found else ""
+
+
+def _named(text: str) -> str:
+    line = " ".join(text.split()).strip(" .,:;")
+    return line if len(line) <= LONGEST_NAME and (words_of(line) or line.casefold() in ("me", "i")) else ""
+
+
+def _value(text: str, quote: str) -> Value | None:
+    """Return the typed value of a text that stands in the quote; words that are no typed value are taken as a name."""
+    said = _standing(text, quote).strip(" .,:;")
+    if not said:
+        return None
+    value = named_value(said)
+    if value.kind is ValueKind.DATE and value.date is None:
+        return None  # a day without its year could be any
+    value = name(said) if value.kind is ValueKind.TEXT else value.model_copy(update={"text": said})
+    return value if says(quote, value) else None
+
+
+# --- the plan ---------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Ledger:
+    """Facts and assertions while statements are added in the order of the messages."""
+
+    facts: dict[tuple[MessageRole, str], Fact] = field(default_factory=dict)
+    assertions: list[Assertion] = field(default_factory=list)
+    last: dict[str, tuple[Value, str]] = field(default_factory=dict)
+    """Value of each fact, and the bullet that gave it."""
+
+    def add(self, statement: Statement, bullet_id: str) -> str | None:
+        """Add a fact's statement; returns the bullet that it updates, None for any other."""
+        assert statement.value is not None
+        key = statement.role, slot_key(statement.subject, statement.attribute)
+        new = Fact(
+            fact_id=str(FactId(0, len(self.facts))),
+            subject=statement.subject,
+            attribute=statement.attribute,
+            kind=statement.value.kind,
+        )
+        fact = self.facts.setdefault(key, new)
+        before = self.last.get(fact.fact_id)
+        is_update = before is not None and statement.says == "change"
+        stance = Stance.SETS if before is None else Stance.UPDATES if is_update else Stance.MENTIONS
+        made = Assertion(bullet_id=bullet_id, fact_id=fact.fact_id, stance=stance, value=statement.value)
+        self.assertions.append(made)
+        if before is None or is_update:
+            self.last[fact.fact_id] = statement.value, bullet_id
+        return before[1] if before is not None and is_update else None
+
+
+def plan_of(messages: Sequence[Message], statements: Sequence[Statement]) -> tuple[Plan, dict[str, tuple[str, ...]]]:
+    """Return the plan of the statements, a sub-plan for each session, and the bullets that each message voices."""
+    by_message: dict[str, list[Statement]] = {}
+    for statement in statements:
+        by_message.setdefault(statement.message_key, []).append(statement)
+    ledger, voiced = _Ledger(), dict[str, tuple[str, ...]]()
+    sessions: dict[int, list[Bullet]] = {}
+    anchors = {message.session: message.sent_at.date() for message in reversed(messages)}
+    for message in messages:
+        bullets = sessions.setdefault(message.session, [])
+        first = len(bullets)
+        for statement in by_message.get(message.message_key, ()):
+            bullets.append(_bullet(statement, message, len(bullets), ledger))
+        if bullets[first:]:
+            voiced[message.message_key] = tuple(b.bullet_id for b in bullets[first:])
+    sub_plans = tuple(
+        SubPlan(plan_index=0, sub_plan_index=session, anchor=anchors[session], bullets=tuple(bullets))
+        for session, bullets in sorted(sessions.items())
+    )
+    facts, assertions = tuple(ledger.facts.values()), tuple(ledger.assertions)
+    return Plan(plan_index=0, sub_plans=sub_plans, facts=facts, assertions=assertions), voiced
+
+
+def _bullet(statement: Statement, message: Message, ordinal: int, ledger: _Ledger) -> Bullet:
+    bullet_id = str(BulletId(0, message.session, ordinal))
+    updated = ledger.add(statement, bullet_id) if statement.value is not None else None
+    kind = _KINDS.get(statement.says) or (BulletKind.UPDATE if updated else BulletKind.EVENT)
+    return Bullet(
+        bullet_id=bullet_id,
+        kind=kind,
+        narrative=CHATS.label,
+        topic=statement.subject,
+        text=statement.quote,
+        happens_on=message.sent_at.date(),
+        target_bullet_id=updated,
+        condition=statement.condition,
+        requirement=statement.requirement,
+    )

@@ -1,0 +1,165 @@
+"""Probes over imported chats: the ledger is read out of them, and probes are made, checked and selected as for a
+generated conversation.
+
+Everything that a model says is in the conversation's work log, so that a stopped command continues. The sealed file is
+written anew at the end: the same messages, now with the bullets that they voice, a plan, and probes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from longbeam.errors import UserError
+from longbeam.formats.chat import FORMAT
+from longbeam.generators.chat_ledger import CHATS, EXTRACT_PROMPT, Statement, passages_of, plan_of, read_passage
+from longbeam.models.asking import Asker
+from longbeam.models.base import Models
+from longbeam.models.journal import JournalledModel
+from longbeam.models.tokens import load_tokenizer
+from longbeam.pipeline.run.driver import limited_models
+from longbeam.pipeline.run.gaps import making_of
+from longbeam.pipeline.run.probing import ConversationText, write_probe_pool
+from longbeam.pipeline.run.unit_spec import Digested, UnitSpec
+from longbeam.pipeline.run.units import Blocked, Progress, SilentProgress, Units
+from longbeam.prompts.declarations import default_registry
+from longbeam.schemas.base import digest_of
+from longbeam.schemas.conversation import ConversationHead
+from longbeam.schemas.dialogue import Message
+from longbeam.schemas.imports import NoteKind
+from longbeam.schemas.probes import Probe
+from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.store.artifacts import SealedConversation, seal_conversation
+from longbeam.store.layout import Benchmark, write_spec
+from longbeam.store.worklog import WorkLog
+from longbeam.text.redaction import Found, Redaction
+
+READ = UnitSpec("ledger", Statement, prompts=(EXTRACT_PROMPT,))
+"""The statements of one passage."""
+
+
+@dataclass(frozen=True)
+class ChatProbes:
+    """What was made of the chats of a benchmark."""
+
+    statements: int
+    probes: int
+    """Selected probes."""
+    failures: tuple[str, ...]
+    """One line for each part that no usable reply came for."""
+
+
+def chats_of(benchmark: Benchmark) -> Benchmark:
+    """Return the benchmark; UserError if it was not imported from chats."""
+    if benchmark.spec.imported_from != FORMAT:
+        raise UserError(
+            f"benchmark {benchmark.spec.name!r} holds no imported chats; "
+            "`longbeam probe` makes probes for what `longbeam import chat` read"
+        )
+    return benchmark
+
+
+def probing_spec(benchmark: Benchmark, given: BenchmarkSpec) -> BenchmarkSpec:
+    """Return the benchmark's spec with the models and the settings of probes of another one."""
+    taken = (
+        "models",
+        "endpoints",
+        "sampling",
+        "limits",
+        "checks",
+        "abilities",
+        "probes_per_ability",
+        "language",
+        "seed",
+    )
+    return benchmark.spec.model_copy(update={name: getattr(given, name) for name in taken})
+
+
+def private_texts(benchmark: Benchmark) -> list[Found]:
+    """Return what looks private in the messages, by the rules of `import chat --redact`."""
+    redaction = Redaction()
+    for conversation_id in benchmark.sealed_ids:
+        with SealedConversation(benchmark.sealed_path(conversation_id)) as sealed:
+            for message in sealed.messages():
+                redaction.redacted(message.content)
+    return redaction.found()
+
+
+def redact_chats(benchmark: Benchmark, redaction: Redaction) -> None:
+    """Replace the private texts of every conversation in place; probes that were made before are dropped."""
+    hide, count = redaction.redacted, load_tokenizer(benchmark.spec.tokenizer).count
+    for conversation_id in benchmark.sealed_ids:
+        path = benchmark.sealed_path(conversation_id)
+        with SealedConversation(path) as sealed:
+            head, messages = sealed.head, [_redacted(m, hide, count) for m in sealed.messages()]
+        hidden = {name: [hide(text) for text in head.details.get(name, ())] for name in ("titles", "system")}
+        seed = head.seed.model_copy(update={"title": hide(head.seed.title)})
+        changed = {"seed": seed, "details": head.details | hidden, "plans": (), "narratives": (), "user_turns": ()}
+        seal_conversation(path, head.model_copy(update=changed), messages, ())
+
+
+def _redacted(message: Message, hide: Callable[[str], str], count: Callable[[str], int]) -> Message:
+    content = hide(message.content)
+    parts = tuple(part.model_copy(update={"text": hide(part.text)}) for part in message.parts)
+    changed = {"content": content, "parts": parts, "tokens": count(content), "bullet_ids": ()}
+    return message.model_copy(update=changed)
+
+
+async def probe_chats(benchmark: Benchmark, models: Models, progress: Progress | None = None) -> ChatProbes:
+    """Make the probes of every conversation of a benchmark whose spec names the models, and seal it with them."""
+    made: list[ChatProbes] = []
+    async with limited_models(models, benchmark.spec) as limited:
+        for conversation_id in benchmark.sealed_ids:
+            made.append(await _probe(benchmark, conversation_id, limited, progress or SilentProgress()))
+    write_spec(benchmark.root, benchmark.spec)
+    return ChatProbes(
+        statements=sum(one.statements for one in made),
+        probes=sum(one.probes for one in made),
+        failures=tuple(line for one in made for line in one.failures),
+    )
+
+
+async def _probe(benchmark: Benchmark, conversation_id: str, models: Models, progress: Progress) -> ChatProbes:
+    path = benchmark.sealed_path(conversation_id)
+    with SealedConversation(path) as sealed:
+        head, messages = sealed.head, [m.model_copy(update={"bullet_ids": ()}) for m in sealed.messages()]
+    with WorkLog.open(benchmark.work_path(conversation_id)) as log:
+        journalled = JournalledModel(models.chat, log.journal)
+        asked = replace(models, chat=journalled)
+        units = Units(conversation_id, benchmark.spec, log, asked, default_registry())
+        units.reporting_to(progress, journalled)
+        statements = await _statements(units, messages)
+        plan, voiced = plan_of(messages, statements)
+        messages = [m.model_copy(update={"bullet_ids": voiced.get(m.message_key, ())}) for m in messages]
+        head = head.model_copy(update={"plans": (plan,), "narratives": (CHATS,), "user_turns": ()})
+        text = ConversationText(head, messages, digest_of([m.digest for m in messages]))
+        pool = await write_probe_pool(units, text)
+        _seal(benchmark, head, messages, pool.probes, log)
+        failures = tuple(f"{conversation_id}/{u.stage}/{u.unit_key}: {u.error}" for u in units.failed)
+    return ChatProbes(len(statements), sum(p.is_selected for p in pool.probes), failures)
+
+
+async def _statements(units: Units, messages: Sequence[Message]) -> list[Statement]:
+    """Return the statements of all passages, one after the other: each is shown what those before it stated."""
+    found: list[Statement] = []
+    for number, passage in enumerate(passages_of(messages)):
+        known = tuple(dict.fromkeys(s.line for s in found if s.value is not None))
+        read = Digested(passage, digest_of([m.digest for m in passage]))
+        try:
+            found += await units.run(READ, f"passage{number}", read, known, work=_read)
+        except Blocked:
+            continue  # it is in `units.failed`
+    return found
+
+
+async def _read(asker: Asker, passage: Digested[tuple[Message, ...]], known: tuple[str, ...]) -> Sequence[Statement]:
+    return await read_passage(asker, passage.value, known)
+
+
+def _seal(
+    benchmark: Benchmark, head: ConversationHead, messages: Sequence[Message], probes: Sequence[Probe], log: WorkLog
+) -> None:
+    authors, making = log.journal.authors(), making_of(log)
+    notes = tuple(note for note in head.import_notes if note.kind is not NoteKind.NO_PROBES)
+    whole = head.model_copy(update={"authors": authors, "making": making, "import_notes": notes})
+    seal_conversation(benchmark.sealed_path(head.conversation_id), whole, messages, probes)

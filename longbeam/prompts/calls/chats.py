@@ -1,0 +1,53 @@
+"""Inputs and reply of the prompt that reads the ledger out of somebody's own chats."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Literal
+
+from pydantic import Field
+
+from longbeam.schemas.base import Record
+from longbeam.schemas.calls import PromptInputs, ReplyModel
+from longbeam.schemas.dialogue import MessageRole
+
+Says = Literal["fact", "change", "instruction", "preference"]
+
+
+class ReadMessage(Record):
+    """A message, or a part of a long one, as it is read."""
+
+    number: int
+    """Number of the message in the reply."""
+    role: MessageRole
+    said_on: dt.date
+    content: str
+
+
+class ExtractFactsInputs(PromptInputs):
+    """Find what a passage of a chat states and what may be asked for later."""
+
+    messages: tuple[ReadMessage, ...]
+    known: tuple[str, ...] = ()
+    """What earlier passages stated: speaker, subject, attribute and value, a line each."""
+
+
+class StatementDraft(ReplyModel):
+    """One statement of a message."""
+
+    message: int
+    quote: str
+    """Words of the message, as they stand there, that say it."""
+    says: Says
+    subject: str
+    attribute: str = ""
+    value: str = ""
+    """Value of a fact, as it stands in the quote."""
+    condition: str = ""
+    requirement: str = ""
+
+
+class ExtractFactsReply(ReplyModel):
+    """The statements, in the order of the messages."""
+
+    statements: list[StatementDraft] = Field(default_factory=list, max_length=40)

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+
+from longbeam.generators.chat_ledger import Statement, passages_of, plan_of, read_passage, verified
+from longbeam.prompts.calls.chats import StatementDraft
+from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
+from longbeam.schemas.plans import BulletKind, Stance, ValueKind
+from tests.generators.scripted import ScriptedModel, asker_for
+
+USER, ASSISTANT = MessageRole.USER, MessageRole.ASSISTANT
+
+
+def message(number: int, content: str, role: MessageRole = USER) -> Message:
+    """A message on the day of its number in March 2024, each day a session."""
+    return Message(
+        message_key=f"p0.s{number}.t0.n0",
+        role=role,
+        speaker=role.value,
+        kind=MessageKind.QUESTION if role is USER else MessageKind.REPLY,
+        session=number,
+        sent_at=dt.datetime(2024, 3, 1 + number, 9),
+        content=content,
+        tokens=1,
+    )
+
+
+def draft(**changes: Any) -> StatementDraft:
+    """A good draft of the first message below."""
+    given: dict[str, Any] = {
+        "message": 0,
+        "quote": "The van costs €1,150.",
+        "says": "fact",
+        "subject": "the van",
+        "attribute": "price",
+        "value": "€1,150",
+    }
+    return StatementDraft.model_validate(given | changes)
+
+
+SAID = [message(0, "Hello. The van costs\n€1,150."), message(1, "Take €300 along.", ASSISTANT)]
+
+
+def test_a_draft_is_verified_against_its_message_and_its_value_is_read_by_code() -> None:
+    found = verified(draft(), SAID)
+    assert found is not None
+    assert found.quote == "The van costs\n€1,150."  # as it stands there
+    assert found.value is not None
+    assert (found.value.kind, found.value.number, found.value.unit) == (ValueKind.MONEY, 1_150, "EUR")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"message": 2},
+        {"message": -1},
+        {"message": 1},
+        {"quote": "The van costs €1,250."},
+        {"quote": ""},
+        {"value": "€1,250"},
+        {"value": ""},
+        {"subject": " "},
+        {"subject": "the €1,150 van"},
+        {"attribute": ""},
+        {"says": "preference", "condition": "", "requirement": "cheap"},
+        {"says": "instruction", "message": 1, "quote": "Take €300 along.", "condition": "c", "requirement": "r"},
+    ],
+)
+def test_a_draft_that_does_not_hold_is_left_out(changes: dict[str, Any]) -> None:
+    assert verified(draft(**changes), SAID) is None
+
+
+def test_words_are_values_and_a_day_without_its_year_is_none() -> None:
+    said = [message(0, "Transvia moves us on May 3.")]
+    name = verified(draft(quote=said[0].content, value="Transvia"), said)
+    assert name is not None
+    assert name.value is not None
+    assert name.value.kind is ValueKind.NAME
+    assert verified(draft(quote=said[0].content, value="May 3"), said) is None
+
+
+async def test_a_passage_is_read_in_one_call_and_faulty_statements_are_left_out() -> None:
+    reply = '{"statements": [%s, %s, %s]}'
+    good, bad = draft().model_dump_json(), draft(value="€9").model_dump_json()
+    model = ScriptedModel({"extract_facts": [reply % (good, bad, good)]})
+    found = await read_passage(asker_for(model), SAID, ["user: the flat, rent: €900"])
+    assert [s.line for s in found] == ["user: the van, price: €1,150"]
+    (call,) = model.calls
+    assert "- user: the flat, rent: €900" in call.messages()[-1].content
+    assert "Message 1, assistant, 2024-03-02" in call.messages()[-1].content
+
+
+def test_passages_hold_all_messages_in_order() -> None:
+    messages = [message(i, "x" * 7_000) for i in range(5)]
+    assert [len(run) for run in passages_of(messages)] == [2, 2, 1]
+    assert [m for run in passages_of(messages) for m in run] == messages
+
+
+def statement(number: int, value: str, says: str = "fact", role: MessageRole = USER) -> Statement:
+    """A statement on the price of the van."""
+    text = f"The van costs {value}."
+    found = verified(draft(quote=text, value=value, says=says), [message(number, text, role)])
+    assert found is not None
+    return found
+
+
+def test_a_change_updates_and_another_value_only_mentions() -> None:
+    messages = [message(i, "m") for i in range(3)]
+    plan, voiced = plan_of(messages, [statement(0, "€1,150"), statement(1, "€1,290", "change"), statement(2, "€7")])
+    assert [a.stance for a in plan.assertions] == [Stance.SETS, Stance.UPDATES, Stance.MENTIONS]
+    assert [b.kind for b in plan.bullets()] == [BulletKind.EVENT, BulletKind.UPDATE, BulletKind.EVENT]
+    assert [b.target_bullet_id for b in plan.bullets()] == [None, "p0.s0.b0", None]
+    assert voiced == {f"p0.s{i}.t0.n0": (f"p0.s{i}.b0",) for i in range(3)}
+    assert len(plan.facts) == 1
+
+
+def test_facts_of_the_two_speakers_are_kept_apart() -> None:
+    messages = [message(0, "m"), message(1, "m", ASSISTANT)]
+    plan, _ = plan_of(messages, [statement(0, "€1,150"), statement(1, "€900", "change", ASSISTANT)])
+    assert [a.stance for a in plan.assertions] == [Stance.SETS, Stance.SETS]
+    assert len({f.fact_id for f in plan.facts}) == 2

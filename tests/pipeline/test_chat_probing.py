@@ -1,0 +1,153 @@
+"""Probes over imported chats: extraction is scripted, everything behind it is the product's."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from longbeam.cli import OK, USER_ERROR, run
+from longbeam.errors import UserError
+from longbeam.formats.chat import import_chat
+from longbeam.formats.reading import ImportOptions
+from longbeam.models.base import ModelCall
+from longbeam.offline.writer import OfflineWriter
+from longbeam.pipeline.chat_probing import chats_of, probe_chats, probing_spec
+from longbeam.pipeline.importing import Origin, import_benchmark
+from longbeam.prompts.calls.chats import ExtractFactsInputs, StatementDraft
+from longbeam.schemas.calls import ModelReply
+from longbeam.schemas.dialogue import MessageRole
+from longbeam.schemas.spec import BenchmarkSpec
+from longbeam.store.artifacts import SealedConversation
+from longbeam.store.layout import Benchmark, open_benchmark
+from tests.wired import answered_by
+
+TALK = [
+    ("I move to Lisbon. The deposit is €2,400.", "I would set aside €850 for shipping."),
+    ("Transvia quoted €1,150 for the removal van.", "That is fair."),
+    ("My language course has 24 lessons.", "Good."),
+    ("The piano weighs 210 kg.", "It fits the lift."),
+    ("Transvia now asks €1,290 for the removal van.", "You could still take it."),
+]
+FACTS = {
+    "€2,400": ("the flat in Lisbon", "deposit"),
+    "€850": ("the shipping to Lisbon", "suggested reserve"),
+    "€1,150": ("the removal van", "price"),
+    "24 lessons": ("the language course", "length"),
+    "210 kg": ("the piano", "weight"),
+    "€1,290": ("the removal van", "price"),
+}
+
+
+class Reader:
+    """Finds the facts above; the offline writer answers every other prompt."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self._writer = OfflineWriter()
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        self.calls += 1
+        if not isinstance(call.inputs, ExtractFactsInputs):
+            return await self._writer.complete(call)
+        found = [
+            StatementDraft(
+                message=m.number,
+                quote=next(s for s in m.content.split(". ") if value in s).rstrip("."),
+                says="change" if value == "€1,290" else "fact",
+                subject=FACTS[value][0],
+                attribute=FACTS[value][1],
+                value=value,
+            ).model_dump()
+            for m in call.inputs.messages
+            for value in FACTS
+            if value in m.content
+        ]
+        return ModelReply(text=json.dumps({"statements": found}))
+
+
+@pytest.fixture
+def imported(tmp_path: Path) -> Benchmark:
+    chats = [
+        {
+            "title": f"Day {day}",
+            "created_at": f"2024-03-{1 + 2 * day:02d}T09:00:00Z",
+            "messages": [{"role": "user", "content": said}, {"role": "assistant", "content": replied}],
+        }
+        for day, (said, replied) in enumerate(TALK)
+    ]
+    file = tmp_path / "chats.json"
+    file.write_text(json.dumps(chats))
+    given = import_chat(file, ImportOptions(joins=True))
+    return import_benchmark(given, "mine", tmp_path / "out", Origin("chat", "", "o200k_base")).benchmark
+
+
+async def test_probes_are_made_on_what_both_speakers_said(imported: Benchmark, tmp_path: Path) -> None:
+    reader = Reader()
+    benchmark = replace(imported, spec=probing_spec(imported, BenchmarkSpec(name="x", probes_per_ability=4)))
+    made = await probe_chats(benchmark, answered_by(reader))
+    assert (made.statements, made.failures) == (6, ())
+    with SealedConversation(benchmark.sealed_path("c000")) as sealed:
+        probes = [p for p in sealed.probes() if p.is_selected]
+        roles = {m.message_key: m.role for m in sealed.messages()}
+        voiced = {m.message_key: m.bullet_ids for m in sealed.messages() if m.bullet_ids}
+    assert len(probes) == made.probes
+    (updated,) = (p for p in probes if p.ability == "knowledge_update")
+    assert (updated.details.old_value, updated.details.new_value) == ("€1,150", "€1,290")
+    assert voiced["p0.s0.t0.n1"] == ("p0.s0.b1",)
+    # What the assistant said is asked for by itself alone: "what I told you" would be wrong of it.
+    assert all(
+        len(p.evidence) == 1 for p in probes if any(roles[e.message_key] is MessageRole.ASSISTANT for e in p.evidence)
+    )
+    assert open_benchmark(tmp_path / "out", "mine").spec.probes_per_ability == 4
+    assert run(["validate", "mine", "--out", str(tmp_path / "out")]) == OK
+
+
+async def test_a_second_run_asks_nothing_again(imported: Benchmark) -> None:
+    reader = Reader()
+    benchmark = replace(imported, spec=probing_spec(imported, BenchmarkSpec(name="x")))
+    first = await probe_chats(benchmark, answered_by(reader))
+    asked = reader.calls
+    assert asked > 1
+    assert await probe_chats(benchmark, answered_by(reader)) == first
+    assert reader.calls == asked
+
+
+async def test_an_export_says_whose_text_it_is(imported: Benchmark, tmp_path: Path) -> None:
+    benchmark = replace(imported, spec=probing_spec(imported, BenchmarkSpec(name="x")))
+    await probe_chats(benchmark, answered_by(Reader()))
+    assert run(["export", "mine", "--out", str(tmp_path / "out"), "--to", str(tmp_path / "export")]) == OK
+    card = (tmp_path / "export" / "README.md").read_text()
+    assert "The conversations are somebody's own chats, read from files; no licence for them is implied." in card
+    assert "All text was written by" not in card
+
+
+def test_another_import_has_no_chats(imported: Benchmark) -> None:
+    other = replace(imported, spec=imported.spec.model_copy(update={"imported_from": "locomo"}))
+    with pytest.raises(UserError, match="holds no imported chats"):
+        chats_of(other)
+
+
+def test_nothing_is_sent_before_the_user_agrees(
+    imported: Benchmark, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["probe", "mine", "--model", "openai:m", "--out", str(tmp_path / "out")]
+    assert run(command) == USER_ERROR
+    shown = capsys.readouterr()
+    assert "All messages of mine are sent to openai:m (its usual address), and nowhere else." in shown.out
+    assert "nothing was sent; add --yes" in shown.err
+    assert not imported.work_path("c000").exists()
+
+
+def test_private_texts_are_replaced_for_good_before_anything_is_sent(
+    imported: Benchmark, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["probe", "mine", "--model", "openai:m", "--redact-name", "Transvia", "--out", str(tmp_path / "out")]
+    assert run(command) == USER_ERROR
+    assert "Replaced in mine, for good:\nPerson 1     2  Transvia\n" in capsys.readouterr().out
+    with SealedConversation(imported.sealed_path("c000")) as sealed:
+        said = " ".join(m.content for m in sealed.messages())
+    assert "Transvia" not in said
+    assert "Person 1 quoted €1,150" in said
