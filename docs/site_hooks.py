@@ -18,6 +18,8 @@ from longbeam.cli.entry import app
 REPOSITORY = Path(__file__).resolve().parents[1]
 _OUTSIDE = re.compile(r"\[([^\]]*)\]\((?:\.\./)+(?:[A-Z]+|longbeam|tests|benchmarks)\b[^)]*\)")
 
+_FOLDER = re.compile(r"\[([^\]]*)\]\([\w/]+/\)")
+
 
 def on_files(files: Files, *, config: Any) -> Files:
     """Add the generated pages."""
@@ -28,7 +30,8 @@ def on_files(files: Files, *, config: Any) -> Files:
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Return a page's text without links to files of the repository that the site does not hold."""
-    return _OUTSIDE.sub(r"\1", markdown).replace("](design/)", "](reference/design.md)")
+    kept = _OUTSIDE.sub(r"\1", markdown).replace("](design/)", "](reference/design.md)")
+    return _FOLDER.sub(r"\1", kept)
 
 
 def _pages() -> Iterator[tuple[str, str]]:

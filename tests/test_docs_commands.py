@@ -75,6 +75,14 @@ def test_the_first_commands_of_the_readme_run_as_written(tmp_path: Path) -> None
     assert "evidence" in shown
 
 
+def test_the_python_of_the_readme_runs_as_written(tmp_path: Path) -> None:
+    (code,) = blocks(REPOSITORY / "README.md", "python")
+    (tmp_path / "second.py").write_text(code)
+    shown = in_a_fresh_shell("python second.py", tmp_path)
+    assert " -> " in shown
+    assert "bm25" in shown
+
+
 def test_a_memory_system_in_the_current_folder_is_found_as_the_page_says(tmp_path: Path) -> None:
     page = REPOSITORY / "docs" / "memory-systems.md"
     (code,) = [block for block in blocks(page, "python") if block.startswith("# people.py")]
