@@ -91,8 +91,10 @@ KNOWLEDGE_UPDATE = Ability(
         }
     ),
     evidence=(
-        EvidenceRole(part=EvidencePart.ORIGINAL, beam_side="original_info"),
-        EvidenceRole(part=EvidencePart.UPDATED, apart_from=EvidencePart.ORIGINAL, beam_side="updated_info"),
+        EvidenceRole(part=EvidencePart.ORIGINAL, is_of_user=False, beam_side="original_info"),
+        EvidenceRole(
+            part=EvidencePart.UPDATED, is_of_user=False, apart_from=EvidencePart.ORIGINAL, beam_side="updated_info"
+        ),
     ),
     generator="longbeam.generators.probes.knowledge_update:GENERATOR",
     prompt_id="probe_knowledge_update",

@@ -6,6 +6,7 @@ A verdict is in force only for the content on which it was given: a later edit l
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -23,6 +24,7 @@ CHECKS_TARGET = "checks"
 TEXT_TARGETS = ("question", "gold_answer", "difficulty")
 ITEMS_TARGET = "details/items"
 HASH_LENGTH = 16
+_NO_CONTENT = {"details": {"difficulty"}}
 
 
 @dataclass(frozen=True)
@@ -88,8 +90,13 @@ class Opinion:
 
 
 def probe_version(probe: Probe) -> str:
-    """Return the hash of a probe's content, without its rank and selection."""
-    return probe.model_copy(update={"is_selected": False, "rank": 0}).digest[:HASH_LENGTH]
+    """Return the hash of a probe's content, without its rank, selection and measured difficulty.
+
+    Reviewers' opinions hold for one version. A field that is added to probes must be left out here while it has its
+    default: otherwise an upgrade would drop every opinion.
+    """
+    content = probe.model_copy(update={"is_selected": False, "rank": 0})
+    return hashlib.sha256(content.model_dump_json(exclude=_NO_CONTENT).encode()).hexdigest()[:HASH_LENGTH]
 
 
 def in_force(events: Sequence[ReviewEvent]) -> list[ReviewEvent]:

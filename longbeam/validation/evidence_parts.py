@@ -103,7 +103,8 @@ def _asked_problems(probe: Probe) -> Iterator[Problem]:
     if asked != items:
         yield Problem("items_asked", probe.probe_id, f"the question asks for {asked} items, and the gold has {items}")
     groups = len({e.message_key if e.group is None else e.group for e in probe.evidence})
-    if probe.evidence and groups < items:
+    is_one_list = groups == 1 and asks_assistant(probe.question)
+    if probe.evidence and groups < items and not is_one_list:
         text = f"{items} items rest on {groups} cited messages: some items share their evidence or have none"
         yield Problem("shared_items", probe.probe_id, text)
 

@@ -12,7 +12,7 @@ _RUBRIC_OPENING = re.compile(
     re.IGNORECASE,
 )
 _ASKS_ASSISTANT = re.compile(
-    r"\b(?:you|your|assistant)\b"
+    r"\bdid you\b|\b(?:you|your|assistant)\b"
     r"(?! (?:tell|list|remind|walk|give|summari[sz]e|explain|describe|say|help|know|recall|provide|add|get|put|need))",
     re.IGNORECASE,
 )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longbeam.review.fold import fold_opinion, in_force
+from longbeam.review.fold import fold_opinion, in_force, probe_version
 from longbeam.review.log import next_redo, next_undo
 from longbeam.review.state import ItemState, ItemStatus
 from longbeam.review.workspace import Entry, entries_of
+from longbeam.schemas.probes import MeasuredDifficulty
 from longbeam.schemas.review import ReviewEvent
 from tests.review.events import PROBE, accept, event
 
@@ -97,3 +98,13 @@ def test_the_next_candidate_takes_the_room_of_a_rejected_one_and_chosen_ones_go_
     assert list(entries_of(pool, status, {"p4"}, ())) == ["p0", "p1", "p4"]
     rejected |= {"p2"}
     assert list(entries_of(pool, status, (), ())) == ["p0", "p1", "p2", "p3"]
+
+
+def test_the_version_of_a_probe_is_that_of_earlier_releases() -> None:
+    # Taken from commit 33bbcf1. An opinion holds for one version: if this changes, an upgrade drops every review.
+    assert probe_version(PROBE) == "acae4fb6667edfc3"
+
+
+def test_measuring_a_probe_leaves_its_version_as_it_is() -> None:
+    measured = PROBE.details.model_copy(update={"difficulty": MeasuredDifficulty(bm25=0.5)})
+    assert probe_version(PROBE.model_copy(update={"details": measured})) == probe_version(PROBE)
