@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from longbeam.generators.advice import MOST_ITEM_WORDS
 from longbeam.offline.language import fill
 from longbeam.offline.packs import Thread, pack_for
 from longbeam.offline.planning import thread_of
@@ -95,7 +96,13 @@ def _items(line: AdviceLine, thread: Thread, rng: random.Random) -> list[str]:
         known = [*names, _FURTHER_OPTION]
     else:
         known = [point.do for point in rng.choice(thread.cards).points]
-    return [template.format(**fields) for template in known[: line.count]]
+    return [_short(template, fields) for template in known[: line.count]]
+
+
+def _short(template: str, fields: Mapping[str, str]) -> str:
+    """Return a filled template; a thing whose name makes the item too long is `it`."""
+    item = template.format(**fields)
+    return item if len(item.split()) <= MOST_ITEM_WORDS else template.format(**dict.fromkeys(fields, "it"))
 
 
 def _choice(line: ChoiceLine, rng: random.Random) -> ChoiceDraft:

@@ -105,7 +105,7 @@ PROMPTS: tuple[Prompt, ...] = (
         fixed=("seed",),
         narrow=narrowing.augment,
     ),
-    Prompt("advise", 1, Role.PLANNER, AdviceInputs, AdviceReply, fixed=("seed",), narrow=narrowing.advise),
+    Prompt("advise", 2, Role.PLANNER, AdviceInputs, AdviceReply, fixed=("seed",), narrow=narrowing.advise),
     # The user's questions.
     Prompt(
         "user_turns",
