@@ -261,7 +261,10 @@ def _scaled(value: Value, rate: float) -> Value | None:
 
 
 async def write_advice(asker: Asker, task: StageToAdvise) -> Advised:
-    """Return what the assistant brings in during a stage; lines whose words stay faulty are left out."""
+    """Return what the assistant brings in during a stage; lines whose words stay faulty are left out.
+
+    Raises ReplyError where no line would be left.
+    """
     sheet = _Sheet(task)
     inputs = AdviceInputs(seed=task.frame.seed, stage=task.stage, advice=sheet.advice(), choices=sheet.choices())
     if not inputs.advice and not inputs.choices:
@@ -278,7 +281,10 @@ async def write_advice(asker: Asker, task: StageToAdvise) -> Advised:
                 yield f"{choice.line_id} {fault}"
 
     def mend(reply: AdviceReply) -> AdviceReply:
-        wrong = {fault.partition(" ")[0] for fault in check(reply)}
+        faults = list(check(reply))
+        wrong = {fault.partition(" ")[0] for fault in faults}
+        if len(wrong) == len(inputs.advice) + len(inputs.choices):
+            raise ValueError("; ".join(faults))
         return AdviceReply(
             advice=[d for d in reply.advice if d.line_id not in wrong],
             choices=[d for d in reply.choices if d.line_id not in wrong],

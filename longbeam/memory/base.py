@@ -66,7 +66,10 @@ class MemorySystem(Protocol):
         """Return the text that a reader sees, of at most `budget` tokens."""
 
     def usage(self) -> PreparationUsage:
-        """Return the costs of preparation so far that the journal of model calls does not hold."""
+        """Return the costs of preparation so far that the journal of model calls does not hold.
+
+        Questions add nothing to it: a resumed evaluation does not ask those again whose answers are stored.
+        """
 
 
 @runtime_checkable

@@ -71,7 +71,7 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("ours")
     domains = (Domain.CODING, Domain.HEALTH, Domain.TRIP)
     spec = longbeam.BenchmarkSpec(
-        name="ours", seed=3, length=48_000, conversations=3, domains=domains, probes_per_ability=6
+        name="ours", seed=1, length=48_000, conversations=3, domains=domains, probes_per_ability=8
     )
     made = longbeam.run(longbeam.generate(spec, folder))
     longbeam.run(longbeam.export(made, folder / "export"))

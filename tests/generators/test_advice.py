@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 
+import pytest
+
+from longbeam.errors import ReplyError
 from longbeam.generators.advice import Advised, StageToAdvise, advice_faults, advised_plan, known_advice, write_advice
 from longbeam.generators.plans import Frame
 from longbeam.models.base import ModelCall
@@ -89,14 +92,21 @@ def test_the_draw_is_the_same_in_every_run() -> None:
 def test_words_without_the_value_are_refused_and_then_left_out() -> None:
     def without_values(call: ModelCall) -> str:
         assert isinstance(call.inputs, AdviceInputs)
-        drafts = [d.model_copy(update={"text": "Well."}) for d in _worded(call.inputs).advice]
+        drafts = [d if d.items else d.model_copy(update={"text": "Well."}) for d in _worded(call.inputs).advice]
         return AdviceReply(advice=drafts).model_dump_json()
 
     model = ScriptedModel({"advise": without_values})
     made = asyncio.run(write_advice(asker_for(model), _task()))
 
-    assert made.advice == ()
+    assert {a.kind for a in made.advice} == {AdviceKind.OPTIONS, AdviceKind.STEPS}
     assert "must say" in faults_of(model.calls[1])
+
+
+def test_a_reply_without_a_usable_line_is_no_reply() -> None:
+    model = ScriptedModel({"advise": [AdviceReply(advice=[]).model_dump_json()]})
+
+    with pytest.raises(ReplyError, match="a0 is missing; a1 is missing"):
+        asyncio.run(write_advice(asker_for(model), _task()))
 
 
 def test_a_reply_has_to_give_the_value_under_its_name() -> None:

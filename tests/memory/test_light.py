@@ -217,6 +217,18 @@ async def test_one_call_can_filter_all_chunks() -> None:
     assert model.of("notes_relevant") == []
 
 
+@pytest.mark.parametrize("filter_by", ["chunks", "once"])
+@pytest.mark.parametrize("reply", ["{}", None])
+async def test_questions_add_nothing_to_the_usage_of_preparation(filter_by: str, reply: str | None) -> None:
+    unusable = {} if reply is None else dict.fromkeys(("notes_relevant", "select_notes"), lambda call: reply)
+    model = Answering(**unusable)
+    system = await light(model=model, filter=filter_by)
+    prepared = system.usage()
+    await system.context(asked("What about glaze?"), budget=1_000)
+    assert model.of("notes_relevant") + model.of("select_notes") != []
+    assert system.usage() == prepared
+
+
 # --- retrieval and assembly ----------------------------------------------------------------------------------------
 
 

@@ -90,7 +90,7 @@ class Light(ExchangeMemory[LightSettings]):
         return self._counted(builder.build())
 
     def usage(self) -> PreparationUsage:
-        """Return the calls and the size of the index."""
+        """Return the calls of preparation and the size of the index."""
         return super().usage().model_copy(update={"model_calls": self._calls, "failed_calls": self._failed})
 
     # --- preparation ------------------------------------------------------------------------------------------
@@ -158,6 +158,10 @@ class Light(ExchangeMemory[LightSettings]):
             self._failed += 1
             return notes  # the scratchpad keeps the newest lines that fit
 
+    async def _ask(self, prompt_id: str, inputs: PromptInputs, place: str) -> Any:  # Any: the prompt's reply
+        self._calls += 1
+        return await self._tools.asker.structured(prompt_id, inputs, place=place)
+
     def _chunker(self) -> Embedder:
         return self._tools.embedder or HashedEmbedder()
 
@@ -172,9 +176,8 @@ class Light(ExchangeMemory[LightSettings]):
         if settings.filter == "once":
             inputs = SelectNotesInputs(question=question.text, pieces=chunks)
             try:
-                reply: SelectNotesReply = await self._ask("select_notes", inputs, asked)
+                reply: SelectNotesReply = await self._tools.asker.structured("select_notes", inputs, place=asked)
             except ReplyError:
-                self._failed += 1
                 return chunks
             return [chunk for i, chunk in enumerate(chunks) if i in reply.pieces]
         verdicts = await in_order(partial(self._is_relevant, question, chunk, asked) for chunk in chunks)
@@ -183,10 +186,9 @@ class Light(ExchangeMemory[LightSettings]):
     async def _is_relevant(self, question: Question, chunk: str, asked: str) -> bool:
         inputs = NotesRelevantInputs(question=question.text, notes=chunk)
         try:
-            reply: NotesRelevantReply = await self._ask("notes_relevant", inputs, asked)
+            reply: NotesRelevantReply = await self._tools.asker.structured("notes_relevant", inputs, place=asked)
         except ReplyError:
             # A chunk without a verdict is kept: the budget holds anyway, and dropping it would lose its notes.
-            self._failed += 1
             return self._settings.failures == "exchange"
         return reply.verdict == "yes"
 
@@ -237,10 +239,6 @@ class Light(ExchangeMemory[LightSettings]):
         return context.model_copy(update={"tokens": self._tools.count_tokens(context.text)})
 
     # --- shared -----------------------------------------------------------------------------------------------
-
-    async def _ask(self, prompt_id: str, inputs: PromptInputs, place: str) -> Any:  # Any: the prompt's reply
-        self._calls += 1
-        return await self._tools.asker.structured(prompt_id, inputs, place=place)
 
     def _counter(self, chars_per_token: float | None) -> Callable[[str], int]:
         if chars_per_token is None:

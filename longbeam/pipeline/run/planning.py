@@ -69,6 +69,7 @@ from longbeam.schemas.base import Record
 from longbeam.schemas.people import Profile
 from longbeam.schemas.plans import Narrative, Plan, PlanSeed, SubPlan
 from longbeam.schemas.seeds import Seed
+from longbeam.schemas.spec import BenchmarkSpec
 
 
 class PlanSummary(Record):
@@ -165,7 +166,7 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
     drafted: list[Drafted] = []
     for stage in stages:
         key = str(SubPlanKey(plan_index, stage.stage_index))
-        left_out = Gap((_without_bullets(plan_index, stage),), parts=_parts_of_sub_plan(layout))
+        left_out = Gap((_without_bullets(plan_index, stage),), parts=_parts_of_sub_plan(layout, spec))
         drafted += await c.units.run_or(
             SUB_PLAN, key, context, tuple(drafted), work=_write_sub_plan, otherwise=left_out
         )
@@ -178,6 +179,8 @@ async def _plan(c: Conversation, planning: PlanningState, plan_index: int) -> Pl
     special = augmented_plan(base, augmented)
     advised: list[Advised] = []
     for stage in stages if spec.probes.assistant_share else ():
+        if not special.sub_plans[stage.stage_index].bullets:
+            continue  # the stage could not be written
         lines = StageToAdvise(frame, special, stage, tuple(advised), rng_key)
         advised += await _advice(c, plan_index, lines)
     plan = advised_plan(special, advised)
@@ -210,9 +213,9 @@ def _without_bullets(plan_index: int, stage: Stage) -> Drafted:
     return Drafted(sub_plan=sub_plan, facts=(), assertions=())
 
 
-def _parts_of_sub_plan(layout: Layout) -> int:
-    """Return the parts that a sub-plan's text consists of: special bullets, batches, their turns, and the dialogue."""
-    return 2 + layout.batches * (1 + layout.questions)
+def _parts_of_sub_plan(layout: Layout, spec: BenchmarkSpec) -> int:
+    """Return the parts of a sub-plan's text: special bullets, advice if any, batches, their turns, and the dialogue."""
+    return 2 + bool(spec.probes.assistant_share) + layout.batches * (1 + layout.questions)
 
 
 async def _frame(c: Conversation, planning: PlanningState, history: PlanHistory) -> Frame:

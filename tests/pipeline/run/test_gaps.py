@@ -141,6 +141,17 @@ async def test_a_model_that_never_says_anything_usable_seals_an_empty_conversati
     assert gaps_of(benchmark) == {"c000": 1.0}
 
 
+@pytest.mark.parametrize("text", ["", '{"advice": []}'], ids=["nothing", "no line"])
+async def test_advice_without_a_usable_line_is_a_gap_of_its_stage_alone(
+    spec: BenchmarkSpec, out: Path, text: str
+) -> None:
+    benchmark = create_benchmark(allowing(spec, 0.1), out)
+    summary = await made(benchmark, Spoiling(of_prompts("advise"), text))
+    assert summary.finished == 1
+    assert [u.unit_key for _, u in summary.failures] == ["p0.s0.advice", "p0.s1.advice"]
+    assert gaps_of(benchmark) == {"c000": 2 / 75}
+
+
 def _contents(benchmark: Benchmark) -> list[str]:
     with SealedConversation(benchmark.sealed_path("c000")) as sealed:
         parts = [*sealed.head.plans, *sealed.messages(), *sealed.probes()]
