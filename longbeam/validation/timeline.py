@@ -73,7 +73,8 @@ def _planned_problems(index: ConversationIndex, plan: Plan) -> Iterator[Problem]
         day = assertion.value.date if assertion.value is not None else None
         if bullet is None or day is None or assertion.stance is Stance.DENIES:
             continue
-        if words & _DONE and day <= bullet.happens_on:
+        if assertion.stance is not Stance.MENTIONS and words & _DONE and day <= bullet.happens_on:
+            # `The finishing date, August 10, went by without a result` mentions a day and ends nothing.
             done.setdefault(bullet.topic, []).append((bullet, day))
         elif words & (_DONE | _TARGET) and day > bullet.happens_on:
             planned.setdefault(bullet.topic, []).append((bullet, day))
