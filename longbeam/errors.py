@@ -81,6 +81,11 @@ def is_final(error: ProviderError) -> bool:
     return isinstance(error, ReplyError) or error.kind in {"bad_request", "context_length", "content_filter"}
 
 
+def reason_of(error: ProviderError) -> str:
+    """Return why a call failed; of a reply that does not fit, without where it was asked for."""
+    return error.reason if isinstance(error, ReplyError) else str(error)
+
+
 class RunStopped(LongbeamError):
     """The run ends cleanly: finished units are kept, and `resume` continues with the others.
 

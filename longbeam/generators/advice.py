@@ -1,4 +1,4 @@
-"""What the assistant brings in: figures, days, options, steps and corrections that no message of the user's has.
+"""Advice that the assistant brings in: figures, days, options, steps and corrections that no message of the user's has.
 
 Code decides which reply gives what, and computes every value from the ledger; a model words the statements and finds
 the options and steps. A later bullet may say which option the user took, without its name. The dialogue then asks the
@@ -71,14 +71,14 @@ _FIGURES: dict[ValueKind, tuple[str, tuple[float, ...]]] = {
     ValueKind.DURATION: ("time limit", (1.25, 1.5, 1.75, 2.0)),
     ValueKind.NUMBER: ("warning mark", (1.1, 1.2, 1.25, 1.3, 1.5)),
 }
-"""What the assistant works out from an amount of each kind, and by what it multiplies the amount."""
+"""Name of the figure that the assistant works out from an amount of each kind, and the factors to choose from."""
 _DAY = "review day"
 _STEPS = ((20, 1), (100, 5), (1_000, 10), (10_000, 100), (math.inf, 1_000))
-"""What an amount below a bound is rounded to."""
+"""Bounds, and the step to which an amount below each bound is rounded."""
 
 
 class Advised(Record):
-    """What the assistant brings in during one stage, and the user's choices from earlier stages' options."""
+    """Advice that the assistant brings in during one stage, and the user's choices from earlier stages' options."""
 
     stage_index: int
     advice: tuple[Advice, ...] = ()
@@ -100,7 +100,7 @@ class StageToAdvise:
     """The plan with its special bullets."""
     stage: Stage
     before: tuple[Advised, ...]
-    """What it brings in during the stages before."""
+    """Advice and choices of the earlier stages."""
     rng_key: str
 
     @cached_property

@@ -14,16 +14,17 @@ import datetime as dt
 import random
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import InitVar, dataclass, field
-from functools import cache, cached_property, partial
+from functools import cache
 
-from longbeam.errors import ProviderError, ReplyError, is_final
-from longbeam.generators.advice import advice_faults, known_advice, said_advice
+from longbeam.errors import ProviderError, is_final, reason_of
+from longbeam.generators.advice import advice_faults, said_advice
 from longbeam.generators.budget import Budget, Waiting
 from longbeam.generators.closed_world import report, world_of
 from longbeam.generators.demand import demand_of
+from longbeam.generators.dialogue_history import DialogueHistory, history_tokens
+from longbeam.generators.dialogue_material import SubPlanMaterial, carried_wishes, context_of, fill_until, turn_state
 from longbeam.generators.entailment_judge import fault_in
-from longbeam.generators.ledger import Ledger, replaced_wishes, standing_bullets
-from longbeam.generators.plans import Frame
+from longbeam.generators.ledger import replaced_wishes, standing_bullets
 from longbeam.generators.reply_excerpt import asking_part
 from longbeam.generators.transcript import Line, Transcript
 from longbeam.generators.turn_loop import (
@@ -42,15 +43,11 @@ from longbeam.generators.turn_loop import (
     turn_steps,
     waiting_of,
 )
-from longbeam.generators.user_turns import FurtherTurns, Scene, write_more_turns
-from longbeam.keys import MessageKey, SubPlanKey, plan_index_of
+from longbeam.generators.user_turns import FurtherTurns, write_more_turns
 from longbeam.models.asking import Acceptance, Asker
-from longbeam.models.kinds import TOKENIZER_MARGIN, model_context
 from longbeam.models.tokens import Tokenizer
 from longbeam.prompts.calls.dialogue import (
     AssistantReplyInputs,
-    CompactInputs,
-    DialogueContext,
     FollowUpDetectorInputs,
     FollowUpDetectorReply,
     QuestionDetectorInputs,
@@ -59,14 +56,11 @@ from longbeam.prompts.calls.dialogue import (
     UserReplyInputs,
     WordTurnInputs,
 )
-from longbeam.prompts.calls.plans import Stage
-from longbeam.prompts.calls.user_turns import BulletBrief
-from longbeam.schemas.base import digest_of
 from longbeam.schemas.calls import ChatMessage
 from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
 from longbeam.schemas.incidents import Incident, IncidentKind
-from longbeam.schemas.plans import CLOSING, Advice, AdviceKind, Bullet, BulletKind, SubPlan
-from longbeam.schemas.spec import BenchmarkSpec, OnContradiction, Role, TurnWriting
+from longbeam.schemas.plans import CLOSING, Advice, BulletKind
+from longbeam.schemas.spec import TurnWriting
 from longbeam.text.spoken_days import spell_out
 from longbeam.text.traces import trace_problem
 
@@ -78,58 +72,8 @@ _NO_QUESTION = QuestionDetectorReply(reason="no verdict could be read", asks_use
 _NO_FOLLOW_UP = FollowUpDetectorReply(reason="no verdict could be read", asks_on=False)
 _FENCE = "```"
 SAID_BEFORE = "you said exactly this before; say something else"
-HISTORY_TOKENS, LEAST_HISTORY_TOKENS = 9_000, 1_000
-"""Dialogue kept as it is; when it grows beyond, the older part is folded into a summary. A model with a short context
-gets less than the first number, but never less than the second."""
-KEPT_SHARE = 5
-"""Part of that length that is kept when the older part is folded: a fifth."""
-BESIDE_HISTORY_TOKENS = 4_000
-"""Rest of a request for the assistant's reply, with the reply itself; 3,800 at most in a rehearsal of 128K."""
-SUMMARY_TOKENS = 600
-CARRIED_WISHES = 60
-"""Instructions and preferences that a dialogue is shown, the newest; a plan of 1M has some fifteen of its own."""
 LENGTH_VARIATION = (0.85, 1.15)
 """Factor by which the length of a reply varies beside what its message asks for."""
-USER_MESSAGES = 4
-"""Newest messages that the user's side sees, at least: the present turn, or two exchanges."""
-
-
-@dataclass(frozen=True)
-class SubPlanMaterial:
-    """Inputs of one sub-plan's dialogue."""
-
-    frame: Frame
-    ledger: Ledger
-    stage: Stage
-    sub_plan: SubPlan
-    turns: tuple[UserTurn, ...]
-    share: int
-    """Tokens that the dialogue of this sub-plan should have."""
-    first_session: int = 0
-    """Session of the plan's first sub-plan."""
-    earlier_plans: str = ""
-    """Summary of the plans before this one."""
-    advice: tuple[Advice, ...] = ()
-    """What the assistant brings in during the plan."""
-
-    @cached_property
-    def scene(self) -> Scene:
-        """The sub-plan with the story around it."""
-        return Scene(self.frame, self.ledger, self.stage, self.sub_plan)
-
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 (hex) of everything that the dialogue is made from."""
-        return digest_of(self.scene.digest, self.turns, self.share, self.first_session, self.earlier_plans, self.advice)
-
-
-def history_tokens(spec: BenchmarkSpec) -> int:
-    """Return the length at which a dialogue is folded: what the context of the assistant's model leaves room for."""
-    context = model_context(spec, spec.model_for(Role.ASSISTANT))
-    if context is None:
-        return HISTORY_TOKENS
-    room = round(context / TOKENIZER_MARGIN) - BESIDE_HISTORY_TOKENS
-    return min(HISTORY_TOKENS, max(LEAST_HISTORY_TOKENS, room))
 
 
 async def talk(asker: Asker, tokenizer: Tokenizer, material: SubPlanMaterial) -> tuple[Message, ...]:
@@ -151,72 +95,9 @@ async def extend(
     return talk_.messages()
 
 
-def turns_asked(planned: Sequence[UserTurn], messages: Sequence[Message]) -> tuple[UserTurn, ...]:
-    """Return the turns of a sub-plan as the user finally asked them, numbered like their messages."""
-    about = {t.text: t.about_bullet_ids for t in planned}
-    return tuple(
-        UserTurn(
-            turn_id=str(MessageKey.parse(m.message_key).turn),
-            text=m.content,
-            bullet_ids=m.bullet_ids,
-            about_bullet_ids=about.get(m.content, ()),
-        )
-        for m in messages
-        if m.kind is MessageKind.QUESTION
-    )
-
-
-def context_of(material: SubPlanMaterial, on_contradiction: OnContradiction) -> DialogueContext:
-    """Return the part of the prompts that is the same in all turns of a sub-plan.
-
-    It has the earlier bullets of the plan, the bullets of the sub-plan, and the state of the facts before them.
-    """
-    ledger, earlier = material.ledger, _told_earlier(material)
-    return DialogueContext(
-        seed=material.frame.seed,
-        profile=material.frame.profile,
-        people=material.frame.relationships.people,
-        stage=material.stage,
-        earlier_bullets=tuple(b.text for b in earlier),
-        state=ledger.changed_lines(before=material.sub_plan.bullets[0].bullet_id),
-        instructions=tuple(b.text for b in _carried(material)),
-        slips=tuple(b.text for b in earlier if b.kind is BulletKind.CONTRADICTION),
-        replaced=tuple(b.text for b in replaced_wishes(earlier)),
-        earlier_plans=material.earlier_plans,
-        advised=_advised_earlier(material),
-        on_contradiction=on_contradiction,
-    )
-
-
-def _told_earlier(material: SubPlanMaterial) -> tuple[Bullet, ...]:
-    """Return the bullets of the plan's earlier sub-plans, oldest first."""
-    ledger, sub_plan = material.ledger, material.sub_plan
-    before = ledger.bullets[: ledger.position[sub_plan.bullets[0].bullet_id]]
-    own = f"p{sub_plan.plan_index}."
-    return tuple(b for b in before if b.bullet_id.startswith(own))
-
-
-def _advised_earlier(material: SubPlanMaterial) -> tuple[str, ...]:
-    """Return what the assistant brought in during the plan's earlier sub-plans."""
-    own = material.sub_plan
-    earlier = {str(SubPlanKey(own.plan_index, i)) for i in range(own.sub_plan_index)}
-    return known_advice(material.advice, earlier)
-
-
-def _carried(material: SubPlanMaterial) -> tuple[Bullet, ...]:
-    """Return the newest wishes in force before a sub-plan: a prompt must not grow with the number of plans."""
-    chapter = material.frame.chapter
-    standing = standing_bullets([*(chapter.standing if chapter else ()), *_told_earlier(material)])
-    return tuple(sorted(standing, key=lambda b: plan_index_of(b.bullet_id))[-CARRIED_WISHES:])
-
-
 def _as_it_is(text: str) -> str:
     """Return a text unchanged after three refused attempts; the checks for leaks and duplicates will find it."""
     return text
-
-
-def _reason_of(error: ProviderError) -> str:
-    return error.reason if isinstance(error, ReplyError) else str(error)
 
 
 @dataclass(frozen=True)
@@ -243,9 +124,6 @@ class Talk:
     material: SubPlanMaterial
     before: InitVar[Sequence[Message]] = ()
     """Messages that the sub-plan has already."""
-    history: list[ChatMessage] = field(default_factory=list)
-    summary: str = ""
-    folds: int = 0
     turn_tokens: dict[str, int] = field(default_factory=dict)
     problem: str = ""
     """The reason why a message is written again; empty for a message that is written for the first time."""
@@ -268,21 +146,19 @@ class Talk:
         sub_plan = self.material.sub_plan
         self.said = Transcript(sub_plan, self.material.first_session + sub_plan.sub_plan_index, before)
         self.context = context_of(self.material, self.asker.spec.on_contradiction)
-        self.carried = _carried(self.material)
-        self.history_tokens = history_tokens(self.asker.spec)
+        self.carried = carried_wishes(self.material)
+        self.history = DialogueHistory(history_tokens(self.asker.spec))
         self.bullets = self.material.ledger.bullet
         self.turns_asked = list(self.material.turns)
         self.budget = Budget(self.material.share, sum(m.tokens for m in before))
         self.heard = [self.bullets[i] for m in before if m.role is MessageRole.USER for i in m.bullet_ids]
-        self.listed = tuple(a.topic for a in self.material.advice if a.kind is AdviceKind.OPTIONS)
-        self.history += (ChatMessage(role=m.role.value, content=m.content) for m in before)
-        self.sizes = [m.tokens for m in before]
-        self.fill_until = _fill_until(self.material)
+        self.fill_until = fill_until(self.material)
         self.turn_index = max((m.turn_index or 0 for m in before), default=-1)
         m = self.material
         self.world = world_of(self.asker, "user_answer", m.frame, m.ledger, m.earlier_plans)
-        if self.world is not None:
-            for said in before:
+        for said in before:
+            self.history.add(said.role, said.content, said.tokens)
+            if self.world is not None:
                 self.world.hear(said.content, said.sent_at.date())
 
     # --- the budget ---------------------------------------------------------------------------------------
@@ -364,7 +240,7 @@ class Talk:
             kind = IncidentKind.SKIPPED if is_turn and not self.is_filling else IncidentKind.ENDED
             turn = self.moment.turn
             unsaid = f"; unsaid: {', '.join(turn.bullet_ids)}" if is_turn and turn.bullet_ids else ""
-            self.asker.note(Incident(kind=kind, place=turn.turn_id, detail=f"{_reason_of(exc)}{unsaid}"))
+            self.asker.note(Incident(kind=kind, place=turn.turn_id, detail=f"{reason_of(exc)}{unsaid}"))
             return True
         return False
 
@@ -372,8 +248,7 @@ class Talk:
         """Take the last message back, which nobody replies to; a question with the bullets that it voices."""
         line = self.said.take_back()
         self.budget.used -= line.tokens
-        self.history.pop()
-        self.sizes.pop()
+        self.history.take_back()
         if line.kind is MessageKind.QUESTION:
             self.turn_index -= 1
             del self.heard[len(self.heard) - len(line.bullet_ids) :]
@@ -387,8 +262,8 @@ class Talk:
             return turn
         inputs = WordTurnInputs(
             context=self.context,
-            summary=self.summary,
-            history=self._exchanged_end(),
+            summary=self.history.summary,
+            history=self._newest_exchanged(),
             today=day,
             told=self._told(),
             draft=turn.text,
@@ -400,7 +275,7 @@ class Talk:
         except ProviderError as exc:
             if not is_final(exc):
                 raise
-            detail = f"the message stays as its batch has it: {_reason_of(exc)}"
+            detail = f"the message stays as its batch has it: {reason_of(exc)}"
             self.asker.note(
                 Incident(kind=IncidentKind.DEFAULTED, prompt_id="word_turn", place=turn.turn_id, detail=detail)
             )
@@ -460,28 +335,16 @@ class Talk:
 
     def _moment(self, turn: UserTurn, day: dt.date) -> Moment:
         # Computed when a call wants it, from what had been heard when the turn began.
-        return Moment(turn, day, cache(partial(self._state, turn, day, len(self.heard))))
-
-    def _state(self, turn: UserTurn, day: dt.date, heard_before: int) -> TurnState:
-        heard = self.heard[:heard_before]
-        now = self._now(turn, heard)
-        briefs = self._briefs(turn, now)
-        return TurnState(
-            turn_id=turn.turn_id,
-            today=day,
-            bullets=briefs,
-            standing=standing_bullets(heard),
-            known=self.material.ledger.known_about(briefs[-1].bullet.topic, now) if briefs else (),
-            listed=self.listed,
-        )
+        before = len(self.heard)
+        return Moment(turn, day, cache(lambda: turn_state(self.material, turn, day, self.heard[:before])))
 
     async def _reply(self, moment: Moment, kind: MessageKind, waiting: Waiting, exchange: int) -> None:
-        await self._fold()
+        await self.history.fold(self.asker, self.context)
         due = self._due(moment.turn) if kind is MessageKind.QUESTION else ()
         inputs = AssistantReplyInputs(
             context=self.context,
-            summary=self.summary,
-            history=tuple(self.history),
+            summary=self.history.summary,
+            history=tuple(self.history.messages),
             target_tokens=self.reply_length(waiting, moment.turn.turn_id, exchange),
             today=moment.day,
             feedback=self.problem,
@@ -516,8 +379,8 @@ class Talk:
     async def _user(self, moment: Moment, kind: MessageKind, ordinal: int, reply: str) -> str:
         inputs = UserReplyInputs(
             context=self.context,
-            summary=self.summary,
-            history=self._exchanged_end(),
+            summary=self.history.summary,
+            history=self._newest_exchanged(),
             today=moment.day,
             told=self._told(),
             reason=self.reason if kind is MessageKind.FOLLOW_UP else "",
@@ -554,7 +417,7 @@ class Talk:
         if speaker is MessageRole.ASSISTANT:
             yield from self.world.claim_faults(text, day)
         else:
-            exchange = self.history[-len(self.said.turn(self.turn_index)) :]
+            exchange = self.history.messages[-len(self.said.turn(self.turn_index)) :]
             yield from self.world.faults(text, day, near=[m.content for m in exchange])
 
     # --- more turns than were planned -----------------------------------------------------------------------
@@ -576,7 +439,7 @@ class Talk:
             # Nothing is lost but length: other sub-plans settle what is left, and the length check has the last word.
             place = f"more{len(self.turns_asked)}"
             self.asker.note(
-                Incident(kind=IncidentKind.ENDED, prompt_id="more_turns", place=place, detail=_reason_of(exc))
+                Incident(kind=IncidentKind.ENDED, prompt_id="more_turns", place=place, detail=reason_of(exc))
             )
             return ()
         self.turns_asked += more
@@ -587,58 +450,6 @@ class Talk:
         conversation_id = self.asker.unit_key.conversation_id
         return self.said.messages(f"{self.asker.spec.seed}/{conversation_id}")
 
-    # --- memory -----------------------------------------------------------------------------------------------
-
-    async def _fold(self) -> None:
-        if sum(self.sizes) <= self.history_tokens:
-            return
-        keep = self._kept_from()
-        inputs = CompactInputs(
-            context=self.context,
-            summary=self.summary,
-            messages=tuple(self.history[:keep]),
-            max_tokens=SUMMARY_TOKENS,
-        )
-        place = f"fold{self.folds}"
-        self.folds += 1
-        try:
-            self.summary = await self.asker.prose(
-                "compact_memory", inputs, place=place, accept=Acceptance(mend=_as_it_is)
-            )
-        except ProviderError as exc:
-            if not is_final(exc):
-                raise
-            # The older messages are dropped: the plan still says what was told, and the former summary stays.
-            detail = f"the summary stays as it was: {_reason_of(exc)}"
-            self.asker.note(
-                Incident(kind=IncidentKind.DEFAULTED, prompt_id="compact_memory", place=place, detail=detail)
-            )
-        del self.history[:keep], self.sizes[:keep]
-
-    def _kept_from(self) -> int:
-        keep = len(self.sizes)
-        kept = 0
-        while keep > 1 and kept + self.sizes[keep - 1] <= self.history_tokens // KEPT_SHARE:
-            keep -= 1
-            kept += self.sizes[keep]
-        if self.history[keep].role == "assistant" and keep + 1 < len(self.history):
-            keep += 1  # what is kept begins with the user, as chat templates want it
-        return keep
-
-    def forget(self) -> None:
-        """Leave the newest messages alone in a long history, without the summary that would have to be paid for."""
-        if sum(self.sizes) > self.history_tokens:
-            keep = self._kept_from()
-            del self.history[:keep], self.sizes[:keep]
-
-    def _exchanged_end(self) -> tuple[ChatMessage, ...]:
-        """The newest messages with the roles exchanged; the user knows the rest from the plan.
-
-        They are rarely asked, so no cache would hold a whole dialogue with the roles exchanged for them.
-        """
-        own = len(self.said.turn(self.turn_index))
-        return tuple(_exchanged(m) for m in self.history[-max(own, USER_MESSAGES) :])
-
     def _told(self) -> tuple[str, ...]:
         """Texts of this sub-plan's bullets that were told and are true."""
         heard = {b.bullet_id for b in self.heard}
@@ -646,6 +457,9 @@ class Talk:
         return tuple(b.text for b in bullets if b.bullet_id in heard and b.kind is not BulletKind.CONTRADICTION)
 
     # --- helpers --------------------------------------------------------------------------------------------
+
+    def _newest_exchanged(self) -> tuple[ChatMessage, ...]:
+        return self.history.exchanged_end(len(self.said.turn(self.turn_index)))
 
     def _say(
         self, speaker: MessageRole, kind: MessageKind, text: str, day: dt.date, advice_ids: tuple[str, ...] = ()
@@ -658,8 +472,7 @@ class Talk:
             self.world.hear(line.text, line.day)
         self.said.add(line)
         self.budget.used += line.tokens
-        self.history.append(ChatMessage(role=line.role.value, content=line.text))
-        self.sizes.append(line.tokens)
+        self.history.add(line.role, line.text, line.tokens)
 
     def _day_of(self, turn: UserTurn, is_filling: bool) -> dt.date:
         told = [self.bullets[i].happens_on for i in turn.bullet_ids]
@@ -669,31 +482,3 @@ class Talk:
             # Turns behind the planned ones go on into the days that the stage has left.
             before = max(before, min(self.fill_until, before + dt.timedelta(days=self.turn_index % 2)))
         return max([before, *told])
-
-    def _now(self, turn: UserTurn, heard: Sequence[Bullet]) -> str:
-        """The latest bullet said so far, this turn's included: facts have the values they have after it."""
-        position = self.material.ledger.position
-        candidates = [*(b.bullet_id for b in heard), *turn.bullet_ids]
-        if not candidates:
-            return self.material.sub_plan.bullets[0].bullet_id
-        return max(candidates, key=lambda i: position[i])
-
-    def _briefs(self, turn: UserTurn, now: str) -> tuple[BulletBrief, ...]:
-        ledger = self.material.ledger
-        voiced = ledger.briefs(self.bullets[i] for i in turn.bullet_ids)
-        about = tuple(ledger.current_brief(self.bullets[i], now) for i in turn.about_bullet_ids if i in self.bullets)
-        return (*voiced, *about)
-
-
-def _fill_until(material: SubPlanMaterial) -> dt.date:
-    """The last day for turns that are put in behind the planned ones; before an ending days are left free."""
-    bullets = material.sub_plan.bullets
-    ending = next((b.happens_on for b in bullets if b.variety == CLOSING), None)
-    told = [b.happens_on for b in bullets if b.variety != CLOSING]
-    if ending is None or not told:
-        return material.stage.last_day
-    return told[-1] + (ending - told[-1]) / 5
-
-
-def _exchanged(message: ChatMessage) -> ChatMessage:
-    return ChatMessage(role="user" if message.role == "assistant" else "assistant", content=message.content)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from longbeam.errors import ReplyError
 from longbeam.generators.budget import Budget
-from longbeam.generators.dialogue import SubPlanMaterial, Talk
+from longbeam.generators.dialogue import Talk
+from longbeam.generators.dialogue_material import SubPlanMaterial
 from longbeam.generators.user_turns import Batch, FurtherTurns, write_more_turns, write_user_turns
 from longbeam.models.asking import Asker
 from longbeam.models.tokens import Tokenizer
@@ -102,7 +103,7 @@ async def _asked(asker: Asker, place: Place, question: UserTurn, old: Sequence[M
 def _talk(asker: Asker, place: Place, said: Sequence[Message], room: int, problem: str) -> Talk:
     talk = Talk(asker, place.tokenizer, place.material, said, problem=problem, taken=place.taken)
     talk.budget = Budget(talk.budget.used + room, talk.budget.used)
-    talk.forget()
+    talk.history.forget()
     return talk
 
 

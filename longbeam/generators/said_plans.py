@@ -46,7 +46,7 @@ class _Story:
     unsaid: Set[str]
     touched: frozenset[str]
     valued: frozenset[str]
-    """Those of the touched facts that are given a value by a bullet that is said."""
+    """Touched facts that a said bullet gives a value."""
     current: dict[str, tuple[str, Value]] = field(default_factory=dict)
     """The bullet that told each touched fact last, and the value; only facts that have been told."""
 

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from longbeam.generators.clock import sent_times
 from longbeam.keys import MessageKey
-from longbeam.schemas.dialogue import Message, MessageKind, MessageRole
+from longbeam.schemas.dialogue import Message, MessageKind, MessageRole, UserTurn
 from longbeam.schemas.plans import SubPlan
 
 MESSAGES_PER_TURN = 8
@@ -89,3 +89,18 @@ class Transcript:
             content=line.text,
             tokens=line.tokens,
         )
+
+
+def turns_asked(planned: Sequence[UserTurn], messages: Sequence[Message]) -> tuple[UserTurn, ...]:
+    """Return the turns of a sub-plan as the user finally asked them, numbered like their messages."""
+    about = {t.text: t.about_bullet_ids for t in planned}
+    return tuple(
+        UserTurn(
+            turn_id=str(MessageKey.parse(m.message_key).turn),
+            text=m.content,
+            bullet_ids=m.bullet_ids,
+            about_bullet_ids=about.get(m.content, ()),
+        )
+        for m in messages
+        if m.kind is MessageKind.QUESTION
+    )

@@ -1,4 +1,4 @@
-"""What the library does, as coroutines: `await` them, or give them to `run` where nothing can be awaited.
+"""Operations of the library, as coroutines: `await` them, or give them to `run` where nothing can be awaited.
 
 Each takes names and folders as strings or paths. Errors are those of the command line: `UserError` in one line.
 """

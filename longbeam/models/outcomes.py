@@ -1,4 +1,4 @@
-"""The outcome of a call, before the reply is parsed: each outcome that is no answer has a name and a policy.
+"""Outcomes of a call, before the reply is parsed: each outcome that is no answer has a name and a policy.
 
 All are asked again, up to three attempts in all; what is said to the model and how much room it gets differ. A unit
 whose attempts are used up fails with the name of the last outcome. The raw reply is in the journal each time. The same

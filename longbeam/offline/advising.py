@@ -1,4 +1,4 @@
-"""What the offline writer's assistant brings in, in words that fit any domain, and the user's choices from it.
+"""Advice of the offline writer's assistant, in words that fit any domain, and the user's choices from it.
 
 `understanding` reads the same templates back.
 """
@@ -63,7 +63,7 @@ ATTRIBUTES = {
     "warning mark": ValueKind.NUMBER,
     "review day": ValueKind.DATE,
 }
-"""What is given of a thing, with the kind of its values."""
+"""Attributes that the advice gives of a thing, with the kind of their values."""
 _FURTHER_OPTION = "leaving it as it is for another month"
 
 

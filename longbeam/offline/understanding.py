@@ -69,9 +69,9 @@ class Understood:
     statements: tuple[Statement, ...]
     wishes: tuple[Wish, ...]
     advised: tuple[Statement, ...] = ()
-    """What the assistant brought in."""
+    """Advice that the assistant gave."""
     taken: tuple[Statement, ...] = ()
-    """Which of its options the user took."""
+    """Options of the assistant that the user took."""
 
 
 @dataclass(frozen=True)

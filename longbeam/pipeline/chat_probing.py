@@ -40,7 +40,7 @@ READ = UnitSpec("ledger", Statement, prompts=(EXTRACT_PROMPT,))
 
 @dataclass(frozen=True)
 class ChatProbes:
-    """What was made of the chats of a benchmark."""
+    """Counts of the statements and probes made from a benchmark's chats, and the failures."""
 
     statements: int
     probes: int

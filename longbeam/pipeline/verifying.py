@@ -36,7 +36,7 @@ class FileReport(Record):
     faults: tuple[str, ...] = ()
     """Damage that was found; empty for a sound file."""
     repair: str = ""
-    """What the repair did; empty if there was none."""
+    """Description of the repair; empty if there was none."""
     is_sound: bool
     """Whether the file is sound now."""
 

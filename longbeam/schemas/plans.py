@@ -172,7 +172,7 @@ TAKEN = "taken"
 
 
 class AdviceKind(StrEnum):
-    """What the assistant brings in."""
+    """Kind of advice that the assistant gives."""
 
     FIGURE = "figure"
     """An amount that it works out from one of the user's."""
@@ -198,7 +198,7 @@ class Advice(Record):
     topic: str
     """Subject of the advice, a short noun phrase."""
     attribute: str
-    """What it gives of the subject: `safety margin`, `options`, `steps`."""
+    """Attribute of the subject that the advice gives: `safety margin`, `options`, `steps`."""
     text: str
     """The statement, as the assistant would say it, with its value or items."""
     value: Value | None = None
@@ -242,7 +242,7 @@ class Plan(Record):
     assertions: tuple[Assertion, ...]
     """In the order of the bullets that make them."""
     advice: tuple[Advice, ...] = ()
-    """What the assistant brings in, in the order of the story."""
+    """Advice that the assistant gives, in the order of the story."""
 
     def bullets(self) -> tuple[Bullet, ...]:
         """All bullets in the order of the story."""

@@ -327,7 +327,7 @@ class PlanSettings(Record):
 
 
 class ProbeSettings(Record):
-    """Which probes are selected, and when they are asked."""
+    """Settings for the selection of probes, and for when they are asked."""
 
     assistant_share: float = Field(default=0.25, ge=0, le=0.5)
     """Share of the selected probes that need a message of the assistant's; 0: the assistant brings nothing in."""

@@ -1,4 +1,4 @@
-"""What the assistant brings in: a reply that is said to give it must give it, and nobody may have said it before."""
+"""Check of the assistant's advice: a reply that is said to give it must give it, and nobody may have said it before."""
 
 from __future__ import annotations
 

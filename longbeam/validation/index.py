@@ -184,7 +184,7 @@ class ConversationIndex:
 
     @cached_property
     def advice(self) -> Mapping[str, Advice]:
-        """What the assistant brings in, by id."""
+        """Advice of the assistant, by id."""
         return {a.advice_id: a for plan in self.head.plans for a in plan.advice}
 
     @cached_property

@@ -9,16 +9,9 @@ from itertools import pairwise
 
 import pytest
 
-from longbeam.generators.dialogue import (
-    HISTORY_TOKENS,
-    USER_MESSAGES,
-    SubPlanMaterial,
-    Talk,
-    context_of,
-    extend,
-    history_tokens,
-    talk,
-)
+from longbeam.generators.dialogue import Talk, extend, talk
+from longbeam.generators.dialogue_history import HISTORY_TOKENS, USER_MESSAGES, history_tokens
+from longbeam.generators.dialogue_material import SubPlanMaterial, context_of
 from longbeam.generators.ledger import Ledger, standing_bullets
 from longbeam.generators.plans import Frame
 from longbeam.generators.turn_loop import MAX_ANSWERS, MAX_FOLLOW_UPS

@@ -1,4 +1,4 @@
-"""What the assistant brought in, found once for all abilities: each figure, day and list with the reply that gives it.
+"""Advice that the assistant gave, found once for all abilities: each figure, day and list with the reply that gives it.
 
 Only what is unambiguous is here: one value for a thing, or one that was corrected once, and lists that one reply gives.
 """
@@ -30,7 +30,7 @@ class GivenList:
 
 @dataclass(frozen=True)
 class GivenAdvice:
-    """What the assistant brought in, in the order of the conversation."""
+    """Advice that the assistant gave, in the order of the conversation."""
 
     settled: tuple[FactQuote, ...] = ()
     """Figures and days that it never corrected."""

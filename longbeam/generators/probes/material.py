@@ -85,5 +85,5 @@ class ProbeMaterial:
 
     @cached_property
     def advice(self) -> GivenAdvice:
-        """What the assistant brought in, with the replies that give it."""
+        """Advice that the assistant gave, with the replies that give it."""
         return find_given_advice(self.head.plans, self.voices)

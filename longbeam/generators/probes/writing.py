@@ -17,7 +17,7 @@ from longbeam.schemas.probes import Probe
 
 CHOICE_PROMPT = "probe_candidates"
 GIVEN_PART = 3
-"""Of an ability's candidates, a third may need a message of the assistant's."""
+"""Part of an ability's candidates that may need a message of the assistant's: a third."""
 DEFAULT_COUNT = 12
 """Candidates worded per ability: at least eight checked ones are to be left."""
 

@@ -63,7 +63,7 @@ class PagingConfig(Record):
 
 
 class Outcome(Record):
-    """The outcome of one question."""
+    """Outcome of one question."""
 
     kind: str
     needed: int

@@ -15,12 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from longbeam.generators.budget import Budget, Waiting
-from longbeam.generators.dialogue import (
-    DIALOGUE_PROMPTS,
-    KEPT_SHARE,
-    SUMMARY_TOKENS,
-    USER_MESSAGES,
-)
+from longbeam.generators.dialogue import DIALOGUE_PROMPTS
+from longbeam.generators.dialogue_history import KEPT_SHARE, SUMMARY_TOKENS, USER_MESSAGES
 from longbeam.generators.reply_excerpt import END_CHARACTERS
 from longbeam.generators.turn_loop import (
     Answer,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from longbeam.generators.bullets import Drafted
-from longbeam.generators.dialogue import HISTORY_TOKENS, history_tokens
+from longbeam.generators.dialogue_history import HISTORY_TOKENS, history_tokens
 from longbeam.generators.layout import plan_lengths
 from longbeam.models.base import ChatModel, ModelCall
 from longbeam.models.cost import CostMeter

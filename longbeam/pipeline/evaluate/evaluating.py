@@ -186,7 +186,7 @@ async def evaluate(
 
 @dataclass(frozen=True)
 class _Shared:
-    """What all conversations of an evaluation share."""
+    """Parts of an evaluation that all its conversations share."""
 
     request: EvaluationRequest
     models: Models
@@ -198,7 +198,7 @@ class _Shared:
 
 @dataclass(frozen=True)
 class _Evaluated:
-    """The outcome of one conversation."""
+    """Outcome of one conversation."""
 
     tokens: int
     asked: tuple[AskedProbe, ...]

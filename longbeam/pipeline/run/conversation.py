@@ -23,7 +23,6 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from longbeam.generators.dialogue import turns_asked
 from longbeam.generators.layout import Layout
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.mending import turn_key
@@ -31,6 +30,7 @@ from longbeam.generators.plan_history import PlanHistory
 from longbeam.generators.plan_seeds import Storyline
 from longbeam.generators.plans import Frame
 from longbeam.generators.said_plans import said_plans
+from longbeam.generators.transcript import turns_asked
 from longbeam.keys import DialogueKey, MessageKey, natural_order
 from longbeam.models.tokens import Tokenizer
 from longbeam.pipeline.run.scheduling import Schedule

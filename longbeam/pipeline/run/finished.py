@@ -21,7 +21,7 @@ _FREE = frozenset({"name", "conversations", "seeds_file", "endpoints", "limits",
 
 
 class MadeWith(Record):
-    """What a conversation was sealed with."""
+    """Digests of the spec and the prompts that a conversation was sealed with."""
 
     spec: str
     """Digest of the fields that decide what a conversation contains, without those at their defaults, so that a field

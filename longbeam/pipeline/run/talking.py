@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from longbeam.generators.dialogue import DETECTOR_PROMPTS, SPEAKING_PROMPTS, SubPlanMaterial, extend, talk
+from longbeam.generators.dialogue import DETECTOR_PROMPTS, SPEAKING_PROMPTS, extend, talk
+from longbeam.generators.dialogue_material import SubPlanMaterial
 from longbeam.generators.user_turns import (
     USER_TURNS_PROMPTS,
     Batch,

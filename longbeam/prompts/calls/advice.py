@@ -30,7 +30,7 @@ class AdviceLine(Record):
     count: int = 0
     """Number of options or steps."""
     former: Advice | None = None
-    """What a correction replaces."""
+    """Advice that a correction replaces."""
 
 
 class ChoiceLine(Record):

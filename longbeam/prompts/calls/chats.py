@@ -29,7 +29,7 @@ class ExtractFactsInputs(PromptInputs):
 
     messages: tuple[ReadMessage, ...]
     known: tuple[str, ...] = ()
-    """What earlier passages stated: speaker, subject, attribute and value, a line each."""
+    """Statements of earlier passages: speaker, subject, attribute and value, a line each."""
 
 
 class StatementDraft(ReplyModel):

@@ -29,13 +29,13 @@ class DialogueContext(KeptJson):
     instructions: tuple[str, ...]
     """The newest standing instructions and preferences voiced in earlier sub-plans, also of earlier plans."""
     slips: tuple[str, ...] = ()
-    """Those of the earlier bullets that contradict another one: the assistant heard them, but they are not true."""
+    """Earlier bullets that contradict another one: the assistant heard them, but they are not true."""
     replaced: tuple[str, ...] = ()
-    """Those of the earlier bullets that state a wish which a later one has replaced."""
+    """Earlier bullets that state a wish which a later one has replaced."""
     earlier_plans: str = ""
     """Summary of the plans before this one; empty in the first."""
     advised: tuple[str, ...] = ()
-    """What the assistant brought in during the plan's earlier sub-plans and has not corrected, oldest first."""
+    """Advice given during the plan's earlier sub-plans and not corrected since, oldest first."""
     on_contradiction: OnContradiction = OnContradiction.IGNORE
     """Reaction of the assistant to a contradiction of the user's."""
 
@@ -77,7 +77,7 @@ class AssistantReplyInputs(PromptInputs):
     replaced: tuple[str, ...] = ()
     """Wishes that they have replaced."""
     advice: tuple[Advice, ...] = ()
-    """What this reply has to bring in."""
+    """Advice that this reply has to give."""
 
     @property
     def asked_tokens(self) -> int:

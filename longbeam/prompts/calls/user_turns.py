@@ -71,7 +71,7 @@ class SpokenDay(Record):
 
 
 class TurnCard(Record):
-    """What code has drawn for one message: the bullets that it tells, its length, and what people put in besides."""
+    """Card that code draws for one message: the bullets that it tells, its length, and what people put in besides."""
 
     bullet_ids: tuple[str, ...] = ()
     """Bullets that the message tells; empty for one that only asks on."""

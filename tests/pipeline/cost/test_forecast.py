@@ -10,7 +10,8 @@ from itertools import count, cycle
 
 import pytest
 
-from longbeam.generators.dialogue import SubPlanMaterial, Talk
+from longbeam.generators.dialogue import Talk
+from longbeam.generators.dialogue_material import SubPlanMaterial
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.plans import Frame
 from longbeam.generators.turn_loop import Ask, DetectFollowUp, DetectQuestion, MoreTurns, Step, dialogue_steps

@@ -1,0 +1,111 @@
+"""Dialogue that prompts show: a summary of the older part and the newest messages as they are.
+
+A history that grows beyond its limit is folded: the older part goes into the summary. The limit follows the context of
+the assistant's model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from longbeam.errors import ProviderError, is_final, reason_of
+from longbeam.models.asking import Acceptance, Asker
+from longbeam.models.kinds import TOKENIZER_MARGIN, model_context
+from longbeam.prompts.calls.dialogue import CompactInputs, DialogueContext
+from longbeam.schemas.calls import ChatMessage
+from longbeam.schemas.dialogue import MessageRole
+from longbeam.schemas.incidents import Incident, IncidentKind
+from longbeam.schemas.spec import BenchmarkSpec, Role
+
+HISTORY_TOKENS, LEAST_HISTORY_TOKENS = 9_000, 1_000
+"""Dialogue kept as it is; when it grows beyond, the older part is folded into a summary. A model with a short context
+gets less than the first number, but never less than the second."""
+KEPT_SHARE = 5
+"""Part of that length that is kept when the older part is folded: a fifth."""
+BESIDE_HISTORY_TOKENS = 4_000
+"""Rest of a request for the assistant's reply, with the reply itself; 3,800 at most in a rehearsal of 128K."""
+SUMMARY_TOKENS = 600
+USER_MESSAGES = 4
+"""Newest messages that the user's side sees, at least: the present turn, or two exchanges."""
+
+
+def history_tokens(spec: BenchmarkSpec) -> int:
+    """Return the length at which a dialogue is folded: what the context of the assistant's model leaves room for."""
+    context = model_context(spec, spec.model_for(Role.ASSISTANT))
+    if context is None:
+        return HISTORY_TOKENS
+    room = round(context / TOKENIZER_MARGIN) - BESIDE_HISTORY_TOKENS
+    return min(HISTORY_TOKENS, max(LEAST_HISTORY_TOKENS, room))
+
+
+@dataclass
+class DialogueHistory:
+    """The newest messages of a dialogue, oldest first, behind a summary of those before."""
+
+    limit: int
+    """Tokens of the messages beyond which the older ones are folded or forgotten."""
+    messages: list[ChatMessage] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+    """Tokens of each message."""
+    summary: str = ""
+    folds: int = 0
+
+    def add(self, role: MessageRole, text: str, tokens: int) -> None:
+        """Append a message."""
+        self.messages.append(ChatMessage(role=role.value, content=text))
+        self.sizes.append(tokens)
+
+    def take_back(self) -> None:
+        """Remove the last message."""
+        self.messages.pop()
+        self.sizes.pop()
+
+    async def fold(self, asker: Asker, context: DialogueContext) -> None:
+        """Put the older part of a long history into the summary, in a model's words."""
+        if sum(self.sizes) <= self.limit:
+            return
+        keep = self._kept_from()
+        inputs = CompactInputs(
+            context=context, summary=self.summary, messages=tuple(self.messages[:keep]), max_tokens=SUMMARY_TOKENS
+        )
+        place = f"fold{self.folds}"
+        self.folds += 1
+        try:
+            self.summary = await asker.prose(
+                "compact_memory", inputs, place=place, accept=Acceptance(mend=lambda text: text)
+            )
+        except ProviderError as exc:
+            if not is_final(exc):
+                raise
+            # The older messages are dropped: the plan still says what was told, and the former summary stays.
+            detail = f"the summary stays as it was: {reason_of(exc)}"
+            asker.note(Incident(kind=IncidentKind.DEFAULTED, prompt_id="compact_memory", place=place, detail=detail))
+        del self.messages[:keep], self.sizes[:keep]
+
+    def _kept_from(self) -> int:
+        keep = len(self.sizes)
+        kept = 0
+        while keep > 1 and kept + self.sizes[keep - 1] <= self.limit // KEPT_SHARE:
+            keep -= 1
+            kept += self.sizes[keep]
+        if self.messages[keep].role == "assistant" and keep + 1 < len(self.messages):
+            keep += 1  # what is kept begins with the user, as chat templates want it
+        return keep
+
+    def forget(self) -> None:
+        """Leave the newest messages alone in a long history, without the summary that would have to be paid for."""
+        if sum(self.sizes) > self.limit:
+            keep = self._kept_from()
+            del self.messages[:keep], self.sizes[:keep]
+
+    def exchanged_end(self, own: int) -> tuple[ChatMessage, ...]:
+        """Return the newest messages with the roles exchanged: at least the `own` messages of the present turn.
+
+        The user's side knows the rest from the plan. It is rarely asked, so no cache would hold a whole dialogue with
+        the roles exchanged for it.
+        """
+        return tuple(_exchanged(m) for m in self.messages[-max(own, USER_MESSAGES) :])
+
+
+def _exchanged(message: ChatMessage) -> ChatMessage:
+    return ChatMessage(role="user" if message.role == "assistant" else "assistant", content=message.content)

@@ -1,0 +1,139 @@
+"""Inputs of one sub-plan's dialogue, and the parts of its prompts that are computed from them.
+
+The context is the same in all turns of a sub-plan; the state follows the bullets that were voiced before a turn.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from longbeam.generators.advice import known_advice
+from longbeam.generators.ledger import Ledger, replaced_wishes, standing_bullets
+from longbeam.generators.plans import Frame
+from longbeam.generators.user_turns import Scene
+from longbeam.keys import SubPlanKey, plan_index_of
+from longbeam.prompts.calls.dialogue import DialogueContext, TurnState
+from longbeam.prompts.calls.plans import Stage
+from longbeam.prompts.calls.user_turns import BulletBrief
+from longbeam.schemas.base import digest_of
+from longbeam.schemas.dialogue import UserTurn
+from longbeam.schemas.plans import CLOSING, Advice, AdviceKind, Bullet, BulletKind, SubPlan
+from longbeam.schemas.spec import OnContradiction
+
+CARRIED_WISHES = 60
+"""Instructions and preferences that a dialogue is shown, the newest; a plan of 1M has some fifteen of its own."""
+
+
+@dataclass(frozen=True)
+class SubPlanMaterial:
+    """Inputs of one sub-plan's dialogue."""
+
+    frame: Frame
+    ledger: Ledger
+    stage: Stage
+    sub_plan: SubPlan
+    turns: tuple[UserTurn, ...]
+    share: int
+    """Tokens that the dialogue of this sub-plan should have."""
+    first_session: int = 0
+    """Session of the plan's first sub-plan."""
+    earlier_plans: str = ""
+    """Summary of the plans before this one."""
+    advice: tuple[Advice, ...] = ()
+    """The assistant's advice during the plan."""
+
+    @cached_property
+    def scene(self) -> Scene:
+        """The sub-plan with the story around it."""
+        return Scene(self.frame, self.ledger, self.stage, self.sub_plan)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (hex) of everything that the dialogue is made from."""
+        return digest_of(self.scene.digest, self.turns, self.share, self.first_session, self.earlier_plans, self.advice)
+
+
+def context_of(material: SubPlanMaterial, on_contradiction: OnContradiction) -> DialogueContext:
+    """Return the part of the prompts that is the same in all turns of a sub-plan.
+
+    It has the earlier bullets of the plan, the bullets of the sub-plan, and the state of the facts before them.
+    """
+    ledger, earlier = material.ledger, _told_earlier(material)
+    return DialogueContext(
+        seed=material.frame.seed,
+        profile=material.frame.profile,
+        people=material.frame.relationships.people,
+        stage=material.stage,
+        earlier_bullets=tuple(b.text for b in earlier),
+        state=ledger.changed_lines(before=material.sub_plan.bullets[0].bullet_id),
+        instructions=tuple(b.text for b in carried_wishes(material)),
+        slips=tuple(b.text for b in earlier if b.kind is BulletKind.CONTRADICTION),
+        replaced=tuple(b.text for b in replaced_wishes(earlier)),
+        earlier_plans=material.earlier_plans,
+        advised=_advised_earlier(material),
+        on_contradiction=on_contradiction,
+    )
+
+
+def carried_wishes(material: SubPlanMaterial) -> tuple[Bullet, ...]:
+    """Return the newest wishes in force before a sub-plan: a prompt must not grow with the number of plans."""
+    chapter = material.frame.chapter
+    standing = standing_bullets([*(chapter.standing if chapter else ()), *_told_earlier(material)])
+    return tuple(sorted(standing, key=lambda b: plan_index_of(b.bullet_id))[-CARRIED_WISHES:])
+
+
+def fill_until(material: SubPlanMaterial) -> dt.date:
+    """The last day for turns that are put in behind the planned ones; before an ending days are left free."""
+    bullets = material.sub_plan.bullets
+    ending = next((b.happens_on for b in bullets if b.variety == CLOSING), None)
+    told = [b.happens_on for b in bullets if b.variety != CLOSING]
+    if ending is None or not told:
+        return material.stage.last_day
+    return told[-1] + (ending - told[-1]) / 5
+
+
+def turn_state(material: SubPlanMaterial, turn: UserTurn, day: dt.date, heard: Sequence[Bullet]) -> TurnState:
+    """Return the state of a turn on its day; `heard`: the bullets voiced before it, oldest first."""
+    now = _now(material, turn, heard)
+    briefs = _briefs(material.ledger, turn, now)
+    return TurnState(
+        turn_id=turn.turn_id,
+        today=day,
+        bullets=briefs,
+        standing=standing_bullets(heard),
+        known=material.ledger.known_about(briefs[-1].bullet.topic, now) if briefs else (),
+        listed=tuple(a.topic for a in material.advice if a.kind is AdviceKind.OPTIONS),
+    )
+
+
+def _told_earlier(material: SubPlanMaterial) -> tuple[Bullet, ...]:
+    """Return the bullets of the plan's earlier sub-plans, oldest first."""
+    ledger, sub_plan = material.ledger, material.sub_plan
+    before = ledger.bullets[: ledger.position[sub_plan.bullets[0].bullet_id]]
+    own = f"p{sub_plan.plan_index}."
+    return tuple(b for b in before if b.bullet_id.startswith(own))
+
+
+def _advised_earlier(material: SubPlanMaterial) -> tuple[str, ...]:
+    """Return what the assistant brought in during the plan's earlier sub-plans."""
+    own = material.sub_plan
+    earlier = {str(SubPlanKey(own.plan_index, i)) for i in range(own.sub_plan_index)}
+    return known_advice(material.advice, earlier)
+
+
+def _now(material: SubPlanMaterial, turn: UserTurn, heard: Sequence[Bullet]) -> str:
+    """The latest bullet said so far, this turn's included: facts have the values they have after it."""
+    position = material.ledger.position
+    candidates = [*(b.bullet_id for b in heard), *turn.bullet_ids]
+    if not candidates:
+        return material.sub_plan.bullets[0].bullet_id
+    return max(candidates, key=lambda i: position[i])
+
+
+def _briefs(ledger: Ledger, turn: UserTurn, now: str) -> tuple[BulletBrief, ...]:
+    voiced = ledger.briefs(ledger.bullet[i] for i in turn.bullet_ids)
+    about = tuple(ledger.current_brief(ledger.bullet[i], now) for i in turn.about_bullet_ids if i in ledger.bullet)
+    return (*voiced, *about)
