@@ -20,7 +20,7 @@ from longbeam.cli.app import (
     refuse_nothing_sealed,
     warn_of_unfinished,
 )
-from longbeam.cli.display import Display, Target, display_for
+from longbeam.cli.display import Target, display_for
 from longbeam.errors import UserError
 from longbeam.schemas.defaults import DEFAULT_MODEL
 from longbeam.stopping import run_stoppable
@@ -92,45 +92,38 @@ def evaluate(
     """
     from longbeam.errors import RunStopped
     from longbeam.evaluation.arms import ablations, always_there, arms_of, variants
-    from longbeam.evaluation.controls import find_control
     from longbeam.evaluation.table import as_json
     from longbeam.evaluation.terminal_table import render_table
-    from longbeam.models.cost import CostMeter
-    from longbeam.models.embedders.factory import make_embedder
-    from longbeam.pipeline.evaluate.estimating import estimate_evaluation, render_estimate
-    from longbeam.pipeline.evaluate.evaluating import EvaluationModels, EvaluationRequest, evaluation_spec
-    from longbeam.pipeline.evaluate.evaluating import evaluate as run_evaluation
-    from longbeam.pipeline.run.driver import limited_models
-    from longbeam.pipeline.run.metering import evaluation_usage
-    from longbeam.review.outcomes import reviewed_probes
-    from longbeam.schemas.evaluation import EvaluationRun, EvaluationSettings, Result
+    from longbeam.library.measuring import MeasuringOptions, measurement_of
+    from longbeam.pipeline.evaluate.estimating import render_estimate
     from longbeam.store.layout import open_benchmark
-    from longbeam.wiring import services
 
     benchmark = open_benchmark(out, name)
     refuse_nothing_sealed(benchmark, out)
     given = [*variants(variant, system), *(settings or ())]
     arms = [*always_there(), *arms_of(system, given, [*(grid or ()), *ablations(without, system)])]
-    asked = EvaluationSettings(budget=budget, window=window, is_strict=not lenient, embedder=embedder)
-    spec = evaluation_spec(benchmark.spec, EvaluationModels(reader, judge, extractor), max_cost)
-    vectors = make_embedder(embedder, spec) if embedder else None
-    chosen = find_control(control)
-    probes = reviewed_probes(benchmark)
-    request = EvaluationRequest(spec, arms, asked, chosen, probes, is_fresh=fresh, parallel=parallel)
+    options = MeasuringOptions(
+        reader=reader,
+        judge=judge,
+        extractor=extractor,
+        embedder=embedder,
+        budget=budget,
+        window=window,
+        is_lenient=lenient,
+        control=control,
+        parallel=parallel,
+        max_cost_usd=max_cost,
+        is_fresh=fresh,
+    )
+    measurement = measurement_of(benchmark, arms, options)
     if estimate:
-        expected = run_stoppable(estimate_evaluation(benchmark, request, services(), embedder=vectors))
+        expected = run_stoppable(measurement.estimate())
         print(expected.model_dump_json(indent=2) + "\n" if json else render_estimate(expected), end="")
         return OK
-    clients = services().make_model(spec, invocation_log=invocation_log, home=benchmark.root)
-    meter = CostMeter(clients, spec, before=evaluation_usage(benchmark))
-
-    async def measured(progress: Display) -> tuple[EvaluationRun, list[Result]]:
-        async with limited_models(services().models(meter), spec) as models:
-            return await run_evaluation(benchmark, request, models, embedder=vectors, progress=progress)
-
+    meter = measurement.make_meter(invocation_log)
     try:
         with display_for(sys.stderr, Target(len(benchmark.sealed_ids), 0)) as progress:
-            run, results = run_stoppable(measured(progress))
+            run, results = run_stoppable(measurement.run(meter, progress))
     except RunStopped as exc:
         print(f"stopped: {exc}; what was answered is kept, and the same command goes on", file=sys.stderr)
         return INCOMPLETE

@@ -16,32 +16,24 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from longbeam.errors import LongbeamError, UserError
 from longbeam.evaluation.arms import Arm, always_there, arm_of
-from longbeam.evaluation.controls import find_control
 from longbeam.evaluation.table import Row, kind_of, ranked_rows, rows_of
 from longbeam.formats.exporting import ExportOptions, ExportReport
 from longbeam.formats.reading import ImportOptions
 from longbeam.formats.registry import LOCOMO_SESSIONS, exporter, importer
 from longbeam.library.benchmark import LoadedBenchmark
+from longbeam.library.measuring import MeasuringOptions, measurement_of
 from longbeam.library.tables import Table
-from longbeam.models.cost import CostMeter
-from longbeam.models.embedders.factory import make_embedder
 from longbeam.pipeline.checking import check_and_store
-from longbeam.pipeline.evaluate.evaluating import EvaluationModels, EvaluationRequest, evaluation_spec
-from longbeam.pipeline.evaluate.evaluating import evaluate as run_evaluation
 from longbeam.pipeline.importing import Origin
 from longbeam.pipeline.importing import import_benchmark as keep_import
-from longbeam.pipeline.run.driver import limited_models
-from longbeam.pipeline.run.metering import evaluation_usage
 from longbeam.pipeline.run.units import Progress
 from longbeam.pipeline.spec_file import load_spec, with_overrides
-from longbeam.review.outcomes import reviewed_conversations, reviewed_probes
-from longbeam.schemas.defaults import DEFAULT_MODEL
-from longbeam.schemas.evaluation import EvaluationRun, EvaluationSettings, Result
+from longbeam.review.outcomes import reviewed_conversations
+from longbeam.schemas.evaluation import EvaluationRun, Result
 from longbeam.schemas.findings import Finding
 from longbeam.schemas.spec import BenchmarkSpec
 from longbeam.store.layout import SPEC, Benchmark, open_benchmark
 from longbeam.wiring import generate as make_benchmark
-from longbeam.wiring import services
 
 if TYPE_CHECKING:
     from longbeam.models.base import ChatModel
@@ -197,29 +189,11 @@ class Evaluation:
         return self.table._repr_html_()
 
 
-class EvaluateOptions(TypedDict, total=False):
+class EvaluateOptions(MeasuringOptions, total=False):
     """Options of an evaluation, as those of `longbeam evaluate`."""
 
     settings: Mapping[str, Mapping[str, object]]
     """By system: `{"rag": {"k": 10}}`."""
-    reader: str
-    """Model that answers from a context."""
-    judge: str
-    extractor: str
-    """Model that prepares memory systems."""
-    embedder: str
-    budget: int
-    """Tokens of context."""
-    window: int
-    """Tokens of the reader's window."""
-    is_lenient: bool
-    control: str
-    """Negative control: `evidence-removed` or `swapped`."""
-    parallel: int
-    """Conversations evaluated side by side."""
-    max_cost_usd: float
-    is_fresh: bool
-    """Prepare and ask again, whatever is stored."""
 
 
 async def evaluate(
@@ -236,28 +210,9 @@ async def evaluate(
     A system that fails is in `failures`, not in the table. Raises UserError for what cannot be evaluated.
     """
     stored = _finished(benchmark)
-    names = ("reader", "judge", "extractor")
-    models = EvaluationModels(*(str(options.get(name, DEFAULT_MODEL)) for name in names))
-    spec = evaluation_spec(stored.spec, models, options.get("max_cost_usd"))
-    embedder = options.get("embedder", "")
-    request = EvaluationRequest(
-        spec,
-        [*always_there(), *_arms(systems, options.get("settings", {}))],
-        EvaluationSettings(
-            budget=options.get("budget", 4_000),
-            window=options.get("window", 128_000),
-            is_strict=not options.get("is_lenient", False),
-            embedder=embedder,
-        ),
-        find_control(options.get("control")),
-        reviewed_probes(stored),
-        is_fresh=options.get("is_fresh", False),
-        parallel=options.get("parallel", 1),
-    )
-    vectors = make_embedder(embedder, spec) if embedder else None
-    meter = CostMeter(services().make_model(spec, home=stored.root), spec, before=evaluation_usage(stored))
-    async with limited_models(services().models(meter), spec) as limited:
-        run, results = await run_evaluation(stored, request, limited, embedder=vectors, progress=progress)
+    arms = [*always_there(), *_arms(systems, options.get("settings", {}))]
+    measurement = measurement_of(stored, arms, options)
+    run, results = await measurement.run(measurement.make_meter(), progress)
     return Evaluation(run, results)
 
 

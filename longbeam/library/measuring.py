@@ -1,0 +1,101 @@
+"""An evaluation made ready to run from its options: for `longbeam.evaluate` and for the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict
+
+from longbeam.evaluation.arms import Arm
+from longbeam.evaluation.controls import find_control
+from longbeam.memory.embedding import Embedder
+from longbeam.models.base import ChatModel
+from longbeam.models.cost import CostMeter
+from longbeam.models.embedders.factory import make_embedder
+from longbeam.pipeline.evaluate.estimating import EvaluationEstimate, estimate_evaluation
+from longbeam.pipeline.evaluate.evaluating import EvaluationModels, EvaluationRequest, evaluation_spec
+from longbeam.pipeline.evaluate.evaluating import evaluate as run_evaluation
+from longbeam.pipeline.run.driver import limited_models
+from longbeam.pipeline.run.metering import evaluation_usage
+from longbeam.pipeline.run.units import Progress
+from longbeam.review.outcomes import reviewed_probes
+from longbeam.schemas.defaults import DEFAULT_MODEL
+from longbeam.schemas.evaluation import EvaluationRun, EvaluationSettings, Result
+from longbeam.store.layout import Benchmark
+from longbeam.wiring import services
+
+
+class MeasuringOptions(TypedDict, total=False):
+    """Options of an evaluation besides its systems and their settings."""
+
+    reader: str
+    """Model that answers from a context."""
+    judge: str
+    extractor: str
+    """Model that prepares memory systems."""
+    embedder: str
+    budget: int
+    """Tokens of context."""
+    window: int
+    """Tokens of the reader's window."""
+    is_lenient: bool
+    control: str | None
+    """Negative control: `evidence-removed` or `swapped`."""
+    parallel: int
+    """Conversations evaluated side by side."""
+    max_cost_usd: float | None
+    is_fresh: bool
+    """Prepare and ask again, whatever is stored."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """An evaluation of a benchmark that is ready to run."""
+
+    benchmark: Benchmark
+    request: EvaluationRequest
+    embedder: Embedder | None
+
+    async def estimate(self) -> EvaluationEstimate:
+        """Return the expected calls and cost."""
+        return await estimate_evaluation(self.benchmark, self.request, services(), embedder=self.embedder)
+
+    def make_meter(self, invocation_log: Path | None = None) -> CostMeter:
+        """Return the evaluation's models behind a meter that begins at the cost of earlier evaluations."""
+        spec = self.request.spec
+        model = services().make_model(spec, invocation_log=invocation_log, home=self.benchmark.root)
+        return CostMeter(model, spec, before=evaluation_usage(self.benchmark))
+
+    async def run(self, chat: ChatModel, progress: Progress | None = None) -> tuple[EvaluationRun, list[Result]]:
+        """Evaluate with these models, which are closed at the end, and return the results."""
+        async with limited_models(services().models(chat), self.request.spec) as models:
+            return await run_evaluation(self.benchmark, self.request, models, embedder=self.embedder, progress=progress)
+
+
+def measurement_of(benchmark: Benchmark, arms: Sequence[Arm], options: MeasuringOptions) -> Measurement:
+    """Return the evaluation of these systems, with the probes in their reviewed form.
+
+    Raises UserError for an embedder or a control that does not exist.
+    """
+    names = ("reader", "judge", "extractor")
+    models = EvaluationModels(*(str(options.get(name, DEFAULT_MODEL)) for name in names))
+    spec = evaluation_spec(benchmark.spec, models, options.get("max_cost_usd"))
+    embedder = options.get("embedder", "")
+    settings = EvaluationSettings(
+        budget=options.get("budget", 4_000),
+        window=options.get("window", 128_000),
+        is_strict=not options.get("is_lenient", False),
+        embedder=embedder,
+    )
+    vectors = make_embedder(embedder, spec) if embedder else None
+    request = EvaluationRequest(
+        spec,
+        arms,
+        settings,
+        find_control(options.get("control")),
+        reviewed_probes(benchmark),
+        is_fresh=options.get("is_fresh", False),
+        parallel=options.get("parallel", 1),
+    )
+    return Measurement(benchmark, request, vectors)
