@@ -23,6 +23,7 @@ from longbeam.generators.plans import Frame
 from longbeam.keys import SubPlanKey
 from longbeam.models.asking import Acceptance, Asker
 from longbeam.prompts.calls.advice import (
+    MOST_ITEM_WORDS,
     AdviceDraft,
     AdviceInputs,
     AdviceLine,
@@ -65,7 +66,6 @@ HOSTS = frozenset({BulletKind.EVENT, BulletKind.UPDATE})
 """Kinds of bullets whose reply may bring something in."""
 AHEAD = (5, 25)
 """Days from a reply to the day that it sets."""
-MOST_ITEM_WORDS = 14
 _FIGURES: dict[ValueKind, tuple[str, tuple[float, ...]]] = {
     ValueKind.MONEY: ("safety margin", (0.1, 0.15, 0.2, 0.25, 0.3)),
     ValueKind.DURATION: ("time limit", (1.25, 1.5, 1.75, 2.0)),

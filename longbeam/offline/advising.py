@@ -8,12 +8,19 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
-from longbeam.generators.advice import MOST_ITEM_WORDS
 from longbeam.offline.language import fill
 from longbeam.offline.packs import Thread, pack_for
 from longbeam.offline.planning import thread_of
 from longbeam.offline.story import people_thread
-from longbeam.prompts.calls.advice import AdviceDraft, AdviceInputs, AdviceLine, AdviceReply, ChoiceDraft, ChoiceLine
+from longbeam.prompts.calls.advice import (
+    MOST_ITEM_WORDS,
+    AdviceDraft,
+    AdviceInputs,
+    AdviceLine,
+    AdviceReply,
+    ChoiceDraft,
+    ChoiceLine,
+)
 from longbeam.schemas.plans import AdviceKind, ValueKind
 
 FIGURES = (

@@ -12,6 +12,9 @@ from longbeam.schemas.calls import PromptInputs, ReplyModel
 from longbeam.schemas.plans import Advice, AdviceKind, Bullet, Value
 from longbeam.schemas.seeds import Seed
 
+MOST_ITEM_WORDS = 14
+"""Words of an option or a step."""
+
 
 class AdviceLine(Record):
     """Something for the assistant to bring in: where, what, and its value; the words are the writer's."""
