@@ -65,6 +65,7 @@ def test_every_call_of_a_run_says_the_language(frisian: tuple[Path, FrisianModel
         "compact_memory",
         "more_turns",
         "user_follow_up",
+        "word_turn",  # asked only where turns are worded in the dialogue
         "check_contradiction",
         "check_entailment",
         "answer",
