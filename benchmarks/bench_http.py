@@ -1,9 +1,9 @@
 """A conversation made over HTTP against the loopback server, 50 ms a call, 64 calls at once.
 
 Shows how close the time from the first to the last model call comes to the critical path, what a call costs in CPU,
-all in (the slope between a shorter and a longer run, which leaves out start-up), memory with and without Prefect, and
-beside it the CPU of independent calls made with two other clients. Of five runs of each length the one with the least
-CPU counts.
+from prompt to record, and a run per call, with the checks of what replies say (the slope between a shorter and a longer
+run, which leaves out start-up), memory with and without Prefect, and beside it the CPU of independent calls made with
+two other clients. Of five runs of each length the one with the least CPU counts.
 
 A run sends what it would send to a real endpoint: the server tells again what the offline writer said to the same
 requests before (`serve-offline --recorded`), so the typed inputs need not travel. What a run of real models costs is
@@ -143,10 +143,13 @@ def _measure_all(folder: Path, *, is_quick: bool, is_typed: bool, conversations:
     if not is_quick:
         _show("128K", "prefect", measure("128K", "prefect", recorded["128K"], conversations))
     slope = (long.cpu_s - short.cpu_s) / (long.calls - short.calls) * 1000
-    bare = min(_independent(sys.executable, YARDSTICK)[0] for _ in range(3))
+    own = min(_independent(sys.executable, "-m", "benchmarks.own_calls")[0] for _ in range(3))
+    bare = min(_independent(sys.executable, "-c", PEER_SCRIPT.format(client=YARDSTICK))[0] for _ in range(3))
     print(
-        f"\nCPU per call, all in, as the slope of 128K to 512K: {slope:.2f} ms; a bare post of the openai package with"
-        f" its aiohttp transport: {bare:.2f} ms (best of 3; load {os.getloadavg()[0]:.1f})"
+        f"\nCPU per call: {own:.2f} ms from prompt to record (benchmarks.own_calls); a bare post of the openai package"
+        f" with its aiohttp transport {bare:.2f} ms (best of 3; load {os.getloadavg()[0]:.1f})\n"
+        f"CPU of a run per call, with stages, checks of what replies say and probes, as the slope of 128K to 512K:"
+        f" {slope:.2f} ms"
     )
 
 
@@ -307,18 +310,18 @@ def _measure_peers() -> None:
             try:
                 for command in (["uv", "venv", str(Path(folder, "venv"))], _install(python, requirement)):
                     subprocess.run(command, check=True, capture_output=True, timeout=300)
-                cpu_ms, wall_s = _independent(str(python), client)
+                cpu_ms, wall_s = _independent(str(python), "-c", PEER_SCRIPT.format(client=client))
             except (OSError, subprocess.SubprocessError) as exc:
                 print(f"  {name}: skipped, {exc}")
                 continue
             print(f"  {name}: {cpu_ms:.2f} ms CPU per call, {wall_s:.2f} s")
 
 
-def _independent(python: str, client: str) -> tuple[float, float]:
-    """Make the same number of independent calls; return CPU (ms) per call and the wall time (s)."""
+def _independent(*script: str) -> tuple[float, float]:
+    """Make the same number of independent calls with a Python and its script; return CPU (ms) per call and wall (s)."""
     with loopback(f"latency_ms={LATENCY_MS}", "fixed_reply_tokens=200") as base_url:
         done = subprocess.run(
-            [python, "-c", PEER_SCRIPT.format(client=client), base_url, str(CALLS), str(CONCURRENCY)],
+            [*script, base_url, str(CALLS), str(CONCURRENCY)],
             capture_output=True, text=True, timeout=300, check=True, env=ENVIRONMENT, preexec_fn=_leave_that_core,
         )  # fmt: skip
     cpu_ms, wall_s = done.stdout.split()[-2:]
