@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 import uuid
 from collections import Counter
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,6 +61,18 @@ class Bench:
                 keys.update(log.journal.reply_keys())
         return keys
 
+    def committed_of(self, prompt_id: str) -> int:
+        """How many replies to a prompt are in the journals."""
+        count = 0
+        for path in (self.out / self.name / "work").glob("*.sqlite"):
+            with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+                try:
+                    [(found,)] = db.execute("SELECT count(*) FROM replies WHERE prompt_id = ?", (prompt_id,))
+                except sqlite3.OperationalError:  # the file has no tables yet
+                    continue
+                count += found
+        return count
+
     def command(self, concurrency: int) -> list[str]:
         """The generate command line."""
         return [
@@ -77,13 +92,17 @@ class Bench:
 
         No process that the run started may be alive afterwards.
         """
+        return self.run_and_kill_when(lambda: self.answered() >= after, concurrency)
+
+    def run_and_kill_when(self, is_time: Callable[[], bool], concurrency: int = 16) -> bool:
+        """Run until `is_time` says so, then SIGKILL; the rest as in `run_and_kill`."""
         self.out.mkdir(parents=True, exist_ok=True)
         mark = uuid.uuid4().hex
         environment = {**os.environ, MARK: mark}
         with subprocess.Popen(
             self.command(concurrency), env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         ) as process:
-            while process.poll() is None and self.answered() < after:
+            while process.poll() is None and not is_time():
                 time.sleep(0.005)
             was_running = process.poll() is None
             if was_running:

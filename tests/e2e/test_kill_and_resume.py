@@ -15,6 +15,9 @@ from tests.e2e.killing import Bench, kill_and_resume
 from tests.flows.processes import servers_of
 
 SHORT = 'name = "short"\nseed = 11\nlength = "16K"\nconversations = 2\ndomains = ["coding", "lifestyle"]\n'
+CHECKED = 'name = "checked"\nseed = 21\nlength = "16K"\ndomains = ["trip"]\n[checks]\nmodel = true\n'
+CHECKS = {"check_contradiction": 2, "counter_evidence": 3, "support_nuggets": 9, "guess_answer": 18, "judge_nugget": 40}
+"""Prompts of the checker in the order of a run, and how many of their replies are there at the kill."""
 LONG = 'name = "long"\nseed = 12\nlength = "128K"\nconversations = 2\ndomains = ["math", "coding"]\n'
 
 
@@ -46,6 +49,28 @@ def _same_bytes_however_made(tmp_path: Path, spec: str, runner: str, kills: int)
 
 def test_export_is_equal_after_kills_inline(tmp_path: Path) -> None:
     _same_bytes_however_made(tmp_path, SHORT, "inline", kills=3)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_kills_amid_the_checks_of_a_model_lose_nothing(tmp_path: Path) -> None:
+    whole, killed = (_bench(tmp_path, CHECKED, run) for run in ("whole", "killed"))
+    whole.run()
+    paid_twice: set[str] = set()
+    for prompt_id, replies in CHECKS.items():
+
+        def is_amid(prompt_id: str = prompt_id, replies: int = replies) -> bool:
+            return killed.committed_of(prompt_id) >= replies
+
+        assert not is_amid(), prompt_id
+        before, seen = (killed.committed() if killed.out.exists() else set()), len(killed.invocations())
+        assert killed.run_and_kill_when(is_amid, concurrency=1), prompt_id
+        assert is_amid(), prompt_id
+        paid_twice |= before & set(killed.invocations()[seen:])
+    before, seen = killed.committed(), len(killed.invocations())
+    killed.run()
+    assert paid_twice | before & set(killed.invocations()[seen:]) == set()
+    assert killed.export() == whole.export()
 
 
 @pytest.mark.slow
