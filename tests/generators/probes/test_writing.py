@@ -63,7 +63,7 @@ def test_nuggets_and_evidence_point_at_each_other(ability: str) -> None:
 
 @pytest.mark.parametrize("ability", ["temporal_reasoning", "multi_session_reasoning"])
 def test_computed_gold_is_computed_again(ability: str) -> None:
-    for probe in _written(ability):
+    for probe in (p for p in _written(ability) if p.details.computation):
         result = recompute(probe.details.computation, [_read(probe, t) for t in probe.details.computed_from])
         assert result.text == probe.details.computed_value
         assert says(probe.gold_answer, result)
