@@ -125,6 +125,11 @@ _QUIET_ASKS = (
     "You needn't say anything to that. What would you do next?", "Which of the open points comes first now?",
 )  # fmt: skip
 """Questions behind a wish that wants no word about it."""
+_BACK_TO_IT = (
+    "But to the point. ", "So much for that. ", "Now, back to work. ", "Enough of that. ", "But what I wanted to ask: ",
+    "Anyway. ", "That's by the way. ", "Back to our subject. ", "And now to what I'm here for. ", "",
+)  # fmt: skip
+"""Words between a remark on something else and the question."""
 _ANSWER_ME = (
     " A short yes is enough.", " Tell me if you can.", " Just say if that's all right.",
     " Let me know that you've got it.", " Is that fine?", " Say so if it isn't possible.",
@@ -233,6 +238,8 @@ def _told(
             confirm = rng.choice(_ANSWER_ME if card.asks_to_confirm else _NO_ANSWER)
             return f"{ask} {wish}{confirm}", [subject.bullet_id] if subject.bullet_id else []
         return f"{said} {rng.choice(_WISH_ASKS if card.asks_to_confirm else _QUIET_ASKS)}", []
+    if kind is BulletKind.SIDE:
+        return _on_the_side(pack, said, context, rng)
     is_first = card.opening is Opening.QUESTION and not card.callback
     question = _question(pack, last, reading, rng, named="" if is_first else said)
     if kind is BulletKind.CONTRADICTION and len(group) == 1 and rng.random() < REASONED_SHARE:
@@ -248,6 +255,15 @@ def _told(
     if len(text.split()) < card.least_words * LENGTHENED:
         text += rng.choice(_share_of(_LIMITS, BulletId.parse(last.bullet.bullet_id).sub_plan_index))
     return f"{text}{shown or pasted(card.paste, rng)}", []
+
+
+def _on_the_side(pack: Pack, said: str, context: Sequence[Bullet], rng: random.Random) -> tuple[str, list[str]]:
+    """Return a message that tells something of a side story along with a question on what goes on."""
+    subject = _going_on(pack, context)
+    if subject is None:
+        return f"{said} {rng.choice(_QUIET_ASKS)}", []
+    ask = f"{rng.choice(_BACK_TO_IT)}{_card_question(subject, rng)}"
+    return f"{said} {ask}", [subject.bullet_id] if subject.bullet_id else []
 
 
 def _is_of_earlier_plan(bullet: Bullet) -> bool:

@@ -109,7 +109,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The user's questions.
     Prompt(
         "user_turns",
-        5,
+        6,
         Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,
@@ -165,7 +165,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The probes.
     Prompt("probe_candidates", 2, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
     _probe("information_extraction", "difficulty", "variety", "computed_value", "items", version=4),
-    _probe("multi_session_reasoning", "difficulty", "variety", "computed_value"),
+    _probe("multi_session_reasoning", "difficulty", "variety", "computed_value", "items", version=4),
     _probe("knowledge_update"),
     _probe("temporal_reasoning", "variety", "computed_value", "condition", version=4),
     _probe("event_ordering", "variety", "items", version=5),
