@@ -94,7 +94,7 @@ async def test_calls_wait_where_those_in_flight_may_spend_the_rest() -> None:
     meter = CostMeter(inner, _spec(20.5 * ONE_CALL))
     results = await asyncio.gather(*(meter.complete(_call(n)) for n in range(50)), return_exceptions=True)
     # A call may be more than 10,000 bytes, so at most 10,000 tokens and 200 of a reply: 0.00432 of 0.00779 dollars.
-    # After the first, it is at most 1.5 times as dense as that: 600 and 320 millionths, 2.4 times as much as it will cost.
+    # After the first, it is at most 1.5 times as dense: 600 and 320 millionths, 2.4 times its cost.
     assert inner.asked in (18, 19)
     assert 1 < inner.most_at_once < 10
     assert meter.spent_usd == pytest.approx(inner.asked * ONE_CALL)
