@@ -37,7 +37,8 @@ DENIABLE = {
 }
 """Slips about a value that was told once and for all."""
 REPEATED, LEAST_REPEATED = 0.4, 2
-"""Share and least number of the words of a statement, beside its topic's, that a bullet has which tells it again."""
+"""Share of the words of a statement, beside its topic's, that a bullet has which tells it again; and their least number
+where the bullet may be about something else."""
 _HABIT = re.compile(
     r"\b(?:usually|mostly|as a rule|always|(?:every|each|most) (?:single )?(?:day|week|weekend|month|morning|evening|"
     r"night|time|(?:mon|tues|wednes|thurs|fri|satur|sun)day)s?|(?:once|twice) a (?:day|week|month)|"
@@ -85,17 +86,17 @@ def scenes_against(slip: Slip, bullet: Bullet, assertion: Assertion, mentions: M
 def is_told_again(slip: Slip, bullet: Bullet, scenes: Sequence[Bullet]) -> bool:
     """Return whether another of its scenes tells what a slip is about: nobody gets wrong what they have told twice."""
     others = [b for b in scenes if b.bullet_id != bullet.bullet_id]
-    return bool(others) if slip.variety == "other_value" else any(_repeats(b, bullet) for b in others)
+    return bool(others) if slip.variety == "other_value" else any(_repeats(b, bullet, least=1) for b in others)
 
 
 def is_fresh(bullet: Bullet, just_told: Iterable[Bullet]) -> bool:
     """Return whether one of the bullets told just before repeats much of a statement, so that it is no slip there."""
-    return any(_repeats(b, bullet) for b in just_told)
+    return any(_repeats(b, bullet, least=LEAST_REPEATED) for b in just_told)
 
 
-def _repeats(other: Bullet, bullet: Bullet) -> bool:
+def _repeats(other: Bullet, bullet: Bullet, *, least: int) -> bool:
     own = content_words(bullet.text) - content_words(bullet.topic)
-    return len(own & content_words(other.text)) >= max(REPEATED * len(own), LEAST_REPEATED)
+    return len(own & content_words(other.text)) >= max(REPEATED * len(own), least)
 
 
 def _tells(ledger: Ledger, bullet: Bullet, fact_id: str, value: Value | None) -> bool:
