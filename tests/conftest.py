@@ -1,7 +1,7 @@
 """What holds for all tests: a cache folder of their own, and the settings of property tests.
 
-Property tests have the same cases in each run, however busy the machine is. `make nightly` sets HYPOTHESIS_PROFILE=nightly
-for `tests/properties`: more cases, and other ones every night.
+Property tests have the same cases in each run, however busy the machine is. `make nightly` sets HYPOTHESIS_PROFILE for
+`tests/properties`: more cases, and other ones every night.
 """
 
 import os
