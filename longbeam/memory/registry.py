@@ -25,6 +25,7 @@ from longbeam.memory.paging.system import Paging, PagingSettings
 from longbeam.memory.papers.amem import AMem, AMemSettings
 from longbeam.memory.papers.hipporag import HippoRag, HippoRagSettings
 from longbeam.memory.papers.memgpt import MemGpt, MemGptSettings
+from longbeam.memory.papers.memoryos import MemoryOs, MemoryOsSettings
 from longbeam.memory.papers.raptor import Raptor, RaptorSettings
 from longbeam.memory.papers.readagent import ReadAgent, ReadAgentSettings
 from longbeam.memory.product import Product, ProductSettings, memory_of
@@ -131,6 +132,12 @@ SYSTEMS: Mapping[str, Registered] = {
         MemGpt,
         "Letta's memory, from the MemGPT paper: core memory, queue, archive",
         prompts=("update_summary",),
+    ),
+    "memoryos": Registered(
+        MemoryOsSettings,
+        MemoryOs,
+        "MemoryOS, from its paper: short-, mid- and long-term memory",
+        prompts=("extract_keys", "take_notes"),
     ),
     "raptor": Registered(
         RaptorSettings, Raptor, "RAPTOR, from its paper: a tree of summaries", prompts=("update_summary",)

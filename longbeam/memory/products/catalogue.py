@@ -11,9 +11,11 @@ from longbeam.memory.base import Tools
 from longbeam.memory.product import Product, ProductMemory, ProductSettings, memory_of
 from longbeam.memory.products.base import Bridge
 from longbeam.memory.products.chroma import Chroma
+from longbeam.memory.products.graphiti import Graphiti, GraphitiSettings
 from longbeam.memory.products.lance import Lance, LanceSettings
 from longbeam.memory.products.langmem import LangMem
 from longbeam.memory.products.mem0 import Mem0, Mem0Settings
+from longbeam.memory.products.supermemory import Supermemory, SupermemorySettings
 
 
 @dataclass(frozen=True)
@@ -29,9 +31,16 @@ class Adapter:
 
 ADAPTERS: Mapping[str, Adapter] = {
     "chroma": Adapter(Chroma, "Chroma: one record a message", ("chromadb",)),
+    "graphiti": Adapter(
+        Graphiti,
+        "Graphiti on Kuzu: episodes, or facts that a model extracts",
+        ("graphiti-core", "kuzu"),
+        GraphitiSettings,
+    ),
     "lancedb": Adapter(Lance, "LanceDB: one record a message, vectors or hybrid", ("lancedb",), LanceSettings),
     "langmem": Adapter(LangMem, "LangMem's memory tools: one memory a message", ("langmem",)),
     "mem0": Adapter(Mem0, "mem0: messages, or facts that a model extracts", ("mem0ai",), Mem0Settings),
+    "supermemory": Adapter(Supermemory, "Supermemory over HTTP", ("supermemory",), SupermemorySettings),
 }
 
 
