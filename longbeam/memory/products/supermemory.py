@@ -43,11 +43,15 @@ class Supermemory:
     """Adds each exchange as a document."""
 
     def __init__(self, settings: SupermemorySettings, tools: Tools, bridge: Bridge) -> None:
+        import httpx
         import supermemory
 
+        self._connections = httpx.Client(
+            timeout=60, follow_redirects=True
+        )  # as the client's own, which nobody can close
         self._settings = settings
         self._space = _OTHER.sub("-", f"longbeam-{tools.rng_key}")
-        self._client: Any = supermemory.Supermemory(base_url=settings.base_url or None)
+        self._client: Any = supermemory.Supermemory(base_url=settings.base_url or None, httpx_client=self._connections)
         self._not_found: type[Exception] = supermemory.NotFoundError
         self._keys: dict[str, tuple[str, ...]] = {}
         self._pending: list[str] = []
@@ -100,3 +104,7 @@ class Supermemory:
             self._client.namespaces.delete(self._space)
         self._keys.clear()
         self._pending.clear()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._connections.close()
