@@ -167,7 +167,7 @@ PROMPTS: tuple[Prompt, ...] = (
     _probe("information_extraction", "difficulty", "variety", "computed_value", "items", version=4),
     _probe("multi_session_reasoning", "difficulty", "variety", "computed_value"),
     _probe("knowledge_update"),
-    _probe("temporal_reasoning", "computed_value"),
+    _probe("temporal_reasoning", "variety", "computed_value", "condition", version=4),
     _probe("event_ordering", "variety", "items", version=5),
     _probe("contradiction_resolution", "variety", version=4),
     _probe("summarization", version=4),
