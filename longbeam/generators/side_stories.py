@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from longbeam.generators.augmentation import Augmented, augmented_plan
+from longbeam.generators.augmented import Augmented, augmented_plan
 from longbeam.generators.layout import Layout
 from longbeam.keys import BulletId, FactId, SubPlanKey
 from longbeam.schemas.people import Person
