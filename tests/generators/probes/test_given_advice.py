@@ -111,3 +111,14 @@ def test_the_steps_of_a_plan_are_asked_for_in_its_order() -> None:
     assert candidate.items == STEPS
     assert [e.group for e in candidate.excerpts] == [0, 1, 2, 3]
     assert all(step in e.quote for step, e in zip(STEPS, candidate.excerpts, strict=True))
+
+
+def test_a_step_is_quoted_from_the_list_and_not_from_an_earlier_mention() -> None:
+    story = Story()
+    floor = story.tell(0, "the floor", "The floor creaks.")
+    listed = "\n".join(f"{i}. {s}" for i, s in enumerate(STEPS, 1))
+    given = f"You may buy the glue before you measure twice.\n\nSteps for the floor:\n{listed}\n\nSeal the rest last."
+    story.bring_in(floor, AdviceKind.STEPS, "steps", given, items=STEPS)
+    (candidate,) = _given(event_ordering.find_candidates(story.material()))
+
+    assert [e.quote.lstrip("1234. ") for e in candidate.excerpts] == list(STEPS)
