@@ -192,6 +192,11 @@ class Sketch(NamedTuple):
         return (*self.evidence.fact_ids, *self.bullet_ids)
 
     @property
+    def asked(self) -> frozenset[str]:
+        """What the answer is made of, and what only describes the thing: two such candidates ask the same."""
+        return frozenset(f"{part}/{s.fact_id or s.bullet_id}" for s, part in self.evidence.said)
+
+    @property
     def plans(self) -> set[int]:
         """Plans of its bullets."""
         return {plan_index_of(bullet_id) for bullet_id in self.bullet_ids}
@@ -275,16 +280,19 @@ def thin_out(
     `sketch` makes a candidate of a group of evidence, or None. It must be cheap and pure: a long conversation has
     groups by the ten thousand, so sketches are dropped and made again when they are needed.
 
-    The choice is greedy and deterministic. Candidates that need all their messages come first; then those that cite
+    The choice is greedy and deterministic. One set of facts makes one candidate: who finds the values for their sum
+    has found them for their difference. Candidates that need all their messages come first; then those that cite
     nothing in the last tenth; then, in a conversation of many plans, those whose evidence spans a fifth of it; of
     equally good ones, the earlier. Left out are candidates whose subject cannot be named without an answer ("the
     version 2 rollout" has version 2); this is checked only for those that are about to be taken, because it is slow.
     """
     pool = _Pool(groups, sketch, total_messages)
     taken: list[ProbeCandidate] = []
+    known: set[frozenset[str]] = set()
     while len(taken) < limit and (best := pool.take_best()) is not None:
-        if not best.gives_itself_away():
+        if best.asked not in known and not best.gives_itself_away():
             pool.count(best)
+            known.add(best.asked)
             taken.append(best.candidate(first + len(taken)))
     return taken
 
