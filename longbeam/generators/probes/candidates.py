@@ -143,6 +143,8 @@ class Sketch(NamedTuple):
     bullet_ids: tuple[str, ...]
     positions: tuple[int, ...]
     fields: Mapping[str, Any]  # Any: further fields of ProbeCandidate, validated there
+    is_proved: Callable[[], bool] = lambda: True
+    """Searches the conversation for what would make the answer wrong; asked only where the candidate is to be taken."""
 
     @classmethod
     def of(
@@ -284,13 +286,14 @@ def thin_out(
     has found them for their difference. Candidates that need all their messages come first; then those that cite
     nothing in the last tenth; then, in a conversation of many plans, those whose evidence spans a fifth of it; of
     equally good ones, the earlier. Left out are candidates whose subject cannot be named without an answer ("the
-    version 2 rollout" has version 2); this is checked only for those that are about to be taken, because it is slow.
+    version 2 rollout" has version 2), and those that a search of the conversation refutes; these are checked only for
+    those that are about to be taken, because it is slow.
     """
     pool = _Pool(groups, sketch, total_messages)
     taken: list[ProbeCandidate] = []
     known: set[frozenset[str]] = set()
     while len(taken) < limit and (best := pool.take_best()) is not None:
-        if best.asked not in known and not best.gives_itself_away():
+        if best.asked not in known and not best.gives_itself_away() and best.is_proved():
             pool.count(best)
             known.add(best.asked)
             taken.append(best.candidate(first + len(taken)))

@@ -38,12 +38,13 @@ ADDABLE = frozenset({ValueKind.MONEY, ValueKind.NUMBER, ValueKind.DURATION})
 COUNTABLE = frozenset({ValueKind.NAME, ValueKind.TEXT, ValueKind.VERSION})
 Asked = tuple[str, Sequence[FactQuote]]
 """A computation, and the facts that it is over."""
-_PER = "hour|day|night|morning|evening|week|weekend|month|year|session|visit|trip|person|head|piece|page|kilo|litre|mile"
-_NO_TOTALS = words_of("score rating grade mark points page age share percentage temperature rank speed friendship level")
+_PER = "hour|day|night|morning|evening|week|weekend|month|year|session|visit|trip|person|head|piece|page|kilo|litre"
+"""Units of rates."""
+_NO_TOTALS = words_of("score rating grade mark points page age share percentage temperature rank speed friendship")
 """Words of attributes of which nobody forms a total."""
 _UNREAL = re.compile(
-    r"\b(?:would(?:n['’]t)?|could|might|if|asking price|asks?|asked|wants?|quoted?|offer(?:ed|s)?|estimate[ds]?|too (?:dear|"
-    r"expensive|much)|turned (?:it )?down|declined|instead of)\b",
+    r"\b(?:would(?:n['’]t)?|could|might|if|asks?|asked|asking|wants?|quoted?|offer(?:ed|s)?|estimate[ds]?|instead of|"
+    r"too (?:dear|expensive|much)|turned (?:it )?down|declined)\b",
     re.IGNORECASE,
 )
 """Words of prices that nobody has paid yet or ever will."""
