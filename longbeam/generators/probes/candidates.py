@@ -68,6 +68,8 @@ class ProbeCandidate(Record):
     condition: str = ""
     requirement: str = ""
     items: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    """What is known of the user, where a request is to be written that anybody could make."""
     details: ProbeDetails = Field(default_factory=ProbeDetails)
     question: str = ""
     """The worded question, where the model words and chooses in one call (abstention); else empty."""

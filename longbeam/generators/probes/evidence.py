@@ -22,6 +22,7 @@ from longbeam.schemas.dialogue import Message, MessageRole
 from longbeam.schemas.plans import Bullet, Value
 from longbeam.schemas.probes import EvidencePart
 from longbeam.text.matching import quote_for, says
+from longbeam.text.plans import is_planned
 from longbeam.text.sentences import sentences
 from longbeam.text.values import date_value
 
@@ -68,6 +69,8 @@ class Quote:
     subject: str = ""
     attribute: str = ""
     value: Value | None = None
+    past: tuple[Value, ...] = ()
+    """Superseded values of the fact, oldest first."""
 
     def excerpt(self, ordinal: int, part: str = EvidencePart.SUPPORT, group: int | None = None) -> Excerpt:
         """Return the quote as the prompt shows it."""
@@ -82,6 +85,8 @@ class Quote:
             subject=self.subject,
             attribute=self.attribute,
             value=self.value,
+            past=tuple(value.text for value in self.past),
+            is_plan=is_planned(self.quote),
         )
 
 
@@ -90,8 +95,6 @@ class FactQuote(Quote):
     """Words of a message that give a fact a value; what the assistant brings in has no `fact_id`."""
 
     value: Value
-    past: tuple[Value, ...] = ()
-    """Superseded values of the fact, oldest first."""
     is_stated_once: bool = True
     """Whether only this bullet gives the value, so that its message cannot be spared."""
 

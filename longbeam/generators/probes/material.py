@@ -21,6 +21,8 @@ from longbeam.schemas.spec import ENGLISH, OnContradiction
 from longbeam.store.folded import FoldedTexts
 from longbeam.text.closeness import stand_together
 
+MOST_KNOWN = 30
+"""Most facts of the user that the writer of a request sees."""
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -95,6 +97,15 @@ class ProbeMaterial:
     def stated(self) -> StatedFacts:
         """The facts of all plans, with the messages that state them."""
         return find_stated_facts(self.histories, self.voices)
+
+    @cached_property
+    def known(self) -> tuple[str, ...]:
+        """Who the user is, and facts that hold at the end, spread over the conversation."""
+        profile, current = self.head.profile, self.stated.current
+        count = min(len(current), MOST_KNOWN)
+        told = (current[i * len(current) // count] for i in range(count))
+        who = f"{profile.first_name}, {profile.age}, {profile.profession}, {profile.city}, {profile.country}"
+        return (who, *(f"{said.subject}, {said.attribute}: {said.value.text}" for said in told))
 
     @cached_property
     def advice(self) -> GivenAdvice:
