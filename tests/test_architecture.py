@@ -240,6 +240,7 @@ OTHER_NAMES = {
     "pydantic_core": "pydantic",
     "starlette": "fastapi",
     "text_to_num": "text2num",
+    "toktok": "toktok-rs",
     "yaml": "pyyaml",
 }
 """Distribution of a library that is imported under another name, or that re-exports it."""

@@ -64,7 +64,7 @@ def evaluate(
         typer.Option("--variant", help="released: systems with the faults of their released code.", show_default=False),
     ] = "",
     reader: Annotated[str, typer.Option("--reader", help="Model that answers from a context.")] = DEFAULT_MODEL,
-    judge: Annotated[str, typer.Option("--judge", help="Model that judges answers.")] = DEFAULT_MODEL,
+    judge: Annotated[str, typer.Option("--judge", help="Model that judges, such as similarity.")] = DEFAULT_MODEL,
     extractor: Annotated[str, typer.Option("--extractor", help="Model that prepares memory systems.")] = DEFAULT_MODEL,
     embedder: Annotated[
         str, typer.Option("--embedder", help="minilm, hashed, st:NAME or openai:NAME.", show_default=False)

@@ -9,7 +9,7 @@ question, it says so.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from longbeam.offline import reading
@@ -40,7 +40,7 @@ def answer(inputs: AnswerInputs) -> str:
 @lru_cache(maxsize=64)
 def _understood(context: str) -> Understood:
     told = reading.told(context)
-    return understand(told.by_user, told.by_assistant)
+    return understand(told.by_user, told.by_assistant, told.days)
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,11 @@ class _Slot:
         return _shown(self.said[-1][1])
 
     @property
+    def changed_in(self) -> Statement | None:
+        """The first statement of another value than the first one."""
+        return next((s for s, value in self.said if value != self.said[0][1]), None)
+
+    @property
     def told(self) -> str:
         """The latest value as a clause: `the price of the roof is $400`."""
         return f"{self.name} is {self.value}"
@@ -78,6 +83,9 @@ class _Reader:
         ways = (
             (r"\bwhich of (?:your|the) three options\b", self._taken),
             (r"\bsteps\b", self._steps),
+            (r"^(?:going back to|as of)\b|, as of\b|\bas of [A-Z]", self._as_of),
+            (r"\bwhich (?:of these did I change|change came) (?:first|last)\b", self._change_order),
+            (r"\b(?:miss or beat|in days, against)\b", self._miss),
             (r"\b(?:how many days|counting in days)\b", self._days),
             (r"\bin total\b|\badd up\b|\badding things up\b|\btogether\?", self._sum),
             (r"\bdifference\b|\bhow far apart\b|\bby how much\b", self._difference),
@@ -201,6 +209,48 @@ class _Reader:
         verb = "is" if days.number == 1 else "are"
         first, second = (f"{slot.name} ({slot.value})" for slot in slots)
         return f"There {verb} {days.text} between {first} and {second}."
+
+    def _as_of(self) -> str:
+        """Answer with the last value told up to the day that the question names."""
+        days = [v.date for v in values_in(self.question) if v.date is not None]
+        told = [
+            replace(slot, said=said)
+            for slot in self._slots()
+            if days and (said := tuple((s, v) for s, v in slot.said if s.said_on <= days[0]))
+        ]
+        return f"At that time {told[0].name} was {told[0].value}." if told else ""
+
+    def _change_order(self) -> str:
+        """Answer with the slot whose value changed first, or last."""
+        changed = [(s.said_on, slot) for slot in self._slots() if (s := slot.changed_in) is not None]
+        if len(changed) < 2:
+            return ""
+        is_first = re.search(r"\b(?:change|came) first\b", self.question)
+        _, slot = (min if is_first else max)(changed, key=lambda pair: pair[0])
+        return (
+            f"The one that changed {'first' if is_first else 'last'} was {slot.name}: you changed it to {slot.value}."
+        )
+
+    def _miss(self) -> str:
+        """Answer with the days between the day that was planned last and the day on which it came about."""
+        for planned in self._slots():
+            dated = dict.fromkeys(
+                name for s in self.known.statements if _same(s.subject, planned.subject) for name, _ in s.values
+            )
+            others = [self._slot(name, planned.subject) for name in dated if name != planned.attribute]
+            for actual in filter(None, others):
+                first, second = _typed(planned), _typed(actual)
+                is_outcome = re.search(
+                    r"complet|finished|done|actual|took place|submi|filing|sign-off", actual.attribute
+                )
+                if first and second and first.date and second.date and is_outcome:
+                    side = "before" if second.date < first.date else "after"
+                    days = recompute("days_between", [first, second]).text
+                    return (
+                        f"It was done {days} {side} the last {planned.attribute}: {_sentence(actual.told)} "
+                        f"{_sentence(planned.told)}"
+                    )
+        return ""
 
     def _sum(self) -> str:
         return self._computed("sum", "Together they come to {}: ")

@@ -45,7 +45,15 @@ _CONTRADICTS = re.compile(
 _ASKS = re.compile(r"^(?:[^:]{0,60}:\s*)?(?:asks\b|which\b[^.]*\?\s*$)", re.IGNORECASE)
 _ASKED = re.compile(r"\b(?:which|whether|clarify|confirm|correct|right)\b[^.!]*\?", re.IGNORECASE)
 _IN_UNIT = re.compile(r"\bin (\w{4,})\s*$", re.IGNORECASE)
-_PUTS_QUESTION = re.compile(r"^\W*(?:gives|names|includes|suggests|ends with) (?:a|one) question\b", re.IGNORECASE)
+_PUTS_QUESTION = re.compile(
+    r"^\W*(?:gives|names|includes|suggests|(?:ends|closes)(?: the answer)? with) (?:a|one) question\b", re.IGNORECASE
+)
+_FOR_EACH = re.compile(r"\b(?:for|of|with|beside) (?:each|every|all)\b", re.IGNORECASE)
+_UNITS = re.compile(
+    r"\b(seconds?|minutes?|hours?|days?|weeks?|months?|years?|grams?|kilos?|litres?|metres?|percent|euros?|dollars?)\b",
+    re.IGNORECASE,
+)
+_ONE_BEFORE_OTHER = re.compile(r"\b(worst|best|likely|least|most)\b.*\bbefore\b.*\b(worst|best|likely|least|most)\b")
 _SHORTCOMING = re.compile(r"\b(?:falls? short|drawback|downside|disadvantage|shortcoming|weakness)\w*", re.IGNORECASE)
 _FALLS_SHORT = re.compile(
     r"\b(?:lack|without|miss|weaker|less|lose|fade|falls? short|drawback|downside|disadvantage|but|not as)\w*|\bno \w+",
@@ -56,14 +64,21 @@ _SHORT = 60
 _FULL, _FULL_WITH_VALUES, _HALF = 0.6, 0.5, 0.35
 """Shares of the telling words: for full credit, for full credit of a nugget with values, for half credit."""
 _SAME_EVENT = 0.5
+_EACH = 2
+"""Values of a unit in an answer that gives the unit for each of several things."""
 
 
 def judge(inputs: JudgeInputs) -> JudgeReply:
     """Return the verdict on one nugget."""
-    for rule in (_judge_absence, _judge_contradiction, _judge_question, _judge_form):
+    return judge_form(inputs) or judge_words(inputs)
+
+
+def judge_form(inputs: JudgeInputs) -> JudgeReply | None:
+    """Return the verdict on a nugget that asks for a plain form; None for any other nugget."""
+    for rule in (_judge_absence, _judge_contradiction, _judge_question, _judge_shape):
         if (reply := rule(inputs)) is not None:
             return reply
-    return _judge_words(inputs)
+    return None
 
 
 def _judge_absence(inputs: JudgeInputs) -> JudgeReply | None:
@@ -87,10 +102,17 @@ def _judge_question(inputs: JudgeInputs) -> JudgeReply | None:
     return _verdict("whether the answer asks back which one holds", _ASKED.search(inputs.answer))
 
 
-def _judge_form(inputs: JudgeInputs) -> JudgeReply | None:
+def _judge_shape(inputs: JudgeInputs) -> JudgeReply | None:
     """Return "met" for an answer of the form that a nugget asks for, a unit or what a thing lacks; else None."""
     if values_in(inputs.nugget) or not _is_about(inputs):
         return None
+    if _FOR_EACH.search(inputs.nugget) and (unit := _UNITS.search(inputs.nugget)):
+        counted = rf"\d[\d.,]*(?: to \d+| ?[-–] ?\d+)?[- ](?:\w+ )?{unit[1].casefold().removesuffix('s')}"
+        times = len(re.findall(counted, inputs.answer, re.IGNORECASE))
+        return _verdict(f"the answer gives {unit[1]} {times} times", times >= _EACH)
+    if order := _ONE_BEFORE_OTHER.search(inputs.nugget.casefold()):
+        first, second = (inputs.answer.casefold().find(word) for word in order.groups())
+        return _verdict(f"whether {order[1]!r} stands before {order[2]!r}", 0 <= first < second)
     if unit := _IN_UNIT.search(inputs.nugget):
         stem = unit[1].casefold().removesuffix("s").removesuffix("ful")
         if any(stem in word for word in inputs.answer.casefold().split()):
@@ -110,7 +132,7 @@ def _verdict(reason: str, is_met: object) -> JudgeReply:
     return JudgeReply(reason=reason, verdict="met" if is_met else "not met")
 
 
-def _judge_words(inputs: JudgeInputs) -> JudgeReply:
+def judge_words(inputs: JudgeInputs) -> JudgeReply:
     """Return the verdict by values and words: all values, and most of the words that the question does not have."""
     values = values_in(inputs.nugget)
     found = [v for v in values if says(inputs.answer, v)]

@@ -6,6 +6,7 @@ the kind of statement: told, moved, contradicted, denied. Text in other words is
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -52,6 +53,8 @@ class Statement:
     """Pairs of attribute and value, as written."""
     quote: str
     """The sentences with the statement."""
+    said_on: dt.date = dt.date.min
+    """Day of its message, where the text has days."""
 
 
 @dataclass(frozen=True)
@@ -236,8 +239,8 @@ def _found_in(text: str) -> tuple[_Found, ...]:
     return tuple(found)
 
 
-def understand(messages: Sequence[str], replies: Sequence[str] = ()) -> Understood:
-    """Return what the user's messages and the assistant's replies state, in their order.
+def understand(messages: Sequence[str], replies: Sequence[str] = (), days: Sequence[dt.date] = ()) -> Understood:
+    """Return what the user's messages, with their days, and the assistant's replies state, in their order.
 
     Packs share some phrases: of rules that match the same words, those of the pack with most matches in the text win.
     """
@@ -248,13 +251,13 @@ def understand(messages: Sequence[str], replies: Sequence[str] = ()) -> Understo
             fits[one.rule.pack] += len(one.rule.literal)
     statements: list[Statement] = []
     wished: list[Wish] = []
-    for text, rules in found:
+    for (text, rules), day in zip(found, days or [dt.date.min] * len(found), strict=True):
         for one in _best_of(rules, fits):
             quote = _sentences_at(text, one.start, one.end)
             if one.rule.standing is not None:
                 wished.append(Wish(one.rule.standing, quote))
             else:
-                statements.append(_statement(one, quote))
+                statements.append(_statement(one, quote, day))
     advised = (_statement(one, "") for text in replies for one in _advised_in(text))
     taken = (_statement(one, "") for text in messages for one in _matches(_choice_rules(), text))
     return Understood(tuple(statements), tuple(wished), tuple(advised), tuple(taken))
@@ -307,7 +310,7 @@ def _best_of(found: Iterable[_Found], fits: Mapping[str, int]) -> list[_Found]:
     return sorted(kept, key=lambda f: f.start)
 
 
-def _statement(found: _Found, quote: str) -> Statement:
+def _statement(found: _Found, quote: str, day: dt.date = dt.date.min) -> Statement:
     rule, fields = found.rule, dict(found.fields)
     subject = rule.subject or re.sub(r"^(?:so|and|but) ", "", fields.get("it", ""))
     if rule.is_of_person:
@@ -315,7 +318,7 @@ def _statement(found: _Found, quote: str) -> Statement:
     elif _ARTICLE.match(subject):
         subject = subject[:1].lower() + subject[1:]  # The thing was at the beginning of a sentence.
     values = tuple((rule.attributes[f], fields[f].strip()) for f in fields if f in rule.attributes)
-    return Statement(rule.how, rule.matter, rule.narrative, subject.strip(), values, quote)
+    return Statement(rule.how, rule.matter, rule.narrative, subject.strip(), values, quote, day)
 
 
 def _person(named: str) -> str:

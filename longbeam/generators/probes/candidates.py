@@ -30,6 +30,8 @@ T = TypeVar("T")
 G = TypeVar("G")
 ADVICE_POOL = 8
 """Most candidates of one ability that need a message of the assistant's, besides the others."""
+KIND_POOL = 4
+"""Most candidates of each kind of question (`QuestionKind`), besides the others."""
 POOL = 24
 """Most candidates of one ability that are offered to the model; about twice as many as are worded."""
 
@@ -305,6 +307,11 @@ def thin_out(
 def with_advice(own: list[ProbeCandidate], sketches: Iterable[Sketch], total_messages: int) -> list[ProbeCandidate]:
     """Return an ability's candidates on what the user said, and behind them those on what the assistant brought in."""
     return [*own, *thin_out(list(sketches), _itself, total_messages, ADVICE_POOL, len(own))]
+
+
+def with_kind(before: list[ProbeCandidate], sketches: Iterable[Sketch], total_messages: int) -> list[ProbeCandidate]:
+    """Return an ability's candidates, and behind them those of a kind of question."""
+    return [*before, *thin_out(list(sketches), _itself, total_messages, KIND_POOL, len(before))]
 
 
 def _itself(sketch: Sketch) -> Sketch:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
+from itertools import zip_longest
 
+from longbeam.abilities.kinds import is_kind
 from longbeam.abilities.registry import find_ability
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.material import ProbeMaterial
@@ -17,10 +19,11 @@ from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.probes import Probe
 
 CHOICE_PROMPT = "probe_candidates"
-GIVEN_PART = 3
-"""Part of an ability's candidates that may need a message of the assistant's: a third."""
 LEAST_CHOSEN = 2 / 3
 """Share of the candidates to be worded that the model has to choose; of a pool, some are not worth asking."""
+OWN_PART = 3
+"""Part of an ability's candidates that may need a message of the assistant's, and part that may be of the further kinds
+of question (`QuestionKind`): a third each."""
 DEFAULT_COUNT = 12
 """Candidates worded per ability: at least eight checked ones are to be left."""
 
@@ -48,12 +51,25 @@ async def plan_candidates(
     else:
         pool = generator.candidates(material)
         # What the assistant brought in has places of its own: a selection needs a share of it.
-        told, given = ([c for c in pool if c.needs_reply is of_reply] for of_reply in (False, True))
-        given = given[: max(count // GIVEN_PART, count - len(told))]
-        left = count - len(given)
+        # So have the further kinds of question.
+        told, given, kinds = _parted(pool)
+        kinds = kinds[: max(count // OWN_PART, count - len(told) - len(given))]
+        given = given[: max(count // OWN_PART, count - len(told) - len(kinds))]
+        left = count - len(given) - len(kinds)
         told = told if len(told) <= left else await _choose(asker, material.head, ability, told, left)
-        chosen = [*told, *given]
+        chosen = [*told, *given, *kinds]
     return [c.model_copy(update={"rank": rank, "language": material.language}) for rank, c in enumerate(chosen)]
+
+
+def _parted(pool: Sequence[ProbeCandidate]) -> tuple[list[ProbeCandidate], ...]:
+    """Return the plain candidates, those that need a reply, and those of the further kinds, these kinds in turn."""
+    kinds: dict[str, list[ProbeCandidate]] = {}
+    for candidate in (c for c in pool if is_kind(c.variety)):
+        kinds.setdefault(candidate.variety, []).append(candidate)
+    turns = zip_longest(*kinds.values())
+    plain = [c for c in pool if not is_kind(c.variety)]
+    told, given = ([c for c in plain if c.needs_reply is of_reply] for of_reply in (False, True))
+    return told, given, [c for turn in turns for c in turn if c is not None]
 
 
 def further_candidates(material: ProbeMaterial, ability: str, known: Collection[str]) -> list[ProbeCandidate]:

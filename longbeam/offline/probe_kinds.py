@@ -1,0 +1,89 @@
+"""Rule-based wording of the further kinds of question (`QuestionKind`): the questions that take several messages."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+
+from longbeam.abilities.kinds import QuestionKind
+from longbeam.offline.fact_wording import shown, slot_of, told_of, told_to
+from longbeam.offline.probe_wording import of_user, sentence, to_you
+from longbeam.prompts.calls.probes import NuggetDraft, ProbeInputs, ProbeReply
+from longbeam.schemas.plans import ValueKind
+
+_GROWING = frozenset({ValueKind.NUMBER, ValueKind.DURATION, ValueKind.RATIO})
+"""Kinds of values that may have grown between two messages: only what was told last is certain."""
+
+
+def word_kind(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    """Return question, gold answer and nuggets of a candidate of one of the kinds."""
+    return _WRITERS[inputs.variety](inputs, rng)
+
+
+def _as_of(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    old, new = inputs.excerpts
+    slot, day = slot_of(old), inputs.condition
+    forms: tuple[str, ...]
+    if old.value is not None and old.value.kind in _GROWING:
+        forms = (
+            f"Going back to {day}: what was the last figure I had given you for {slot}?",
+            f"As of {day}, what was the latest figure you had from me for {slot}?",
+        )
+    else:
+        forms = (
+            f"What was {slot} as of {day}?",
+            f"Going back to {day}: what was {slot} then?",
+            f"I am writing up how it went. What did I have down as {slot}, as of {day}?",
+        )
+    gold = sentence(f"at that time {told_to(old)} was {shown(old.value)}; you changed it to {shown(new.value)} later.")
+    nugget = NuggetDraft(text=f"States that {told_of(old)} was {shown(old.value)} at that time", excerpts=[0, 1])
+    return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=[nugget])
+
+
+def _change_order(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    which, excerpts = inputs.condition, list(inputs.excerpts)
+    asked = excerpts[0 if which == "first" else -1]
+    rng.shuffle(excerpts)
+    *some, one = (slot_of(e) for e in excerpts)
+    slots = f"{', '.join(some)}, or {one}"
+    forms = (
+        f"Which of these did I change {which}, and to what: {slots}?",
+        f"I changed all of these at some point: {slots}. Which change came {which}, and what did I change it to?",
+    )
+    gold = f"The one that changed {which} was {told_to(asked)}: you changed it to {shown(asked.value)}."
+    nugget = NuggetDraft(
+        text=f"States that {told_of(asked)} changed {which}, to {shown(asked.value)}",
+        excerpts=[e.ordinal for e in inputs.excerpts],
+    )
+    return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=[nugget])
+
+
+def _planned_actual(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    planned, actual = inputs.excerpts
+    plan = f"the {planned.attribute} that I had set last"
+    forms = (
+        f"By how many days did I miss or beat {plan} for {inputs.topic}?",
+        f"How far off was I with {inputs.topic} in the end, in days, against {plan}?",
+    )
+    result = f"{inputs.computed_value} {inputs.condition}"
+    gold = sentence(
+        f"{told_to(actual)} was {shown(actual.value)}, {result} the {planned.attribute} that you had set last, "
+        f"{shown(planned.value)}."
+    )
+    nuggets = [
+        NuggetDraft(
+            text=f"States that {of_user(inputs.topic)} was done {result} the last {planned.attribute}", excerpts=[0, 1]
+        ),
+        *(
+            NuggetDraft(text=f"States that {told_of(e)} was {shown(e.value)}", excerpts=[e.ordinal])
+            for e in (planned, actual)
+        ),
+    ]
+    return ProbeReply(question=rng.choice(forms), gold_answer=to_you(gold), nuggets=nuggets)
+
+
+_WRITERS: Mapping[str, Callable[[ProbeInputs, random.Random], ProbeReply]] = {
+    QuestionKind.AS_OF: _as_of,
+    QuestionKind.CHANGE_ORDER: _change_order,
+    QuestionKind.PLANNED_ACTUAL: _planned_actual,
+}
