@@ -8,6 +8,7 @@ from functools import lru_cache
 import pytest
 
 from longbeam.abilities.kinds import is_kind
+from longbeam.abilities.kinds import is_kind
 from longbeam.errors import ReplyError
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.material import ProbeMaterial
@@ -120,10 +121,10 @@ def test_model_chooses_where_code_finds_more() -> None:
 
 
 def test_model_may_leave_bad_candidates_out() -> None:
-    ids = [c.candidate_id for c in generator_for("temporal_reasoning").candidates(MATERIAL)][:8]
+    ids = [c.candidate_id for c in generator_for("temporal_reasoning").candidates(MATERIAL)][:6]
     model = OfflineModel({"probe_candidates": CandidatesReply(chosen=ids)})
     chosen = asyncio.run(plan_candidates(asker(model), MATERIAL, "temporal_reasoning", 12))
-    assert [c.candidate_id for c in chosen] == ids
+    assert [c.candidate_id for c in chosen if not is_kind(c.variety)] == ids  # of the eight places
 
 
 def test_choosing_all_needs_no_call() -> None:
