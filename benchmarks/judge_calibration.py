@@ -1,10 +1,11 @@
 """Calibrate a judge on a benchmark: gold, wrong, echoed and swapped answers, by ability.
 
-    python -m benchmarks.judge_calibration OUT NAME [--judge MODEL] [--reader MODEL] [--each N] [--threads N]
+    python -m benchmarks.judge_calibration OUT NAME [--judge MODEL] [--reader MODEL] [--each N] [--without ABILITY,...]
 
 Without `--judge` the lexical judge is calibrated. Another judge, such as `similarity` or `gguf:PATH`, is compared with
 it on the same answers, nugget by nugget. `--reader` adds its answers from the cited messages alone. `--each` takes that
-many probes of each ability. Replies are kept in OUT/NAME/calibration, so the same command goes on where it was stopped.
+many probes of each ability. Replies are kept in OUT/NAME/calibration, so the same command goes on where it was stopped,
+and a stopped command prints what it counted.
 """
 
 from __future__ import annotations
@@ -73,12 +74,12 @@ class Tally:
                 )
 
 
-def sample(probes: Sequence[Probe], each: int) -> Iterator[Probe]:
-    """Yield the first probes of each ability."""
+def sample(probes: Sequence[Probe], each: int, without: Sequence[str]) -> Iterator[Probe]:
+    """Yield the first probes of each ability that is not left out."""
     seen: Counter[str] = Counter()
     for probe in probes:
         seen[probe.ability] += 1
-        if seen[probe.ability] <= each:
+        if seen[probe.ability] <= each and probe.ability not in without:
             yield probe
 
 
@@ -102,12 +103,10 @@ def evidence_of(conversation: ReadConversation, probe: Probe) -> str:
     return "\n\n".join(parts)
 
 
-async def calibrate(given: argparse.Namespace) -> None:
-    """Print the score of each kind of answer, in total and by ability, and the agreement with the lexical judge."""
+async def calibrate(given: argparse.Namespace, tally: Tally) -> None:
+    """Count the scores of each kind of answer, and the agreement with the lexical judge."""
     benchmark = open_benchmark(given.out, given.name)
     spec = spec_of(benchmark.spec, given.judge, given.reader, given.threads)
-    lexical_spec = spec.model_copy(update={"models": {"default": DEFAULT_MODEL}})
-    tally = Tally()
     home = benchmark.root / "calibration"
     async with AsyncExitStack() as stack:
         chat = services().make_model(spec, home=home)
@@ -116,24 +115,28 @@ async def calibrate(given: argparse.Namespace) -> None:
             conversation = read_conversation(benchmark, id_, None, None)
             with WorkLog.open(home / f"{id_}.sqlite") as log:
                 kept = services().models(JournalledModel(models.chat, log.journal))
-                key = UnitKey(id_, "judge", "calibration")
-                asker = Asker(kept, default_registry(), spec, unit_key=key)
-                by_words = Asker(services().models(services().stand_in()), default_registry(), lexical_spec,
-                                 unit_key=key)  # fmt: skip
-                for probe in sample(conversation.probes, given.each):
-                    for kind in (*KINDS, *([READ] if given.reader else [])):
-                        text = await _text(kind, conversation, probe, asker)
-                        answer = Answer(conversation_id=id_, probe_id=probe.probe_id, system=kind, text=text)
-                        judged = [
-                            await judge_answer(probe, answer, a.within(f"{kind}/{probe.probe_id}"), judge="",
-                                               is_strict=True)
-                            for a in (by_words, asker)
-                        ]  # fmt: skip
-                        tally.add(probe, answer, *judged)
-                        print(".", end="", flush=True) if given.judge != DEFAULT_MODEL else None
-                        if given.verbose and score_of(probe, judged[1], text)[0].score != float(kind == "gold"):
-                            print(f"{kind} {id_} {probe.probe_id}: {text[:120]!r}", flush=True)
-    show(tally, given.judge)
+                asker = Asker(kept, default_registry(), spec, unit_key=UnitKey(id_, "judge", "calibration"))
+                for probe in sample(conversation.probes, given.each, given.without.split(",")):
+                    await _count(probe, conversation, asker, given, tally)
+
+
+async def _count(
+    probe: Probe, conversation: ReadConversation, asker: Asker, given: argparse.Namespace, tally: Tally
+) -> None:
+    """Judge all kinds of answers to one probe by both judges."""
+    id_ = conversation.conversation_id
+    rules = BenchmarkSpec(name="rules", models={"default": DEFAULT_MODEL})
+    stand_in = services().models(services().stand_in())
+    by_words = Asker(stand_in, default_registry(), rules, unit_key=UnitKey(id_, "judge", "words"))
+    for kind in (*given.kinds.split(","), *([READ] if given.reader else [])):
+        text = await _text(kind, conversation, probe, asker)
+        answer = Answer(conversation_id=id_, probe_id=probe.probe_id, system=kind, text=text)
+        places = [a.within(f"{kind}/{probe.probe_id}") for a in (by_words, asker)]
+        lexical, judged = [await judge_answer(probe, answer, a, judge="", is_strict=True) for a in places]
+        tally.add(probe, answer, lexical, judged)
+        score = score_of(probe, judged, text)[0].score
+        if given.verbose and (kind == READ or score != float(kind == "gold")):
+            print(f"{kind} {score} {id_} {probe.probe_id}: {text[:200]!r}", flush=True)
 
 
 async def _text(kind: str, conversation: ReadConversation, probe: Probe, asker: Asker) -> str:
@@ -147,7 +150,6 @@ async def _text(kind: str, conversation: ReadConversation, probe: Probe, asker: 
 
 def show(tally: Tally, judge: str) -> None:
     """Print what was counted."""
-    print()
     for kind, by_ability in tally.scores.items():
         each = ", ".join(f"{ability} {fmean(found):.2f}" for ability, found in sorted(by_ability.items()))
         print(f"{kind}: {fmean(fmean(found) for found in by_ability.values()):.3f} ({each})")
@@ -169,9 +171,15 @@ def main() -> None:
     parser.add_argument("--judge", default=DEFAULT_MODEL)
     parser.add_argument("--reader", default="")
     parser.add_argument("--each", type=int, default=10**6, help="probes of each ability")
+    parser.add_argument("--without", default="", help="abilities to leave out")
+    parser.add_argument("--kinds", default=",".join(KINDS), help="kinds of answers")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--verbose", action="store_true", help="print each answer that is judged wrongly")
-    asyncio.run(calibrate(parser.parse_args()))
+    given, tally = parser.parse_args(), Tally()
+    try:
+        asyncio.run(calibrate(given, tally))
+    finally:
+        show(tally, given.judge)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from longbeam.generators.augmentation import Augmented, augmented_plan
+from longbeam.generators.augmented import Augmented, augmented_plan
 from longbeam.generators.ledger import Ledger, line_of
 from longbeam.generators.plan_seeds import SELF
 from longbeam.generators.plans import Frame

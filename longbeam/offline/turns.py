@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from longbeam.keys import BulletId, TurnKey, plan_index_of
 from longbeam.offline.arithmetic import evaluate, format_number
 from longbeam.offline.chapters import BEGINNING
-from longbeam.offline.dealing import dealt, joined_to, pasted, said_shortly
+from longbeam.offline.dealing import dated, dealt, joined_to, pasted, said_shortly
 from longbeam.offline.language import fill, identifier, lower_first, pattern_of, upper_first, within_sentence
 from longbeam.offline.naming import mention, names_of
 from longbeam.offline.packs import Beat, Card, Pack, Problem, Snippet, Thread, fields_of, pack_for
@@ -125,10 +125,6 @@ _QUIET_ASKS = (
     "You needn't say anything to that. What would you do next?", "Which of the open points comes first now?",
 )  # fmt: skip
 """Questions behind a wish that wants no word about it."""
-_ANSWER_ME = (
-    " A short yes is enough.", " Tell me if you can.", " Just say if that's all right.",
-    " Let me know that you've got it.", " Is that fine?", " Say so if it isn't possible.",
-)  # fmt: skip
 _NO_ANSWER = (
     "", "", "", " No need to confirm.", " Just do it, that's all.", " You needn't mention it again.",
 )  # fmt: skip
@@ -142,8 +138,8 @@ _WISH_ASKS = (
 LENGTHENED = 0.8
 """Part of its card's least length below which a message gets one more sentence, which tells nothing."""
 WISHES = frozenset({BulletKind.INSTRUCTION, BulletKind.PREFERENCE})
-PASSING_SHARE = 0.6
-"""Share of wishes that are said in passing, after a question on the current subject."""
+PASSING_SHARE = 0.8
+"""Share of the wishes that want no word which are said in passing, after a question on the current subject."""
 REASONED_SHARE = 0.65
 """Share of forgetful statements that are given as the reason for a question."""
 
@@ -221,18 +217,13 @@ def _told(
     pack: Pack, group: Sequence[BulletBrief], context: Sequence[Bullet], card: TurnCard, rng: random.Random
 ) -> tuple[str, list[str]]:
     """Return a message that tells a group of bullets, with its days in full, and the bullets that it asks about."""
-    last = group[-1]
-    said = " ".join([group[0].bullet.text, *(_joined(b.bullet.text, rng) for b in group[1:])])
+    last = next((b for b in reversed(group) if b.bullet.kind not in WISHES), group[-1])
+    texts = [dated(b.bullet.text, b.bullet.bullet_id, card, rng) for b in group]
+    said = " ".join([texts[0], *(_joined(text, rng) for text in texts[1:])])
     reading = read(pack, last)
     kind = last.bullet.kind
     if kind in WISHES and len(group) == 1:
-        subject = _going_on(pack, context) if rng.random() < PASSING_SHARE else None
-        if subject is not None:
-            ask = f"{_about_opener(rng)}{_card_question(subject, rng)}"
-            wish = fill(rng.choice(_IN_PASSING), {"wish": lower_first(said)})
-            confirm = rng.choice(_ANSWER_ME if card.asks_to_confirm else _NO_ANSWER)
-            return f"{ask} {wish}{confirm}", [subject.bullet_id] if subject.bullet_id else []
-        return f"{said} {rng.choice(_WISH_ASKS if card.asks_to_confirm else _QUIET_ASKS)}", []
+        return _wish_turn(pack, said, context, card, rng)
     is_first = card.opening is Opening.QUESTION and not card.callback
     question = _question(pack, last, reading, rng, named="" if is_first else said)
     if kind is BulletKind.CONTRADICTION and len(group) == 1 and rng.random() < REASONED_SHARE:
@@ -248,6 +239,20 @@ def _told(
     if len(text.split()) < card.least_words * LENGTHENED:
         text += rng.choice(_share_of(_LIMITS, BulletId.parse(last.bullet.bullet_id).sub_plan_index))
     return f"{text}{shown or pasted(card.paste, rng)}", []
+
+
+def _wish_turn(
+    pack: Pack, said: str, context: Sequence[Bullet], card: TurnCard, rng: random.Random
+) -> tuple[str, list[str]]:
+    """Return a message with a wish: it asks whether that is all right, or something else and no word on the wish."""
+    if card.asks_to_confirm:
+        return f"{said} {rng.choice(_WISH_ASKS)}", []
+    subject = _going_on(pack, context) if rng.random() < PASSING_SHARE else None
+    if subject is None:
+        return f"{said} {rng.choice(_QUIET_ASKS)}", []
+    ask = f"{_about_opener(rng)}{_card_question(subject, rng)}"
+    wish = fill(rng.choice(_IN_PASSING), {"wish": lower_first(said)})
+    return f"{ask} {wish}{rng.choice(_NO_ANSWER)}", [subject.bullet_id] if subject.bullet_id else []
 
 
 def _is_of_earlier_plan(bullet: Bullet) -> bool:

@@ -126,11 +126,11 @@ def augment(schema: Schema, inputs: AugmentInputs) -> None:
     for name, draft, field, ids in (
         ("updates", "UpdateDraft", "target_id", [t.target_id for t in inputs.updates]),
         ("contradictions", "ContradictionDraft", "target_id", [t.target_id for t in inputs.contradictions]),
+        ("instructions", "InstructionDraft", "target_id", [t.target_id for t in inputs.instructions]),
         ("revisions", "RevisionDraft", "bullet_id", dependents),
     ):
         _count(schema["properties"][name], len(ids))
         _choose(_fields(schema, draft), field, ids)
-    _count(schema["properties"]["instructions"], len(inputs.instructions))
 
 
 def advise(schema: Schema, inputs: AdviceInputs) -> None:

@@ -208,9 +208,10 @@ def test_report_and_agreement_from_the_command_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     benchmark = create_benchmark(BenchmarkSpec(name="mine", length=16_000), Path("output"))
+    calibrated = {**SCORES, **dict.fromkeys(("wrong", "echo", "swapped"), [[0, 0]] * 2)}
     for made, path in (
-        (evaluated(SCORES), results_path(benchmark)),
-        (evaluated(SCORES, judge="another"), tmp_path / "b.jsonl"),
+        (evaluated(calibrated), results_path(benchmark)),
+        (evaluated(calibrated, judge="another"), tmp_path / "b.jsonl"),
     ):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_results(path, made.run, made.results)

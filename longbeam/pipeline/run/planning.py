@@ -10,11 +10,10 @@ from dataclasses import replace
 from longbeam.generators.advice import ADVICE_PROMPTS, Advised, StageToAdvise, advised_plan, write_advice
 from longbeam.generators.augmentation import (
     AUGMENT_PROMPTS,
-    Augmented,
     StageToAugment,
-    augmented_plan,
     write_special_bullets,
 )
+from longbeam.generators.augmented import Augmented, augmented_plan
 from longbeam.generators.bullets import Drafted
 from longbeam.generators.layout import NARRATIVES as PLAN_NARRATIVE_COUNTS
 from longbeam.generators.layout import Layout, layout_for, narratives_for
