@@ -279,7 +279,7 @@ class _Reader:
     def _order(self) -> str:
         """Answer with the names of things in the order of their first mention."""
         asked = self.question.casefold()
-        attributes = [a for a, _, _ in self._attributes() if re.search(r"\bthings\b", asked)]
+        attributes = [a for a, _, _ in self._attributes() if re.search(r"\b(?:things|people)\b", asked)]
         subjects = self._subjects_in(self.question)
         names = self._things(attributes[0] if attributes else "")
         if not attributes and subjects and (anchor := neutral(subjects[0])) in names:

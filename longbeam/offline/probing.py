@@ -112,7 +112,7 @@ def _ask_fact(excerpt: Excerpt, rng: random.Random) -> str:
         f"Can you remind me of {slot}?",
         f"I need {slot} again. What is it?",
     ]
-    if excerpt.subject != "me":
+    if slot.endswith(f" of {excerpt.subject}"):
         forms.append(f"Which {excerpt.attribute} did I give you for {excerpt.subject}?")
     if kind is ValueKind.DATE:
         forms += [f"What day did I give you for {slot}?", f"I am filling in my calendar: what is {slot}?"]
@@ -316,10 +316,11 @@ def _ordering(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     if theme.endswith(OF_THINGS):
         told = theme.removesuffix(OF_THINGS)
         first = "the first " if inputs.variety == "first" else ""
+        of = "people" if all(item[:1].isupper() for item in inputs.items) else "things"
         forms = (
-            f"I told you {told} for {'several' if first else count} things. Which were {first or 'these '}{count}, in "
+            f"I told you {told} for {'several' if first else count} {of}. Which were {first or 'these '}{count}, in "
             "the order in which I told you?",
-            f"Please list {first or 'the '}{count} things for which I told you {told}, in the order in which I did.",
+            f"Please list {first or 'the '}{count} {of} for which I told you {told}, in the order in which I did.",
         )
     else:
         forms = (

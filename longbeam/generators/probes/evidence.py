@@ -165,7 +165,7 @@ def find_value(voices: Voices, life: Life, step: Step, role: MessageRole = Messa
     """Return the quote in which a message of this role that voices the step's bullet says its value, or None."""
     fact = life.fact
     for position, message in _voicing(voices, step.bullet, role):
-        quote = quote_for(message.content, [step.value], message.sent_at.date())
+        quote = _telling(message, step.value, fact.subject)
         if quote is not None:
             return FactQuote(
                 **_of(step.bullet, position, message),
@@ -178,6 +178,14 @@ def find_value(voices: Voices, life: Life, step: Step, role: MessageRole = Messa
                 is_stated_once=not life.is_stated_again(step.bullet.bullet_id),
             )
     return None
+
+
+def _telling(message: Message, value: Value, subject: str) -> str | None:
+    """Return the words that tell a value: a statement, at best one that names the subject, before a question."""
+    content, today = message.content, message.sent_at.date()
+    told = [s for a, b in sentences(content) if not (s := content[a:b].strip()).endswith("?") and says(s, value, today)]
+    named = (s for s in told if coverage(subject, s) >= 0.5)
+    return next(named, told[0] if told else quote_for(content, [value], today))
 
 
 def _with_subject(content: str, quote: str, subject: str) -> str:

@@ -42,6 +42,8 @@ _PER = "hour|day|night|morning|evening|week|weekend|month|year|session|visit|tri
 """Units of rates."""
 _NO_TOTALS = words_of("score rating grade mark points page age share percentage temperature rank speed friendship")
 """Words of attributes of which nobody forms a total."""
+_SPANS = frozenset({"days", "weeks", "months", "years"})
+"""Units of lengths of time that run side by side."""
 _UNREAL = re.compile(
     r"\b(?:would(?:n['’]t)?|could|might|if|asks?|asked|asking|wants?|quoted?|offer(?:ed|s)?|estimate[ds]?|instead of|"
     r"too (?:dear|expensive|much)|turned (?:it )?down|declined)\b",
@@ -150,6 +152,9 @@ def _is_natural(computation: str, group: Sequence[FactQuote]) -> bool:
     rates = {_rate_of(said) for said in group}
     if computation == "difference":
         return len(rates) == 1
+    # Weeks overlap: nobody waits for two terms one after the other.
+    if any(said.value.kind is ValueKind.DURATION and said.value.unit in _SPANS for said in group):
+        return False
     is_real = not any(said.value.kind is ValueKind.MONEY and _UNREAL.search(said.quote) for said in group)
     return rates == {""} and is_real and not any(words_of(said.attribute) & _NO_TOTALS for said in group)
 

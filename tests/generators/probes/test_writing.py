@@ -8,7 +8,6 @@ from functools import lru_cache
 import pytest
 
 from longbeam.abilities.kinds import is_kind
-from longbeam.abilities.kinds import is_kind
 from longbeam.errors import ReplyError
 from longbeam.generators.probes.candidates import ProbeCandidate
 from longbeam.generators.probes.material import ProbeMaterial
