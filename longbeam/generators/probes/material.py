@@ -104,8 +104,12 @@ class ProbeMaterial:
         profile, current = self.head.profile, self.stated.current
         count = min(len(current), MOST_KNOWN)
         told = (current[i * len(current) // count] for i in range(count))
-        who = f"{profile.first_name}, {profile.age}, {profile.profession}, {profile.city}, {profile.country}"
-        return (who, *(f"{said.subject}, {said.attribute}: {said.value.text}" for said in told))
+        who = (
+            [f"{profile.first_name}, {profile.age}, {profile.profession}, {profile.city}, {profile.country}"]
+            if profile is not None
+            else []
+        )
+        return (*who, *(f"{said.subject}, {said.attribute}: {said.value.text}" for said in told))
 
     @cached_property
     def advice(self) -> GivenAdvice:
