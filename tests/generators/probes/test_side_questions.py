@@ -62,7 +62,8 @@ def _probe(story: Story, candidate: ProbeCandidate) -> Probe:
 
 def test_join_and_differences_name_the_right_people() -> None:
     # Late: Dana, Olga, Ruth. Paid: Ruth, Ines, Olga.
-    found = {topic: c.items for topic, c in _found(_story()).items() if c.items}
+    sketches = find_side_questions(_story().material().stated)
+    found = {s.topic: s.fields["items"] for s in sketches if "items" in s.fields}
     assert found == {
         "who came late to the quiz night and also paid for everybody there": ("Olga", "Ruth"),
         "who came late to the quiz night but never paid for everybody there": ("Dana",),
