@@ -79,3 +79,17 @@ def test_same_key_gives_the_same_plan_and_other_plans_other_stories() -> None:
     first = {f.side_story for f in _made().facts if f.side_story}
     second = {f.side_story for f in with_side_stories(SideInputs(later, LONG, PEOPLE, "0/c000")).facts if f.side_story}
     assert first.isdisjoint(second)
+
+
+def test_long_plan_has_requests_for_silence_behind_confidences_and_a_pasted_claim() -> None:
+    plan = _made()
+    order = {b.bullet_id: i for i, b in enumerate(plan.bullets())}
+    asked = [b for b in plan.bullets() if b.variety in ("forget", "keep_from")]
+    told = {b.topic: b for b in plan.bullets() if b.kind is BulletKind.SIDE}
+    pasted = [b for b in plan.bullets() if b.kind is BulletKind.PASTED]
+
+    assert {b.variety for b in asked} == {"forget", "keep_from"}
+    assert all(order[told[b.topic].bullet_id] < order[b.bullet_id] for b in asked)
+    assert len(pasted) == 1
+    assert order[pasted[0].target_bullet_id or ""] < order[pasted[0].bullet_id]
+    assert not [a for a in plan.assertions if a.bullet_id == pasted[0].bullet_id]
