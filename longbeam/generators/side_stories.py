@@ -78,15 +78,16 @@ def with_side_stories(inputs: SideInputs) -> Plan:
     questions = layout.sub_plans * layout.batches * layout.questions
     count = min(max(questions // QUESTIONS_PER_ENTRY, ENTRIES[0]), ENTRIES[1])
     pen = Pen(plan)
+    # The few bullets with bounds of their own get their places first.
+    tell_confidences(pen, inputs, both=count >= FULL)
+    if count >= FULL:
+        paste_claim(pen, inputs)
     rng = random.Random(f"{inputs.rng_key}/side/{plan.plan_index}")
     evenings, log = _own(EVENINGS, inputs), _own(OWN_LOGS, inputs)
     if evenings is not None:
         _tell_evenings(pen, evenings, count, _round(inputs.people, rng), rng)
     if log is not None and count >= FULL:
         _tell_log(pen, log, count, rng)
-    tell_confidences(pen, inputs, both=count >= FULL)
-    if count >= FULL:
-        paste_claim(pen, inputs)
     return pen.plan_told()
 
 

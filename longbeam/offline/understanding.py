@@ -197,9 +197,16 @@ def _all_rules() -> Iterator[_Rule]:
             for text in texts:
                 told = text.replace("{attribute}", attribute)
                 yield _Rule(told, {}, "", f"any/{attribute}", "", how, {"new": attribute})
-    for name, texts_of in BY_NAME.items():
-        fields = {"late": LATE, "paid": PAID} if isinstance(texts_of, Evenings) else {"amount": AMOUNT, "place": PLACE}
-        for text in texts_of.tell:
+    yield from _of_side_stories()
+    for texts, slot in ((ENDED, END_SLOT), (OWN_COST, COST_SLOT)):
+        for text in texts:
+            yield _Rule(text, {}, "", "ending", ENDING_LABEL, How.TOLD, {"day": slot, "total": slot}, WHOLE)
+
+
+def _of_side_stories() -> Iterator[_Rule]:
+    for name, texts in BY_NAME.items():
+        fields = {"late": LATE, "paid": PAID} if isinstance(texts, Evenings) else {"amount": AMOUNT, "place": PLACE}
+        for text in texts.tell:
             yield _Rule(text, {}, "", f"side/{name}", "", How.TOLD, fields, name)
     for private in CONFIDENCES:
         told = {"source": SOURCE, "figure": FIGURE}
@@ -207,9 +214,6 @@ def _all_rules() -> Iterator[_Rule]:
         for text in (FORGET_TEXT, KEEP_TEXT):
             asked = text.format(name=private.name, person="{person}")
             yield _Rule(asked, {}, "", UNSAID, "", How.TOLD, {"person": UNSAID}, private.name)
-    for texts, slot in ((ENDED, END_SLOT), (OWN_COST, COST_SLOT)):
-        for text in texts:
-            yield _Rule(text, {}, "", "ending", ENDING_LABEL, How.TOLD, {"day": slot, "total": slot}, WHOLE)
 
 
 def _of_thread(pack: str, thread: Thread, *, is_of_person: bool = False) -> Iterator[_Rule]:
