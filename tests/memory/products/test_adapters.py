@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import inspect
+import re
+import tomllib
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -20,13 +22,18 @@ from tests.memory.test_systems import asked, messages, tools
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of the products
 
 
+def is_installed(package: str) -> bool:
+    try:
+        version(package)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
 def require(name: str) -> None:
     """Skip where a package of the system is missing."""
-    for package in PRODUCTS[name].packages:
-        try:
-            version(package)
-        except PackageNotFoundError:
-            pytest.skip(f"{package} is not installed: pip install 'longbeam[{name}]'")
+    if missing := [package for package in PRODUCTS[name].packages if not is_installed(package)]:
+        pytest.skip(f"{', '.join(missing)} not installed: pip install 'longbeam[{name}]'")
 
 
 def embedding_tools(folder: Path | None) -> Tools:
@@ -98,3 +105,21 @@ async def test_a_product_without_vectors_names_the_option() -> None:
     with pytest.raises(SpecError, match="system 'chroma' needs vectors; name an embedding model with `--embedder`"):
         await system.add(next(exchanges_of(messages())))
     await system.close()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", [*PRODUCTS])
+def test_a_product_is_named_with_its_packages_or_refused_with_its_extra(name: str) -> None:
+    if all(is_installed(package) for package in PRODUCTS[name].packages):
+        found = find_system(name).version.split(", ")
+        assert [one.rpartition(" ")[0] for one in found] == [*PRODUCTS[name].packages]
+    else:
+        line = rf"^system '{name}' needs [\w-]+: pip install 'longbeam\[{name}\]' \(docs/products.md\)$"
+        with pytest.raises(SpecError, match=line):
+            find_system(name)
+
+
+def test_every_product_has_its_extra() -> None:
+    extras = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    for name, found in PRODUCTS.items():
+        declared = {re.split(r"[^\w-]", line)[0] for line in extras[name]}
+        assert declared & set(found.packages), name
