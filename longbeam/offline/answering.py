@@ -15,6 +15,7 @@ from functools import lru_cache
 from longbeam.offline import reading
 from longbeam.offline.advising import NTH
 from longbeam.offline.probe_wording import listed, neutral, number_word, plural, to_you
+from longbeam.offline.side_answers import answer_over
 from longbeam.offline.understanding import ME, How, Statement, Understood, Wish, understand
 from longbeam.prompts.calls.evaluation import AnswerInputs
 from longbeam.schemas.plans import AdviceKind, Value, ValueKind
@@ -81,6 +82,7 @@ class _Reader:
     def answer(self) -> str:
         """Return the answer of the first reading that understands the question; empty if none does."""
         ways = (
+            (r"", self._over_side_story),
             (r"\bwhich of (?:your|the) three options\b", self._taken),
             (r"\bsteps\b", self._steps),
             (r"^(?:going back to|as of)\b|, as of\b|\bas of [A-Z]", self._as_of),
@@ -103,6 +105,9 @@ class _Reader:
                 return found
         # The thing is known, but no statement on it has the attribute that is asked for.
         return reading.NO_INFORMATION if self._subjects_in(self.question) else ""
+
+    def _over_side_story(self) -> str:
+        return answer_over(self.question, self.known.statements)
 
     @property
     def _every(self) -> tuple[Statement, ...]:

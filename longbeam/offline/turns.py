@@ -125,6 +125,11 @@ _QUIET_ASKS = (
     "You needn't say anything to that. What would you do next?", "Which of the open points comes first now?",
 )  # fmt: skip
 """Questions behind a wish that wants no word about it."""
+_BACK_TO_IT = (
+    "But to the point. ", "So much for that. ", "Now, back to work. ", "Enough of that. ", "But what I wanted to ask: ",
+    "Anyway. ", "That's by the way. ", "Back to our subject. ", "And now to what I'm here for. ", "",
+)  # fmt: skip
+"""Words between a remark on something else and the question."""
 _NO_ANSWER = (
     "", "", "", " No need to confirm.", " Just do it, that's all.", " You needn't mention it again.",
 )  # fmt: skip
@@ -224,6 +229,8 @@ def _told(
     kind = last.bullet.kind
     if kind in WISHES and len(group) == 1:
         return _wish_turn(pack, said, context, card, rng)
+    if kind is BulletKind.SIDE:
+        return _on_the_side(pack, said, context, rng)
     is_first = card.opening is Opening.QUESTION and not card.callback
     question = _question(pack, last, reading, rng, named="" if is_first else said)
     if kind is BulletKind.CONTRADICTION and len(group) == 1 and rng.random() < REASONED_SHARE:
@@ -253,6 +260,15 @@ def _wish_turn(
     ask = f"{_about_opener(rng)}{_card_question(subject, rng)}"
     wish = fill(rng.choice(_IN_PASSING), {"wish": lower_first(said)})
     return f"{ask} {wish}{rng.choice(_NO_ANSWER)}", [subject.bullet_id] if subject.bullet_id else []
+
+
+def _on_the_side(pack: Pack, said: str, context: Sequence[Bullet], rng: random.Random) -> tuple[str, list[str]]:
+    """Return a message that tells something of a side story along with a question on what goes on."""
+    subject = _going_on(pack, context)
+    if subject is None:
+        return f"{said} {rng.choice(_QUIET_ASKS)}", []
+    ask = f"{rng.choice(_BACK_TO_IT)}{_card_question(subject, rng)}"
+    return f"{said} {ask}", [subject.bullet_id] if subject.bullet_id else []
 
 
 def _is_of_earlier_plan(bullet: Bullet) -> bool:

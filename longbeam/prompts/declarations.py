@@ -109,7 +109,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The user's questions.
     Prompt(
         "user_turns",
-        6,
+        7,
         Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,
@@ -165,7 +165,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The probes.
     Prompt("probe_candidates", 3, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
     _probe("information_extraction", "difficulty", "variety", "computed_value", "items", version=5),
-    _probe("multi_session_reasoning", "difficulty", "variety", "computed_value", version=4),
+    _probe("multi_session_reasoning", "difficulty", "variety", "computed_value", "items", version=5),
     _probe("knowledge_update", version=4),
     _probe("temporal_reasoning", "variety", "computed_value", "condition", version=5),
     _probe("event_ordering", "variety", "items", version=6),

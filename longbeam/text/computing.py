@@ -9,7 +9,7 @@ from longbeam.schemas.plans import Value, ValueKind
 from longbeam.text.numbers import exact
 from longbeam.text.values import duration, money, number, ratio
 
-COMPUTATIONS = ("days_between", "weeks_between", "sum", "difference", "count", "ratio_change")
+COMPUTATIONS = ("days_between", "weeks_between", "sum", "difference", "count", "tally", "ratio_change")
 """Names of the computations that `recompute` does."""
 
 
@@ -18,9 +18,9 @@ def recompute(computation: str, values: Sequence[Value]) -> Value:
 
     `days_between` two dates, in either order, the first day not counted: March 1 and March 5 are 4 days
     apart; `weeks_between` likewise, whole weeks only. `sum` of one kind and unit (`point` and `points` are one);
-    `difference` of two, never
-    negative; `count` of the distinct ones, a number without unit; `ratio_change` from the first amount to the
-    second as a share of the first, never negative, rounded to a tenth of a per cent.
+    `difference` of two, never negative; `count` of the distinct ones, a number without unit; `tally` of all of them,
+    equal ones included; `ratio_change` from the first amount to the second as a share of the first, never negative,
+    rounded to a tenth of a per cent.
 
     Raises ValueError for another computation, too few values, mixed kinds or units, or a missing amount.
     """
@@ -28,6 +28,8 @@ def recompute(computation: str, values: Sequence[Value]) -> Value:
         return _between(values, computation)
     if computation == "count":
         return number(len({_identity(v) for v in values}))
+    if computation == "tally":
+        return number(len(values))
     if computation not in COMPUTATIONS:
         raise ValueError(f"computation {computation!r}: allowed are {', '.join(COMPUTATIONS)}")
     amounts = _amounts(values, computation)

@@ -2,7 +2,7 @@
 
 Sums and differences name the things they are over, so nothing hangs on what else was said, and take values as they
 are after updates; a count is only asked where every fact of the attribute is settled and said, because it must be
-complete. Code computes the result.
+complete. Code computes the result. `side_stories` finds joins, differences, counts and totals over series.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ from longbeam.generators.probes.candidates import (
     sessions_of,
     thin_out,
     with_advice,
+    with_kind,
 )
 from longbeam.generators.probes.checks import check_coverage, check_form, check_values, check_voice, run_checks
 from longbeam.generators.probes.evidence import FactQuote, words_of
 from longbeam.generators.probes.material import ProbeMaterial
+from longbeam.generators.probes.side_stories import find_side_questions
 from longbeam.generators.probes.stated_facts import StatedFacts
 from longbeam.prompts.calls.probes import ProbeReply
 from longbeam.schemas.plans import Value, ValueKind
@@ -65,7 +67,11 @@ def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
         pairs = _same_thing(material.stated.current)
         found += [("difference", pair) for pair in pairs if _is_askable("difference", pair)]
     own = thin_out(found, _sketch, material.total_messages)
-    return with_advice(own, map(_sketch, _of_assistant(material)), material.total_messages)
+    pool = with_advice(own, map(_sketch, _of_assistant(material)), material.total_messages)
+    sketches = list(find_side_questions(material.stated))
+    for kind in dict.fromkeys(s.fields["variety"] for s in sketches):
+        pool = with_kind(pool, (s for s in sketches if s.fields["variety"] == kind), material.total_messages)
+    return pool
 
 
 def _of_assistant(material: ProbeMaterial) -> Iterator[Asked]:
