@@ -114,6 +114,8 @@ def _ask_fact(excerpt: Excerpt, rng: random.Random) -> str:
     ]
     if slot.endswith(f" of {excerpt.subject}"):
         forms.append(f"Which {excerpt.attribute} did I give you for {excerpt.subject}?")
+    else:
+        return rng.choice(forms)
     if kind is ValueKind.DATE:
         forms += [f"What day did I give you for {slot}?", f"I am filling in my calendar: what is {slot}?"]
     elif kind in {ValueKind.MONEY, ValueKind.NUMBER, ValueKind.RATIO, ValueKind.DURATION}:
@@ -400,7 +402,7 @@ def _standing(inputs: ProbeInputs, rng: random.Random, verb: str) -> ProbeReply:
     evidence = inputs.excerpts[-1]
     question = standing_question(inputs.condition, inputs.requirement, inputs.topic, rng)
     wanted, when = to_you(inputs.requirement.rstrip(".")), to_you(inputs.condition.rstrip("."))
-    gold = f"A good answer {wanted}, because you {verb} {when}."
+    gold = f"A good reply {wanted}, because you {verb} {when}."
     nugget = NuggetDraft(text=f"The response {of_user(inputs.requirement.rstrip('.'))}", excerpts=[evidence.ordinal])
     return ProbeReply(question=question, gold_answer=gold, nuggets=[nugget])
 
