@@ -123,8 +123,6 @@ def test_values_do_not_swallow_what_stands_before_them() -> None:
 def test_a_step_with_a_comma_is_read_to_the_end_of_its_line() -> None:
     steps = ("run the tests", "release small changes", "ask a colleague", "note version, date and one sentence on it")
     listed = "\n".join(f"{i}. {step}" for i, step in enumerate(steps, 1))
-    context = (
-        f"assistant: All right.\n\nMy plan for the nightly job has four steps:\n{listed}\n\nMore tomorrow."
-    )
+    context = f"assistant: All right.\n\nMy plan for the nightly job has four steps:\n{listed}\n\nMore tomorrow."
     told = asked("Which four steps did you give me for the nightly job, and in which order?", context)
     assert told == "\n".join(f"{i}) {step}" for i, step in enumerate(steps, 1))
