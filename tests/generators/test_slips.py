@@ -8,7 +8,7 @@ import pytest
 
 from longbeam.generators.ledger import Ledger
 from longbeam.generators.mentions import Mentions
-from longbeam.generators.slips import Pace, scenes_against, slips_of
+from longbeam.generators.slips import Pace, is_fresh, scenes_against, slips_of
 from longbeam.prompts.calls.plans import Place, Slip
 from longbeam.schemas.plans import CLOSING, Bullet, BulletKind, Fact, ValueKind
 from tests.generators.test_special_targets import ANCHORS, LAYOUT, _plan, _with_text
@@ -56,6 +56,13 @@ def test_a_flat_denial_is_absurd_beside_every_scene_of_the_thing_and_another_val
     assert [b.bullet_id for b in flat] == ["p0.s0.b1", "p0.s1.b2", "p0.s1.b4"]
     valued = scenes_against(Slip.PRICE, told, assertion, Mentions(ledger))
     assert [b.bullet_id for b in valued] == ["p0.s0.b1", "p0.s1.b4"]
+
+
+def test_what_the_bullets_just_before_tell_again_is_no_slip() -> None:
+    told = _bullet("Janice read the legal pack with me on a sunny evening.")
+    again = _bullet("We sat over the legal pack that evening, and Janice read on.")
+    assert is_fresh(told, [again])
+    assert not is_fresh(told, [_bullet("The surveyor came.")])
 
 
 def test_messages_between_bullets_follow_the_layout() -> None:
