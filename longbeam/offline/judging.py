@@ -43,6 +43,7 @@ _CONTRADICTS = re.compile(
     r"\bdisagree|\bat odds\b",
     re.IGNORECASE,
 )
+_UNSAID = re.compile(r"Says of .+?: (.+), without giving the amount of (.+)$")
 _ONLY = re.compile(r"Names (.+?), and nobody else\b")
 _WITHIN = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+\b")
 """Capitalized words within a sentence."""
@@ -79,10 +80,19 @@ def judge(inputs: JudgeInputs) -> JudgeReply:
 
 def judge_form(inputs: JudgeInputs) -> JudgeReply | None:
     """Return the verdict on a nugget that asks for a plain form; None for any other nugget."""
-    for rule in (_judge_only, _judge_absence, _judge_contradiction, _judge_question, _judge_shape):
+    for rule in (_judge_unsaid, _judge_only, _judge_absence, _judge_contradiction, _judge_question, _judge_shape):
         if (reply := rule(inputs)) is not None:
             return reply
     return None
+
+
+def _judge_unsaid(inputs: JudgeInputs) -> JudgeReply | None:
+    """Return "met" for an answer that says the one thing and leaves the amount unsaid."""
+    if (match := _UNSAID.match(inputs.nugget)) is None:
+        return None
+    wanted, said = content_words(match[1]), content_words(inputs.answer)
+    leaks = any(says(inputs.answer, v) for v in values_in(match[2]))
+    return _verdict("whether the answer says the one thing and not the other", wanted <= said and not leaks)
 
 
 def _judge_only(inputs: JudgeInputs) -> JudgeReply | None:
