@@ -149,7 +149,7 @@ async def test_advice_without_a_usable_line_is_a_gap_of_its_stage_alone(
     summary = await made(benchmark, Spoiling(of_prompts("advise"), text))
     assert summary.finished == 1
     assert [u.unit_key for _, u in summary.failures] == ["p0.s0.advice", "p0.s1.advice"]
-    assert gaps_of(benchmark) == {"c000": 2 / 75}
+    assert gaps_of(benchmark) == {"c000": 2 / 83}
 
 
 def _contents(benchmark: Benchmark) -> list[str]:
