@@ -110,7 +110,7 @@ docs-prompts: venv
 
 # After `make docs-prompts` the site has every prompt as a page, too.
 docs: venv
-	$(BIN)/python -m pip install --quiet 'mkdocs-material>=9.6,<10'
+	$(BIN)/python -m pip install --quiet -e '.[docs]'
 	$(BIN)/mkdocs build --strict
 
 schemas: venv

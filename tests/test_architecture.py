@@ -237,6 +237,7 @@ def test_production_code_contains_no_word_of_the_offline_writer() -> None:
 OTHER_NAMES = {
     "Stemmer": "pystemmer",
     "markdown_it": "markdown-it-py",
+    "mem0": "mem0ai",
     "pydantic_core": "pydantic",
     "starlette": "fastapi",
     "text_to_num": "text2num",

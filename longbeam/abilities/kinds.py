@@ -18,12 +18,24 @@ class QuestionKind(StrEnum):
     """Which of several facts changed first, or last, and to what."""
     PLANNED_ACTUAL = "planned_actual"
     """Days between the day that something was planned for and the day on which it happened."""
+    JOIN = "join"
+    """Who did two things that different messages tell."""
+    SET_DIFFERENCE = "set_difference"
+    """Who did one thing and never the other."""
+    TALLY = "tally"
+    """How often something happened, over all messages of a series."""
+    TOTAL = "total"
+    """The sum over all messages of a series."""
 
 
 ABILITY_OF: Mapping[str, str] = {
     QuestionKind.AS_OF: "temporal_reasoning",
     QuestionKind.CHANGE_ORDER: "temporal_reasoning",
     QuestionKind.PLANNED_ACTUAL: "temporal_reasoning",
+    QuestionKind.JOIN: "multi_session_reasoning",
+    QuestionKind.SET_DIFFERENCE: "multi_session_reasoning",
+    QuestionKind.TALLY: "multi_session_reasoning",
+    QuestionKind.TOTAL: "multi_session_reasoning",
 }
 """Name of the ability that a kind of question belongs to."""
 

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from longbeam.generators.augmented import Augmented, augmented_plan
@@ -435,21 +436,39 @@ def _with_name(text: str, quote: str, attribute: str) -> str | None:
 
 
 def item_span(advice: Advice, text: str, place: int) -> tuple[int, int] | None:
-    """Return start and end of the sentence or line of a reply that has an item, behind the items before it."""
-    folded, at = text.casefold(), 0
-    if len(folded) != len(text):
-        folded = text.lower()
-    for item in advice.items[:place]:
-        at = folded.find(item.casefold(), at) + len(item)
-    found = folded.find(advice.items[place].casefold(), at)
-    if found < 0:
+    """Return start and end of the sentence or line of a reply that has an item, behind the items before it.
+
+    A reply may mention an item elsewhere, too; the places are those where all items stand closest together in order.
+    """
+    places = _closest_run(text, advice.items)
+    if places is None:
         return None
+    found = places[place]
     end = found + len(advice.items[place])
     own = [span for span in sentences(text) if span[0] <= found < span[1]]
     first = max(own[0][0] if own else found, text.rfind("\n", 0, found) + 1)
     line_end = text.find("\n", end)
     last = min(own[0][1] if own and own[0][1] >= end else end, len(text) if line_end < 0 else line_end)
     return first, max(last, end)
+
+
+def _closest_run(text: str, items: Sequence[str]) -> list[int] | None:
+    """Return the starts of the items in the shortest part of a text that has all of them in order; None if none has."""
+    folded = text.casefold()
+    if len(folded) != len(text):
+        folded = text.lower()
+    best: list[int] | None = None
+    start = folded.find(items[0].casefold())
+    while start >= 0:
+        run = [start]
+        for item, next_item in pairwise(items):
+            run.append(folded.find(next_item.casefold(), run[-1] + len(item)))
+            if run[-1] < 0:
+                return best
+        if best is None or run[-1] - run[0] < best[-1] - best[0]:
+            best = run
+        start = folded.find(items[0].casefold(), start + 1)
+    return best
 
 
 def advice_faults(due: Iterable[Advice], text: str) -> Iterator[str]:

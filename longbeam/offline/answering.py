@@ -15,6 +15,7 @@ from functools import lru_cache
 from longbeam.offline import reading
 from longbeam.offline.advising import NTH
 from longbeam.offline.probe_wording import listed, neutral, number_word, plural, to_you
+from longbeam.offline.side_answers import answer_over
 from longbeam.offline.understanding import ME, How, Statement, Understood, Wish, understand
 from longbeam.prompts.calls.evaluation import AnswerInputs
 from longbeam.schemas.plans import AdviceKind, Value, ValueKind
@@ -81,6 +82,7 @@ class _Reader:
     def answer(self) -> str:
         """Return the answer of the first reading that understands the question; empty if none does."""
         ways = (
+            (r"", self._over_side_story),
             (r"\bwhich of (?:your|the) three options\b", self._taken),
             (r"\bsteps\b", self._steps),
             (r"^(?:going back to|as of)\b|, as of\b|\bas of [A-Z]", self._as_of),
@@ -103,6 +105,9 @@ class _Reader:
                 return found
         # The thing is known, but no statement on it has the attribute that is asked for.
         return reading.NO_INFORMATION if self._subjects_in(self.question) else ""
+
+    def _over_side_story(self) -> str:
+        return answer_over(self.question, self.known.statements)
 
     @property
     def _every(self) -> tuple[Statement, ...]:
@@ -277,16 +282,13 @@ class _Reader:
         return f"You named {len(values)} different {plural(named[0])}: {listed(list(values))}." if values else ""
 
     def _order(self) -> str:
-        """Answer with names in the order of their first mention: details of a thing, or things."""
+        """Answer with the names of things in the order of their first mention."""
         asked = self.question.casefold()
-        attributes = [a for a, _, _ in self._attributes() if re.search(r"\bthings\b", asked)]
+        attributes = [a for a, _, _ in self._attributes() if re.search(r"\b(?:things|people)\b", asked)]
         subjects = self._subjects_in(self.question)
-        if "details of" in asked and subjects:
-            names = self._details_of(subjects[0])
-        else:
-            names = self._things(attributes[0] if attributes else "")
-            if not attributes and subjects and (anchor := neutral(subjects[0])) in names:
-                names = names[names.index(anchor) + 1 :]
+        names = self._things(attributes[0] if attributes else "")
+        if not attributes and subjects and (anchor := neutral(subjects[0])) in names:
+            names = names[names.index(anchor) + 1 :]
         count = next((n for word, n in _COUNTS.items() if re.search(rf"\b{word}\b", asked)), len(names))
         return "\n".join(f"{i}) {name}" for i, name in enumerate(names[:count], 1))
 
@@ -320,16 +322,6 @@ class _Reader:
         if not options or not taken or taken[-1] not in NTH:
             return ""
         return f"You took this one: {options[NTH.index(taken[-1])]}."
-
-    def _details_of(self, subject: str) -> list[str]:
-        """Return the attributes that each statement on a thing told first, those of one statement together."""
-        told, details = set[str](), list[str]()
-        for s in self.known.statements:
-            if _same(s.subject, subject) and s.how is not How.DENIED:
-                new = [name for name, _ in s.values if name not in told]
-                told.update(new)
-                details += [listed(new)] if new else []
-        return details
 
     def _summary(self) -> str:
         slots = []

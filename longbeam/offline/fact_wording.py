@@ -29,7 +29,12 @@ def slots_of(attributes: Sequence[str], subject: str) -> str:
     """Return `the price and the builder of the roof`; for the user, `my age and my profession`."""
     if subject == "me":
         return listed([f"my {attribute}" for attribute in attributes])
-    return f"{listed([f'the {attribute}' for attribute in attributes])} of {subject}"
+    joint = next((word for noun, word in _JOINTS.items() if attributes[-1].endswith(noun)), "of")
+    return f"{listed([f'the {attribute}' for attribute in attributes])} {joint} {subject}"
+
+
+_JOINTS = {"friendship": "with", "help": "from", "loan": "from", "gift": "from", "call date": "with"}
+"""What joins an attribute of a person to the name, by the attribute's last noun."""
 
 
 def told_to(excerpt: Excerpt) -> str:

@@ -42,6 +42,9 @@ _CONTRADICTS = re.compile(
     r"\bdisagree|\bat odds\b",
     re.IGNORECASE,
 )
+_ONLY = re.compile(r"Names (.+?), and nobody else\b")
+_WITHIN = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+\b")
+"""Capitalized words within a sentence."""
 _ASKS = re.compile(r"^(?:[^:]{0,60}:\s*)?(?:asks\b|which\b[^.]*\?\s*$)", re.IGNORECASE)
 _ASKED = re.compile(r"\b(?:which|whether|clarify|confirm|correct|right)\b[^.!]*\?", re.IGNORECASE)
 _IN_UNIT = re.compile(r"\bin (\w{4,})\s*$", re.IGNORECASE)
@@ -75,10 +78,20 @@ def judge(inputs: JudgeInputs) -> JudgeReply:
 
 def judge_form(inputs: JudgeInputs) -> JudgeReply | None:
     """Return the verdict on a nugget that asks for a plain form; None for any other nugget."""
-    for rule in (_judge_absence, _judge_contradiction, _judge_question, _judge_shape):
+    for rule in (_judge_only, _judge_absence, _judge_contradiction, _judge_question, _judge_shape):
         if (reply := rule(inputs)) is not None:
             return reply
     return None
+
+
+def _judge_only(inputs: JudgeInputs) -> JudgeReply | None:
+    """Return "met" for an answer that names these people and, within its sentences, no other name."""
+    if (match := _ONLY.match(inputs.nugget)) is None:
+        return None
+    wanted = set(re.split(r", | and ", match[1]))
+    named = set(_WITHIN.findall(inputs.answer)) - set(re.findall(r"\w+", inputs.question))
+    has_all = all(re.search(rf"\b{re.escape(name)}\b", inputs.answer) for name in wanted)
+    return _verdict("whether the answer names these people and nobody else", has_all and named <= wanted)
 
 
 def _judge_absence(inputs: JudgeInputs) -> JudgeReply | None:

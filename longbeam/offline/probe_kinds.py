@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from longbeam.abilities.kinds import QuestionKind
 from longbeam.offline.fact_wording import shown, slot_of, told_of, told_to
-from longbeam.offline.probe_wording import of_user, sentence, to_you
+from longbeam.offline.probe_wording import listed, of_user, sentence, to_you
 from longbeam.prompts.calls.probes import NuggetDraft, ProbeInputs, ProbeReply
 from longbeam.schemas.plans import ValueKind
 
@@ -82,8 +82,64 @@ def _planned_actual(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     return ProbeReply(question=rng.choice(forms), gold_answer=to_you(gold), nuggets=nuggets)
 
 
+def _people(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    asked, people = inputs.topic, listed(inputs.items)
+    forms = (
+        f"Going by all that I have told you: {asked}?",
+        f"{sentence(asked)}? I would like the names.",
+        f"I want to tease somebody. {sentence(asked)}?",
+    )
+    verb = "It was" if len(inputs.items) == 1 else "They were"
+    nugget = NuggetDraft(
+        text=f"Names {people}, and nobody else, as the ones {asked}",
+        excerpts=[e.ordinal for e in inputs.excerpts],
+    )
+    return ProbeReply(question=rng.choice(forms), gold_answer=f"{verb} {people}, and nobody else.", nuggets=[nugget])
+
+
+def _tally(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    asked, count = inputs.topic, inputs.computed_value
+    counted = asked.removeprefix("times that ")
+    if counted != asked:
+        question = rng.choice(
+            (
+                f"How many times have I told you that {counted}?",
+                f"I have lost count. How many {asked} have I told you of?",
+            )
+        )
+        gold = f"You told me of {count} {asked}."
+    else:
+        question = rng.choice(
+            (
+                f"How many {asked} have I told you about so far?",
+                f"I never wrote it down: how many {asked} have I mentioned to you by now?",
+            )
+        )
+        gold = f"You told me about {count} {asked}."
+    text = f"States that the user told of {count} {asked}"
+    nugget = NuggetDraft(text=text, excerpts=[e.ordinal for e in inputs.excerpts])
+    return ProbeReply(question=question, gold_answer=gold, nuggets=[nugget])
+
+
+def _total(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
+    unit, _, series = inputs.topic.partition(" of all ")
+    series = series.removesuffix(" together")
+    forms = (
+        f"How many {unit} do all the {series} that I told you about add up to?",
+        f"Adding up every one of my {series}: how many {unit} is that altogether?",
+    )
+    text = f"States that all {series} together come to {inputs.computed_value}"
+    nugget = NuggetDraft(text=text, excerpts=[e.ordinal for e in inputs.excerpts])
+    gold = f"All your {series} together come to {inputs.computed_value}."
+    return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=[nugget])
+
+
 _WRITERS: Mapping[str, Callable[[ProbeInputs, random.Random], ProbeReply]] = {
     QuestionKind.AS_OF: _as_of,
     QuestionKind.CHANGE_ORDER: _change_order,
     QuestionKind.PLANNED_ACTUAL: _planned_actual,
+    QuestionKind.JOIN: _people,
+    QuestionKind.SET_DIFFERENCE: _people,
+    QuestionKind.TALLY: _tally,
+    QuestionKind.TOTAL: _total,
 }

@@ -7,6 +7,7 @@ the first person, gold answers in the second, nuggets in the third.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import BaseModel
@@ -21,6 +22,7 @@ from longbeam.offline.probe_kinds import word_kind
 from longbeam.offline.probe_wording import (
     ABOUT_DETAIL,
     ABOUT_PERSON,
+    OF_PERSON,
     listed,
     neutral,
     number_word,
@@ -110,8 +112,10 @@ def _ask_fact(excerpt: Excerpt, rng: random.Random) -> str:
         f"Can you remind me of {slot}?",
         f"I need {slot} again. What is it?",
     ]
-    if excerpt.subject != "me":
+    if slot.endswith(f" of {excerpt.subject}"):
         forms.append(f"Which {excerpt.attribute} did I give you for {excerpt.subject}?")
+    else:
+        return rng.choice(forms)
     if kind is ValueKind.DATE:
         forms += [f"What day did I give you for {slot}?", f"I am filling in my calendar: what is {slot}?"]
     elif kind in {ValueKind.MONEY, ValueKind.NUMBER, ValueKind.RATIO, ValueKind.DURATION}:
@@ -197,8 +201,16 @@ def _ask_by_clue(asked: Excerpt, clue: Excerpt, rng: random.Random) -> str:
 
 def _update(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     updated = next(e for e in inputs.excerpts if e.part == "updated")
+    slot = slot_of(updated)
+    # The past tense would ask for the value that no longer holds as well.
+    forms = (
+        f"What is {slot}?",
+        f"Can you remind me what {slot} is?",
+        f"I need {slot} again. What is it?",
+        f"I am writing it down: what is {slot}?",
+    )
     gold = sentence(f"{told_to(updated)} is {shown(updated.value)}.")
-    return ProbeReply(question=_ask_fact(updated, rng), gold_answer=gold, nuggets=[_fact_nugget(updated)])
+    return ProbeReply(question=rng.choice(forms), gold_answer=gold, nuggets=[_fact_nugget(updated)])
 
 
 # --- computed answers -------------------------------------------------------------------------------------------
@@ -306,18 +318,11 @@ def _ordering(inputs: ProbeInputs, rng: random.Random) -> ProbeReply:
     if theme.endswith(OF_THINGS):
         told = theme.removesuffix(OF_THINGS)
         first = "the first " if inputs.variety == "first" else ""
+        of = "people" if all(item[:1].isupper() for item in inputs.items) else "things"
         forms = (
-            f"I told you {told} for {'several' if first else count} things. Which were {first or 'these '}{count}, in "
+            f"I told you {told} for {'several' if first else count} {of}. Which were {first or 'these '}{count}, in "
             "the order in which I told you?",
-            f"Please list {first or 'the '}{count} things for which I told you {told}, in the order in which I did.",
-        )
-    elif theme.startswith("details of "):
-        first = "first " if inputs.variety == "first" else ""
-        forms = (
-            f"Which {first}{count} {theme} did I give you, in the order in which I first did? Details that a single "
-            "message told belong together.",
-            f"Please list the {first}{count} {theme} in the order in which I told you about them; those of a single "
-            "message belong together.",
+            f"Please list {first or 'the '}{count} {of} for which I told you {told}, in the order in which I did.",
         )
     else:
         forms = (
@@ -397,7 +402,7 @@ def _standing(inputs: ProbeInputs, rng: random.Random, verb: str) -> ProbeReply:
     evidence = inputs.excerpts[-1]
     question = standing_question(inputs.condition, inputs.requirement, inputs.topic, rng)
     wanted, when = to_you(inputs.requirement.rstrip(".")), to_you(inputs.condition.rstrip("."))
-    gold = f"A good answer {wanted}, because you {verb} {when}."
+    gold = f"A good reply {wanted}, because you {verb} {when}."
     nugget = NuggetDraft(text=f"The response {of_user(inputs.requirement.rstrip('.'))}", excerpts=[evidence.ordinal])
     return ProbeReply(question=question, gold_answer=gold, nuggets=[nugget])
 
@@ -461,7 +466,10 @@ def _abstain(inputs: AbstentionInputs, rng: random.Random) -> AbstentionReply:
         elif foreign:
             items.append(_about_attribute(bullet, rng.choice(foreign), rng))
         else:
-            items.append(_about_detail(bullet, details[i % len(details)]))
+            is_person = any(bullet.topic == p.first_name for p in inputs.people)
+            items.append(
+                _about_detail(bullet, OF_PERSON[i % len(OF_PERSON)] if is_person else details[i % len(details)])
+            )
     return AbstentionReply(items=items)
 
 
@@ -498,10 +506,9 @@ def _about_person(bullet: Bullet, person: str, form: tuple[str, str]) -> Abstent
 
 
 def _about_attribute(bullet: Bullet, attribute: str, rng: random.Random) -> AbstentionDraft:
-    forms = (
-        f"Which {attribute} did I give you for {bullet.topic}?",
-        f"What did I say the {attribute} of {bullet.topic} is?",
-    )
+    forms = [f"Which {attribute} did I give you for {bullet.topic}?"]
+    if re.match(r"(?:the|my|our) ", bullet.topic):  # `the deadline of training` is nothing that anybody says
+        forms.append(f"What did I say the {attribute} of {bullet.topic} is?")
     return AbstentionDraft(
         question=rng.choice(forms),
         missing=to_you(f"the {attribute} of {bullet.topic}"),

@@ -125,6 +125,11 @@ _QUIET_ASKS = (
     "You needn't say anything to that. What would you do next?", "Which of the open points comes first now?",
 )  # fmt: skip
 """Questions behind a wish that wants no word about it."""
+_BACK_TO_IT = (
+    "But to the point. ", "So much for that. ", "Now, back to work. ", "Enough of that. ", "But what I wanted to ask: ",
+    "Anyway. ", "That's by the way. ", "Back to our subject. ", "And now to what I'm here for. ", "",
+)  # fmt: skip
+"""Words between a remark on something else and the question."""
 _NO_ANSWER = (
     "", "", "", " No need to confirm.", " Just do it, that's all.", " You needn't mention it again.",
 )  # fmt: skip
@@ -224,6 +229,8 @@ def _told(
     kind = last.bullet.kind
     if kind in WISHES and len(group) == 1:
         return _wish_turn(pack, said, context, card, rng)
+    if kind is BulletKind.SIDE:
+        return _on_the_side(pack, said, context, rng)
     is_first = card.opening is Opening.QUESTION and not card.callback
     question = _question(pack, last, reading, rng, named="" if is_first else said)
     if kind is BulletKind.CONTRADICTION and len(group) == 1 and rng.random() < REASONED_SHARE:
@@ -253,6 +260,15 @@ def _wish_turn(
     ask = f"{_about_opener(rng)}{_card_question(subject, rng)}"
     wish = fill(rng.choice(_IN_PASSING), {"wish": lower_first(said)})
     return f"{ask} {wish}{rng.choice(_NO_ANSWER)}", [subject.bullet_id] if subject.bullet_id else []
+
+
+def _on_the_side(pack: Pack, said: str, context: Sequence[Bullet], rng: random.Random) -> tuple[str, list[str]]:
+    """Return a message that tells something of a side story along with a question on what goes on."""
+    subject = _going_on(pack, context)
+    if subject is None:
+        return f"{said} {rng.choice(_QUIET_ASKS)}", []
+    ask = f"{rng.choice(_BACK_TO_IT)}{_card_question(subject, rng)}"
+    return f"{said} {ask}", [subject.bullet_id] if subject.bullet_id else []
 
 
 def _is_of_earlier_plan(bullet: Bullet) -> bool:
@@ -594,15 +610,9 @@ def user_follow_up(inputs: UserReplyInputs, state: TurnState, rng: random.Random
     brief = state.bullets[-1] if state.bullets else None
     reading = read(pack_for(inputs.context.seed), brief) if brief else None
     thing = reading.thing if reading else "this"
-    # A second follow-up of the same turn is of another kind than the first.
-    first = random.Random(f"{thing}/{state.turn_id}").randrange(len(FOLLOW_UP_KINDS))
-    kind = FOLLOW_UP_KINDS[(first + state.ordinal) % len(FOLLOW_UP_KINDS)]
-    heads, templates = _share_of(_THANKS, inputs.context.stage.stage_index), _FOLLOW_UPS[kind]
+    heads = _share_of(_THANKS, inputs.context.stage.stage_index)
     turn_key = TurnKey.parse(state.turn_id)
-    # Distributed by turn, so that two follow-ups of a stage with "it" in them do not coincide.
-    round_, turn = divmod(2 * turn_key.turn_index + state.ordinal, len(heads))
-    again, place = divmod(round_, len(templates))
-    thanks, template = heads[turn], templates[place]
+    again, thanks, template = _distributed(2 * turn_key.turn_index + state.ordinal, heads)
     if (
         inputs.feedback
     ):  # The question was asked before, word for word: a stage of many turns runs through all combinations.
@@ -612,6 +622,24 @@ def user_follow_up(inputs: UserReplyInputs, state: TurnState, rng: random.Random
     if again or turn_key.plan_index:
         called = thing  # Plans draw from the same words, so only the name makes their follow-ups different.
     return f"{thanks}{fill(template, {'it': called})}"
+
+
+def _distributed(number: int, heads: Sequence[str]) -> tuple[int, str, str]:
+    """Return the round, the opening and the question of a stage's follow-up with this number.
+
+    No two numbers of a round have the same opening and question, and neighbours differ in both: they are questions of
+    one turn. From the second round on a further opening stands in front, another one in each round.
+    """
+    forms = [(head, template) for head in heads for templates in zip(*_FOLLOW_UPS.values(), strict=True)
+             for template in templates]  # fmt: skip
+    again, place = divmod(number, len(forms))
+    head, template = forms[(place * _STRIDE) % len(forms)]
+    further = heads[(again - 1) % len(heads)] if again else ""
+    return again, f"{further}{head}", template
+
+
+_STRIDE = 29
+"""Step through the forms of follow-ups: it has no factor in common with their number, so that each comes once."""
 
 
 def follow_up_kind(text: str, thing: str) -> str | None:

@@ -22,6 +22,7 @@ from longbeam.offline.story import people_thread
 from longbeam.offline.telling import COST_SLOT, END_SLOT, ENDED, OWN_COST, WHOLE
 from longbeam.schemas.plans import ValueKind
 from longbeam.text.sentences import sentences
+from longbeam.text.side_texts import AMOUNT, BY_NAME, LATE, PAID, PLACE, Evenings
 from longbeam.text.times import MONTHS, WEEKDAYS
 
 ME = "me"
@@ -182,6 +183,10 @@ def _all_rules() -> Iterator[_Rule]:
             for text in texts:
                 told = text.replace("{attribute}", attribute)
                 yield _Rule(told, {}, "", f"any/{attribute}", "", how, {"new": attribute})
+    for name, texts_of in BY_NAME.items():
+        fields = {"late": LATE, "paid": PAID} if isinstance(texts_of, Evenings) else {"amount": AMOUNT, "place": PLACE}
+        for text in texts_of.tell:
+            yield _Rule(text, {}, "", f"side/{name}", "", How.TOLD, fields, name)
     for texts, slot in ((ENDED, END_SLOT), (OWN_COST, COST_SLOT)):
         for text in texts:
             yield _Rule(text, {}, "", "ending", ENDING_LABEL, How.TOLD, {"day": slot, "total": slot}, WHOLE)

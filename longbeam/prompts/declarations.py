@@ -57,7 +57,7 @@ _DIALOGUE = ("context", "summary")
 
 def _probe(ability: str, *used: str, version: int = 3) -> Prompt:
     """Declare the prompt that words a probe; `used` are the optional inputs that its template shows."""
-    optional = {"ability", "difficulty", "variety", "computed_value", "condition", "requirement", "items"}
+    optional = {"ability", "difficulty", "variety", "computed_value", "condition", "requirement", "items", "known"}
     return Prompt(
         f"probe_{ability}",
         version,
@@ -109,7 +109,7 @@ PROMPTS: tuple[Prompt, ...] = (
     # The user's questions.
     Prompt(
         "user_turns",
-        6,
+        7,
         Role.WRITER,
         UserTurnsInputs,
         UserTurnsReply,
@@ -163,16 +163,16 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("word_turn", 2, Role.USER, WordTurnInputs, fixed=_DIALOGUE, history="history"),
     Prompt("compact_memory", 8, Role.ASSISTANT, CompactInputs, fixed=_DIALOGUE, history="messages"),
     # The probes.
-    Prompt("probe_candidates", 2, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
-    _probe("information_extraction", "difficulty", "variety", "computed_value", "items", version=4),
-    _probe("multi_session_reasoning", "difficulty", "variety", "computed_value"),
-    _probe("knowledge_update"),
-    _probe("temporal_reasoning", "variety", "computed_value", "condition", version=4),
-    _probe("event_ordering", "variety", "items", version=5),
-    _probe("contradiction_resolution", "variety", version=4),
-    _probe("summarization", version=4),
-    _probe("preference_following", "variety", "condition", "requirement"),
-    _probe("instruction_following", "condition", "requirement"),
+    Prompt("probe_candidates", 3, Role.PROBER, CandidatesInputs, CandidatesReply, narrow=narrowing.candidates),
+    _probe("information_extraction", "difficulty", "variety", "computed_value", "items", version=5),
+    _probe("multi_session_reasoning", "difficulty", "variety", "computed_value", "items", version=5),
+    _probe("knowledge_update", version=4),
+    _probe("temporal_reasoning", "variety", "computed_value", "condition", version=5),
+    _probe("event_ordering", "variety", "items", version=6),
+    _probe("contradiction_resolution", "variety", version=5),
+    _probe("summarization", version=5),
+    _probe("preference_following", "variety", "condition", "requirement", "known", version=4),
+    _probe("instruction_following", "condition", "requirement", "known", version=4),
     Prompt("probe_abstention", 4, Role.PROBER, AbstentionInputs, AbstentionReply, narrow=narrowing.abstention),
     # Somebody's own chats.
     Prompt("extract_facts", 1, Role.PLANNER, chat_calls.ExtractFactsInputs, chat_calls.ExtractFactsReply),

@@ -172,9 +172,9 @@ def abstention(schema: Schema, inputs: AbstentionInputs) -> None:
 
 
 def candidates(schema: Schema, inputs: CandidatesInputs) -> None:
-    """Ask for the requested number of candidates; offer the ids of all."""
+    """Ask for at least and at most so many candidates; offer the ids of all."""
     chosen = schema["properties"]["chosen"]
-    _count(chosen, inputs.count)
+    _count(chosen, inputs.least, inputs.count)
     _items(chosen, [option.candidate_id for option in inputs.options])
 
 

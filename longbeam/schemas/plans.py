@@ -47,7 +47,7 @@ class PlanSeed(Record):
 
 
 class BulletKind(StrEnum):
-    """Purpose of a bullet; the last three kinds come from augmentation."""
+    """Purpose of a bullet; the last four kinds are added to the plan's own."""
 
     INTRODUCTION = "introduction"
     EVENT = "event"
@@ -56,9 +56,11 @@ class BulletKind(StrEnum):
     UPDATE = "update"
     INSTRUCTION = "instruction"
     CONTRADICTION = "contradiction"
+    SIDE = "side"
+    """What goes on beside the story: an entry of a series that the user keeps telling."""
 
 
-SPECIAL_KINDS = frozenset({BulletKind.UPDATE, BulletKind.INSTRUCTION, BulletKind.CONTRADICTION})
+SPECIAL_KINDS = frozenset({BulletKind.UPDATE, BulletKind.INSTRUCTION, BulletKind.CONTRADICTION, BulletKind.SIDE})
 
 
 class ValueKind(StrEnum):
@@ -116,6 +118,8 @@ class Fact(Record):
     kind: ValueKind
     is_fixed: bool = False
     """True for an event or a measurement, which can be denied or misremembered, never updated."""
+    side_story: str = ""
+    """Name of the side story that the fact belongs to; questions on single facts leave such facts alone."""
 
     @property
     def slot(self) -> str:

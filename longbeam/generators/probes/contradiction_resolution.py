@@ -35,8 +35,9 @@ _ASKS = re.compile(r"\bwhich\b|clarif|\bask", re.IGNORECASE)
 
 
 def find_candidates(material: ProbeMaterial) -> list[ProbeCandidate]:
-    """Return one candidate per contradiction whose two sides are said far enough apart."""
-    return thin_out(material.histories.conflicts(), partial(_sketch, material), material.total_messages)
+    """Return one candidate per contradiction whose sides are far enough apart, and that nothing else decides."""
+    open_ones = (conflict for conflict in material.histories.conflicts() if not conflict.is_decided)
+    return thin_out(open_ones, partial(_sketch, material), material.total_messages)
 
 
 def _sketch(material: ProbeMaterial, conflict: Conflict) -> Sketch | None:

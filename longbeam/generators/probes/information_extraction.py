@@ -71,8 +71,8 @@ def _sketch(asked: Asked) -> Sketch:
 
 
 def _is_clue(clue: FactQuote, asked: FactQuote, by_attribute: dict[str, list[FactQuote]]) -> bool:
-    """Whether the clue's value points at one thing only, and does not answer what is asked."""
-    if clue is asked or clue.value.means_same_as(asked.value):
+    """Whether the clue's value points at one thing only, and neither it nor its message answers what is asked."""
+    if clue.message_key == asked.message_key or clue.value.means_same_as(asked.value):
         return False
     like = by_attribute[clue.attribute.casefold()]
     return sum(f.value.means_same_as(clue.value) for f in like) == 1

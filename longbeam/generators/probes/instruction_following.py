@@ -43,6 +43,7 @@ def _sketch(material: ProbeMaterial, instruction: Bullet) -> Sketch | None:
         difficulty=difficulty_by_age(said.position, material.total_messages),
         topic=instruction.topic,
         summary=f"{instruction.condition}: {instruction.requirement}",
+        known=material.known,
         condition=instruction.condition,
         requirement=instruction.requirement,
         details=ProbeDetails(instruction=said.quote),

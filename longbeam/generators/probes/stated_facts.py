@@ -30,6 +30,8 @@ class StatedFacts:
     """Attributes of facts whose first value no message states."""
     with_attribute: Mapping[str, int]
     """Number of facts by attribute, case-folded."""
+    side_stories: Mapping[str, tuple[FactQuote | None, ...]]
+    """Facts of each side story, in the order of the ledger; None for one that no message states."""
     of_assistant: tuple[FactQuote, ...] = ()
     """Facts of one value that the assistant brought into an imported chat, in the order of the ledger."""
 
@@ -58,7 +60,12 @@ def find_stated_facts(histories: Histories, voices: Voices) -> StatedFacts:
         # Two in three values equal an earlier one; sharing the record saves its memory.
         return find_value(voices, life, step._replace(value=values.setdefault(step.value, step.value)), role)
 
+    side_stories: dict[str, list[FactQuote | None]] = {}
     for life in histories.lives():
+        if life.fact.side_story:
+            told = find(life, life.steps[0]) if life.steps else None
+            side_stories.setdefault(life.fact.side_story, []).append(told)
+            continue
         with_attribute[life.fact.attribute.casefold()] += 1
         first = find(life, life.first) if life.first is not None else None
         last = first if len(life.steps) < 2 else find(life, life.steps[-1])
@@ -76,5 +83,11 @@ def find_stated_facts(histories: Histories, voices: Voices) -> StatedFacts:
                 changed.append((first, *filter(None, between), last))
     current.sort(key=lambda said: (said.position, said.fact_id))
     return StatedFacts(
-        tuple(current), tuple(changed), tuple(firsts), frozenset(unsaid), with_attribute, tuple(of_assistant)
+        tuple(current),
+        tuple(changed),
+        tuple(firsts),
+        frozenset(unsaid),
+        with_attribute,
+        {story: tuple(told) for story, told in side_stories.items()},
+        tuple(of_assistant),
     )

@@ -80,7 +80,9 @@ def _with_advice(days: Sequence[FactQuote], facts: Sequence[FactQuote]) -> Itera
     for day in days:
         others = [s for s in facts if s.session != day.session and s.value.date != day.value.date]
         others.sort(key=lambda s: ((s.subject != day.subject) + (s.narrative != day.narrative), s.position))
-        for other in others[:MAX_USES]:
+        # Days of things that have nothing to do with each other only where there are no others.
+        related = [s for s in others if s.subject == day.subject or s.narrative == day.narrative]
+        for other in (related or others)[:MAX_USES]:
             yield (day, other) if day.position < other.position else (other, day)
 
 

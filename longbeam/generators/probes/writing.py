@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from itertools import zip_longest
@@ -18,6 +19,8 @@ from longbeam.schemas.conversation import ConversationHead
 from longbeam.schemas.probes import Probe
 
 CHOICE_PROMPT = "probe_candidates"
+LEAST_CHOSEN = 2 / 3
+"""Share of the candidates to be worded that the model has to choose; of a pool, some are not worth asking."""
 OWN_PART = 3
 """Part of an ability's candidates that may need a message of the assistant's, and part that may be of the further kinds
 of question (`QuestionKind`): a third each."""
@@ -81,19 +84,20 @@ async def _choose(
     asker: Asker, head: ConversationHead, ability: str, pool: Sequence[ProbeCandidate], count: int
 ) -> list[ProbeCandidate]:
     by_id = {c.candidate_id: c for c in pool}
+    least = math.ceil(LEAST_CHOSEN * count)
 
     def check(reply: CandidatesReply) -> Iterator[str]:
         if unknown := [i for i in reply.chosen if i not in by_id]:
             yield f"no candidates are {', '.join(map(repr, unknown))}; there are {', '.join(by_id)}"
         if len(set(reply.chosen)) != len(reply.chosen):
             yield "a candidate is chosen twice"
-        if len(reply.chosen) != count:
-            yield f"{len(reply.chosen)} are chosen; exactly {count} are asked for"
+        if not least <= len(reply.chosen) <= count:
+            yield f"{len(reply.chosen)} are chosen; {least} to {count} are asked for"
 
     options = tuple(
         CandidateOption(candidate_id=c.candidate_id, difficulty=c.difficulty, summary=c.summary) for c in pool
     )
-    inputs = CandidatesInputs(ability=ability, title=head.seed.title, options=options, count=count)
+    inputs = CandidatesInputs(ability=ability, title=head.seed.title, options=options, count=count, least=least)
 
     def mend(reply: CandidatesReply) -> CandidatesReply:
         known = [i for i in reply.chosen if i in by_id]
@@ -135,4 +139,5 @@ def probe_inputs(head: ConversationHead, candidate: ProbeCandidate) -> ProbeInpu
         condition=candidate.condition,
         requirement=candidate.requirement,
         items=candidate.items,
+        known=candidate.known,
     )

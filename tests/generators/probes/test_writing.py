@@ -119,6 +119,13 @@ def test_model_chooses_where_code_finds_more() -> None:
     assert [(c.candidate_id, c.rank) for c in picked] == [("temporal_reasoning.7", 0), ("temporal_reasoning.3", 1)]
 
 
+def test_model_may_leave_bad_candidates_out() -> None:
+    ids = [c.candidate_id for c in generator_for("temporal_reasoning").candidates(MATERIAL)][:6]
+    model = OfflineModel({"probe_candidates": CandidatesReply(chosen=ids)})
+    chosen = asyncio.run(plan_candidates(asker(model), MATERIAL, "temporal_reasoning", 12))
+    assert [c.candidate_id for c in chosen if not is_kind(c.variety)] == ids  # of the eight places
+
+
 def test_choosing_all_needs_no_call() -> None:
     model = OfflineModel()
     asyncio.run(plan_candidates(asker(model), MATERIAL, "knowledge_update", 40))
