@@ -278,7 +278,8 @@ def _advice_rules() -> tuple[_Rule, ...]:
             rules.append(_Rule(told, {"new": kind}, "", f"advice/{attribute}", "", How.TOLD, {"new": attribute}))
     for kind_, texts in LISTS.items():
         names = [f"item{i}" for i in range(ITEMS[kind_])]
-        listed = "\n".join(f"{i}. {{{name}}}" for i, name in enumerate(names, 1))
+        # Each item goes on to the end of its line: it may have commas.
+        listed = "".join(f"{i}. {{{name}}}\n" for i, name in enumerate(names, 1))
         for text in texts:
             told, attributes = text.replace("{list}", listed), dict.fromkeys(names, kind_.value)
             rules.append(_Rule(told, {}, "", f"advice/{kind_}", "", How.TOLD, attributes))
@@ -292,7 +293,7 @@ def _choice_rules() -> tuple[_Rule, ...]:
 
 @lru_cache(maxsize=16_384)
 def _advised_in(text: str) -> tuple[_Found, ...]:
-    return tuple(_best_of(_matches(_advice_rules(), text), {}))
+    return tuple(_best_of(_matches(_advice_rules(), f"{text}\n"), {}))
 
 
 def _matches(rules: Iterable[_Rule], text: str) -> list[_Found]:

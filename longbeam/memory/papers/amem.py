@@ -34,7 +34,7 @@ class AMem(PaperMemory[AMemSettings]):
 
     async def finish(self) -> None:
         """Write the notes, and link them."""
-        self._calls = self._failed = self._embedded = self._embedded_tokens = self._bytes = 0
+        self._embedded = self._embedded_tokens = self._bytes = 0
         self._notes = list(messages_of(self._exchanges))
         keys = await in_order(partial(self._described, note) for note in self._notes)
         self._matrix = await self._vectors(keys)

@@ -46,7 +46,9 @@ class PaperMemory(ExchangeMemory[Settings]):
     def __init__(self, settings: Settings, tools: Tools) -> None:
         super().__init__(settings, tools)
         self._embedder: Embedder = tools.embedder or HashedEmbedder()
-        self._calls = self._failed = self._embedded = self._embedded_tokens = self._bytes = 0
+        self._embedded = self._embedded_tokens = self._bytes = 0
+        self._asked: set[str] = set()
+        self._failed: set[str] = set()
 
     async def _found(self, question: Question) -> Sequence[tuple[Piece, float]]:
         """Return pieces with their scores, best first."""
@@ -75,8 +77,8 @@ class PaperMemory(ExchangeMemory[Settings]):
     def usage(self) -> PreparationUsage:
         """Return the calls and vectors of preparation."""
         return PreparationUsage(
-            model_calls=self._calls,
-            failed_calls=self._failed,
+            model_calls=len(self._asked),
+            failed_calls=len(self._failed),
             embedded_texts=self._embedded,
             embedded_tokens=self._embedded_tokens,
             index_bytes=self._bytes,
@@ -98,21 +100,21 @@ class PaperMemory(ExchangeMemory[Settings]):
 
     async def _ask(self, prompt_id: str, inputs: PromptInputs, place: str) -> Any:  # Any: the prompt's output
         """Return the reply to a call of preparation; None where no reply could be used."""
-        self._calls += 1
+        self._asked.add(key := f"{place} {inputs.digest}")
         try:
             return await self._tools.asker.structured(prompt_id, inputs, place=place)
         except ReplyError:
-            self._failed += 1
+            self._failed.add(key)
             return None
 
     async def _summarize(self, texts: Sequence[str], max_tokens: int, *, before: str = "") -> str:
         """Return a summary of texts by a model; where it fails, their beginning."""
         inputs = UpdateSummaryInputs(summary=before, said="\n\n".join(texts), max_tokens=max_tokens)
-        self._calls += 1
+        self._asked.add(inputs.digest)
         try:
             return await self._tools.asker.prose("update_summary", inputs, place=f"s{inputs.digest[:12]}")
         except ReplyError:
-            self._failed += 1
+            self._failed.add(inputs.digest)
             return " ".join(inputs.said.split()[:max_tokens])
 
     async def _selected(self, question: str, pieces: Sequence[str]) -> list[int]:

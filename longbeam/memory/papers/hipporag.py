@@ -56,7 +56,7 @@ class HippoRag(PaperMemory[HippoRagSettings]):
 
     async def finish(self) -> None:
         """Extract facts, and build the graph."""
-        self._calls = self._failed = self._embedded = self._embedded_tokens = self._bytes = 0
+        self._embedded = self._embedded_tokens = self._bytes = 0
         self._passages = list(messages_of(self._exchanges))
         self._passage_vectors = await self._vectors([p.text.partition(": ")[2] for p in self._passages])
         entries = await in_order(partial(self._entries, e) for e in self._exchanges)

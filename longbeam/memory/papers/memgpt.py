@@ -37,7 +37,7 @@ class MemGpt(PaperMemory[MemGptSettings]):
 
     async def finish(self) -> None:
         """Write core memory in the order of the exchanges, and index the archive."""
-        self._calls = self._failed = self._embedded = self._embedded_tokens = self._bytes = 0
+        self._embedded = self._embedded_tokens = self._bytes = 0
         self._core, pending, tokens = "", [], 0
         for exchange in self._exchanges:
             pending.append(dated(exchange))

@@ -71,7 +71,7 @@ class MemoryOs(PaperMemory[MemoryOsSettings]):
 
     async def finish(self) -> None:
         """Fill mid-term and long-term memory."""
-        self._calls = self._failed = self._embedded = self._embedded_tokens = self._bytes = 0
+        self._embedded = self._embedded_tokens = self._bytes = 0
         self._old = self._exchanges[: -self._settings.short_term]
         self._vectors_of_old = await self._vectors([said(e) for e in self._old])
         words = await in_order(partial(self._keywords, e) for e in self._old)

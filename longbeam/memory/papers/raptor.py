@@ -44,7 +44,7 @@ class Raptor(PaperMemory[RaptorSettings]):
 
     async def finish(self) -> None:
         """Build the tree."""
-        self._calls = self._failed = self._embedded = self._embedded_tokens = self._bytes = 0
+        self._embedded = self._embedded_tokens = self._bytes = 0
         layer = [chunk for e in self._exchanges for chunk in self._chunks(e)]
         vectors = await self._vectors([node.text for node in layer])
         self._nodes, self._matrix = list(layer), vectors

@@ -38,7 +38,6 @@ class ReadAgent(PaperMemory[ReadAgentSettings]):
 
     async def finish(self) -> None:
         """Cut pages, and write their gists."""
-        self._calls = self._failed = self._bytes = 0
         self._pages = [list(messages_of(page)) for page in self._cut()]
         limit = self._settings.gist_tokens
         texts = [[piece.shown for piece in page] for page in self._pages]

@@ -402,6 +402,8 @@ def _make(subject: _Subject, arm: Arm) -> MemorySystem:
     folder = subject.folder / digest_of(arm.name)[:16]
     # A preparation begins from nothing, so that a restart adds nothing twice.
     shutil.rmtree(folder, ignore_errors=True)
+    if arm.registered.is_product:
+        folder.mkdir(parents=True)
     tools = Tools(
         count_tokens=subject.count_tokens,
         # Without the arm's settings: what the arms of a grid ask alike is asked once.

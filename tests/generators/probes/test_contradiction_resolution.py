@@ -117,3 +117,9 @@ def test_a_contradiction_that_another_message_decides_is_no_candidate() -> None:
 
     assert len(find_candidates(story().material())) == 1
     assert find_candidates(story(80).material()) == []
+
+
+def test_check_refuses_a_question_in_the_words_of_the_denial() -> None:
+    echo = "Have I ever met a plumber about the kitchen pipes?"
+    assert "repeats the denial" in str(check(_candidate(), reply(echo, GOLD, *NUGGETS)))
+    assert not check(_candidate(), reply("Do I know anybody who does plumbing?", GOLD, *NUGGETS))

@@ -127,3 +127,11 @@ async def test_without_a_model_every_system_answers_from_what_was_said() -> None
     for name in ("amem", "hipporag", "memgpt", "memoryos", "raptor"):
         context = await context_of(name, "What does the kiln cost?", 1_000)
         assert "4,200 euros" in context.text, name
+
+
+async def test_a_call_that_is_repeated_counts_once() -> None:
+    # Where probes are asked on the way, `finish` runs again, and equal calls are answered from the journal.
+    model = ScriptedModel({"extract_keys": [KEYS], "select_notes": ['{"pieces": []}']})
+    system = await told("amem", model)
+    await system.finish()
+    assert system.usage().model_calls == 8 + 7

@@ -77,6 +77,15 @@ async def test_second_run_asks_nothing_and_says_the_same(benchmark: Benchmark) -
     assert again.calls == {}
 
 
+async def test_a_product_finds_its_folder_there_and_empty(benchmark: Benchmark) -> None:
+    arms = [arm_of("tests.memory.third_party:Drawer", {})]
+    request = EvaluationRequest(benchmark.spec, arms, EvaluationSettings())
+    first, _ = await evaluate(benchmark, request, offline())
+    again, results = await evaluate(benchmark, replace(request, is_fresh=True), offline())
+    assert first.failures == again.failures == ()
+    assert all(r.answer.context and r.answer.context.text for r in results)
+
+
 async def test_other_offline_rules_answer_anew(benchmark: Benchmark) -> None:
     arms = [arm_of("rag", {})]
     before = await evaluate(benchmark, EvaluationRequest(benchmark.spec, arms, EvaluationSettings()), offline())
